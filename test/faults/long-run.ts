@@ -144,6 +144,7 @@ function figuresOf(figures: Figures, seconds: number, above: bigint): [string, u
     ['not valid in the end', figures.notValid.length],
     ['not revoked', figures.notRevoked.length],
     ['revoked unasked', figures.revokedUnasked.length],
+    ['events that contradict the chain', figures.wrongEvents.length],
     ['payload missing', figures.unreadable.length],
     ['refused, yet issued', figures.refusedYetIssued.length],
     ['answered with 500', figures.internalErrors.length],
@@ -203,7 +204,7 @@ if (started !== undefined) {
     const { feeCaps } = readConfig(world.env)
     const above = await weiAboveCaps(world.chain, world.accounts, feeCaps, seconds)
     for (const [name, value] of figuresOf(figures, seconds, above))
-      console.log(`${name.padEnd(28)}${value}`)
+      console.log(`${name.padEnd(34)}${value}`)
     const [longest, median] = [Math.max(...figures.restarts), quantile(figures.restarts, 0.5)]
     if (longest > SLOW_RESTART * median)
       console.log(`\nthe log of the longest restart:\n${figures.slowestLog}`)

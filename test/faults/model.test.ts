@@ -1,5 +1,6 @@
 import fc, { type AsyncCommand } from 'fast-check'
 import { expect, test } from 'vitest'
+import type { RevocationReason } from '../../verifier/reasons.ts'
 import { randomFaults } from '../support/fault-proxy.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { falseVerdict } from './support/false-verdict.ts'
@@ -67,18 +68,22 @@ class Verify implements Command {
   toString = () => `verify(${this.which})`
 }
 
+/** Revokes a document for one reason, or for two at once; one is first. */
 class Revoke implements Command {
   readonly which: number
-  constructor(which: number) {
+  readonly reasons: readonly RevocationReason[]
+  constructor(which: number, reasons: readonly RevocationReason[]) {
     this.which = which
+    this.reasons = reasons
   }
   check = ({ wishes }: Readonly<Model>) => wishes > 0
   async run(_: Model, { world }: Real) {
     const { wishes } = world.client
     const wish = wishes[this.which % wishes.length]
-    if (wish && promisesOf(wish).length > 0) await world.client.revoke(wish)
+    if (wish && promisesOf(wish).length > 0)
+      await Promise.all(this.reasons.map((reason) => world.client.revoke(wish, { reason })))
   }
-  toString = () => `revoke(${this.which})`
+  toString = () => `revoke(${this.which}, ${this.reasons})`
 }
 
 class Kill implements Command {
@@ -147,7 +152,12 @@ const commands = fc.commands(
     fc.boolean().map((respondAsync) => new Issue(respondAsync)),
     fc.nat(3).map((key) => new IssueWithKey(key)),
     fc.nat(100).map((which) => new Verify(which)),
-    fc.nat(100).map((which) => new Revoke(which)),
+    fc
+      .tuple(
+        fc.nat(100),
+        fc.subarray<RevocationReason>(['keyCompromise', 'superseded'], { minLength: 1 }),
+      )
+      .map(([which, reasons]) => new Revoke(which, reasons)),
     fc.constant(new Kill()),
     fc.constant(new Restart()),
     fc.nat(2 ** 31).map((seed) => new Faults(seed)),

@@ -1,17 +1,28 @@
 // `node scripts/run.mjs test/faults/shared-long-run.ts --documents 10000 --faults 40`: gateways on
 // one PostgreSQL, behind a round-robin in which each retry goes to another one. Meanwhile gateways
 // are killed and stopped, PostgreSQL is killed, stopped or shut down, and the node refuses calls.
-// Prints the figures, and exits with 1 when a document was lost or doubled, a verdict false, or a
-// repeat answered differently.
+// Some documents are revoked at two gateways at once, for two reasons. Prints the figures, and exits
+// with 1 when a document was lost, doubled or not listed, a verdict false, a repeat answered
+// differently, or an event contradicts the chain.
 //
 //   --gateways N, --accounts N, --connections N, --seed N
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import type { GatewayProcess } from '../support/gateway-process.ts'
 import { postgresFolder } from '../support/postgres.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { type SharedGateways, startSharedGateways } from '../support/shared-gateways.ts'
-import { type Acknowledged, issueAt, issueInTurn, statusAt } from '../support/shared-load.ts'
+import {
+  type Acknowledged,
+  issueAt,
+  issueInTurn,
+  revokeInTurn,
+  statusAt,
+  textAt,
+} from '../support/shared-load.ts'
+import { judgeEvents } from './support/events.ts'
+import { readLedger } from './support/ledger.ts'
 
 const { values } = parseArgs({
   options: {
@@ -88,14 +99,46 @@ async function makeFaults(shared: SharedGateways, isOver: () => boolean): Promis
   return made
 }
 
-async function becomesValid({ gateways }: SharedGateways, publicId: string): Promise<boolean> {
+/** @returns Whether all gateways come to agree that the document has one of these statuses. */
+async function becomes(
+  { gateways }: SharedGateways,
+  publicId: string,
+  statuses: readonly string[],
+): Promise<boolean> {
   const end = performance.now() + PATIENCE_MS
   for (const gateway of gateways)
-    while ((await statusAt(gateway, publicId)) !== 'valid') {
+    while (!statuses.includes((await statusAt(gateway, publicId)) ?? '')) {
       if (performance.now() > end) return false
       await sleep(250)
     }
   return true
+}
+
+/** One document of so many is revoked. */
+const REVOKED_OF = 8
+const isRevoked = (i: number) => i % REVOKED_OF === 0
+
+/** Revokes a document for two reasons at once, each at another gateway. */
+async function revokeTwice({ gateways }: SharedGateways, publicId: string, i: number) {
+  const revoke = (reason: string, from: number) =>
+    revokeInTurn(gateways, publicId, { reason, from })
+  await Promise.all([revoke('keyCompromise', i), revoke('superseded', i + 1)])
+  return true
+}
+
+/** @returns How many documents are not in the list of a gateway. */
+async function countUnlisted(
+  gateway: GatewayProcess,
+  documents: readonly Acknowledged[],
+): Promise<number> {
+  const listed = new Set<string>()
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const path: string = `/v1/documents?limit=100${cursor && `&cursor=${cursor}`}`
+    const { data } = JSON.parse(await textAt(gateway, path))
+    for (const { documentHash } of data.documents) listed.add(documentHash)
+    cursor = data.nextCursor
+  }
+  return documents.filter(({ documentHash }) => !listed.has(documentHash)).length
 }
 
 /** @returns How many of these do not pass; so many at a time. */
@@ -126,12 +169,16 @@ try {
   const faults = makeFaults(shared, () => over)
   const load = { name: `run-${values.seed}`, count: Number(values.documents), connections }
   const acknowledged: Acknowledged[] = await issueInTurn(shared.gateways, load)
+  await countFailing(
+    acknowledged,
+    async ({ publicId }, i) => !isRevoked(i) || revokeTwice(shared, publicId, i / REVOKED_OF),
+  )
   over = true
   const made = await faults
   say(`${seconds()} s: ${acknowledged.length} acknowledged, ${made} faults`)
 
-  const notValid = await countFailing(acknowledged, ({ publicId }) =>
-    becomesValid(shared, publicId),
+  const wrongStatus = await countFailing(acknowledged, ({ publicId }, i) =>
+    becomes(shared, publicId, isRevoked(i) ? ['revoked', 'superseded'] : ['valid']),
   )
   const events = await shared.issuedEvents()
   const known = new Set(events)
@@ -143,7 +190,20 @@ try {
     const again = gateway && (await issueAt(gateway, before.idempotencyKey))
     return again?.publicId === before.publicId
   })
-  const figures = { lost, doubled, notValid, otherAnswers }
+  const [first] = shared.gateways as [GatewayProcess]
+  const request = <T>(method: string, ...params: unknown[]) =>
+    shared.provider.request({ method, params }) as Promise<T>
+  const wrongEvents = await judgeEvents(
+    readLedger(request, shared.registry),
+    (path) => textAt(first, path),
+    acknowledged.map(({ documentHash }) => documentHash),
+  )
+  for (const wrong of wrongEvents) say(wrong)
+  const unlisted = await countUnlisted(first, acknowledged)
+  const figures = {
+    ...{ lost, doubled, wrongStatus, otherAnswers, unlisted },
+    wrongEvents: wrongEvents.length,
+  }
   say(`${seconds()} s: ${JSON.stringify({ ...figures, repeats: sample.length })}`)
   if (Object.values(figures).some((count) => count !== 0)) {
     for (const gateway of shared.gateways) say(gateway.output())

@@ -19,6 +19,9 @@ export type SharedGateways = {
   databaseUrl: string
   /** The proxy between gateways and chain. */
   proxy: RpcProxy
+  /** Bypasses the proxy. */
+  provider: Eip1193Provider
+  registry: string
   /** The documentHashes of all events of issuing, in order. */
   issuedEvents(): Promise<Hex[]>
   /** The documentHashes of all events of revoking. */
@@ -66,7 +69,7 @@ export async function startSharedGateways(
   }
   await Promise.all(gateways.map((gateway) => gateway.start()))
   return {
-    ...{ gateways, postgres, databaseUrl, proxy },
+    ...{ gateways, postgres, databaseUrl, proxy, provider, registry },
     issuedEvents: () => hashesIn(provider, 'DocumentIssued'),
     revokedEvents: () => hashesIn(provider, 'DocumentRevoked'),
     async remove() {

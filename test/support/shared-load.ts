@@ -33,6 +33,30 @@ export async function issueAt(
   }
 }
 
+/** Revokes it, until a gateway has done so or promised it. Each retry goes to another gateway. */
+export async function revokeInTurn(
+  gateways: readonly GatewayProcess[],
+  publicId: string,
+  { reason, from }: { reason: string; from: number },
+): Promise<void> {
+  for (let turn = from; ; turn++) {
+    const { url } = gateways[turn % gateways.length] as GatewayProcess
+    const response = await fetch(`${url}/v1/documents/${publicId}/revoke`, {
+      ...{ method: 'POST', headers, body: JSON.stringify({ reason }) },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    }).catch(() => undefined)
+    if (response?.ok) return
+    await sleep(RETRY_INTERVAL_MS)
+  }
+}
+
+/** @returns What a path of a gateway answers with. */
+export async function textAt({ url }: GatewayProcess, path: string): Promise<string> {
+  const response = await fetch(`${url}${path}`, { headers })
+  if (!response.ok) throw new Error(`${path}: ${response.status}`)
+  return response.text()
+}
+
 /** @returns `undefined` when the gateway did not answer. */
 export async function statusAt(
   { url }: GatewayProcess,

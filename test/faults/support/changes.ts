@@ -1,6 +1,7 @@
 import { cidOf } from '../../../document/cid.ts'
 import { type Hex, toHex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
+import { SUPERSEDED } from '../../../verifier/reasons.ts'
 import type { Client } from './client.ts'
 import { inTurns } from './oracle.ts'
 import { promisesOf, type Wish } from './wish.ts'
@@ -36,7 +37,7 @@ export async function judgeChanges({ client, ledger }: Judged): Promise<ChangeJu
   const hashes = promised.map(hashOf)
   const [recorded, revoked, suspended] = await Promise.all([
     ledger.recorded(hashes),
-    ledger.revoked(hashes),
+    ledger.reasons(hashes),
     ledger.suspended(hashes),
   ])
   const statuses = { recorded, revoked, suspended }
@@ -76,7 +77,18 @@ async function isSuspendedAsTold(
   return status === (isSuspended ? 'suspended' : 'valid')
 }
 
-type Statuses = Record<'recorded' | 'revoked' | 'suspended', ReadonlySet<Hex>>
+/** `revoked`: with their reasons. */
+type Statuses = Record<'recorded' | 'suspended', ReadonlySet<Hex>> & {
+  revoked: ReadonlyMap<Hex, number>
+}
+
+const LISTS = ['valid', 'suspended', 'revoked', 'superseded'] as const
+
+/** The status that a document on the chain has in lists. */
+function statusOf(hash: Hex, { revoked, suspended }: Statuses): (typeof LISTS)[number] {
+  if (revoked.has(hash)) return revoked.get(hash) === SUPERSEDED ? 'superseded' : 'revoked'
+  return suspended.has(hash) ? 'suspended' : 'valid'
+}
 
 /** Whether the successor is on the chain exactly when the document is revoked. */
 async function isBothOrNeither(
@@ -120,11 +132,11 @@ export async function servesErased(client: Client, wish: Wish): Promise<boolean 
 
 type Listed = { documentHash: Hex; status: string }
 
-/** @returns All pages of a gateway's list. */
-async function listAll(client: Client, gateway: number): Promise<Listed[]> {
+/** @returns All pages of a gateway's list; of one status, if there is a filter. */
+async function listAll(client: Client, gateway: number, filter = ''): Promise<Listed[]> {
   const all: Listed[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const path: string = `/v1/documents?limit=100${cursor && `&cursor=${cursor}`}`
+    const path: string = `/v1/documents?limit=100${filter}${cursor && `&cursor=${cursor}`}`
     const reply = await client.call({ method: 'GET', path }, gateway)
     if (reply?.status !== 200) throw new Error(`no list: ${reply?.status} ${reply?.text}`)
     const { data } = JSON.parse(reply.text)
@@ -137,21 +149,20 @@ async function listAll(client: Client, gateway: number): Promise<Listed[]> {
 async function judgeLists(
   client: Client,
   promised: readonly Wish[],
-  { recorded, revoked, suspended }: Statuses,
+  chain: Statuses,
 ): Promise<string[]> {
+  const wrong = client.gateways === 1 ? await judgeFilters(client, promised, chain) : []
   const lists = await Promise.all(
     Array.from({ length: client.gateways }, (_, gateway) => listAll(client, gateway)),
   )
   const listed = new Map<Hex, string[]>()
   for (const { documentHash, status } of lists.flat())
     listed.set(documentHash, [...(listed.get(documentHash) ?? []), status])
-  const wrong: string[] = []
   for (const wish of promised) {
     const hash = hashOf(wish)
     const allowed = [
       ...(wish.erasure ? ['erased'] : []),
-      ...(revoked.has(hash) ? ['revoked', 'superseded'] : suspended.has(hash) ? ['suspended'] : []),
-      ...(recorded.has(hash) && !revoked.has(hash) && !suspended.has(hash) ? ['valid'] : []),
+      ...(chain.recorded.has(hash) ? [statusOf(hash, chain)] : []),
     ]
     const statuses = listed.get(hash) ?? []
     if (statuses.length === 0 || !statuses.every((status) => allowed.includes(status)))
@@ -161,6 +172,29 @@ async function judgeLists(
   // What remains is in batches, or was requested without an answer: never pending for good.
   for (const [hash, statuses] of listed) if (statuses.includes('pending')) wrong.push(hash)
   return wrong
+}
+
+/**
+ * Before a list without a filter, which corrects the index. One gateway: of several each knows only
+ * what it did.
+ *
+ * @returns Documents that are not in the list of their status, or in another one.
+ */
+async function judgeFilters(
+  client: Client,
+  promised: readonly Wish[],
+  chain: Statuses,
+): Promise<string[]> {
+  const found = new Map<Hex, string[]>()
+  for (const status of LISTS)
+    for (const { documentHash } of await listAll(client, 0, `&status=${status}`))
+      found.set(documentHash, [...(found.get(documentHash) ?? []), status])
+  return promised
+    .filter((wish) => !wish.erasure && chain.recorded.has(hashOf(wish)))
+    .flatMap((wish) => {
+      const [status, lists] = [statusOf(hashOf(wish), chain), found.get(hashOf(wish)) ?? []]
+      return lists.join() === status ? [] : `${wish.number}: ${status}, listed as [${lists}]`
+    })
 }
 
 /**

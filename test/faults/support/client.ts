@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
+import type { RevocationReason } from '../../../verifier/reasons.ts'
 import { fieldsOf, promisesOf, type Revocation, type Told, type Wish } from './wish.ts'
 
 export type Verdict = {
@@ -48,7 +49,10 @@ export type Client = {
   /** Sends the same request again; without an idempotency key, this makes a second document. */
   repeat(wish: Wish): Promise<Told>
   /** Requests the revocation of a promised document; may be repeated. Never rejects. */
-  revoke(wish: Wish, how?: { respondAsync?: boolean }): Promise<Revocation>
+  revoke(
+    wish: Wish,
+    how?: { respondAsync?: boolean; reason?: RevocationReason },
+  ): Promise<Revocation>
   verify(publicId: string): Promise<Verdict>
   /** As `verify`, repeated while all gateways answer 503. */
   verdict(publicId: string): Promise<Verdict>
@@ -124,7 +128,11 @@ export function createClient(...urls: [string, ...string[]]): Client {
     return told
   }
 
-  async function sendRevocation(publicId: string, respondAsync: boolean): Promise<Revocation> {
+  async function sendRevocation(
+    publicId: string,
+    respondAsync: boolean,
+    reason: RevocationReason,
+  ): Promise<Revocation> {
     try {
       const { statusCode, body } = await poolsFromHere()[0].request({
         method: 'POST',
@@ -134,7 +142,7 @@ export function createClient(...urls: [string, ...string[]]): Client {
           'content-type': 'application/json',
           ...(respondAsync && { prefer: 'respond-async' }),
         },
-        body: JSON.stringify({ reason: 'keyCompromise' }),
+        body: JSON.stringify({ reason }),
       })
       await body.dump()
       if (statusCode === 200) return 'done'
@@ -217,10 +225,10 @@ export function createClient(...urls: [string, ...string[]]): Client {
       return added
     },
     repeat: ask,
-    async revoke(wish, { respondAsync = false } = {}) {
+    async revoke(wish, { respondAsync = false, reason = 'keyCompromise' } = {}) {
       const [publicId = ''] = promisesOf(wish)
       wish.revocation ??= []
-      const told = await sendRevocation(publicId, respondAsync)
+      const told = await sendRevocation(publicId, respondAsync, reason)
       wish.revocation.push(told)
       return told
     },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RevocationReason } from '../../../verifier/reasons.ts'
 import type { Random } from '../../support/random.ts'
 import { type Batch, sendBatch } from './batches.ts'
 import type { Client } from './client.ts'
@@ -66,11 +67,16 @@ export function createOperations(client: Client, random: Random, over: () => boo
     return isPromised() ? 1 : 0
   }
 
-  const revoke = (wish: Wish) =>
+  const revoke = (wish: Wish, reason: RevocationReason = 'keyCompromise') =>
     insist(async () => {
-      await client.revoke(wish, { respondAsync: random.next() < ASYNC })
+      await client.revoke(wish, { respondAsync: random.next() < ASYNC, reason })
       return isRevocationPromised(wish)
     })
+
+  /** Revokes it for two reasons at once; one is first. */
+  async function revokeTwice(wish: Wish): Promise<void> {
+    await Promise.all([revoke(wish), revoke(wish, 'superseded')])
+  }
 
   /** Suspends it, or releases it if it was suspended, always at the same gateway. */
   async function toggle(wish: Wish, publicId: string): Promise<void> {
@@ -138,7 +144,8 @@ export function createOperations(client: Client, random: Random, over: () => boo
 
   const table: { weight: number; run: () => Promise<number> }[] = [
     { weight: 60, run: issue },
-    { weight: 8, run: () => withSome(revoke) },
+    { weight: 8, run: () => withSome((wish) => revoke(wish)) },
+    { weight: 4, run: () => withSome(revokeTwice) },
     { weight: 10, run: () => withSome(toggle) },
     { weight: 6, run: () => withSome(supersede) },
     { weight: 4, run: () => withSome(erase, ({ erasure }) => erasure === undefined) },

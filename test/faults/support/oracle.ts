@@ -4,7 +4,9 @@ import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, type IssuerSubkeys } from '../../../document/keys.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { openDocument, readSealedHeader } from '../../../document/sealed.ts'
+import { SUPERSEDED } from '../../../verifier/reasons.ts'
 import type { Client } from './client.ts'
+import { judgeEvents } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import { isRevocationPromised, promisesOf } from './wish.ts'
 
@@ -25,6 +27,8 @@ export type Judgement = {
   notRevoked: string[]
   /** Revoked on the chain, but never requested, or refused each time. */
   revokedUnasked: string[]
+  /** What a gateway's events of changes say that the chain does not, or leave out. */
+  wrongEvents: string[]
   /** DocumentHashes on the chain whose payload no gateway has. */
   unreadable: string[]
   /** Refused at every request, but on the chain. */
@@ -62,7 +66,7 @@ export async function judge(world: {
     else found.set(number, [...(found.get(number) ?? []), hash])
   })
 
-  const revoked = await ledger.revoked(hashes)
+  const revoked = await ledger.reasons(hashes)
   const lost: string[] = []
   const notValid: string[] = []
   const notRevoked: string[] = []
@@ -78,8 +82,9 @@ export async function judge(world: {
       // Without its payload every answer is 503, and to wait for another one is vain.
       const { valid, status } = await (opens ? client.verdict : client.verify)(publicId)
       if (isRevocationPromised(wish)) {
-        const word = successor ? 'superseded' : 'revoked'
-        if (!revoked.has(hash) || status !== word) notRevoked.push(wish.number)
+        const word = revoked.get(hash) === SUPERSEDED ? 'superseded' : 'revoked'
+        const isWrong = successor !== undefined && !wish.revocation && word !== 'superseded'
+        if (!revoked.has(hash) || status !== word || isWrong) notRevoked.push(wish.number)
       } else if (!successor && revocation.every((told) => told === 'refused')) {
         if (revoked.has(hash)) revokedUnasked.push(wish.number)
         else if (there && !valid && !suspension && !erasure) notValid.push(wish.number)
@@ -95,6 +100,7 @@ export async function judge(world: {
     revocations: promised.filter(isRevocationPromised).length,
     notRevoked,
     revokedUnasked,
+    wrongEvents: await judgeAllEvents(client, ledger, hashes),
     unreadable,
     doubled: [
       ...events.filter((hash, i) => events.indexOf(hash) !== i),
@@ -122,10 +128,30 @@ export const NOTHING_WRONG = {
   notValid: [],
   notRevoked: [],
   revokedUnasked: [],
+  wrongEvents: [],
   unreadable: [],
   refusedYetIssued: [],
   internalErrors: [],
 } satisfies Partial<Judgement>
+
+/** Several gateways have a database each, and know only what they did. */
+async function judgeAllEvents(
+  client: Client,
+  ledger: Ledger,
+  hashes: readonly Hex[],
+): Promise<string[]> {
+  const known = client.gateways === 1 ? hashes : []
+  const wrong: string[] = []
+  for (let gateway = 0; gateway < client.gateways; gateway++) {
+    const read = async (path: string) => {
+      const reply = await client.call({ method: 'GET', path }, gateway)
+      if (reply?.status !== 200) throw new Error(`${path}: ${reply?.status} ${reply?.text}`)
+      return reply.text
+    }
+    wrong.push(...(await judgeEvents(ledger, read, known)))
+  }
+  return wrong
+}
 
 const hashOf = (publicId: string) => toHex(decodePublicId(publicId).hash)
 
