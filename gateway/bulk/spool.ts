@@ -83,8 +83,7 @@ function spoolOf(file: FileHandle, room: Room): Spool {
     async close() {
       if (!isOpen) return
       isOpen = false
-      await file.close()
-      room.give(length)
+      await file.close().finally(() => room.give(length))
     },
   }
 }
