@@ -76,14 +76,14 @@ let issued = 0
 
 /** @returns Its documentHash. */
 async function issue({ url, key }: Target): Promise<string> {
-  const subjectId = `webhooks ${issued++}`
+  const subjectId = `${issued++}`
   const document = { subjectName: 'Ada Lovelace', subjectId, category: 'diploma' }
   const response = await fetch(`${url}/v1/documents`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...document, issuedAt: '2026-01-31' }),
   })
-  const { data } = (await response.json()) as { data?: { documentHash: string } }
-  if (!data) throw new Error(`issuing answered ${response.status}`)
+  if (response.status !== 201) throw new Error(`issuing answered ${response.status}`)
+  const { data } = (await response.json()) as { data: { documentHash: string } }
   return data.documentHash
 }
