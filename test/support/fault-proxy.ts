@@ -15,6 +15,8 @@ export type Fault =
   /** The node executes it, and the client gets no answer. */
   | { kind: 'drop_after' }
   | { kind: 'delay'; milliseconds: number }
+  /** The node answers at once, and its answer is on the way for so long. */
+  | { kind: 'late'; milliseconds: number }
   | { kind: 'status'; status: number }
   | { kind: 'garbage'; text: string }
   /** The node answers as if it were some blocks behind. */
@@ -74,6 +76,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         ? { result: await behind(direct, fault.blocks) }
         : await node.send(asked)
     await behaviour.answered(call, answer)
+    if (fault?.kind === 'late') await sleep(fault.milliseconds)
     if (fault?.kind === 'drop_after') return DROPPED
     const hidden = fault?.kind === 'null_receipt' && call.method === 'eth_getTransactionReceipt'
     return replyTo(call, hidden ? { result: null } : answer)
@@ -133,6 +136,7 @@ export function randomFaults(
       { kind: 'drop_before' },
       { kind: 'drop_after' },
       { kind: 'delay', milliseconds: random.below(200) },
+      { kind: 'late', milliseconds: random.below(500) },
       { kind: 'status', status: random.pick([429, 500, 502, 503]) },
       { kind: 'garbage', text: random.pick(GARBAGE) },
       { kind: 'stale_head', blocks: 1 + random.below(blocksBehind(call)) },

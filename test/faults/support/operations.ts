@@ -19,6 +19,8 @@ export type Operations = {
 
 /** Between a request and its repeat; milliseconds. */
 const PAUSE_MS = 20
+/** Between two revocations of a document: about what a block takes. */
+const MAX_APART_MS = 200
 /** The share of requests with `Prefer: respond-async`. */
 const ASYNC = 0.2
 /** The share of documents with an idempotency key. */
@@ -73,9 +75,10 @@ export function createOperations(client: Client, random: Random, over: () => boo
       return isRevocationPromised(wish)
     })
 
-  /** Revokes it for two reasons at once; one is first. */
+  /** Revokes it for two reasons at nearly the same time; one is first. */
   async function revokeTwice(wish: Wish): Promise<void> {
-    await Promise.all([revoke(wish), revoke(wish, 'superseded')])
+    const second = sleep(random.below(MAX_APART_MS)).then(() => revoke(wish, 'superseded'))
+    await Promise.all([revoke(wish), second])
   }
 
   /** Suspends it, or releases it if it was suspended, always at the same gateway. */
