@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { toHex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { type Bundle, readBundle, verifyBundle } from '../../../verifier/bundle.ts'
+import { readBatch } from '../../../verifier/checks/batch.ts'
 import { ChainError } from '../../../verifier/errors.ts'
 import { keyOf, type VerifyOptions } from '../../../verifier/verify.ts'
 import type { NewDeadline } from '../../deadline.ts'
@@ -12,7 +13,6 @@ import type { PayloadStore } from '../../issue/ports.ts'
 import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
-import { keyIn } from '../key-in.ts'
 import { operation, serve } from '../operation.ts'
 import type { Addresses } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
@@ -74,7 +74,10 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
   serve(app, BUNDLE, findKey, async (c) => {
     const publicId = c.req.param('publicId')
     const decoded = decodePublicId(publicId)
-    const { key } = await keyIn(decoded, addresses.registry, store)
+    const key =
+      decoded.kind === 'single'
+        ? keyOf(decoded)
+        : (await readBatch(decoded, addresses.registry, [store])).key
     if (key && (await isErased(key.documentHash)))
       throw new ApiError('erased', 'the document has been erased')
     const bundle = await newDeadline()
