@@ -33,6 +33,7 @@ import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
   out: { value: '<folder>', about: 'where results go, and where a stopped run is resumed' },
+  resume: { about: 'go on in a folder that you began with another API key' },
   'dry-run': { about: 'check every row, estimate the cost, issue nothing' },
   batch: { about: 'issue all by one transaction: far cheaper; see "docreg help issue"' },
   map: {
@@ -144,7 +145,7 @@ async function issueChecked(
   }
   const gateway = connect(values, PATIENT_ATTEMPTS)
   if (printing) await tryTemplate(checked.good, printing)
-  const journal = openJournal(out, gateway.url)
+  const journal = openJournal(out, gateway, values.resume)
   try {
     return await issueAll(checked, { ...run, gateway, journal, out, values })
   } finally {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import type { DocumentFields } from '../../document/document.ts'
 import { InputError } from '../errors.ts'
+import type { Gateway } from '../gateway.ts'
 
 /** A document as the gateway answered. */
 export type Issued = {
@@ -28,7 +29,7 @@ export type SentRow = { key: string; line: number; fields: DocumentFields; issue
 export type SentBatch = { number: number; keys: string[]; isDone: boolean }
 
 type Entry =
-  | { kind: 'run'; id: string; gateway: string }
+  | { kind: 'run'; id: string; gateway: string; seal?: string }
   | { kind: 'sent'; key: string; line: number; fields: DocumentFields }
   | { kind: 'refused'; key: string }
   | { kind: 'batch'; number: number; rows: SentRow[] }
@@ -59,9 +60,15 @@ const NAME = 'journal.ndjson'
 /**
  * @param folder Created if it is missing, for its owner alone: everything in it opens documents.
  * @param gateway The run belongs to it: another one would issue everything again.
+ * @param isTrusted Whether the user vouches for a run of another API key. Somebody who filled the
+ *   folder could otherwise have rows of theirs issued with the user's key.
  * @throws {InputError} `other_run`, `unwritable`
  */
-export function openJournal(folder: string, gateway: string): Journal {
+export function openJournal(
+  folder: string,
+  gateway: Pick<Gateway, 'url' | 'apiKey'>,
+  isTrusted = false,
+): Journal {
   const path = join(folder, NAME)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -69,7 +76,7 @@ export function openJournal(folder: string, gateway: string): Journal {
       throw new InputError('other_run', `${path} is not a file of docreg`)
     const entries = existsSync(path) ? readEntries(path) : []
     const file = openSync(path, 'a', 0o600)
-    return journalOf(entries, file, gateway)
+    return journalOf(entries, file, { ...gateway, folder, isTrusted })
   } catch (cause) {
     if (cause instanceof InputError) throw cause
     throw new InputError('unwritable', `${folder} cannot be written`, cause)
@@ -89,7 +96,14 @@ function readEntries(path: string): Entry[] {
     })
 }
 
-function journalOf(before: Entry[], file: number, gateway: string): Journal {
+/** @returns What only a holder of the API key can write beside the id of a run. */
+function sealOf(id: string, { url, apiKey }: Pick<Gateway, 'url' | 'apiKey'>): string {
+  return createHmac('sha256', apiKey).update(`docreg journal ${id} ${url}`).digest('hex')
+}
+
+type Owner = Pick<Gateway, 'url' | 'apiKey'> & { folder: string; isTrusted: boolean }
+
+function journalOf(before: Entry[], file: number, owner: Owner): Journal {
   const rows = new Map<string, SentRow>()
   const batches: SentBatch[] = []
   // The line feed in front ends what a kill may have left.
@@ -102,13 +116,22 @@ function journalOf(before: Entry[], file: number, gateway: string): Journal {
   }
   let run = before.find((entry) => entry.kind === 'run')
   if (!run) {
-    run = { kind: 'run', id: randomUUID(), gateway }
+    const id = randomUUID()
+    run = { kind: 'run', id, gateway: owner.url, seal: sealOf(id, owner) }
     write(run)
     // Everything that is sent depends on it.
     fsyncSync(file)
   }
-  if (run.gateway !== gateway)
-    throw new InputError('other_run', `this folder is of a run with ${run.gateway}: use another`)
+  if (run.gateway !== owner.url)
+    throw new InputError(
+      'other_run',
+      `${owner.folder} is of a run with another gateway, ${run.gateway}: use another folder`,
+    )
+  if (!owner.isTrusted && run.seal !== sealOf(run.id, owner))
+    throw new InputError(
+      'other_run',
+      `${owner.folder} is of a run with another API key: if you began that run, give --resume`,
+    )
   for (const entry of before) apply(entry)
 
   function apply(entry: Entry): void {

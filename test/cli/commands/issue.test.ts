@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,6 +32,7 @@ const issue = (args: string[], stdin = '', url = stack.url) =>
   docreg(['issue', ...args, '--gateway', url], { env: ENV, stdin })
 
 const HEADER = 'subjectName,subjectId,category,issuedAt\n'
+const FORGED = { subjectName: 'Eve', subjectId: '666', category: 'forged' }
 const rowsOf = (category: string, count: number) =>
   Array.from({ length: count }, (_, i) => `Person ${i},${i + 1},${category},2026-07-01\n`).join('')
 const file = (name: string, text: string) => {
@@ -290,7 +299,23 @@ test('error: a folder of another gateway is not used', async () => {
   const table = file('people.csv', HEADER + rowsOf('default_case', 2))
   const { code, stderr } = await issue([table, '--out', out('issued')], '', 'http://127.0.0.1:1')
   expect(code).toBe(2)
-  expect(stderr).toContain('this folder is of a run with')
+  expect(stderr).toContain('is of a run with another gateway')
+})
+
+test('error: rows that somebody else put into the folder are not issued', async () => {
+  const fields = { ...FORGED, issuedAt: '2026-07-01' }
+  const planted = [
+    { kind: 'run', id: 'planted', gateway: stack.url },
+    { kind: 'sent', key: 'planted', line: 2, fields },
+  ]
+  mkdirSync(out('planted'))
+  file('planted/journal.ndjson', planted.map((entry) => JSON.stringify(entry)).join('\n'))
+  const table = file('people.csv', HEADER + rowsOf('not_planted', 1))
+  const { code, stderr } = await issue([table, '--out', out('planted')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--resume')])
+  expect(await count(FORGED.category)).toBe(0)
+  expect((await issue([table, '--out', out('planted'), '--resume'])).code).toBe(0)
+  expect(await count('not_planted')).toBe(1)
 })
 
 test('error: a wrong API key stops the run, and blames no row', async () => {
