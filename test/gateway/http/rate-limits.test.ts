@@ -58,6 +58,7 @@ function appWith(rateLimits: RateLimits) {
       render: async () => '',
     } as unknown as AppDeps['metrics'],
     assertReady: async () => ({ balance: 1n, mayIssue: true, mayRevoke: true }) as Readiness,
+    headAge: async () => 0,
     lowBalance: 0n,
     rpc: { request: async () => '0x1' },
   })
