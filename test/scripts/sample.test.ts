@@ -2,8 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import decodeQR from 'qr/decode.js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { drawPng } from '../../certificates/png.ts'
+import { readQrCodes } from '../../cli/qr-image.ts'
 import { parseRegistryId } from '../../document/registry-id.ts'
 import { collectIssued } from '../../verifier/readers/issued-logs.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -87,25 +88,18 @@ async function countIssued({ printed }: Started): Promise<number> {
 }
 
 /** @returns The text of the QR code that half blocks draw, dark on light. */
-function decodeTerminal(printed: string): string {
+async function decodeTerminal(printed: string): Promise<string | undefined> {
   const lines = printed
     .split(/\r?\n/)
     .filter((line) => line.includes('48;5;231m'))
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal
-    .map((line) => line.replace(/\x1b\[[\d;]*m/g, ''))
-  const scale = 4
-  const width = (lines[0]?.length ?? 0) * scale
-  const height = lines.length * 2 * scale
-  const data = new Uint8Array(width * height * 4)
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) {
-      const half = Math.floor(y / scale)
-      const block = lines[half >> 1]?.[Math.floor(x / scale)] ?? ' '
-      const isDark = block === '█' || block === (half % 2 === 0 ? '▀' : '▄')
-      data.fill(isDark ? 0 : 255, (y * width + x) * 4, (y * width + x) * 4 + 3)
-      data[(y * width + x) * 4 + 3] = 255
-    }
-  return decodeQR({ width, height, data })
+    .map((line) => [...line.replace(/\x1b\[[\d;]*m/g, '')])
+  // An odd number of rows leaves half of the last line empty.
+  const rows = lines.flatMap((line) =>
+    ['▀', '▄'].map((half) => line.map((block) => block === '█' || block === half)),
+  )
+  const [text] = await readQrCodes(drawPng(rows.slice(0, rows[0]?.length)))
+  return text
 }
 
 describe.skipIf(lacksPython)(
@@ -115,7 +109,7 @@ describe.skipIf(lacksPython)(
       const started = await start('terminal')
       const link = linkIn(started.printed)
       expect(link).toMatch(`${url}/verify#publicId=`)
-      expect(decodeTerminal(started.printed)).toBe(link)
+      expect(await decodeTerminal(started.printed)).toBe(link)
       const publicId = new URLSearchParams(new URL(link ?? '').hash.slice(1)).get('publicId') ?? ''
       const verdict = await fetch(`${url}/v1/verify?publicId=${publicId}`, {
         headers: { authorization: `Bearer ${KEY}` },

@@ -493,7 +493,8 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(refused.status).toBe(503)
         expect(refused.headers.get('retry-after')).toBeTruthy()
         expect(refused.body.error.code).toBe('store_unavailable')
-        expect(await ready()).toMatchObject({
+        // Kubo is asked once a second.
+        await expect.poll(ready).toMatchObject({
           status: 503,
           body: { error: { code: 'store_unavailable' } },
         })
@@ -505,7 +506,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         if (signal === 'SIGSTOP') await kubo.signal('SIGCONT')
         else await kubo.start()
         expect((await stack.issue(ADA)).status).toBe(201)
-        expect((await ready()).status).toBe(200)
+        await expect.poll(async () => (await ready()).status).toBe(200)
         expect(await issuedEvents()).toBe(before + 1)
         expect(await statusOf(issued)).toBe('valid')
       },
