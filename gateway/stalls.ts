@@ -56,14 +56,13 @@ export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
     watch(incoming, outgoing) {
       const { socket } = incoming
       const now = performance.now()
+      const start = { waited: 0, before: socket.bytesRead + socket.bytesWritten }
+      const former = newest.get(socket)
+      // A client that sends requests ahead has not read the answers of the former ones.
+      const { waited, before } = former && !former.outgoing.writableFinished ? former : start
       newest.set(socket, {
-        incoming,
-        outgoing,
-        since: now,
-        bytes: socket.bytesRead,
-        looked: now,
-        waited: 0,
-        before: socket.bytesRead + socket.bytesWritten,
+        ...{ incoming, outgoing, since: now, bytes: socket.bytesRead },
+        ...{ looked: now, waited, before },
       })
     },
     stop: () => clearInterval(timer),
