@@ -132,9 +132,9 @@ function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
 
 /** The overlap never prolongs a key. */
 function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
-  const end = new Date(Date.now() + overlapSeconds * 1000).toISOString()
-  const expiresAt = old.expiresAt !== undefined && old.expiresAt < end ? old.expiresAt : end
-  return { ...old, expiresAt, replacedBy: id }
+  const end = Date.now() + overlapSeconds * 1000
+  const before = old.expiresAt === undefined ? end : Date.parse(old.expiresAt)
+  return { ...old, expiresAt: new Date(Math.min(before, end)).toISOString(), replacedBy: id }
 }
 
 /**
@@ -144,8 +144,8 @@ function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
  */
 function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
   const { expiresAt } = changes
-  const isLonger =
-    expiresAt === null || (expiresAt !== undefined && expiresAt > (key.expiresAt ?? expiresAt))
+  const endOf = (instant: string | undefined) => Date.parse(instant ?? '')
+  const isLonger = expiresAt === null || endOf(expiresAt) > endOf(key.expiresAt)
   if (key.replacedBy !== undefined && isLonger)
     throw new KeyError(
       'inconsistent',

@@ -67,6 +67,10 @@ const expiresAt = v.pipe(
   v.regex(INSTANT, 'must be an instant of RFC 3339, such as 2030-01-31T00:00:00Z'),
   v.metadata({ format: 'date-time', description: 'In the future.' }),
   v.check((text) => Date.parse(text) > Date.now(), 'must be in the future'),
+  v.check(
+    (text) => new Date(text).getUTCFullYear() < 10_000,
+    'must be before the year 10000 in UTC',
+  ),
   v.transform((text) => new Date(text).toISOString()),
 )
 const overlapSeconds = v.pipe(

@@ -208,6 +208,11 @@ describe('refusals', () => {
     ],
     ['repeated scopes', { scopes: ['verify', 'verify'] }, ['scopes']],
     ['another form of time', { scopes: ['verify'], expiresAt: '2099-01-01' }, ['expiresAt']],
+    [
+      'a time that is in the year 10000 elsewhere',
+      { scopes: ['verify'], expiresAt: '9999-12-31T23:59:59-05:00' },
+      ['expiresAt'],
+    ],
     ['an unknown field', { scopes: ['verify'], secret: 'mine' }, ['secret']],
     ['control characters', { scopes: ['verify'], label: 'a\u0007' }, ['label']],
     ['categories of an admin', { scopes: ['admin'], categories: ['diploma'] }, ['categories']],
