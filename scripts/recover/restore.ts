@@ -25,8 +25,6 @@ import type { Payloads } from './payloads.ts'
 /** Documents that are fetched and opened together, and written in one commit. */
 const CHUNK = 200
 const AT_A_TIME = 16
-/** Of documents whose tenant nobody knows; batches always have one. */
-const DEFAULT_TENANT = 'default'
 const NOT_REVOKED = { revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0, setAside: false }
 
 /** Numbers of documents and batches. */
@@ -168,7 +166,8 @@ async function restoreBatch(
   const transactionHash = event?.transactionHash ?? null
   const { kept } = statusOf({ ...anchored, validUntil: 0 }, issued)
   const id = await database.addBatch(
-    { ...batch, tenant: tenant ?? DEFAULT_TENANT },
+    // Unknown, until its request comes again.
+    { ...batch, tenant: tenant ?? '' },
     { blockNumber: anchored.anchoredBlock, transactionHash, status: kept },
   )
   const unrevoked = { ...anchored, ...NOT_REVOKED }

@@ -129,6 +129,9 @@ test('error: names what no source has, refuses a folder in use and a chain that 
     ISSUER_SECRET: randomKey(),
   })
   expect(other.stderr).toMatch(/unopened +7: sealed with another secret/)
+  const database = new DatabaseSync(join(folder, 'd', 'gateway.db'), { readOnly: true })
+  expect(database.prepare('SELECT tenant FROM batch').all()).toEqual([{ tenant: '' }])
+  database.close()
   const again = await recover(elsewhere)
   expect(again.stderr).toContain('has a database already')
   const local = await recover({ RPC_URL: '', DATA_DIR: join(folder, 'e') })

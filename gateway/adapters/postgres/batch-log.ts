@@ -51,6 +51,11 @@ function createClaims({ query, transaction }: Postgres): BatchLog {
           'UPDATE batch SET promised = true WHERE id = $1 AND NOT promised RETURNING 1',
           [id],
         )
+        // The tenant of a batch that was restored from the chain is not known until its request comes.
+        await within("UPDATE batch SET tenant = $2 WHERE id = $1 AND tenant = ''", [
+          id,
+          batch.tenant,
+        ])
         await insertIssues(within, [{ intent: intentOfBatch(batch), promised: true }])
         return marked.length > 0
       }),

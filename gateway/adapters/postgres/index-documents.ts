@@ -46,22 +46,27 @@ export type NewEntry = {
 
 /**
  * Adds documents to the index, unless it has them already; of a document of a batch, in that batch.
+ * One that it has of an unknown tenant gets this one, since nobody else's request leads to its hash.
  */
 export async function insertDocuments(query: Query, documents: readonly NewEntry[]): Promise<void> {
-  await query(
-    `INSERT INTO document (document_hash, batch_block, batch, block_number, issued_on, valid_until,
-       subject, category, tenant)
-     SELECT hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant
-     FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::integer[],
-       $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY
-       AS item (hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant,
-         place)
-     WHERE item.batch IS NOT NULL
-       OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.hash)
-     ORDER BY place
-     ON CONFLICT DO NOTHING`,
+  const hashes = documents.map(({ documentHash }) => fromHex(documentHash))
+  const tenants = documents.map(({ entry }) => entry.tenant)
+  const [added] = await query(
+    `WITH added AS (
+       INSERT INTO document (document_hash, batch_block, batch, block_number, issued_on,
+         valid_until, subject, category, tenant)
+       SELECT hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant
+       FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::integer[],
+         $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY
+         AS item (hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant,
+           place)
+       WHERE item.batch IS NOT NULL
+         OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.hash)
+       ORDER BY place
+       ON CONFLICT DO NOTHING RETURNING 1)
+     SELECT count(*) AS count FROM added`,
     [
-      documents.map(({ documentHash }) => fromHex(documentHash)),
+      hashes,
       documents.map(({ entry }) => bytesOf(entry.batchBlock)),
       documents.map(({ batch = null }) => batch),
       documents.map(({ blockNumber }) => blockNumber),
@@ -69,7 +74,14 @@ export async function insertDocuments(query: Query, documents: readonly NewEntry
       documents.map(({ entry }) => entry.validUntil),
       documents.map(({ entry }) => entry.subject),
       documents.map(({ entry }) => entry.category),
-      documents.map(({ entry }) => entry.tenant),
+      tenants,
     ],
+  )
+  if (Number(added?.count) === documents.length) return
+  await query(
+    `UPDATE document SET tenant = item.tenant
+     FROM unnest($1::bytea[], $2::bigint[]) AS item (hash, tenant)
+     WHERE document_hash = item.hash AND document.tenant IS NULL`,
+    [hashes, tenants],
   )
 }

@@ -29,8 +29,9 @@ export type NewEntry = {
 
 export type SqliteDocumentIndex = DocumentIndex & {
   /**
-   * Adds a document, unless the index has it already. For use within a write. What the outbox does
-   * to it later, triggers write.
+   * Adds a document, unless the index has it already: then one of an unknown tenant gets this one,
+   * since nobody else's request leads to its hash. For use within a write. What the outbox does to it
+   * later, triggers write.
    */
   insert(document: NewEntry): void
   /** `insert` of a document that the index cannot have yet: it does not look for it. */
@@ -76,6 +77,7 @@ export function createInsertDocument({
   sqlite,
 }: Database): Pick<SqliteDocumentIndex, 'insert' | 'insertNew'> {
   const has = sqlite.prepare(`SELECT 1 FROM document_by_key WHERE ${IS_DOCUMENT} LIMIT 1`)
+  const own = sqlite.prepare(`UPDATE document SET tenant = ?2 WHERE ${BY_HASH} AND tenant IS NULL`)
   const addRow = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
       subject, category, tenant, batch)
@@ -97,7 +99,9 @@ export function createInsertDocument({
   return {
     insertNew,
     insert(document) {
-      if (has.get(fromHex(document.documentHash)) === undefined) insertNew(document)
+      const hash = fromHex(document.documentHash)
+      if (has.get(hash) === undefined) insertNew(document)
+      else own.run(hash, document.entry.tenant)
     },
   }
 }

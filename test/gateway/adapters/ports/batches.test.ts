@@ -54,6 +54,18 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await stores.outbox.find('issue', batch.root)).toMatchObject({ promised: true })
   })
 
+  test('behavior: a restored batch, whose tenant is unknown, gets that of its request', async () => {
+    const restored = { root: hash(), size: 2, manifest: hash(), tenant: '' }
+    const request = new Uint8Array(randomBytes(32))
+    const tenantOf = async () => (await stores.batchLog.get(restored.root))?.tenant
+    await stores.batchLog.promise(request, restored)
+    expect(await tenantOf()).toBe('')
+    for (const tenant of ['one', 'two']) {
+      await stores.batchLog.promise(request, { ...restored, tenant })
+      expect(await tenantOf()).toBe('one')
+    }
+  })
+
   test('default: of claims of one request the first counts', async () => {
     const request = new Uint8Array(randomBytes(32))
     const contents = [1, 2, 3].map((i) => new Uint8Array(32).fill(i))

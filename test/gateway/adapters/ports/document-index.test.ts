@@ -230,6 +230,14 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'valid' })).toEqual([documentHash])
     })
 
+    test('behavior: a repeat gives a document of an unknown tenant to that of the request', async () => {
+      const intent = await promised({ tenant: null })
+      for (const tenant of [ENTRY.tenant, 4n]) {
+        await outbox.adopt(intent, place(5), { entry: { ...ENTRY, tenant } })
+        expect(await index.find(intent.documentHash)).toMatchObject({ tenant: ENTRY.tenant })
+      }
+    })
+
     test('default: tells whose a document is, with blind indexes of 64 bits', async () => {
       const [tenant, category] = [-(2n ** 63n), 2n ** 63n - 1n]
       const documentHash = await issued({ tenant, category })
