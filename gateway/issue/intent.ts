@@ -5,7 +5,7 @@ import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 import type { RecordKey, RegistryEvent } from './record.ts'
 
 type Requested = {
-  /** Who requested it, and may see its events; absent = a command. */
+  /** Who requested it; absent = a command. Events of a revision are of who issued the record. */
   tenant?: string
 }
 

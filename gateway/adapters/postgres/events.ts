@@ -22,8 +22,12 @@ export const EVENT_COLUMNS = [
 ]
   .map((name) => `event.${name}`)
   .join(', ')
-/** Whether an event is of the tenant in `$1`, whose blind indexes are `$2`, and of the types `$3`. */
-export const IS_WANTED = `($1::text IS NULL OR event.tenant = $1 OR event.owner = ANY($2::bigint[]))
+/**
+ * Whether an event is of the tenant in `$1`, whose blind indexes are `$2`, and of the types `$3`. It
+ * is of the tenant that issued the document, or else of the one that requested the change.
+ */
+export const IS_WANTED = `($1::text IS NULL OR CASE WHEN event.owner IS NULL
+    THEN event.tenant = $1 ELSE event.owner = ANY($2::bigint[]) END)
   AND ($3::text[] IS NULL OR event.type = ANY($3))`
 
 /** The number of the first event that a webhook may have still to be sent. */

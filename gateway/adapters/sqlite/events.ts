@@ -29,9 +29,12 @@ export type EventRow = {
 /** Without `owner`, a number of 64 bits. */
 export const EVENT_COLUMNS =
   'id, type, time, document_hash, block_number, block_hash, transaction_hash, tenant'
-/** Whether an event is of `:tenant`, whose blind indexes are `:owners`. */
-export const IS_OF_TENANT = `(:tenant IS NULL OR tenant = :tenant
-      OR owner IN (SELECT value FROM json_each(:owners)))`
+/**
+ * Whether an event is of `:tenant`, whose blind indexes are `:owners`: of who issued the document,
+ * or else of who requested the change.
+ */
+export const IS_OF_TENANT = `(:tenant IS NULL OR iif(owner IS NULL, tenant = :tenant,
+      owner IN (SELECT value FROM json_each(:owners))))`
 
 /** The number of the first event that a webhook may have still to be sent. */
 const FIRST_UNSENT = `coalesce(

@@ -42,10 +42,22 @@ export function eventOf(row: string, type: string): string {
       unhex(substr(${row}.document_hash, 3)), ${row}.block_number,
       iif(${row}.block_hash = '0x', NULL, unhex(substr(${row}.block_hash, 3))),
       iif(${row}.block_number IS NULL, NULL, unhex(substr(${row}.transaction_hash, 3))),
-      ${row}.tenant,
-      iif(${row}.kind = 'issue', NULL, (
-        SELECT owned.tenant FROM document_by_key AS owned
-        WHERE ${isDocument(`unhex(substr(${row}.document_hash, 3))`)}))`
+      ${row}.tenant, ${ownerOf(row)}`
+}
+
+/**
+ * @returns An expression: the blind index of who issued what a change is of. All documents of a
+ *   batch are of one tenant; the newest row is of the newest index.
+ */
+function ownerOf(row: string): string {
+  const hash = `unhex(substr(${row}.document_hash, 3))`
+  return `CASE
+      WHEN ${row}.kind = 'issue' THEN NULL
+      WHEN ${row}.root = ${row}.document_hash THEN (
+        SELECT owned.tenant FROM document AS owned
+        WHERE owned.batch = (SELECT id FROM batch WHERE batch.root = ${hash})
+        ORDER BY owned.id DESC LIMIT 1)
+      ELSE (SELECT owned.tenant FROM document_by_key AS owned WHERE ${isDocument(hash)}) END`
 }
 
 /** The schema of the gateway's one SQLite file. */
@@ -229,12 +241,15 @@ export const SCHEMA = `
     block_hash BLOB,
     transaction_hash BLOB,
     tenant TEXT,
-    -- Of a change: the blind index of the tenant that issued the document.
+    -- Of a change: the blind index of the tenant that issued the document or batch. If it is
+    -- known, the event is of that tenant alone.
     owner INTEGER
   ) STRICT;
   -- Triggers, so that every write of an outcome also writes its event, in the same transaction. An
   -- intent gets an event for each block that it is in; learning a block's hash is not an event.
-  CREATE TRIGGER IF NOT EXISTS event_anchored
+  -- Made anew: those of a file from before did not know whose a batch is.
+  DROP TRIGGER IF EXISTS event_anchored;
+  CREATE TRIGGER event_anchored
   AFTER UPDATE OF block_number, block_hash ON intent
   WHEN NEW.block_number IS NOT NULL AND (
     OLD.block_number IS NOT NEW.block_number
@@ -243,7 +258,8 @@ export const SCHEMA = `
     ${eventOf('NEW', ANCHORED_TYPE)};
   END;
   -- A document that was reported before it left the outbox is not reported again.
-  CREATE TRIGGER IF NOT EXISTS event_adopted
+  DROP TRIGGER IF EXISTS event_adopted;
+  CREATE TRIGGER event_adopted
   AFTER INSERT ON intent WHEN NEW.block_number IS NOT NULL AND NEW.reported = 0
   BEGIN
     ${eventOf('NEW', ANCHORED_TYPE)};

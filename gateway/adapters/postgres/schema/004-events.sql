@@ -1,4 +1,5 @@
--- What happened to documents. Ids are in the order of commits: only `append_events` adds rows.
+-- What happened to documents. Ids are in the order of commits: only `append_events`, of a later
+-- file, adds rows.
 CREATE TABLE event (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   type text NOT NULL,
@@ -8,7 +9,8 @@ CREATE TABLE event (
   block_hash bytea,
   transaction_hash bytea,
   tenant text,
-  -- Of a change: the blind index of the tenant that issued the document.
+  -- Of a change: the blind index of the tenant that issued the document or batch. If it is known,
+  -- the event is of that tenant alone.
   owner bigint
 );
 
@@ -55,29 +57,6 @@ CREATE TYPE new_event AS (
   block_hash bytea,
   transaction_hash bytea,
   tenant text,
-  -- Whether somebody else may have issued the document.
+  -- Whether somebody else may have issued the document or batch.
   has_owner boolean
 );
-
--- The time is in milliseconds of the Unix epoch, and never falls: ids rise with it.
-CREATE FUNCTION append_events(added new_event[]) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  now_ms bigint;
-BEGIN
-  IF added IS NULL OR cardinality(added) = 0 THEN
-    RETURN;
-  END IF;
-  PERFORM lock_outcomes();
-  SELECT greatest(
-    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-    (SELECT time FROM event ORDER BY id DESC LIMIT 1)) INTO now_ms;
-  INSERT INTO event (type, time, document_hash, block_number, block_hash, transaction_hash, tenant,
-    owner)
-  SELECT one.type, now_ms, one.document_hash, one.block_number, nullif(one.block_hash, ''),
-    one.transaction_hash, one.tenant,
-    CASE WHEN one.has_owner THEN (
-      SELECT owned.tenant FROM document AS owned WHERE owned.document_hash = one.document_hash
-      LIMIT 1) END
-  FROM unnest(added) WITH ORDINALITY AS one
-  ORDER BY one.ordinality;
-END $$;

@@ -37,6 +37,35 @@ describePorts('events', (ports) => {
     return { intent, anchoring }
   }
 
+  const entryOf = (tenant: string) => {
+    const [owner = 0n] = blindTenant(tenant)
+    return { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: owner }
+  }
+
+  /** @returns A document that the index knows as the tenant's. */
+  async function indexed(tenant: string): Promise<Hex> {
+    const documentHash = hash()
+    const entry = entryOf(tenant)
+    await outbox.add({ kind: 'issue', documentHash, validUntil: 0 }, true, {
+      inserted: true,
+      entry,
+    })
+    return documentHash
+  }
+
+  /** @returns The root of a batch that the index knows as the tenant's. */
+  async function indexedBatch(tenant: string): Promise<Hex> {
+    const { batchDrafts, batchLog } = ports.stores
+    const request = new Uint8Array(randomBytes(32))
+    const batch = { root: hash(), size: 2, manifest: hash(), tenant }
+    const entry = { ...entryOf(tenant), batchBlock: hash() }
+    const documents = [hash(), hash()].map((documentHash) => ({ documentHash, entry }))
+    await batchLog.claim(request, { content: new Uint8Array(32), checkedAt: 1 })
+    await batchDrafts().index(request, batch, documents)
+    await batchLog.promise(request, batch)
+    return batch.root
+  }
+
   async function page(query: Partial<EventQuery> = {}): Promise<EventPage> {
     const found = await log.read({ limit: 100, ...query })
     if (found === 'unknown_event') throw new Error(found)
@@ -209,20 +238,41 @@ describePorts('events', (ports) => {
       expect(some.events.map(({ tenant }) => tenant)).toEqual(['a', null])
     })
 
-    test("behavior: a change of a tenant's document is theirs too, whoever requested it", async () => {
-      const [mine, theirs] = [issue('abc'), issue('other')]
-      for (const { documentHash, tenant = '' } of [mine, theirs]) {
-        const [owner = 0n] = blindTenant(tenant)
-        const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: owner }
-        await outbox.add({ kind: 'issue', documentHash, validUntil: 0 }, true, {
-          inserted: true,
-          entry,
-        })
-        await anchor({ kind: 'suspend', documentHash, tenant: 'admin' })
+    test("behavior: a change of a tenant's document or batch is theirs alone, whoever requests it", async () => {
+      const [hashes, roots] = [[] as Hex[], [] as Hex[]]
+      for (const tenant of ['abc', 'other']) {
+        const documentHash = await indexed(tenant)
+        const root = await indexedBatch(tenant)
+        await anchor({ kind: 'suspend', documentHash, tenant: 'operator' })
+        await anchor({ kind: 'revoke', documentHash: root, root, reason: 1, tenant: 'operator' })
+        hashes.push(documentHash)
+        roots.push(root)
       }
-      const found = await page({ tenant: 'abc' })
-      expect(found.events).toMatchObject([{ documentHash: mine.documentHash, tenant: 'admin' }])
-      expect((await page({ tenant: 'admin' })).events).toHaveLength(2)
+      expect((await page({ tenant: 'abc' })).events).toMatchObject([
+        { type: 'document.suspended', documentHash: hashes[0], tenant: 'operator' },
+        { type: 'batch.revoked', documentHash: roots[0], tenant: 'operator' },
+      ])
+      expect((await page({ tenant: 'operator' })).events).toEqual([])
+      expect(await types()).toHaveLength(4)
+    })
+
+    test('behavior: a change of what the index does not know is of the tenant that requests it', async () => {
+      const [documentHash, root] = [hash(), hash()]
+      await anchor({ kind: 'suspend', documentHash, tenant: 'operator' })
+      await anchor({ kind: 'suspend', documentHash: root, root, tenant: 'operator' })
+      expect(typesOf((await page({ tenant: 'operator' })).events)).toEqual([
+        'document.suspended',
+        'batch.suspended',
+      ])
+      expect((await page({ tenant: 'abc' })).events).toEqual([])
+    })
+
+    test('behavior: the end of an erasure is of the tenant that issued the document', async () => {
+      const documentHash = await indexed('abc')
+      await ports.stores.erasures.begin(documentHash, 'operator')
+      await ports.stores.erasures.finish([documentHash], new Set())
+      expect(typesOf((await page({ tenant: 'abc' })).events)).toEqual(['document.erased'])
+      expect((await page({ tenant: 'operator' })).events).toEqual([])
     })
 
     test('behavior: a page ends after a bounded number of events that do not match', async () => {

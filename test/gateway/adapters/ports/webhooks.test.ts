@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { toHex } from '../../../../document/hex.ts'
 import type { DatabaseStores } from '../../../../gateway/adapters/stores.ts'
 import type { Turn, TurnResult } from '../../../../gateway/webhooks/deliveries.ts'
-import type { Webhook } from '../../../../gateway/webhooks/webhook.ts'
-import { describePorts } from '../../../support/databases.ts'
+import type { Webhook, WebhookId } from '../../../../gateway/webhooks/webhook.ts'
+import { blindTenant, describePorts } from '../../../support/databases.ts'
 
 const WEBHOOK: Webhook = {
   id: 'wh_one',
@@ -185,6 +185,27 @@ describePorts('webhooks', (ports) => {
     // A turn under way is void: it is told what it lost.
     await stores.deliveries.record(before, { ...NOTHING, delivered: before.fresh })
     expect((await stores.webhooks.list())[1]?.disabledReason).toBe('behind')
+  })
+
+  test("behavior: a change of a tenant's batch goes to the webhooks of that tenant alone", async () => {
+    const [request, root] = [new Uint8Array(randomBytes(32)), toHex(randomBytes(32))]
+    const [owner = 0n] = blindTenant('abc')
+    const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: owner }
+    const document = { documentHash: toHex(randomBytes(32)), entry: { ...entry, batchBlock: root } }
+    await stores
+      .batchDrafts()
+      .index(request, { root, size: 1, manifest: root, tenant: 'abc' }, [document])
+    for (const tenant of ['abc', 'operator'])
+      await stores.webhooks.add({ ...WEBHOOK, id: `wh_${tenant}`, tenant })
+    const intent = { kind: 'suspend', documentHash: root, root, tenant: 'operator' } as const
+    const anchoring = { blockNumber: 5, blockHash: root, transactionHash: root }
+    await stores.outbox.add(intent)
+    await stores.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
+    const sent = async (id: WebhookId) =>
+      (await stores.deliveries.turn(id, Date.now(), 10))?.fresh.map(({ event }) => event.type)
+    expect(await sent('wh_one')).toEqual(['batch.suspended'])
+    expect(await sent('wh_abc')).toEqual(['batch.suspended'])
+    expect(await sent('wh_operator')).toEqual([])
   })
 
   test('error: a tenant has at most 20 webhooks', async () => {

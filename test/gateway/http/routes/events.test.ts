@@ -94,6 +94,33 @@ describe('GET /v1/events', () => {
     expect(await hashes()).toContain(documentHash)
   })
 
+  test("behavior: a tenant's document and batch that an admin of another tenant revokes are its events alone", async () => {
+    const key = stack.key(['documents:read', 'documents:issue'], 'one')
+    const other = stack.key(['documents:read'], 'default')
+    const authorization = `Bearer ${key}`
+    const { publicId, documentHash } = (await stack.issue(ADA, { authorization })).body.data
+    const { body } = await stack.request('/v1/batches', {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/x-ndjson' },
+      body: JSON.stringify(ADA),
+    })
+    const { batchRoot } = JSON.parse(Buffer.from(body).toString()).data
+    await revise(publicId, 'revoke')
+    await stack.request(`/v1/batches/${batchRoot}/revoke`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    const revoked = async (asked?: string) =>
+      (await list('?limit=1000&type=document.revoked,batch.revoked', asked)).body.data.events.map(
+        ({ data }: { data: { documentHash?: string; batchRoot?: string } }) =>
+          data.documentHash ?? data.batchRoot,
+      )
+    expect(await revoked(key)).toEqual([documentHash, batchRoot])
+    expect(await revoked()).toEqual([documentHash, batchRoot])
+    expect(await revoked(other)).toEqual([])
+  })
+
   test('error: names every bad parameter', async () => {
     const { status, body } = await list('?after=1&type=document.gone&limit=1001&from=3')
     expect(status).toBe(400)
