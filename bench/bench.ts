@@ -16,6 +16,7 @@ import { memoryLine, memorySection } from './memory/report.ts'
 import { measureParts } from './parts.ts'
 import { measurePeers } from './peers/measure.ts'
 import {
+  ATTACKS,
   BATCHES,
   BEFORE,
   CERTIFICATES,
@@ -66,7 +67,7 @@ async function speed(before: string): Promise<string> {
   )
   const document = documentOf(setting, limits, cases, peers, parts)
   const measured = withSection(document, VERIFY, await verifying(setting))
-  return [MEMORY, BEFORE, SLOW_BLOCKS, FAULT_RUNS, BATCHES, CERTIFICATES].reduce(
+  return [MEMORY, BEFORE, SLOW_BLOCKS, FAULT_RUNS, ATTACKS, BATCHES, CERTIFICATES].reduce(
     (report, title) => withSection(report, title, sectionOf(before, title)),
     measured,
   )

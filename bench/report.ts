@@ -155,6 +155,8 @@ export const BATCHES = 'Batches'
 /** Written by hand from the output of bench/certificates.ts. */
 export const CERTIFICATES = 'Certificates'
 export const BEFORE = 'Issuing, now and before'
+/** Written by hand from the output of bench/attacks/attacks.ts. */
+export const ATTACKS = 'What one client does to others'
 
 export function verifySection(setting: Setting, limits: Limits, cases: readonly Case[]): string {
   return `One gateway with the embedded store on the local chain of \`npm start\`, and a bare Hono server with
