@@ -39,8 +39,8 @@ export function otherReasonOf({
 export type Moved = Anchored & { now: Anchoring }
 
 /**
- * Whether another revocation may have come first in the new block. Learning the hash of the same
- * block is no change.
+ * Whether another revocation may have come first in the new block. The block stays the same when
+ * only its hash has become known.
  */
 export function isRevokedAnew({ intent, anchoring, now }: Moved): boolean {
   const isLearned = anchoring.blockHash === UNSEEN && anchoring.blockNumber === now.blockNumber

@@ -36,7 +36,7 @@ export type Outbox = {
    *
    * @param promised Whether the caller will get `pending` in any case.
    * @param changedBlock For a revision: the block of the last change that the caller saw on the
-   * chain; 0 = none. What is anchored later is news to it, and stays.
+   * chain; 0 = none. An intent that is anchored in a later block stays as it is.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
    * revision, `false` when the opposite is not on the chain yet, so that nothing was added;
    * once the new one is there, the opposite leaves the outbox. For a document that supersedes one

@@ -66,8 +66,9 @@ test('behavior: a batch that was killed at any step is resumed by its key, and n
     }
     await gateway.ended()
     kills++
-    expect(readdirSync(join(dataDir, 'spool'))).toEqual([])
     await gateway.start()
+    // A kill may come before the file has lost its name: then the start deletes it.
+    expect(readdirSync(join(dataDir, 'spool'))).toEqual([])
   }
   expect(kills).toBeGreaterThan(4)
   // It would still be killed at a later commit.

@@ -7,8 +7,8 @@ const WINDOW_MS = 1_000
 const EPSILON = 1e-6
 const MAX_GROUP = 500
 /**
- * Deletes quotas that are full again, and tells whether there was any quota. It skips rows that are
- * being changed, since waiting for them could be a deadlock.
+ * Deletes full quotas and returns whether there were any quotas. Skips rows that are being changed,
+ * because waiting for them could deadlock.
  */
 const SWEEP = `
   WITH swept AS (
