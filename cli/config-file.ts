@@ -31,8 +31,8 @@ export const SURROUNDINGS: () => Surroundings = () => ({
 
 /**
  * Somebody else may have filled the working directory, and the file says where the API key goes and
- * which registry is trusted. So one there counts only if it is named, or is the one that `npm start`
- * left in this very checkout.
+ * which registry is trusted. So one there counts only if it is named, or is the one that `npm
+ * start` left in this very checkout.
  *
  * @param given The path of `--config`.
  * @returns Also the first file that does not count, to be told.

@@ -133,9 +133,9 @@ export function badTable(message: string, cause?: unknown): InputError {
 const SUSPECT = /^[ '"=+@-]|[,;\\\p{Cc}]/u
 
 /**
- * Text of others must do nothing in a spreadsheet or a terminal. An apostrophe goes in front of what
- * may be a formula: at the start of a cell, and after what another country's spreadsheets take for
- * a separator. Control characters become `\u001b`; backslashes in front of such a text double.
+ * Text of others must do nothing in a spreadsheet or a terminal. An apostrophe goes in front of
+ * what may be a formula: at the start of a cell, and after what another country's spreadsheets take
+ * for a separator. Control characters become `\u001b`; backslashes in front of such a text double.
  *
  * @returns What {@link fromHarmless} turns back.
  */

@@ -89,15 +89,16 @@ export type EventLog = {
    */
   read(query: EventQuery): Promise<EventPage | 'unknown_event'>
   /**
-   * Disables the webhooks that have still to be sent an event from before this time, in milliseconds
-   * of the Unix epoch.
+   * Disables the webhooks that have still to be sent an event from before this time, in
+   * milliseconds of the Unix epoch.
    *
    * @returns Their ids.
    */
   leaveBehind(before: number): Promise<string[]>
   /**
    * Deletes some events from before this time, in milliseconds of the Unix epoch; never the newest,
-   * which readers may name, and none from the first on that an enabled webhook has still to be sent.
+   * which readers may name, and none from the first on that an enabled webhook has still to be
+   * sent.
    *
    * @returns Whether there may be more.
    */

@@ -20,8 +20,8 @@ const COLUMNS = [
 ]
 
 /**
- * @returns The lines of a CSV file (RFC 4180), one for each document. No value needs quotes or may be
- * a formula: they are numbers, hashes, dates and words of fixed lists.
+ * @returns The lines of a CSV file (RFC 4180), one for each document. No value needs quotes or may
+ * be a formula: they are numbers, hashes, dates and words of fixed lists.
  */
 export function* csvOf(
   audits: Iterable<{ issuer: { id: number }; lines(): Iterable<AuditedDocument> }>,

@@ -51,8 +51,8 @@ export type CourierDeps = {
 }
 
 /**
- * Sends events to webhooks: each at least once, with the same id each time, and those of one document
- * in order. A failed delivery holds back later ones of its document only.
+ * Sends events to webhooks: each at least once, with the same id each time, and those of one
+ * document in order. A failed delivery holds back later ones of its document only.
  *
  * @returns A function that stops it. Deliveries under way are sent again after the next start.
  */

@@ -13,8 +13,8 @@ export type SecretSource = {
 
 /**
  * Why nothing is sent: `request` = by a client; `failing` = nothing was accepted for three days;
- * `gone` = the receiver answered 410; `behind` = it was so far behind that events were deleted which
- * it had still to be sent.
+ * `gone` = the receiver answered 410; `behind` = it was so far behind that events were deleted
+ * which it had still to be sent.
  */
 export type DisabledReason = 'request' | 'failing' | 'gone' | 'behind'
 

@@ -1,8 +1,8 @@
 // `node scripts/run.mjs test/faults/shared-long-run.ts --documents 10000 --faults 40`: gateways on
 // one PostgreSQL, behind a round-robin in which each retry goes to another one. Meanwhile gateways
 // are killed and stopped, PostgreSQL is killed, stopped or shut down, and the node refuses calls.
-// Some documents are revoked at two gateways at once, for two reasons. Prints the figures, and exits
-// with 1 when a document was lost, doubled or not listed, a verdict false, a repeat answered
+// Some documents are revoked at two gateways at once, for two reasons. Prints the figures, and
+// exits with 1 when a document was lost, doubled or not listed, a verdict false, a repeat answered
 // differently, or an event contradicts the chain.
 //
 //   --gateways N, --accounts N, --connections N, --seed N

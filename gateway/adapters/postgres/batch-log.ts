@@ -51,7 +51,8 @@ function createClaims({ query, transaction }: Postgres): BatchLog {
           'UPDATE batch SET promised = true WHERE id = $1 AND NOT promised RETURNING 1',
           [id],
         )
-        // The tenant of a batch that was restored from the chain is not known until its request comes.
+        // The tenant of a batch that was restored from the chain is not known until its request
+        // comes.
         await within("UPDATE batch SET tenant = $2 WHERE id = $1 AND tenant = ''", [
           id,
           batch.tenant,

@@ -23,8 +23,8 @@ export const EVENT_COLUMNS = [
   .map((name) => `event.${name}`)
   .join(', ')
 /**
- * Whether an event is of the tenant in `$1`, whose blind indexes are `$2`, and of the types `$3`. It
- * is of the tenant that issued the document, or else of the one that requested the change.
+ * Whether an event is of the tenant in `$1`, whose blind indexes are `$2`, and of the types `$3`.
+ * It is of the tenant that issued the document, or else of the one that requested the change.
  */
 export const IS_WANTED = `($1::text IS NULL OR CASE WHEN event.owner IS NULL
     THEN event.tenant = $1 ELSE event.owner = ANY($2::bigint[]) END)

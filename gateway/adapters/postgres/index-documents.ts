@@ -46,7 +46,8 @@ export type NewEntry = {
 
 /**
  * Adds documents to the index, unless it has them already; of a document of a batch, in that batch.
- * One that it has of an unknown tenant gets this one, since nobody else's request leads to its hash.
+ * One that it has of an unknown tenant gets this one, since nobody else's request leads to its
+ * hash.
  */
 export async function insertDocuments(query: Query, documents: readonly NewEntry[]): Promise<void> {
   const hashes = documents.map(({ documentHash }) => fromHex(documentHash))

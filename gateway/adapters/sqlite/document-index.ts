@@ -30,8 +30,8 @@ export type NewEntry = {
 export type SqliteDocumentIndex = DocumentIndex & {
   /**
    * Adds a document, unless the index has it already: then one of an unknown tenant gets this one,
-   * since nobody else's request leads to its hash. For use within a write. What the outbox does to it
-   * later, triggers write.
+   * since nobody else's request leads to its hash. For use within a write. What the outbox does to
+   * it later, triggers write.
    */
   insert(document: NewEntry): void
   /** `insert` of a document that the index cannot have yet: it does not look for it. */

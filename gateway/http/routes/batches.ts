@@ -87,8 +87,8 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
 }
 
 /**
- * A batch may have documents of any category, so keys with a list of categories change its documents
- * one by one.
+ * A batch may have documents of any category, so keys with a list of categories change its
+ * documents one by one.
  */
 async function assertMayChange(reader: BatchReader, root: Hex, grant: Grant): Promise<void> {
   if (!(await reader.isOf(root, tenantOf(grant)))) throw new ApiError('not_found', 'no such batch')

@@ -37,8 +37,8 @@ export type Ledger = {
   /** The reasons of those of these that are revoked permanently by their record. */
   reasons(documentHashes: readonly Hex[]): Promise<Map<Hex, number>>
   /**
-   * The events of changes as `kind hash transaction`, where the kind is the last word of the type of
-   * a gateway's event; and the hashes of all blocks.
+   * The events of changes as `kind hash transaction`, where the kind is the last word of the type
+   * of a gateway's event; and the hashes of all blocks.
    */
   changes(): Promise<{ logs: string[]; blocks: Set<Hex> }>
 }

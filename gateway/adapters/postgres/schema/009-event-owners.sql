@@ -1,6 +1,6 @@
--- The blind index of the tenant that issued a batch. All documents of a batch are of one tenant; the
--- newest row is of the newest index. Only `document_by_batch` has this order: with an equality, the
--- planner may read the rows of other batches until it meets one of this batch.
+-- The blind index of the tenant that issued a batch. All documents of a batch are of one tenant;
+-- the newest row is of the newest index. Only `document_by_batch` has this order: with an equality,
+-- the planner may read the rows of other batches until it meets one of this batch.
 CREATE FUNCTION batch_owner(batch_root bytea) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN newest.batch = asked.id THEN newest.tenant END
   FROM batch AS asked, LATERAL (
