@@ -6,9 +6,7 @@ import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol"
 import {
     AccessControlDefaultAdminRules
 } from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
-import {ERC2771Context} from "@openzeppelin/contracts/metatx/ERC2771Context.sol";
 import {ERC2771Forwarder} from "@openzeppelin/contracts/metatx/ERC2771Forwarder.sol";
-import {Context} from "@openzeppelin/contracts/utils/Context.sol";
 import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IArbSys} from "./IArbSys.sol";
@@ -29,7 +27,7 @@ import {Stamp, toStamp} from "./types/Stamp.sol";
 
 /// @title DocumentRegistry
 /// @notice See {IDocumentRegistry}. No proxy, no pause, no upgrade.
-contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, ERC2771Context {
+contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules {
     /// @inheritdoc IDocumentRegistry
     bytes32 public constant ISSUER_ROLE = keccak256("ISSUER_ROLE");
     /// @inheritdoc IDocumentRegistry
@@ -73,16 +71,17 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     IArbSys private constant ARB_SYS = IArbSys(address(100));
     bool private immutable ON_ARBITRUM;
     uint40 private immutable PROPOSAL_DELAY;
+    address private immutable FORWARDER;
 
     /// @param admin Holder of DEFAULT_ADMIN_ROLE.
     /// @param delay Seconds that an accepted transfer of that role waits, and that a proposed
     /// account waits; from a day to a year.
-    constructor(address admin, uint48 delay)
-        AccessControlDefaultAdminRules(delay, admin)
-        ERC2771Context(address(new ERC2771Forwarder("DocumentRegistryForwarder")))
-    {
+    constructor(address admin, uint48 delay) AccessControlDefaultAdminRules(delay, admin) {
         if (delay < 1 days || delay > 365 days) revert DelayOutOfRange(delay);
         PROPOSAL_DELAY = uint40(delay);
+        FORWARDER = address(new ERC2771Forwarder("DocumentRegistryForwarder"));
+        // The address can be computed beforehand, and the base has granted the role unchecked.
+        if (admin == FORWARDER) revert InvalidAccount(admin);
         if (address(ARB_SYS).code.length != 0) {
             (bool answered, bytes memory number) =
                 address(ARB_SYS).staticcall(abi.encodeCall(IArbSys.arbBlockNumber, ()));
@@ -188,7 +187,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
 
     /// @inheritdoc IDocumentRegistry
     function retireAccount(uint32 issuerId, address account) external {
-        bool itself = account == ERC2771Context._msgSender();
+        bool itself = account == _sender();
         (Namespace storage ns, address by,) = _acting(issuerId, itself ? 0 : MANAGE);
         _retire(ns, issuerId, account, _active(ns, issuerId, account), by);
     }
@@ -494,13 +493,13 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     }
 
     /// @inheritdoc IDocumentRegistry
-    function trustedForwarder()
-        public
-        view
-        override(IDocumentRegistry, ERC2771Context)
-        returns (address)
-    {
-        return ERC2771Context.trustedForwarder();
+    function trustedForwarder() external view returns (address) {
+        return FORWARDER;
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function isTrustedForwarder(address forwarder) external view returns (bool) {
+        return forwarder == FORWARDER;
     }
 
     /// @inheritdoc AccessControl
@@ -529,7 +528,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         view
         returns (Namespace storage ns, address account, PackedAccount held)
     {
-        account = ERC2771Context._msgSender();
+        account = _sender();
         if (account != msg.sender) needed |= DELEGATE;
         ns = _namespace(issuerId);
         held = ns.accounts[account];
@@ -537,33 +536,28 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         if (missing != 0) revert MissingPermissions(issuerId, account, missing);
     }
 
-    /// @dev What AccessControl goes by: the admin never acts through the forwarder.
-    function _msgSender() internal view override(Context, ERC2771Context) returns (address) {
-        return msg.sender;
-    }
-
-    function _msgData() internal pure override(Context, ERC2771Context) returns (bytes calldata) {
-        return msg.data;
-    }
-
-    function _contextSuffixLength()
-        internal
-        view
-        override(Context, ERC2771Context)
-        returns (uint256)
-    {
-        return ERC2771Context._contextSuffixLength();
+    /// @dev The signer of a forwarded call, whom the forwarder appends to its data (ERC-2771); else
+    /// the sender. The admin's functions do not ask: they go by `msg.sender`.
+    function _sender() private view returns (address) {
+        if (msg.sender != FORWARDER || msg.data.length < 20) return msg.sender;
+        return address(bytes20(msg.data[msg.data.length - 20:]));
     }
 
     function _grantRole(bytes32 role, address account) internal override returns (bool) {
         if (role != DEFAULT_ADMIN_ROLE) revert UnsupportedRole(role);
-        if (isTrustedForwarder(account)) revert InvalidAccount(account);
+        if (account == FORWARDER) revert InvalidAccount(account);
         return super._grantRole(role, account);
     }
 
     function _revokeRole(bytes32 role, address account) internal override returns (bool) {
         if (role != DEFAULT_ADMIN_ROLE) revert UnsupportedRole(role);
         return super._revokeRole(role, account);
+    }
+
+    /// @dev Whoever has stolen the admin's key could otherwise set the delay to nothing, or to
+    /// for ever.
+    function _changeDefaultAdminDelay(uint48) internal pure override {
+        revert AdminDelayIsFixed();
     }
 
     // ---- issuers and accounts -------------------------------------------------------------------
@@ -602,7 +596,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     }
 
     function _checkNew(Namespace storage ns, uint32 issuerId, address account) private view {
-        if (account == address(0) || account == address(this) || isTrustedForwarder(account)) {
+        if (account == address(0) || account == address(this) || account == FORWARDER) {
             revert InvalidAccount(account);
         }
         if (ns.accounts[account].addedBlock() != 0) revert KnownAccount(issuerId, account);
@@ -811,8 +805,10 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
             return (record.revised(part).markedSetAside(), true);
         }
         uint8 reason = part.reason();
-        if (record.isSuspended() ? reason == REASON_SUSPENDED : reason == REASON_RELEASED) {
-            return (PackedRecord.wrap(0), false);
+        if (reason == REASON_RELEASED || reason == REASON_SUSPENDED) {
+            if (_isSuspended(ns, record) == (reason == REASON_SUSPENDED)) {
+                return (PackedRecord.wrap(0), false);
+            }
         }
         return (record.revised(part), false);
     }
@@ -845,10 +841,19 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         if (record.isRevoked()) {
             return record.reason() == REASON_SUPERSEDED ? Status.Superseded : Status.Revoked;
         }
-        if (record.isSuspended()) return Status.Suspended;
+        if (_isSuspended(ns, record)) return Status.Suspended;
         uint40 validUntil = record.validUntil();
         if (validUntil != 0 && block.timestamp >= validUntil) return Status.Expired;
         return Status.Valid;
+    }
+
+    /// @dev Whether the record is suspended, or was released by an account that is distrusted from
+    /// that block or an earlier one: such a release counts as a suspension, whatever was under it.
+    function _isSuspended(Namespace storage ns, PackedRecord record) private view returns (bool) {
+        uint8 reason = record.reason();
+        return reason == REASON_SUSPENDED
+            || reason == REASON_RELEASED
+                && _isDistrusted(ns, record.revokerIndex(), record.revokedBlock());
     }
 
     function _isDistrusted(Namespace storage ns, uint16 accountIndex, uint40 inBlock)
@@ -873,7 +878,25 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
             !batch.isAnchored() || !_isDepthOf(proof.length, batch.size())
                 || !MerkleProof.verifyCalldata(proof, root, leaf)
         ) return PackedRecord.wrap(0);
-        return ns.records[documentHash].record.inBatch(batch, validUntil);
+        PackedRecord document = ns.records[documentHash].record;
+        return document.inBatch(batch, _prevails(ns, batch, document), validUntil);
+    }
+
+    /// @dev Whether a batch's revocation is shown rather than its document's: a final one before a
+    /// suspension, then the earlier one; on a tie, and where neither has effect, the document's.
+    function _prevails(Namespace storage ns, PackedRecord batch, PackedRecord document)
+        private
+        view
+        returns (bool)
+    {
+        uint256 weight = _weight(ns, batch);
+        uint256 weightOfOwn = _weight(ns, document);
+        if (weight != weightOfOwn) return weight > weightOfOwn;
+        return weight != 0 && batch.revokedBlock() < document.revokedBlock();
+    }
+
+    function _weight(Namespace storage ns, PackedRecord record) private view returns (uint256) {
+        return record.isRevoked() ? 2 : _isSuspended(ns, record) ? 1 : 0;
     }
 
     /// @dev Leaves of a StandardMerkleTree are on its last level or the one above: it is a complete

@@ -19,6 +19,8 @@ pragma solidity ^0.8.28;
 /// batch has its own, which holds for every proof to its root. Reason 6 suspends, `release` ends a
 /// suspension, every other reason is final. A final revocation changes only if its revoker is
 /// distrusted from its block or an earlier one, and only through an account with REVOKE and MANAGE.
+/// A release counts as a suspension once its account is distrusted from its block or an earlier
+/// one.
 ///
 /// **Repeats.** A single write that was already done reverts, so that nobody mistakes it for their
 /// own. A list skips what needs no change or what the caller may not change, so that one element
@@ -33,7 +35,8 @@ pragma solidity ^0.8.28;
 interface IDocumentRegistry {
     /// @notice What a document is, as of the block that answers.
     /// @dev NotIssued without an anchoring part; otherwise the first that applies of Distrusted,
-    /// Superseded, Revoked, Suspended, Expired, Valid.
+    /// Superseded, Revoked, Suspended, Expired, Valid. Suspended is also what was released by an
+    /// account that is distrusted from the block of the release or an earlier one.
     enum Status {
         NotIssued,
         Valid,
@@ -53,8 +56,8 @@ interface IDocumentRegistry {
     /// @param revokerIndex Which of the issuer's accounts last revoked, suspended or released it.
     /// @param revokedBlock The block in which that happened; 0 = never.
     /// @param revokedAt The time of that block.
-    /// @param reason The RFC 5280 reason code: 6 = suspended, 8 = released, any other = revoked. It
-    /// means nothing while `revokedBlock` is 0.
+    /// @param reason The RFC 5280 reason code: 6 = suspended, 8 = released (suspended where the
+    /// releaser is distrusted), any other = revoked. It means nothing while `revokedBlock` is 0.
     /// @param setAside Whether a final revocation was ever released or replaced, because its
     /// revoker is distrusted.
     /// @dev Warning: a document of a batch may have a revocation part here without an anchoring
@@ -105,7 +108,8 @@ interface IDocumentRegistry {
     /// @param addedBlock The block in which it was added.
     /// @param changedBlock The block in which its permissions were last set anew; 0 = never.
     /// @param retiredBlock The block in which it was retired; 0 = not retired.
-    /// @param distrustedFrom What it issued at or after this block reads Distrusted; 0 = trusted.
+    /// @param distrustedFrom What it issued at or after this block reads Distrusted, and what it
+    /// released then reads Suspended; 0 = trusted.
     struct Account {
         address account;
         uint16 accountIndex;
@@ -208,7 +212,8 @@ interface IDocumentRegistry {
     /// @notice An account was retired: it can do nothing more, and what it issued stays valid.
     event AccountRetired(uint32 indexed issuerId, address indexed account, address by);
 
-    /// @notice What an account issued at or after a block reads Distrusted from now on.
+    /// @notice What an account issued at or after a block reads Distrusted from now on, and what it
+    /// released then reads Suspended.
     event AccountDistrusted(
         uint32 indexed issuerId, address indexed account, uint40 fromBlock, address by
     );
@@ -366,6 +371,9 @@ interface IDocumentRegistry {
     error ListTooLong(uint256 length);
     /// @notice Thrown when two lists that belong together differ in length.
     error LengthMismatch(uint256 documentHashes, uint256 validUntils);
+    /// @notice Thrown by `changeDefaultAdminDelay`: the delay of the admin's transfer is that of the
+    /// deployment.
+    error AdminDelayIsFixed();
     /// @notice Thrown at deployment when the delay is shorter than a day or longer than a year.
     error DelayOutOfRange(uint48 delay);
     /// @notice Thrown when a block number or a time does not fit 40 bits, as on a chain whose clock
@@ -424,10 +432,12 @@ interface IDocumentRegistry {
     /// @dev Warning: the address can never be added to this issuer again.
     function retireAccount(uint32 issuerId, address account) external;
 
-    /// @notice For a stolen key: retires the account, and what it issued at or after a block reads
-    /// Distrusted; needs MANAGE. The issuer's other accounts are untouched.
+    /// @notice For a stolen key: retires the account; what it issued at or after a block reads
+    /// Distrusted, and what it released then reads Suspended, until another account releases it.
+    /// Needs MANAGE. The issuer's other accounts are untouched.
     /// @dev Warning: this alone makes no document valid. What the thief finally revoked stays
-    /// revoked until an account with REVOKE and MANAGE releases it or revokes it anew.
+    /// revoked until an account with REVOKE and MANAGE releases it or revokes it anew. If there was
+    /// a suspension under it, suspend it instead of releasing it.
     /// @param fromBlock The first distrusted block, from 1 to the current one. It can be lowered
     /// later and never raised.
     function distrustFrom(uint32 issuerId, address account, uint40 fromBlock) external;
@@ -470,8 +480,9 @@ interface IDocumentRegistry {
     function revokeMany(uint32 issuerId, bytes32[] calldata documentHashes, uint8 reason)
         external;
 
-    /// @notice Releases a suspended document; needs REVOKE. With MANAGE also a finally revoked one,
-    /// where the revoker is distrusted from the block of the revocation or an earlier one.
+    /// @notice Releases a suspended document, also one that reads Suspended because its releaser is
+    /// distrusted; needs REVOKE. With MANAGE also a finally revoked one, where the revoker is
+    /// distrusted from the block of the revocation or an earlier one.
     function release(uint32 issuerId, bytes32 documentHash) external;
 
     /// @notice Releases many documents, as `release` does. Skips those that are not suspended or
@@ -607,6 +618,9 @@ interface IDocumentRegistry {
     /// @dev Warning: it checks ECDSA signatures only, and its nonces are sequential. A contract
     /// account sends its transactions itself.
     function trustedForwarder() external view returns (address);
+
+    /// @notice Whether an address is the forwarder, as ERC-2771 asks for it.
+    function isTrustedForwarder(address forwarder) external view returns (bool);
 
     /// @notice The role of whoever holds ISSUE for at least one issuer: a view on the account
     /// tables, for tools that know AccessControl.

@@ -32,9 +32,12 @@ library PackedProposalLibrary {
         return uint40(PackedProposal.unwrap(proposal) >> ACCEPT_FROM_OFFSET);
     }
 
-    /// @dev 0 when there is no proposal.
+    /// @dev 0 when there is no proposal; the greatest time where the window would end after it.
     function acceptUntil(PackedProposal proposal) internal pure returns (uint40) {
         uint40 from = acceptFrom(proposal);
-        return from == 0 ? 0 : from + ACCEPT_WINDOW;
+        if (from == 0) return 0;
+        return from > type(uint40).max - ACCEPT_WINDOW
+            ? type(uint40).max
+            : from + ACCEPT_WINDOW;
     }
 }

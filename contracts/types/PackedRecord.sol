@@ -88,10 +88,6 @@ library PackedRecordLibrary {
         return revokedBlock(record) != 0 && code != REASON_SUSPENDED && code != REASON_RELEASED;
     }
 
-    function isSuspended(PackedRecord record) internal pure returns (bool) {
-        return reason(record) == REASON_SUSPENDED;
-    }
-
     /// @dev The anchoring part of all that one account issues in one block, still without the
     /// expiry or size.
     function anchoring(uint16 index, Stamp stamp) internal pure returns (PackedRecord) {
@@ -135,31 +131,19 @@ library PackedRecordLibrary {
     }
 
     /// @dev The record of a document in a batch: the batch's anchoring part with the expiry of the
-    /// leaf, and the revocation that {prevails}.
-    function inBatch(PackedRecord document, PackedRecord batch, uint40 leafValidUntil)
-        internal
-        pure
-        returns (PackedRecord record)
-    {
-        PackedRecord revoked = prevails(batch, document) ? batch : document;
+    /// leaf, and the revocation of one of the two.
+    /// @param ofBatch Whether that is the batch's.
+    function inBatch(
+        PackedRecord document,
+        PackedRecord batch,
+        bool ofBatch,
+        uint40 leafValidUntil
+    ) internal pure returns (PackedRecord record) {
         record = anchored(
-            revoked,
+            ofBatch ? batch : document,
             PackedRecord.wrap(PackedRecord.unwrap(batch) & (1 << VALID_UNTIL_OFFSET) - 1),
             leafValidUntil
         );
         if (setAside(document) || setAside(batch)) record = markedSetAside(record);
-    }
-
-    /// @dev Whether a batch's revocation is shown rather than its document's: a final one before a
-    /// suspension, then the earlier one; on a tie, and where neither has effect, the document's.
-    function prevails(PackedRecord batch, PackedRecord document) private pure returns (bool) {
-        uint256 weight = _weight(batch);
-        uint256 weightOfOwn = _weight(document);
-        if (weight != weightOfOwn) return weight > weightOfOwn;
-        return weight != 0 && revokedBlock(batch) < revokedBlock(document);
-    }
-
-    function _weight(PackedRecord record) private pure returns (uint256) {
-        return isRevoked(record) ? 2 : isSuspended(record) ? 1 : 0;
     }
 }
