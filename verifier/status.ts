@@ -46,12 +46,30 @@ export function isSuperseded(record: Revocation): boolean {
   return isRevoked(record) && record.reason === SUPERSEDED
 }
 
-export function isSuspended({ revokedBlock, reason }: Revocation): boolean {
-  return revokedBlock !== 0 && reason === SUSPENDED
+/** The account that last revoked, suspended or released; `null` while no account did. */
+type Revoker = Pick<RegistryAccount, 'distrustedFrom'> | null
+
+/**
+ * @returns Whether a record is suspended, or was released by an account that is distrusted from
+ *   that block or an earlier one: such a release counts as a suspension.
+ */
+export function isSuspended(record: Revocation, revoker: Revoker): boolean {
+  const { revokedBlock, reason } = record
+  if (revokedBlock === 0) return false
+  return reason === SUSPENDED || (isReleased(record) && isDistrustedRevision(record, revoker))
 }
 
+/** Whether a release counts is decided by {@link isSuspended}. */
 export function isReleased({ revokedBlock, reason }: Revocation): boolean {
   return revokedBlock !== 0 && reason === RELEASED
+}
+
+/** @returns Whether the last revocation, suspension or release is of a distrusted account. */
+export function isDistrustedRevision(
+  { revokedBlock }: Pick<RegistryRecord, 'revokedBlock'>,
+  revoker: Revoker,
+): boolean {
+  return revokedBlock !== 0 && revoker !== null && isDistrustedAt(revoker, revokedBlock)
 }
 
 /** @returns Whether an account's actions in a block are distrusted. */
@@ -66,49 +84,60 @@ export function isDistrustedAt(
 export function registryStatusOf({
   record,
   account,
+  revoker,
   blockTime,
-}: Pick<ChainReading, 'record' | 'account' | 'blockTime'>): RegistryStatus {
+}: Pick<ChainReading, 'record' | 'account' | 'blockTime'> & {
+  revoker: Revoker
+}): RegistryStatus {
   if (record.anchoredBlock === 0) return 'not_issued'
   if (isDistrustedAt(account, record.anchoredBlock)) return 'distrusted'
   if (isSuperseded(record)) return 'superseded'
   if (isRevoked(record)) return 'revoked'
-  if (isSuspended(record)) return 'suspended'
+  if (isSuspended(record, revoker)) return 'suspended'
   const { validUntil } = record
   return validUntil !== 0 && blockTime >= validUntil ? 'expired' : 'valid'
 }
+
+/** The slot of a document or a batch, and who last revoked, suspended or released it. */
+export type RevisedSlot<T extends Revoker = Revoker> = { record: RegistryRecord; revoker: T }
 
 /**
  * @param own The document's own slot; its revocation holds over every path.
  * @param batch The batch's slot, with the size in the place of the expiry.
  * @param validUntil That of the leaf.
- * @returns The record of a document of a batch. Of the two revocations it has a final one before a
- *   suspension, then the earlier one; the document's own on a tie and where neither has effect.
+ * @returns The record of a document of a batch, and its revoker. Of the two revocations it has a
+ *   final one before a suspension, then the earlier one; the document's own on a tie and where
+ *   neither has effect.
  */
-export function recordInBatch(
-  own: RegistryRecord,
-  batch: RegistryRecord,
+export function recordInBatch<T extends Revoker>(
+  own: RevisedSlot<T>,
+  batch: RevisedSlot<T>,
   validUntil: number,
-): RegistryRecord {
-  const { accountIndex, anchoredBlock, anchoredAt } = batch
+): RevisedSlot<T> {
+  const { accountIndex, anchoredBlock, anchoredAt } = batch.record
+  const shown = prevails(batch, own) ? batch : own
   return {
-    ...(prevails(batch, own) ? batch : own),
-    accountIndex,
-    anchoredBlock,
-    anchoredAt,
-    validUntil,
-    setAside: own.setAside || batch.setAside,
+    record: {
+      ...shown.record,
+      accountIndex,
+      anchoredBlock,
+      anchoredAt,
+      validUntil,
+      setAside: own.record.setAside || batch.record.setAside,
+    },
+    revoker: shown.revoker,
   }
 }
 
-function prevails(batch: RegistryRecord, own: RegistryRecord): boolean {
+function prevails(batch: RevisedSlot, own: RevisedSlot): boolean {
   const weight = weightOf(batch)
   if (weight !== weightOf(own)) return weight > weightOf(own)
-  return weight !== 0 && batch.revokedBlock < own.revokedBlock
+  return weight !== 0 && batch.record.revokedBlock < own.record.revokedBlock
 }
 
-function weightOf(record: RegistryRecord): number {
+function weightOf({ record, revoker }: RevisedSlot): number {
   if (isRevoked(record)) return 2
-  return isSuspended(record) ? 1 : 0
+  return isSuspended(record, revoker) ? 1 : 0
 }
 
 /**

@@ -51,6 +51,8 @@ export type AccountProof = {
   /** The block in which its permissions last changed. */
   changedBlock: number | null
   retiredBlock: number | null
+  /** From this block on, what it did is not trusted. */
+  distrustedFrom: number | null
 }
 
 /**
@@ -74,6 +76,10 @@ export type BlockchainProof = {
      * form (`xn--…`).
      */
     domain: string | null
+    /** The block in which the registry's admin closed it; `null` = it is open. */
+    closedBlock: number | null
+    /** The time of that block; `null` also when it could not be read. */
+    closedAt: number | null
   }
   /** The account that issued it, `issuer.account`. */
   account: AccountProof
@@ -86,11 +92,17 @@ export type BlockchainProof = {
   finality: Finality | null
   /** The first second at which the document is no longer valid; `null` = never expires. */
   validUntil: number | null
-  /** The revocation or suspension that is in effect. */
+  /**
+   * Since when it is revoked or suspended; `null` also when it is suspended because the account
+   * that released it is distrusted: the registry does not say since when.
+   */
   revokedAt: number | null
-  /** Its RFC 5280 reason, by name; `certificateHold` = suspended. */
+  /** The RFC 5280 reason of that, by name; `certificateHold` = suspended. */
   reason: string | null
-  /** When the last suspension or revocation was released; `null` while another is in effect. */
+  /**
+   * When it was last released; `null` = never, or revoked or suspended since. A release by an
+   * account that is distrusted since that block (`revoker`) does not count.
+   */
   releasedAt: number | null
   /** The account that last revoked, suspended or released it. */
   revoker: AccountProof | null

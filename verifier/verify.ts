@@ -22,7 +22,7 @@ import type {
   OpenedDocuments,
   RegistryAccount,
 } from './ports.ts'
-import { reasonName } from './reasons.ts'
+import { reasonName, SUSPENDED } from './reasons.ts'
 import { abortable } from './signal.ts'
 import { isReleased, isRevoked, isSuspended } from './status.ts'
 import {
@@ -303,14 +303,24 @@ function proofOf(
     finality: Finality | null
   },
 ): BlockchainProof {
-  const { id, name, uri } = issuer
-  const inEffect = isRevoked(record) || isSuspended(record)
+  const { id, name, uri, closedBlock } = issuer
+  const revoked = isRevoked(record)
+  const suspended = isSuspended(record, revoker)
+  const released = isReleased(record)
   return {
     chainId: parseRegistryId(registry).chainId,
     registry,
     documentHash,
     batchRoot: batch?.root ?? null,
-    issuer: { id, account: account.account, name, uri, domain },
+    issuer: {
+      id,
+      account: account.account,
+      name,
+      uri,
+      domain,
+      closedBlock: closedBlock || null,
+      closedAt: null,
+    },
     account: accountProofOf(account),
     transactionHash: event?.transactionHash ?? null,
     blockNumber: record.anchoredBlock,
@@ -319,9 +329,9 @@ function proofOf(
     logIndex: event?.logIndex ?? null,
     finality,
     validUntil: record.validUntil || null,
-    revokedAt: inEffect ? record.revokedAt : null,
-    reason: inEffect ? reasonName(record.reason) : null,
-    releasedAt: isReleased(record) ? record.revokedAt : null,
+    revokedAt: (revoked || suspended) && !released ? record.revokedAt : null,
+    reason: revoked ? reasonName(record.reason) : suspended ? reasonName(SUSPENDED) : null,
+    releasedAt: released ? record.revokedAt : null,
     revoker: revoker && accountProofOf(revoker),
     setAside: record.setAside,
   }
@@ -333,5 +343,6 @@ function accountProofOf(account: RegistryAccount): AccountProof {
     addedBlock: account.addedBlock,
     changedBlock: account.changedBlock || null,
     retiredBlock: account.retiredBlock || null,
+    distrustedFrom: account.distrustedFrom || null,
   }
 }

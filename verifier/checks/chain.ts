@@ -20,7 +20,7 @@ export function checkChain(
 }
 
 /** @returns The status that the registry decides, by its order of precedence. */
-export function checkRecord({ record, account }: ChainReading): Check[] {
+export function checkRecord({ record, account, revoker }: ChainReading): Check[] {
   if (record.anchoredBlock === 0) return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
   const distrusted = isDistrustedAt(account, record.anchoredBlock)
   const superseded = isSuperseded(record)
@@ -36,7 +36,7 @@ export function checkRecord({ record, account }: ChainReading): Check[] {
     revoked
       ? { check: 'revocation', outcome: 'fail', code: 'revoked' }
       : { check: 'revocation', outcome: 'pass', code: 'not_revoked' },
-    isSuspended(record)
+    isSuspended(record, revoker)
       ? { check: 'suspension', outcome: 'fail', code: 'suspended' }
       : { check: 'suspension', outcome: 'pass', code: 'not_suspended' },
   ]

@@ -296,7 +296,8 @@ export function listingOf(
   const judge = (record: RegistryRecord) => {
     const { account, distrustedFrom } = signerOf(record.accountIndex)
     const held = { ...NO_ACCOUNT, account, distrustedFrom }
-    const status = registryStatusOf({ record, account: held, blockTime })
+    const revoker = record.revokedBlock === 0 ? null : signerOf(record.revokerIndex)
+    const status = registryStatusOf({ record, account: held, revoker, blockTime })
     return { status, account }
   }
   const documents = split(keys.documentHashes, reader.record)

@@ -13,7 +13,14 @@ import type {
   RegistryIssuer,
   RegistryRecord,
 } from '../ports.ts'
-import { emptyIssuer, NO_ACCOUNT, recordInBatch, registryStatusOf } from '../status.ts'
+import {
+  emptyIssuer,
+  isReleased,
+  NO_ACCOUNT,
+  type RevisedSlot,
+  recordInBatch,
+  registryStatusOf,
+} from '../status.ts'
 
 // The slots that a verdict reads: docs/contract.md, "Storage". They never change.
 
@@ -49,7 +56,13 @@ export function readVerification(
   readSlot: ReadSlot,
   { blockTime }: { blockTime: number },
 ): Proven {
-  const read = (slot: Word) => BigInt(toHex(readSlot(toSlot(slot))))
+  const words = new Map<Word, Word>()
+  // Each slot is read once: two indexes can be those of one account.
+  const read = (slot: Word) => {
+    const word = words.get(slot) ?? BigInt(toHex(readSlot(toSlot(slot))))
+    words.set(slot, word)
+    return word
+  }
   const { issuerId } = key
   const namespace = at(BigInt(issuerId), NAMESPACES)
   const record = readRecord(namespace, key, read)
@@ -62,10 +75,11 @@ export function readVerification(
       issuer: emptyIssuer(issuerId),
     }
   const account = readAccount(namespace, record.accountIndex, read)
-  const revoker = readRevoker(namespace, record, account, read)
+  const revoker =
+    record.revokedBlock === 0 ? null : readAccount(namespace, record.revokerIndex, read)
   const state = unpackState(read(namespace + STATE))
   return {
-    status: registryStatusOf({ record, account, blockTime }),
+    status: registryStatusOf({ record, account, revoker, blockTime }),
     record,
     account,
     revoker,
@@ -78,25 +92,37 @@ export function readVerification(
   }
 }
 
-/** @returns The slots that {@link readVerification} reads for this record, in its order. */
+/**
+ * @param releasers The accountIndexes of those who released the batch and the document, for a
+ *   document in a batch.
+ * @returns The slots that {@link readVerification} reads for this record, in its order.
+ */
 export function slotsOf(
   { issuerId, documentHash, batch }: DocumentKey,
   { record, account, revoker, issuer }: Proven,
+  releasers: readonly number[] = [],
 ): Hex[] {
   const namespace = at(BigInt(issuerId), NAMESPACES)
   const own = at(BigInt(documentHash), namespace + RECORDS)
   const anchored = batch ? at(BigInt(batch.root), namespace + BATCHES) : own
   if (record.anchoredBlock === 0) return [toSlot(anchored)]
-  const isOther = revoker !== null && revoker.accountIndex !== account.accountIndex
-  return [
+  const slots = [
     anchored,
     ...(batch ? [own] : []),
+    ...releasers.map((index) => at(BigInt(index), namespace + ACCOUNTS_OF)),
     ...slotsOfAccount(namespace, account),
-    ...(isOther ? slotsOfAccount(namespace, revoker) : []),
+    ...(revoker ? slotsOfAccount(namespace, revoker) : []),
     namespace + STATE,
     ...slotsOfText(namespace + NAME, issuer.name),
     ...slotsOfText(namespace + URI, issuer.uri),
-  ].map(toSlot)
+  ]
+  return Array.from(new Set(slots), toSlot)
+}
+
+/** @returns The slots of a document in a batch that say who released: the batch's and its own. */
+export function revisedSlotsOf(issuerId: number, documentHash: Hex, root: Hex): [Hex, Hex] {
+  const slots = slotsOfIssuer(issuerId)
+  return [slots.batch(root), slots.record(documentHash)]
 }
 
 /** The slots that hold what an issuer has in the registry. */
@@ -193,7 +219,13 @@ function readRecord(
     batch.anchoredBlock !== 0 &&
     isProofLength(path.proof.length / NODE, batch.validUntil) &&
     leadsToRoot(documentHash, path)
-  return proven ? recordInBatch(readOwn(), batch, path.validUntil) : unpackRecord(0n)
+  if (!proven) return unpackRecord(0n)
+  const own = readOwn()
+  const [ofBatch, ofOwn] = [batch, own].map((record) => ({
+    record,
+    revoker: isReleased(record) ? readSigner(namespace, record.revokerIndex, read) : null,
+  })) as [RevisedSlot, RevisedSlot]
+  return recordInBatch(ofOwn, ofBatch, path.validUntil).record
 }
 
 function leadsToRoot(documentHash: Hex, { root, validUntil, proof }: BatchPath): boolean {
@@ -207,9 +239,13 @@ function readAccount(
   accountIndex: number,
   read: (slot: Word) => Word,
 ): RegistryAccount {
-  const signer = unpackSigner(read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF)))
+  const signer = readSigner(namespace, accountIndex, read)
   const held = read(at(BigInt(signer.account), namespace + ACCOUNTS))
   return { ...signer, accountIndex, ...unpackHeld(held) }
+}
+
+function readSigner(namespace: Word, accountIndex: number, read: (slot: Word) => Word) {
+  return unpackSigner(read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF)))
 }
 
 /** @param word The slot of an account by its address. */
@@ -239,19 +275,6 @@ export function unpackSigner(word: Word): Pick<RegistryAccount, 'account' | 'dis
     account: `0x${address.toString(16).padStart(40, '0')}`,
     distrustedFrom: bits(word, 160, 40),
   }
-}
-
-/** @returns The account that last revoked, suspended or released; its slots are read once. */
-function readRevoker(
-  namespace: Word,
-  { revokedBlock, revokerIndex }: RegistryRecord,
-  account: RegistryAccount,
-  read: (slot: Word) => Word,
-): RegistryAccount | null {
-  if (revokedBlock === 0) return null
-  return revokerIndex === account.accountIndex
-    ? account
-    : readAccount(namespace, revokerIndex, read)
 }
 
 /**

@@ -12,9 +12,10 @@ import type {
 } from '../ports.ts'
 import { decodeHeader, encodeHeader } from '../proof/header.ts'
 import { invalid, readProof } from '../proof/invalid.ts'
-import { slotsOf } from '../proof/slots.ts'
+import { revisedSlotsOf, slotsOf, unpackRecord } from '../proof/slots.ts'
 import { readStateProof } from '../proof/state-proof.ts'
 import { EMPTY_TRIE } from '../proof/trie.ts'
+import { isReleased } from '../status.ts'
 import { createChainReader, parseRegistry, stateError } from './chain.ts'
 import type { FinalityRule } from './finality.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
@@ -58,12 +59,12 @@ async function proveReading(
   const chain = createChainReader(provider, registry)
   const believed = await chain.read(key, options)
   const { blockNumber } = believed
+  const at = { block: blockNumber, signal }
   const [header, proofs] = await Promise.all([
     fetchHeader(request, blockNumber, signal),
-    fetchSlots(request, address, slotsOf(key, believed), {
-      block: blockNumber,
-      signal,
-    }),
+    fetchReleasers(request, address, key, at).then((releasers) =>
+      fetchSlots(request, address, slotsOf(key, believed, releasers), at),
+    ),
   ])
   const stateProof = { header, ...proofs }
   const proven = readStateProof(stateProof, registry, key)
@@ -73,6 +74,22 @@ async function proveReading(
       `the proof is of block ${proven.blockNumber}, not ${blockNumber}`,
     )
   return { ...proven, stateProof }
+}
+
+/** @returns The accountIndexes of those who released the batch and the document of a batch. */
+async function fetchReleasers(
+  request: Request,
+  address: Hex,
+  { issuerId, documentHash, batch }: DocumentKey,
+  at: { block: number; signal?: AbortSignal | undefined },
+): Promise<number[]> {
+  if (!batch) return []
+  const slots = revisedSlotsOf(issuerId, documentHash, batch.root)
+  const { storageProof } = await fetchSlots(request, address, slots, at)
+  return storageProof
+    .map(({ value }) => unpackRecord(BigInt(value)))
+    .filter(isReleased)
+    .map(({ revokerIndex }) => revokerIndex)
 }
 
 /**
