@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { getCreateAddress, Interface, Wallet } from 'ethers'
+import { getCreateAddress, Interface, type InterfaceAbi, Wallet } from 'ethers'
 import type { Hex } from '../document/hex.ts'
 import { formatRegistryId, type RegistryId } from '../document/registry-id.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
+import { type ImmutableReferences, withoutImmutables } from './deployment.ts'
 
 const ARTIFACT = new URL(
   '../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',
@@ -43,21 +44,20 @@ export async function ensureRegistry(
   adminKey: Hex,
   { account, name, uri, managerKey = adminKey }: LocalIssuer,
 ): Promise<RegistryId> {
-  const { bytecode } = readArtifact()
+  const artifact = readArtifact()
   const [admin, manager] = [new Wallet(adminKey), new Wallet(managerKey)]
   const { address, abi, request, view, write, transact } = connect(provider, admin)
 
   const code = await request<Hex>('eth_getCode', address, 'latest')
   if (code === '0x')
     await transact(admin, {
-      data: bytecode + abi.encodeDeploy([admin.address, ADMIN_DELAY]).slice(2),
+      data: artifact.bytecode + abi.encodeDeploy([admin.address, ADMIN_DELAY]).slice(2),
     })
-  const issuers = await view('issuerCount').catch((cause) => {
+  else if (programOf(code, artifact) !== programOf(artifact.deployedBytecode, artifact))
     throw new LocalRegistryError(
-      "the local chain has another contract at the registry's address: start with another DATA_DIR",
-      { cause },
+      'the local chain has another version of the registry, which no release had: start with another DATA_DIR',
     )
-  })
+  const issuers = await view('issuerCount')
   if (issuers === 0n) await write(admin, 'registerIssuer', manager.address, name, uri)
   const known = await view('accountOf', LOCAL_ISSUER_ID, account)
   if (known.addedBlock === 0n) await write(manager, 'addAccount', LOCAL_ISSUER_ID, account, GATEWAY)
@@ -78,8 +78,25 @@ export async function nameIssuer(
   await write(admin, 'updateIssuer', LOCAL_ISSUER_ID, name, uri)
 }
 
-function readArtifact() {
+type Artifact = {
+  abi: InterfaceAbi
+  bytecode: string
+  deployedBytecode: Hex
+  immutableReferences?: ImmutableReferences
+}
+
+function readArtifact(): Artifact {
   return JSON.parse(readFileSync(ARTIFACT, 'utf8'))
+}
+
+/**
+ * @returns Deployed code without what the constructor fills in, and without the compiler's metadata
+ *   at its end, which change with every comment. Its last two bytes are the length of the rest.
+ */
+function programOf(code: Hex, { immutableReferences = {} }: Artifact): string {
+  const program = withoutImmutables(code, immutableReferences)
+  const metadata = Number.parseInt(program.slice(-4), 16) + 2
+  return program.slice(0, -2 * metadata)
 }
 
 /** Calls to the registry that the admin's first transaction deploys. */
