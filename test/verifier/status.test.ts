@@ -8,7 +8,10 @@ import type {
 import {
   contradictionOf,
   emptyIssuer,
+  isDistrustedRevision,
+  isSuspended,
   NO_ACCOUNT,
+  type RevisedSlot,
   recordInBatch,
   registryStatusOf,
 } from '../../verifier/status.ts'
@@ -31,10 +34,18 @@ const account: RegistryAccount = {
   ...{ account: `0x${'b2'.repeat(20)}`, accountIndex: 2, permissions: 1 },
   addedBlock: 3,
 }
-const statusOf = (record: RegistryRecord, { distrustedFrom = 0, blockTime = 100 } = {}) =>
+const revoker: RegistryAccount = {
+  ...account,
+  ...{ account: `0x${'c3'.repeat(20)}`, accountIndex: 3, permissions: 2 },
+}
+const statusOf = (
+  record: RegistryRecord,
+  { distrustedFrom = 0, revokerFrom = 0, blockTime = 100 } = {},
+) =>
   registryStatusOf({
     record,
     account: { ...account, distrustedFrom },
+    revoker: record.revokedBlock === 0 ? null : { ...revoker, distrustedFrom: revokerFrom },
     blockTime,
   })
 
@@ -68,6 +79,45 @@ describe('registryStatusOf', () => {
   })
 })
 
+describe('a release by a distrusted account', () => {
+  test.each<[string, RegistryStatus, number]>([
+    ['trusted', 'valid', 0],
+    ['distrusted from an earlier block', 'suspended', 1],
+    ['distrusted from the block before', 'suspended', 7],
+    ['distrusted from that very block', 'suspended', 8],
+    ['distrusted from the next block', 'valid', 9],
+  ])('default: released in block 8, %s: %s', (_, status, revokerFrom) => {
+    const record = issued(revoked(8, 8))
+    expect(statusOf(record, { revokerFrom })).toBe(status)
+    const slot = { ...revoker, distrustedFrom: revokerFrom }
+    expect(isSuspended(record, slot)).toBe(status === 'suspended')
+    expect(isDistrustedRevision(record, slot)).toBe(status === 'suspended')
+  })
+
+  test('behavior: comes before the expiry, and after a distrusted issue', () => {
+    const record = issued({ ...revoked(8, 8), validUntil: 1 })
+    expect(statusOf(record, { revokerFrom: 8 })).toBe('suspended')
+    expect(statusOf(record, { revokerFrom: 9 })).toBe('expired')
+    expect(statusOf(record, { revokerFrom: 8, distrustedFrom: 7 })).toBe('distrusted')
+  })
+
+  test('behavior: distrust changes no other revision', () => {
+    for (const reason of [0, 1, 4, 6])
+      for (const revokerFrom of [1, 8])
+        expect(statusOf(issued(revoked(8, reason)), { revokerFrom })).toBe(
+          statusOf(issued(revoked(8, reason))),
+        )
+  })
+
+  test('behavior: without a revision, nothing is suspended or distrusted', () => {
+    for (const reason of [0, 6, 8]) {
+      expect(isSuspended(issued({ reason }), { distrustedFrom: 1 })).toBe(false)
+      expect(isDistrustedRevision(issued({ reason }), { distrustedFrom: 1 })).toBe(false)
+    }
+    expect(isSuspended(issued(revoked(8, 8)), null)).toBe(false)
+  })
+})
+
 describe('recordInBatch', () => {
   const batch = (more: Partial<RegistryRecord> = {}) =>
     issued({ accountIndex: 5, validUntil: 1000, ...more })
@@ -75,14 +125,33 @@ describe('recordInBatch', () => {
     ...NO_RECORD,
     ...more,
   })
-  const chosen = (ofOwn: Partial<RegistryRecord>, ofBatch: Partial<RegistryRecord>) => {
-    const record = recordInBatch(own(ofOwn), batch(ofBatch), 0)
+  /** @param distrustedFrom Of who last revised it. */
+  const slot = (record: RegistryRecord, distrustedFrom = 0): RevisedSlot => ({
+    record,
+    revoker: record.revokedBlock === 0 ? null : { distrustedFrom },
+  })
+  const chosen = (
+    ofOwn: readonly [block: number, reason: number, distrustedFrom?: number],
+    ofBatch: readonly [block: number, reason: number, distrustedFrom?: number],
+  ) => {
+    const [ownBlock, ownReason, ownFrom] = ofOwn
+    const [batchBlock, batchReason, batchFrom] = ofBatch
+    const ownSlot = slot(own(revoked(ownBlock, ownReason)), ownFrom)
+    const batchSlot = slot(batch(revoked(batchBlock, batchReason)), batchFrom)
+    const { record, revoker } = recordInBatch(ownSlot, batchSlot, 0)
+    // The revoker is that of the record that is shown.
+    expect([ownSlot, batchSlot].find((one) => one.revoker === revoker)?.record).toMatchObject({
+      revokedBlock: record.revokedBlock,
+      reason: record.reason,
+    })
     return [record.revokedBlock, record.reason]
   }
 
   test('default: takes the anchoring of the batch and the expiry of the leaf', () => {
     const alone = issued({ anchoredBlock: 99, validUntil: 98 })
-    expect(recordInBatch(alone, batch(), 4)).toEqual(batch({ validUntil: 4 }))
+    const { record, revoker } = recordInBatch(slot(alone), slot(batch()), 4)
+    expect(record).toEqual(batch({ validUntil: 4 }))
+    expect(revoker).toBeNull()
   })
 
   test.each<[string, [number, number], [number, number], 'own' | 'batch']>([
@@ -97,20 +166,35 @@ describe('recordInBatch', () => {
     ["the document's own of two releases", [9, 8], [8, 8], 'own'],
     ["the document's own nothing, of a release", [0, 0], [8, 8], 'own'],
   ])('behavior: %s: %o, %o', (_, ofOwn, ofBatch, which) => {
-    expect(chosen(revoked(...ofOwn), revoked(...ofBatch))).toEqual(
-      which === 'own' ? ofOwn : ofBatch,
-    )
+    expect(chosen(ofOwn, ofBatch)).toEqual(which === 'own' ? ofOwn : ofBatch)
+  })
+
+  type Revised = [block: number, reason: number, distrustedFrom: number]
+  test.each<[string, Revised, Revised, 'own' | 'batch']>([
+    ["a thief's release of the batch beats nothing", [0, 0, 0], [8, 8, 8], 'batch'],
+    ["a thief's release of the batch beats a trusted one", [7, 8, 0], [8, 8, 8], 'batch'],
+    ["a thief's release of the document beats a trusted one", [9, 8, 9], [8, 8, 0], 'own'],
+    ['a release of before the distrust does not', [7, 8, 0], [8, 8, 9], 'own'],
+    ["the earlier of two thief's releases", [9, 8, 1], [8, 8, 1], 'batch'],
+    ["the earlier of a hold and a thief's release", [8, 6, 0], [7, 8, 1], 'batch'],
+    ["the earlier of a thief's release and a hold", [7, 8, 1], [8, 6, 0], 'own'],
+    ["the document's own in one block", [8, 8, 1], [8, 6, 0], 'own'],
+    ["a final one beats a thief's release", [7, 8, 1], [8, 1, 0], 'batch'],
+    ["a thief's final one beats a thief's release", [8, 1, 1], [7, 8, 1], 'own'],
+  ])('behavior: %s: %o, %o', (_, ofOwn, ofBatch, which) => {
+    expect(chosen(ofOwn, ofBatch)).toEqual((which === 'own' ? ofOwn : ofBatch).slice(0, 2))
   })
 
   test('behavior: takes setAside from either', () => {
+    const setAside = (ofOwn: boolean, ofBatch: boolean) =>
+      recordInBatch(slot(own({ setAside: ofOwn })), slot(batch({ setAside: ofBatch })), 0).record
+        .setAside
     for (const [one, other] of [
       [true, false],
       [false, true],
     ] as const)
-      expect(recordInBatch(own({ setAside: one }), batch({ setAside: other }), 0).setAside).toBe(
-        true,
-      )
-    expect(recordInBatch(own(), batch(), 0).setAside).toBe(false)
+      expect(setAside(one, other)).toBe(true)
+    expect(setAside(false, false)).toBe(false)
   })
 })
 
@@ -120,7 +204,7 @@ describe('contradictionOf', () => {
     ...{ record: issued(), account, revoker: null, issuer: emptyIssuer(1) },
     ...more,
   })
-  const revoker = { ...account, accountIndex: 3 }
+  const thief = { ...revoker, distrustedFrom: 8 }
   const absent = (more: Partial<ChainReading> = {}) =>
     reading({
       ...{ status: 'not_issued', record: NO_RECORD, account: NO_ACCOUNT },
@@ -140,6 +224,14 @@ describe('contradictionOf', () => {
         record: issued({ ...revoked(8, 8), revokerIndex: 2 }),
         revoker: account,
       }),
+      reading({ status: 'suspended', record: issued(revoked(8, 8)), revoker: thief }),
+      reading({ record: issued(revoked(7, 8)), revoker: thief }),
+      reading({
+        status: 'suspended',
+        record: issued({ ...revoked(8, 8), revokerIndex: 2 }),
+        account: { ...account, distrustedFrom: 8 },
+        revoker: { ...account, distrustedFrom: 8 },
+      }),
       absent(),
       absent({ record: { ...NO_RECORD, ...revoked(8, 1) } }),
     ])
@@ -152,6 +244,22 @@ describe('contradictionOf', () => {
     [
       'suspended, of a released one',
       reading({ status: 'suspended', record: issued(revoked(8, 8)), revoker }),
+    ],
+    [
+      'valid, of one that a distrusted account released',
+      reading({ record: issued(revoked(8, 8)), revoker: thief }),
+    ],
+    [
+      'suspended, of a release of before the distrust',
+      reading({ status: 'suspended', record: issued(revoked(7, 8)), revoker: thief }),
+    ],
+    [
+      'one account, distrusted as the releaser alone',
+      reading({
+        status: 'suspended',
+        record: issued({ ...revoked(8, 8), revokerIndex: 2 }),
+        revoker: { ...account, distrustedFrom: 8 },
+      }),
     ],
     ['not issued, of a record', reading({ status: 'not_issued' })],
     ['distrusted, of a trusted account', reading({ status: 'distrusted' })],
