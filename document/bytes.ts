@@ -2,6 +2,7 @@ import { FormatError } from './errors.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const replacing = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** @param text Well-formed: half of a surrogate pair would become U+FFFD. */
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
@@ -18,6 +19,11 @@ export function decodeUtf8(bytes: Uint8Array): string {
   } catch (cause) {
     throw new FormatError('utf8_malformed', 'not UTF-8', { cause })
   }
+}
+
+/** @returns The text, with U+FFFD in the place of what is not UTF-8; otherwise as decodeUtf8. */
+export function decodeAnyUtf8(bytes: Uint8Array): string {
+  return replacing.decode(bytes)
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { encodeEntry } from '../../document/batch/entry.ts'
 import { isProofLength, NODE, rootOf } from '../../document/batch/tree.ts'
-import { decodeUtf8, encodeUtf8, equalBytes } from '../../document/bytes.ts'
+import { decodeAnyUtf8, encodeUtf8, equalBytes } from '../../document/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
@@ -57,7 +57,7 @@ export function readVerification(
   { blockTime }: { blockTime: number },
 ): Proven {
   const words = new Map<Word, Word>()
-  // Each slot is read once: two indexes can be those of one account.
+  // Each slot is read once: who issued, revoked and released may be the same account.
   const read = (slot: Word) => {
     const word = words.get(slot) ?? BigInt(toHex(readSlot(toSlot(slot))))
     words.set(slot, word)
@@ -93,36 +93,50 @@ export function readVerification(
 }
 
 /**
- * @param releasers The accountIndexes of those who released the batch and the document, for a
- *   document in a batch.
+ * @returns The slots whose values decide which others are read, where a reading does not say it:
+ *   of a document in a batch those that say who released, and of texts that are not UTF-8.
+ */
+export function decidingSlotsOf(
+  { issuerId, documentHash, batch }: DocumentKey,
+  { record, issuer }: Pick<Proven, 'record' | 'issuer'>,
+): Hex[] {
+  if (record.anchoredBlock === 0) return []
+  const slots = slotsOfIssuer(issuerId)
+  const isReplaced = [issuer.name, issuer.uri].some((text) => text.includes('\ufffd'))
+  return [
+    ...(batch ? [slots.batch(batch.root), slots.record(documentHash)] : []),
+    ...(isReplaced ? [slots.name, slots.uri] : []),
+  ]
+}
+
+/**
+ * @param deciding The values of {@link decidingSlotsOf}.
  * @returns The slots that {@link readVerification} reads for this record, in its order.
  */
 export function slotsOf(
   { issuerId, documentHash, batch }: DocumentKey,
   { record, account, revoker, issuer }: Proven,
-  releasers: readonly number[] = [],
+  deciding: ReadonlyMap<Hex, Word> = new Map(),
 ): Hex[] {
   const namespace = at(BigInt(issuerId), NAMESPACES)
   const own = at(BigInt(documentHash), namespace + RECORDS)
   const anchored = batch ? at(BigInt(batch.root), namespace + BATCHES) : own
   if (record.anchoredBlock === 0) return [toSlot(anchored)]
+  const revised = batch ? [anchored, own] : []
+  const releasers = revised
+    .map((slot) => unpackRecord(deciding.get(toSlot(slot)) ?? 0n))
+    .filter(isReleased)
   const slots = [
     anchored,
-    ...(batch ? [own] : []),
-    ...releasers.map((index) => at(BigInt(index), namespace + ACCOUNTS_OF)),
+    ...revised,
+    ...releasers.map(({ revokerIndex }) => at(BigInt(revokerIndex), namespace + ACCOUNTS_OF)),
     ...slotsOfAccount(namespace, account),
     ...(revoker ? slotsOfAccount(namespace, revoker) : []),
     namespace + STATE,
-    ...slotsOfText(namespace + NAME, issuer.name),
-    ...slotsOfText(namespace + URI, issuer.uri),
+    ...slotsOfText(namespace + NAME, issuer.name, deciding),
+    ...slotsOfText(namespace + URI, issuer.uri, deciding),
   ]
   return Array.from(new Set(slots), toSlot)
-}
-
-/** @returns The slots of a document in a batch that say who released: the batch's and its own. */
-export function revisedSlotsOf(issuerId: number, documentHash: Hex, root: Hex): [Hex, Hex] {
-  const slots = slotsOfIssuer(issuerId)
-  return [slots.batch(root), slots.record(documentHash)]
 }
 
 /** The slots that hold what an issuer has in the registry. */
@@ -158,8 +172,16 @@ function slotsOfAccount(namespace: Word, { account, accountIndex }: RegistryAcco
   ]
 }
 
-function slotsOfText(slot: Word, text: string): Word[] {
-  return [slot, ...partsOfText(slot, encodeUtf8(text).length)]
+function slotsOfText(slot: Word, text: string, deciding: ReadonlyMap<Hex, Word>): Word[] {
+  const word = deciding.get(toSlot(slot))
+  const length = word === undefined ? encodeUtf8(text).length : lengthOfText(word)
+  return [slot, ...partsOfText(slot, length)]
+}
+
+/** @param word The value of its first slot. @returns 0 for a text that is in it. */
+function lengthOfText(word: Word): number {
+  const isShort = word % 2n === 0n
+  return isShort ? 0 : bits(word >> 1n, 0, 16)
 }
 
 /** @param length In bytes. @returns The slots that hold a text too long for its first slot. */
@@ -171,8 +193,7 @@ function partsOfText(slot: Word, length: number): Word[] {
 
 /** @returns The slots of a text besides its first. @param word The value of the first. */
 export function furtherSlotsOf(slot: Hex, word: Word): Hex[] {
-  const isShort = word % 2n === 0n
-  return isShort ? [] : partsOfText(BigInt(slot), Number(bits(word >> 1n, 0, 16))).map(toSlot)
+  return partsOfText(BigInt(slot), lengthOfText(word)).map(toSlot)
 }
 
 /** The position of a key in a mapping. */
@@ -221,11 +242,13 @@ function readRecord(
     leadsToRoot(documentHash, path)
   if (!proven) return unpackRecord(0n)
   const own = readOwn()
-  const [ofBatch, ofOwn] = [batch, own].map((record) => ({
+  // Of all revisions, only a release means something else by who made it.
+  const revised = (record: RegistryRecord): RevisedSlot => ({
     record,
     revoker: isReleased(record) ? readSigner(namespace, record.revokerIndex, read) : null,
-  })) as [RevisedSlot, RevisedSlot]
-  return recordInBatch(ofOwn, ofBatch, path.validUntil).record
+  })
+  const ofBatch = revised(batch)
+  return recordInBatch(revised(own), ofBatch, path.validUntil).record
 }
 
 function leadsToRoot(documentHash: Hex, { root, validUntil, proof }: BatchPath): boolean {
@@ -287,24 +310,16 @@ export function readText(slot: Word, readSlot: ReadSlot): string {
   const isShort = last % 2 === 0
   const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
   if (isShort !== length < 32) throw notOfRegistry('not a string')
-  if (isShort) return toText(word.subarray(0, length))
+  if (isShort) return decodeAnyUtf8(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []
   for (let i = 0; i * 32 < length; i++) parts.push(readSlot(toSlot(first + BigInt(i))))
-  return toText(concatBytes(...parts).subarray(0, length))
-}
-
-function toText(bytes: Uint8Array): string {
-  try {
-    return decodeUtf8(bytes)
-  } catch (cause) {
-    throw notOfRegistry('not a string', cause)
-  }
+  return decodeAnyUtf8(concatBytes(...parts).subarray(0, length))
 }
 
 /** The same error as for a `verificationOf` result that does not decode. */
-function notOfRegistry(message: string, cause?: unknown): ChainError {
-  return new ChainError('no_registry', message, cause)
+function notOfRegistry(message: string): ChainError {
+  return new ChainError('no_registry', message)
 }
 
 /** @param width At most 53, so that the number is exact. */

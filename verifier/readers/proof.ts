@@ -12,10 +12,9 @@ import type {
 } from '../ports.ts'
 import { decodeHeader, encodeHeader } from '../proof/header.ts'
 import { invalid, readProof } from '../proof/invalid.ts'
-import { revisedSlotsOf, slotsOf, unpackRecord } from '../proof/slots.ts'
+import { decidingSlotsOf, slotsOf } from '../proof/slots.ts'
 import { readStateProof } from '../proof/state-proof.ts'
 import { EMPTY_TRIE } from '../proof/trie.ts'
-import { isReleased } from '../status.ts'
 import { createChainReader, parseRegistry, stateError } from './chain.ts'
 import type { FinalityRule } from './finality.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
@@ -62,8 +61,8 @@ async function proveReading(
   const at = { block: blockNumber, signal }
   const [header, proofs] = await Promise.all([
     fetchHeader(request, blockNumber, signal),
-    fetchReleasers(request, address, key, at).then((releasers) =>
-      fetchSlots(request, address, slotsOf(key, believed, releasers), at),
+    fetchDeciding(request, address, decidingSlotsOf(key, believed), at).then((deciding) =>
+      fetchSlots(request, address, slotsOf(key, believed, deciding), at),
     ),
   ])
   const stateProof = { header, ...proofs }
@@ -76,20 +75,16 @@ async function proveReading(
   return { ...proven, stateProof }
 }
 
-/** @returns The accountIndexes of those who released the batch and the document of a batch. */
-async function fetchReleasers(
+/** @returns The values of slots, unchecked: wrong ones lead to a proof that does not hold. */
+async function fetchDeciding(
   request: Request,
   address: Hex,
-  { issuerId, documentHash, batch }: DocumentKey,
+  slots: readonly Hex[],
   at: { block: number; signal?: AbortSignal | undefined },
-): Promise<number[]> {
-  if (!batch) return []
-  const slots = revisedSlotsOf(issuerId, documentHash, batch.root)
+): Promise<Map<Hex, bigint>> {
+  if (slots.length === 0) return new Map()
   const { storageProof } = await fetchSlots(request, address, slots, at)
-  return storageProof
-    .map(({ value }) => unpackRecord(BigInt(value)))
-    .filter(isReleased)
-    .map(({ revokerIndex }) => revokerIndex)
+  return new Map(storageProof.map(({ key, value }) => [key, BigInt(value)]))
 }
 
 /**

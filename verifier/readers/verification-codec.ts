@@ -1,4 +1,4 @@
-import { decodeUtf8 } from '../../document/bytes.ts'
+import { decodeAnyUtf8 } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import {
@@ -260,7 +260,7 @@ function readString(words: string, start: number): { text: string; size: number 
   const padded = words.slice(2 * (start + WORD), 2 * (start + size))
   if (padded.length !== 2 * (size - WORD)) throw malformed('too short')
   if (!isZero(padded.slice(2 * length))) throw malformed('padding is not zero')
-  return { text: decodeUtf8(fromHex(`0x${padded.slice(0, 2 * length)}`)), size }
+  return { text: decodeAnyUtf8(fromHex(`0x${padded.slice(0, 2 * length)}`)), size }
 }
 
 function misplaced(): FormatError {
