@@ -254,10 +254,16 @@ async function blockAt(
   return block ?? read('eth_blockNumber')
 }
 
-/** @returns The indices of the accounts that issued. */
+/** @returns The indices of the accounts that issued, and of those that last revised. */
 function signersOf(records: readonly RegistryRecord[]): number[] {
   const issued = records.filter(({ anchoredBlock }) => anchoredBlock !== 0)
-  return [...new Set(issued.map(({ accountIndex }) => accountIndex))]
+  return [
+    ...new Set(
+      issued.flatMap(({ accountIndex, revokedBlock, revokerIndex }) =>
+        revokedBlock === 0 ? [accountIndex] : [accountIndex, revokerIndex],
+      ),
+    ),
+  ]
 }
 
 function* chunksOf<T>(list: readonly T[], length: number): Generator<T[]> {
