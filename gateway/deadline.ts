@@ -71,6 +71,7 @@ export function verifyWithin(
       issuedEvent: (hash, block, how) =>
         within((signal) => chain.issuedEvent(hash, block, { ...how, signal })),
       finalityOf: (block, how) => within((signal) => chain.finalityOf(block, { ...how, signal })),
+      blockTime: (block, how) => within((signal) => chain.blockTime(block, { ...how, signal })),
     },
     blocks: blocks.map(({ get }) => ({
       get: (hash, how) => within((signal) => get(hash, { ...how, signal })),

@@ -53,7 +53,10 @@ export type RegistryRecord = {
   /** 0 = never revoked, suspended or released. */
   revokedBlock: number
   revokedAt: number
-  /** RFC 5280 reason code: 6 = suspended, 8 = released. Means nothing while `revokedBlock` is 0. */
+  /**
+   * RFC 5280 reason code: 6 = suspended, 8 = released (suspended if the releaser is distrusted).
+   * Means nothing while `revokedBlock` is 0.
+   */
   reason: number
   /** Whether a final revocation was released or replaced because its revoker is distrusted. */
   setAside: boolean
@@ -68,7 +71,10 @@ export type RegistryAccount = {
   addedBlock: number
   changedBlock: number
   retiredBlock: number
-  /** Documents that it issued at or after this block are distrusted; 0 = trusted. */
+  /**
+   * What it issued at or after this block is distrusted, and what it released then is suspended;
+   * 0 = trusted.
+   */
   distrustedFrom: number
 }
 
@@ -152,6 +158,8 @@ export type ChainReader = {
    * @param blockNumber 1 or more: a missing record has no block. Rejects when finality is unknown.
    */
   finalityOf(blockNumber: number, options?: ReadOptions): Promise<Finality>
+  /** @returns The time of a block, Unix seconds. It only informs. */
+  blockTime(blockNumber: number, options?: ReadOptions): Promise<number>
 }
 
 /**

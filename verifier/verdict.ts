@@ -51,7 +51,7 @@ export type AccountProof = {
   /** The block in which its permissions last changed. */
   changedBlock: number | null
   retiredBlock: number | null
-  /** From this block on, what it did is not trusted. */
+  /** What it issued or released at or after this block is not trusted. */
   distrustedFrom: number | null
 }
 
@@ -78,7 +78,7 @@ export type BlockchainProof = {
     domain: string | null
     /** The block in which the registry's admin closed it; `null` = it is open. */
     closedBlock: number | null
-    /** The time of that block; `null` also when it could not be read. */
+    /** The time of that block; `null` also when it could not be read. Informs only. */
     closedAt: number | null
   }
   /** The account that issued it, `issuer.account`. */
@@ -104,7 +104,7 @@ export type BlockchainProof = {
    * account that is distrusted since that block (`revoker`) does not count.
    */
   releasedAt: number | null
-  /** The account that last revoked, suspended or released it. */
+  /** The account that last revoked, suspended or released it; `null` = none did. */
   revoker: AccountProof | null
   /** Whether a final revocation was set aside because the account that made it is distrusted. */
   setAside: boolean

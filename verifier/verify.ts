@@ -206,11 +206,12 @@ export async function verifyRecord<T extends DocumentPart>(
   }
   const readFinality = () =>
     chain.finalityOf(reading.record.anchoredBlock, { signal }).catch(() => null)
-  const [identity, event, content, finality] = await Promise.all([
+  const [identity, event, content, finality, closedAt] = await Promise.all([
     saying(readIdentity(chain.registry, reading, options)),
     saying(readEvent(chain, key, reading, { signal })),
     readContent(),
     options.finality ? readFinality() : null,
+    readClosedAt(chain, reading, signal),
   ])
   const afterIssuer = checks.findIndex(({ check }) => check === 'issuer') + 1
   checks.splice(afterIssuer, 0, identity.check)
@@ -222,8 +223,21 @@ export async function verifyRecord<T extends DocumentPart>(
       domain: identity.domain,
       event: event.event,
       finality,
+      closedAt,
     }),
   })
+}
+
+/** @returns `null` for an open issuer, or when the time is unknown. */
+async function readClosedAt(
+  chain: ChainReader,
+  { issuer, blockTime }: ChainReading,
+  signal: AbortSignal | undefined,
+): Promise<number | null> {
+  if (issuer.closedBlock === 0) return null
+  const time = await chain.blockTime(issuer.closedBlock, { signal }).catch(() => null)
+  // No block of the chain is after the one that was read.
+  return time !== null && time <= blockTime ? time : null
 }
 
 /** @returns No check if the date is unknown. */
@@ -297,10 +311,12 @@ function proofOf(
     domain,
     event,
     finality,
+    closedAt,
   }: {
     domain: string | null
     event: IssuedEvent | undefined
     finality: Finality | null
+    closedAt: number | null
   },
 ): BlockchainProof {
   const { id, name, uri, closedBlock } = issuer
@@ -319,7 +335,7 @@ function proofOf(
       uri,
       domain,
       closedBlock: closedBlock || null,
-      closedAt: null,
+      closedAt,
     },
     account: accountProofOf(account),
     transactionHash: event?.transactionHash ?? null,
@@ -329,6 +345,7 @@ function proofOf(
     logIndex: event?.logIndex ?? null,
     finality,
     validUntil: record.validUntil || null,
+    // Of a release that does not count, the registry does not say since when it is suspended.
     revokedAt: (revoked || suspended) && !released ? record.revokedAt : null,
     reason: revoked ? reasonName(record.reason) : suspended ? reasonName(SUSPENDED) : null,
     releasedAt: released ? record.revokedAt : null,

@@ -67,6 +67,7 @@ describe('a publicId', () => {
       read: ask,
       issuedEvent: ask,
       finalityOf: ask,
+      blockTime: ask,
     }
     await fc.assert(
       fc.asyncProperty(fc.oneof(typed, jsonValue), async (given) => {

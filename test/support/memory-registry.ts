@@ -55,6 +55,7 @@ export function createMemoryRegistry(registry: RegistryId, issuerId = 1): Memory
       },
       issuedEvent: async () => undefined,
       finalityOf: async () => 'finalized',
+      blockTime: async () => 0,
     },
   }
 }

@@ -74,6 +74,7 @@ function registryOf(registry: RegistryId, validUntil: number) {
     },
     issuedEvent: async () => undefined,
     finalityOf: async () => 'included',
+    blockTime: async () => 0,
   }
   return { chain, asked }
 }

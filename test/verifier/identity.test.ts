@@ -449,6 +449,7 @@ describe('verify', () => {
     }),
     issuedEvent: unproven,
     finalityOf: unproven,
+    blockTime: unproven,
   }
   const linking = {
     read: async () => ({

@@ -50,7 +50,7 @@ beforeEach(() => {
   const chain: ChainReader = {
     registry: document.registry,
     read: async () => reading,
-    ...{ issuedEvent: unproven, finalityOf: unproven },
+    ...{ issuedEvent: unproven, finalityOf: unproven, blockTime: unproven },
   }
   payloads = 0
   added = 0

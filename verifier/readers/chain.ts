@@ -13,7 +13,7 @@ import { contradictionOf } from '../status.ts'
 import { createFinalityReader, type FinalityRule } from './finality.ts'
 import { requestLogs } from './logs.ts'
 import { createRequest, readStrictly } from './request.ts'
-import { readList, readLog, toQuantity } from './rpc-codec.ts'
+import { readList, readLog, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
 import {
   BATCH_ISSUED_TOPIC,
   decodeIssued,
@@ -76,6 +76,17 @@ export function createChainReader(
     },
 
     finalityOf: (blockNumber, { signal } = {}) => finality.finalityOf(blockNumber, signal),
+
+    async blockTime(blockNumber, { signal } = {}) {
+      const method = 'eth_getBlockByNumber'
+      const block = await request(method, [toQuantity(blockNumber), false], signal)
+      return readStrictly(method, () => {
+        const { number, timestamp } = readObject(block)
+        if (readQuantity(number) !== blockNumber)
+          throw new FormatError('rpc_malformed', 'another block')
+        return readQuantity(timestamp)
+      })
+    },
   }
 }
 

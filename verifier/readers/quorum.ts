@@ -93,6 +93,18 @@ export function createQuorumReader(
       levels.sort((a, b) => b - a)
       return FINALITIES[levels[quorum - 1] ?? 0] ?? 'included'
     },
+
+    async blockTime(blockNumber, options = {}) {
+      const times = await ask(
+        readers,
+        (reader) => reader.blockTime(blockNumber, options),
+        agreed(quorum, String),
+        options.signal,
+      )
+      if (times.agreed) return times.agreed.value
+      assertEnough(times, quorum)
+      throw disagreement()
+    },
   }
 }
 

@@ -48,5 +48,6 @@ export function createProofReader(
     },
     issuedEvent: unproven,
     finalityOf: unproven,
+    blockTime: unproven,
   }
 }

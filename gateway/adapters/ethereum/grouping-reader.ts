@@ -83,6 +83,8 @@ export function createGroupingReader(
     },
 
     finalityOf: (block) => finalityBy(block, finalizedBlock, safeBlock),
+
+    blockTime: (block, options) => chain.blockTime(block, options),
   }
 }
 
