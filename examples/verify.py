@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 HEADER = rb'{"alg":"dir","enc":"A128GCM","kid":"([\w-]{21}[AQgw])","sd":"([\w-]{42}[AEIMQUYcgkosw048])","typ":"document\+jwe","v":1}'
 PLACE = "(0x[0-9a-f]{64} ){2}0x(0|[1-9a-f][0-9a-f]{0,12}|1[0-9a-f]{13})"
 PRUNED = "(?i:prun(ed|ing))|data before txNum=[0-9]+ is not available|Receipt not available for (From|To) block"
-RECORD, ISSUER = f"(uint16,{'uint40,' * 3}uint16,uint40,uint40,uint8,bool)", "(string,string,uint40,uint40,uint16,uint40,uint40)"
+RECORD, ISSUER = f"(uint16,{'uint40,' * 3}uint16,uint40,uint40,uint8,bool)", "(bytes,bytes,uint40,uint40,uint16,uint40,uint40)"
 VERIFICATION = f"(uint256,uint256,uint256,uint8,{RECORD}{',(address,uint16,uint8,uint40,uint40,uint40,uint40)' * 2},{ISSUER})"
-NOBODY, NO_ISSUER = ("0x" + "0" * 40,) + (0,) * 6, ("", "") + (0,) * 5
+NOBODY, NO_ISSUER = ("0x" + "0" * 40,) + (0,) * 6, (b"", b"") + (0,) * 5
 NOT_ISSUED, VALID, EXPIRED, SUSPENDED, REVOKED, SUPERSEDED, DISTRUSTED = range(7)
 MISSED = ["missing", "unreachable", "wrong_bytes"]  # why there is no block, worst last
 UNKNOWN = MISSED + ["no_domain", "malformed", "not_asked"]  # of batch and identity
@@ -217,9 +217,9 @@ def verify(args, report):  # §11: yields the name and the code of each check
         require("0x" + eth_abi.encode([VERIFICATION], reading).hex() == result and max(reading[0][:3]) < 2**53)
         chain, number, block_time, status, record, account, revoker, issuer = reading[0]
         index, block, _, until, revoker_index, revoked, revoked_at, reason, _ = record
-        distrusted, released = 0 < account[6] <= block, not revoked or reason == 8
+        distrusted, released = 0 < account[6] <= block, not revoked or reason == 8 and not 0 < revoker[6] <= revoked
         stands = EXPIRED if 0 < until <= block_time else VALID
-        stands = stands if released else {4: SUPERSEDED, 6: SUSPENDED}.get(reason, REVOKED)
+        stands = stands if released else {4: SUPERSEDED, 6: SUSPENDED, 8: SUSPENDED}.get(reason, REVOKED)
         require(status == (NOT_ISSUED if not block else DISTRUSTED if distrusted else stands))
         require(account != NOBODY and account[1] == index if block else (account, revoker, issuer) == (NOBODY, NOBODY, NO_ISSUER))
         require(not block or revoked or (revoker, revoker_index, revoked_at, reason) == (NOBODY, 0, 0, 0))
@@ -233,7 +233,7 @@ def verify(args, report):  # §11: yields the name and the code of each check
         require(block)
         yield "record", "issued"
         yield "issuer", "distrusted" if distrusted else "trusted"
-        code, report["domain"] = read_identity(args, issuer[1], account[0])
+        code, report["domain"] = read_identity(args, issuer[1].decode(errors="replace"), account[0])
         yield "identity", code
         for check, one, word in ("supersession", SUPERSEDED, "superseded"), ("revocation", REVOKED, "revoked"), ("suspension", SUSPENDED, "suspended"):
             yield check, word if stands == one else f"not_{word}"

@@ -150,7 +150,7 @@ def bits(word, low, high):
     return (word >> low) & ((1 << (high - low + 1)) - 1)
 
 
-def status_of(record, distrusted_from, block_time, expires):
+def status_of(record, distrusted_from, revoker_from, block_time, expires):
     anchored, until, revoked, reason = (bits(record, *part) for part in ((16, 55), (96, 135), (152, 191), (232, 239)))
     if not anchored:
         return 0
@@ -158,7 +158,7 @@ def status_of(record, distrusted_from, block_time, expires):
         return 6
     if revoked and reason not in (6, 8):
         return 5 if reason == 4 else 4
-    if revoked and reason == 6:
+    if revoked and (reason == 6 or 0 < revoker_from <= revoked):
         return 3
     return 2 if expires and until and block_time >= until else 1
 
@@ -209,6 +209,12 @@ def read_listing(proof, given):
         return int.from_bytes(value, "big")
 
     base = int.from_bytes(at(proof["issuerId"], BASE), "big")
+
+    def signer_at(index):
+        signer = word_at(at(index, base + 4))
+        require(bits(signer, 0, 159), "no_registry")
+        return bits(signer, 0, 159), bits(signer, 160, 199)
+
     state = word_at(base.to_bytes(32, "big"))
     found, missing = {}, {}
     for name, slot, counted in (("documents", 1, (0, 39)), ("batches", 2, (40, 79))):
@@ -218,10 +224,9 @@ def read_listing(proof, given):
         for key, word in words.items():
             if not bits(word, 16, 55):
                 continue
-            signer = word_at(at(bits(word, 0, 15), base + 4))
-            account, distrusted_from = bits(signer, 0, 159), bits(signer, 160, 199)
-            require(account, "no_registry")
-            status = STATUSES[status_of(word, distrusted_from, block_time, name == "documents")]
+            account, distrusted_from = signer_at(bits(word, 0, 15))
+            revoker_from = signer_at(bits(word, 136, 151))[1] if bits(word, 152, 191) else 0
+            status = STATUSES[status_of(word, distrusted_from, revoker_from, block_time, name == "documents")]
             size = [bits(word, 96, 135)] if name == "batches" else []
             listed.append([key, status, f"0x{account:040x}", *size])
         missing[name] = [key for key, word in words.items() if not bits(word, 16, 55)]

@@ -24,7 +24,9 @@ import {
   inBatch,
   issueList,
   ofAnother,
+  releaseAsThief,
   roots,
+  THIEF,
 } from '../support/issued-list.ts'
 import { type Random, seededRandom } from '../support/random.ts'
 import { pythonWith } from './python.ts'
@@ -58,8 +60,15 @@ beforeAll(async () => {
     { name: 'of another issuer', proof: await prove(2, documents, []) },
     { name: 'nothing', proof: await prove(3, [], []) },
   ]
+  const addAll = async (name: string) => {
+    proofs.push({ name, proof: await prove(1, documents) })
+  }
+  await releaseAsThief(provider, registry)
+  await addAll('released by another account')
+  await distrustFrom(provider, registry, 1, THIEF)
+  await addAll('released by a distrusted account')
   await distrustFrom(provider, registry, 1)
-  proofs.push({ name: 'all, distrusted', proof: await prove(1, documents) })
+  await addAll('all, distrusted')
 })
 afterAll(async () => {
   await anvil?.kill()
@@ -136,8 +145,10 @@ test.skipIf(python === undefined)(
     const found = await expectSame(proofs.map(({ name, proof }) => given(name, proof)))
     expect(found.map((one) => 'status' in one && one.status)).toEqual([
       ...['complete', 'incomplete', 'complete', 'incomplete'],
-      ...['incomplete', 'complete', 'complete'],
+      ...['incomplete', 'complete', 'complete', 'complete', 'complete'],
     ])
+    const suspended = found.map((one) => JSON.stringify(one).split('"suspended"').length - 1)
+    expect(suspended.slice(6)).toEqual([0, 2, 0])
   },
 )
 

@@ -6,17 +6,21 @@ import type { RegistryId } from '../../document/registry-id.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from './anvil.ts'
-import { deployRegistry, transact } from './transact.ts'
+import { deployRegistry, PERMISSION, transact } from './transact.ts'
 
 // Anvil's first three accounts.
 const KEYS = {
   admin: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   manager: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
   issuer: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+  thief: '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6',
 } as const
 const MANAGER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 /** The account of issuer 1. */
 export const ISSUER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
+
+/** An account of issuer 1 once {@link releaseAsThief} has added it; it issues nothing. */
+export const THIEF = '0x90f79bf6eb2c4f870365e785982e1f101e93b906'
 
 /** @returns A hash for this number; hashes of one kind are in rising order. */
 export const hashOf = (kind: number, index: number): Hex =>
@@ -96,12 +100,26 @@ export async function issueBatchOfAnother(
   await transact(provider, registry, KEYS.manager, 'issueBatch', args)
 }
 
-/** Distrusts the account of issuer 1 from a block on. */
+/** Distrusts an account of issuer 1 from a block on. */
 export async function distrustFrom(
   provider: Eip1193Provider,
   registry: RegistryId,
   block: number,
+  account: Hex = ISSUER,
 ): Promise<void> {
-  const args = [1, ISSUER, block]
+  const args = [1, account, block]
   await transact(provider, registry, KEYS.manager, 'distrustFrom', args)
+}
+
+/** Releases the suspended document and the first batch by {@link THIEF}, who suspends that first. */
+export async function releaseAsThief(
+  provider: Eip1193Provider,
+  registry: RegistryId,
+): Promise<void> {
+  const send = (key: keyof typeof KEYS, name: string, args: unknown[]) =>
+    transact(provider, registry, KEYS[key], name, args)
+  await send('manager', 'addAccount', [1, THIEF, PERMISSION.revoke])
+  await send('thief', 'release', [1, documents[4]])
+  await send('thief', 'revokeBatch', [1, roots[0], 6])
+  await send('thief', 'releaseBatch', [1, roots[0]])
 }

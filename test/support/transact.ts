@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getCreateAddress, Interface, Wallet } from 'ethers'
+import { AbiCoder, getCreateAddress, Interface, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { formatRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import { registryAbi } from '../../gateway/registry-abi.ts'
@@ -70,6 +70,25 @@ export async function transact(
     throw new Error(`${name} failed`, { cause })
   })
   return sent.hash
+}
+
+/**
+ * Sets an issuer's name and URI to any bytes: ethers encodes UTF-8 alone.
+ *
+ * @param key Of the admin.
+ */
+export async function setTexts(
+  provider: Eip1193Provider,
+  registry: string,
+  key: Hex,
+  issuerId: number,
+  { name, uri }: { name: Uint8Array; uri: Uint8Array },
+): Promise<void> {
+  const { address } = parseRegistry(registry)
+  const selector = registryAbi.getFunction('updateIssuer')?.selector
+  const types = ['uint32', 'bytes', 'bytes']
+  const args = AbiCoder.defaultAbiCoder().encode(types, [issuerId, name, uri])
+  await sendTransaction(provider, key, { to: address, data: `${selector}${args.slice(2)}` })
 }
 
 /** Signs a call, sends it and waits until it is in a block. Rejects if it fails. */

@@ -22,8 +22,10 @@ import {
   type IssuedList,
   inBatch,
   ofAnother,
+  releaseAsThief,
   roots,
   startIssuedList,
+  THIEF,
 } from '../support/issued-list.ts'
 
 const refused = (code: string) => expect.objectContaining({ code })
@@ -141,6 +143,30 @@ test('behavior: documents of a stolen key read distrusted, and still count', asy
       expect(statuses.slice(18, 22)).toEqual(['valid', 'valid', 'distrusted', 'distrusted'])
       expect(batches.listed[0]?.status).toBe('distrusted')
     }
+  } finally {
+    await list.anvil.request('evm_revert', snapshot)
+  }
+})
+
+test('behavior: what an account that issued nothing released is read by its distrust', async () => {
+  const snapshot = await list.anvil.request('evm_snapshot')
+  const statusesNow = async () => {
+    const trusted = { registry, trustedBlocks: [await hashOfNewest(provider)] }
+    const proven = verifyCompleteness(await prove({}), trusted) as Listing
+    const read = await readCompleteness(provider, registry, 1, { documentHashes: documents, roots })
+    return [proven, read].map(({ status, documents, batches }) => [
+      status,
+      ...documents.listed.slice(2, 6).map((one) => one.status),
+      ...batches.listed.map((one) => one.status),
+    ])
+  }
+  try {
+    await releaseAsThief(provider, registry)
+    const before = ['complete', 'valid', 'revoked', 'valid', 'valid', 'valid', 'valid']
+    expect(await statusesNow()).toEqual([before, before])
+    await distrustFrom(provider, registry, 1, THIEF)
+    const after = ['complete', 'valid', 'revoked', 'suspended', 'valid', 'suspended', 'valid']
+    expect(await statusesNow()).toEqual([after, after])
   } finally {
     await list.anvil.request('evm_revert', snapshot)
   }
