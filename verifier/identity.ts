@@ -97,9 +97,13 @@ const services = v.array(
 )
 const endpoints = v.array(v.object({ registry: v.string(), issuerId: v.number() }))
 const methods = v.array(
-  v.object({
-    blockchainAccountId: v.optional(v.pipe(v.string(), v.regex(CAIP_10))),
-  }),
+  v.pipe(
+    // `v.object` alone takes a list, too, unless a member is required.
+    v.custom<object>((value) => !Array.isArray(value)),
+    v.object({
+      blockchainAccountId: v.optional(v.pipe(v.string(), v.regex(CAIP_10))),
+    }),
+  ),
 )
 
 /**

@@ -193,6 +193,18 @@ const SERVED: Served[] = [
     body: (id) => linked(id, { verificationMethod: ['x'] }),
   },
   {
+    name: 'a method that is a list',
+    body: (id) => linked(id, { verificationMethod: [[]] }),
+  },
+  {
+    name: 'a service that is a list',
+    body: (id) => linked(id, { service: [vouching(), []] }),
+  },
+  {
+    name: 'an endpoint that is a list',
+    body: (id) => linked(id, { service: [vouching({ serviceEndpoint: [[]] })] }),
+  },
+  {
     name: 'methods null',
     body: (id) => linked(id, { verificationMethod: null }),
   },

@@ -137,6 +137,7 @@ describe('identityAddressOf', () => {
 test('behavior: a required domain is written as it is shown, in any case', () => {
   expect(parseDomain('Example.EDU', 1)).toBe('example.edu')
   expect(parseDomain('example.edu:8443/A', 1)).toBe('example.edu:8443/A')
+  expect(parseDomain('example.edu:443/A', 1)).toBe('example.edu/A')
   expect(parseDomain('localhost:3000', LOCAL)).toBe('localhost:3000')
   for (const text of ['', 'https://a.edu', 'a.edu/', 'a', 'é.edu', 'a.edu?b'])
     expect(parseDomain(text, 1)).toBeUndefined()
@@ -197,6 +198,7 @@ describe('readDidDocument', () => {
     ['an issuerId that is text', { id: did, service: [service([{ registry, issuerId: '7' }])] }],
     ['methods not in a list', { id: did, verificationMethod: {} }],
     ['a method that is text', { id: did, verificationMethod: [`${did}#b`] }],
+    ['a method that is a list', { id: did, verificationMethod: [[]] }],
     ['an account that is a number', { id: did, verificationMethod: [method(1)] }],
     ['an account not of CAIP-10', { id: did, verificationMethod: [method(account)] }],
   ])('error: rejects %s', (_, value) => {
