@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { FormatError, refusingAs } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
-import { decodeJsonText, parseStrictJson } from '../document/json.ts'
+import { decodeJsonText, isObject, parseStrictJson } from '../document/json.ts'
 import { formatAccount, parseRegistryId, type RegistryId } from '../document/registry-id.ts'
 import { isLocalChain } from './defaults.ts'
 
@@ -99,7 +99,7 @@ const endpoints = v.array(v.object({ registry: v.string(), issuerId: v.number() 
 const methods = v.array(
   v.pipe(
     // `v.object` alone takes a list, too, unless a member is required.
-    v.custom<object>((value) => !Array.isArray(value)),
+    v.custom<object>(isObject),
     v.object({
       blockchainAccountId: v.optional(v.pipe(v.string(), v.regex(CAIP_10))),
     }),

@@ -67,6 +67,14 @@ def decoded(data):
     return item
 
 
+def size_of(item):
+    """The number of bytes of an item in RLP."""
+    if isinstance(item, bytes) and len(item) == 1 and item[0] < 0x80:
+        return 1
+    payload = len(item) if isinstance(item, bytes) else sum(map(size_of, item))
+    return 1 + payload + (0 if payload <= 55 else (payload.bit_length() + 7) // 8)
+
+
 def path_of(item):
     """The nibbles of a short node, and whether it is a leaf."""
     require(isinstance(item, bytes) and item)
@@ -96,14 +104,12 @@ def read_trie(root, key, node_of):
                 return node[1] if path == part else None
             if path[: len(part)] != part:
                 return None
+            require(part and node[1])
             child, path = node[1], path[len(part) :]
         if child == b"":
             return None
-        if isinstance(child, list):
-            node = child
-        else:
-            require(len(child) == 32)
-            node = decoded(node_of(child))
+        node = child if isinstance(child, list) else decoded(node_of(child))
+        require(isinstance(child, list) == (size_of(node) < 32))
 
 
 def read_account(nodes, state_root, address, code_hash):
@@ -175,7 +181,10 @@ def read_form(text):
     def is_bytes(value, size=None):
         return isinstance(value, str) and re.fullmatch("0x([0-9a-f]{2})+", value) and size in (None, len(value) // 2 - 1)
 
-    proof = json.loads(text, object_pairs_hook=members)
+    def number(digits):  # 1.0 is 1
+        return int(float(digits)) if float(digits).is_integer() else float(digits)
+
+    proof = json.loads(text, object_pairs_hook=members, parse_float=number)
     require(isinstance(proof, dict) and proof.keys() == MEMBERS)
     require((proof["type"], proof["v"]) == ("document-registry-completeness", 1) and type(proof["v"]) is int)
     require(isinstance(proof["registry"], str) and re.fullmatch("eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}", proof["registry"]))
@@ -183,6 +192,7 @@ def read_form(text):
     require(ascending(proof["documentHashes"]) and ascending(proof["roots"]) and is_bytes(proof["header"]))
     for name, most in (("accountProof", 64), ("nodes", 1_000_000)):
         require(isinstance(proof[name], list) and len(proof[name]) <= most and all(map(is_bytes, proof[name])))
+    require(len(set(proof["nodes"])) == len(proof["nodes"]))
     return proof
 
 

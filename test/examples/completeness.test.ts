@@ -3,16 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
-import type { Hex } from '../../document/hex.ts'
-import type { RegistryId } from '../../document/registry-id.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import {
   type CompletenessProof,
   type Listed,
   verifyCompleteness,
 } from '../../verifier/proof/completeness.ts'
 import { decodeHeader } from '../../verifier/proof/header.ts'
+import { encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
+import { slotsOfIssuer, trieKeyOf } from '../../verifier/proof/slots.ts'
 import { createCompletenessProof } from '../../verifier/readers/completeness.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { required } from '../faults/support/machine.ts'
@@ -192,12 +195,104 @@ test.skipIf(python === undefined)(
       given('another registry is trusted', proof, {
         registry: registry.replace(/.$/, 'f'),
       }),
+      ...['1.0', '1e0'].map((one) => ({
+        ...given(`version ${one}`, proof),
+        proof: JSON.stringify(proof).replace('"v":1', `"v":${one}`),
+      })),
       { ...given('not JSON', proof), proof: '{' },
       {
         ...given('a member twice', proof),
         proof: JSON.stringify(proof).replace('"v":1', '"v":1,"v":1'),
       },
     ])
+  },
+)
+
+// Nodes that no chain has, under a hash that the reader trusts.
+
+const NONE = new Uint8Array()
+/** The path of an extension or a leaf, hex-prefix encoded. */
+const pathOf = (nibbles: string, isLeaf: boolean) => {
+  const isOdd = nibbles.length % 2 === 1
+  return fromHex(`0x${(isLeaf ? 2 : 0) + (isOdd ? 1 : 0)}${isOdd ? '' : '0'}${nibbles}`)
+}
+const KEY = toHex(trieKeyOf(slotsOfIssuer(1).state)).slice(2)
+/** The content of the issuer's slot: no documents, no batches, and one that makes its leaf long. */
+const SHORT_VALUE = Uint8Array.of(0)
+const LONG_VALUE = Uint8Array.of(1, ...new Uint8Array(31))
+
+type Stand = 'inside' | 'by hash'
+type Trie = { value: Uint8Array; leaf: Stand; branch: Stand; extensions: string[] }
+
+/** @returns The nodes from the root, and the root: extensions, a branch, and the slot's leaf. */
+function trieOf({ value, leaf, branch, extensions }: Trie): { nodes: Hex[]; root: Uint8Array } {
+  const nodes: Hex[] = []
+  const stand = (node: RlpItem, how: Stand): RlpItem => {
+    if (how === 'inside') return node
+    nodes.unshift(toHex(encodeRlp(node)))
+    return keccak_256(encodeRlp(node))
+  }
+  const at = extensions.join('').length
+  const children: RlpItem[] = Array(17).fill(NONE)
+  children[Number.parseInt(KEY[at] ?? '', 16)] = stand(
+    [pathOf(KEY.slice(at + 1), true), encodeRlp(value)],
+    leaf,
+  )
+  let child = stand(children, branch)
+  for (const path of extensions.toReversed()) child = stand([pathOf(path, false), child], 'by hash')
+  return { nodes, root: child as Uint8Array }
+}
+
+/** @returns A proof of no documents, and the hash of its block. */
+function proofOver(trie: Trie, more: RlpItem[] = [], codeHash = new Uint8Array(32)) {
+  const { nodes, root } = trieOf(trie)
+  const { address } = parseRegistryId(registry)
+  const account = encodeRlp([
+    pathOf(toHex(keccak_256(fromHex(address))).slice(2), true),
+    encodeRlp([NONE, NONE, root, codeHash, ...more]),
+  ])
+  const fields: RlpItem[] = Array(15).fill(NONE)
+  fields[3] = keccak_256(account)
+  const header = encodeRlp(fields)
+  const proof = {
+    ...(proofs[5]?.proof as CompletenessProof),
+    ...{ issuerId: 1, header: toHex(header), accountProof: [toHex(account)], nodes },
+  }
+  return { proof, trustedBlocks: [toHex(keccak_256(header))] }
+}
+
+test.skipIf(python === undefined)(
+  'error: an independent reader refuses the same tries that no chain has',
+  async () => {
+    const at = (length: number) => [KEY.slice(0, length)]
+    const good: Trie = { value: LONG_VALUE, leaf: 'by hash', branch: 'by hash', extensions: at(5) }
+    // Leaf and branch have under 32 bytes.
+    const deep: Trie = { ...good, leaf: 'inside', branch: 'inside', extensions: at(60) }
+    const cases: [string, string, ReturnType<typeof proofOver>][] = [
+      ['a trie of long nodes', 'complete', proofOver(good)],
+      ['nodes inside their parents', 'complete', proofOver({ ...deep, value: SHORT_VALUE })],
+      ['a long leaf inside', 'proof_invalid', proofOver({ ...good, leaf: 'inside' })],
+      ['a long branch inside', 'proof_invalid', proofOver({ ...good, branch: 'inside' })],
+      [
+        'a short leaf by its hash',
+        'proof_invalid',
+        proofOver({ ...deep, value: SHORT_VALUE, leaf: 'by hash', branch: 'by hash' }),
+      ],
+      [
+        'a short branch by its hash',
+        'proof_invalid',
+        proofOver({ ...deep, value: SHORT_VALUE, branch: 'by hash' }),
+      ],
+      ['an empty path', 'proof_invalid', proofOver({ ...good, extensions: [...at(5), ''] })],
+      ['a fifth item', 'proof_invalid', proofOver(good, [NONE])],
+      ['code hash of 31 bytes', 'proof_invalid', proofOver(good, [], new Uint8Array(31))],
+      ['no code hash', 'proof_invalid', proofOver(good, [], NONE)],
+    ]
+    const found = await expectSame(
+      cases.map(([name, , { proof, trustedBlocks }]) => given(name, proof, { trustedBlocks })),
+    )
+    const codes = found.map((one) => ('code' in one ? one.code : 'status' in one && one.status))
+    expect(codes).toEqual(cases.map(([, code]) => code))
   },
 )
 

@@ -4,9 +4,9 @@ import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { StateProof } from '../../document/state-proof.ts'
 import { type ChainReading, REGISTRY_STATUSES } from '../../verifier/ports.ts'
 import { decodeHeader, encodeHeader } from '../../verifier/proof/header.ts'
-import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
 import { readVerification } from '../../verifier/proof/slots.ts'
-import { readStateProof } from '../../verifier/proof/state-proof.ts'
+import { readStateProof, readStorageRoot } from '../../verifier/proof/state-proof.ts'
 import { keyOf, type Vectors } from '../support/vector-runner.ts'
 import vectors from '../vectors/state-proofs.json' with { type: 'json' }
 
@@ -162,6 +162,36 @@ describe('accounts without a registry, and invalid proofs', () => {
     ['a long text of 31 bytes', long(31)],
   ])('error: %s', (_, slot) => {
     expect(() => readSlots(slot)).toThrow(refused('no_registry'))
+  })
+
+  test('behavior: does not read the bytes of a string behind its length', () => {
+    expect(readSlots(short('4142ff', 2)).name).toBe('AB')
+    const parts = [long(33), '41'.repeat(32), `41${'ff'.repeat(31)}`]
+    expect(readSlots(...parts).name).toBe('A'.repeat(33))
+  })
+
+  test('error: an account has four items, and two hashes of 32 bytes', () => {
+    const address: Hex = `0x${'ab'.repeat(20)}`
+    const [none, hash, short] = [0, 32, 31].map((length) => new Uint8Array(length).fill(7)) as [
+      ...[Uint8Array, Uint8Array, Uint8Array],
+    ]
+    /** The account is alone in its trie. */
+    const readAccount = (...account: RlpItem[]) => {
+      const path = fromHex(`0x20${keccak256(address).slice(2)}`)
+      const leaf = toHex(encodeRlp([path, encodeRlp(account)]))
+      return readStorageRoot([leaf], { stateRoot: fromHex(keccak256(leaf) as Hex) }, address)
+    }
+    expect(readAccount(none, none, hash, hash)).toEqual(hash)
+    for (const account of [
+      [none, none, hash],
+      [none, none, hash, hash, none],
+      [none, none, hash, none],
+      [none, none, hash, short],
+      [none, none, short, hash],
+      [none, none, none, hash],
+      [none, none, [hash], hash],
+    ])
+      expect(() => readAccount(...account)).toThrow(refused('proof_invalid'))
   })
 
   test('error: rejects anything but lists of hexadecimal strings', () => {

@@ -3,7 +3,7 @@ import { decodeRlp as ethersDecode, encodeRlp as ethersEncode } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
+import { decodeRlp, encodeRlp, type RlpItem, sizeOfRlp } from '../../verifier/proof/rlp.ts'
 import { readTrie } from '../../verifier/proof/trie.ts'
 import tries from '../vectors/tries.json' with { type: 'json' }
 
@@ -64,6 +64,34 @@ describe("go-ethereum's proofs", () => {
     expect(read(root, `0x12${'00'.repeat(31)}`, [toHex(leaf)])).toBeNull()
   })
 
+  test('error: a node under 32 bytes is inside its parent, and no other is', () => {
+    const empty = new Uint8Array()
+    /** A branch above a leaf of this many bytes with the rest of the key 0x12. */
+    const readBelow = (size: number, isInside: boolean) => {
+      const leaf: RlpItem = [fromHex('0x32'), new Uint8Array(size - 3).fill(5)]
+      const bytes = encodeRlp(leaf)
+      expect([bytes.length, sizeOfRlp(leaf)]).toEqual([size, size])
+      const children: RlpItem[] = Array(17).fill(empty)
+      children[1] = isInside ? leaf : keccak_256(bytes)
+      const branch = encodeRlp(children)
+      const proof = [branch, ...(isInside ? [] : [bytes])].map(toHex)
+      return read(toHex(keccak_256(branch)), '0x12', proof)
+    }
+    expect(readBelow(31, true)).toMatch(/^0x(05)+$/)
+    expect(readBelow(32, false)).toMatch(/^0x(05)+$/)
+    expect(() => readBelow(32, true)).toThrow(refused)
+    expect(() => readBelow(31, false)).toThrow(refused)
+  })
+
+  test('error: an extension has a path', () => {
+    const readUnder = (path: Hex, key: Hex) => {
+      const extension = encodeRlp([fromHex(path), [fromHex('0x32'), fromHex('0x05')]])
+      return read(toHex(keccak_256(extension)), key, [toHex(extension)])
+    }
+    expect(readUnder('0x11', '0x12')).toBe('0x05')
+    expect(() => readUnder('0x00', '0x12')).toThrow(refused)
+  })
+
   test('error: refuses the proof of another key', () => {
     const many = cases.filter(({ name }) => name.startsWith('2000'))
     for (const { root, key } of many)
@@ -86,12 +114,22 @@ describe('RLP', () => {
       fc.property(item, (value) => {
         const encoded = encodeRlp(value)
         expect(toHex(encoded)).toBe(ethersEncode(hexOf(value) as string))
+        expect(sizeOfRlp(value)).toBe(encoded.length)
         expect(hexOf(decodeRlp(encoded))).toEqual(hexOf(value))
         expect(ethersDecode(encoded)).toEqual(hexOf(value))
       }),
     )
     const large = new Uint8Array(70_000).fill(3)
     expect(decodeRlp(encodeRlp([large]))).toEqual([large])
+  })
+
+  test('behavior: no item is inside more than 32 lists, so that the 33rd must be empty', () => {
+    const nested = (lists: number, innermost: RlpItem = []): RlpItem =>
+      lists === 1 ? innermost : [nested(lists - 1, innermost)]
+    expect(decodeRlp(encodeRlp(nested(33)))).toEqual(nested(33))
+    expect(decodeRlp(encodeRlp(nested(32, [fromHex('0x05')])))).toHaveLength(1)
+    for (const deep of [nested(34), nested(33, [fromHex('0x05')])])
+      expect(() => decodeRlp(encodeRlp(deep))).toThrow(refused)
   })
 
   test('behavior: encodes what it decoded to the same bytes', () => {

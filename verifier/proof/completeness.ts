@@ -133,7 +133,10 @@ const schema = v.strictObject({
   roots: keys,
   header: bytes,
   accountProof: listOf(bytes, 64),
-  nodes: listOf(bytes, MAX_NODES),
+  nodes: v.pipe(
+    listOf(bytes, MAX_NODES),
+    v.check((list) => new Set(list).size === list.length),
+  ),
 })
 
 /**
@@ -181,7 +184,7 @@ export type CompletenessOptions = {
  *
  * @param input A proof as JSON text, the bytes of one, or parsed.
  * @throws {FormatError} `completeness_malformed` when it is not such a proof; also when a hash is
- * repeated or out of order.
+ * repeated or out of order, or a node is repeated.
  */
 export function verifyCompleteness(input: unknown, options: CompletenessOptions): Completeness {
   const { address } = parseRegistry(options.registry)

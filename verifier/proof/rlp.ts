@@ -8,7 +8,10 @@ const BYTES = 0x80
 const LIST = 0xc0
 /** Longest payload whose length is in the first byte. */
 const SHORT = 55
-/** Maximum nesting: nothing that is hashed in a block is deeper (a list in a node in a node). */
+/**
+ * Maximum number of lists around an item: nothing that is hashed in a block is deeper (a list in a
+ * node in a node).
+ */
 const MAX_DEPTH = 32
 
 export function encodeRlp(item: RlpItem): Uint8Array {
@@ -17,12 +20,26 @@ export function encodeRlp(item: RlpItem): Uint8Array {
   return item.length === 1 && first < BYTES ? item : withLength(BYTES, item)
 }
 
+/** @returns The number of bytes that {@link encodeRlp} makes of an item. */
+export function sizeOfRlp(item: RlpItem): number {
+  if (!(item instanceof Uint8Array)) {
+    const payload = item.reduce((sum, one) => sum + sizeOfRlp(one), 0)
+    return headOf(LIST, payload).length + payload
+  }
+  const [first = BYTES] = item
+  return item.length === 1 && first < BYTES ? 1 : headOf(BYTES, item.length).length + item.length
+}
+
 function withLength(kind: number, payload: Uint8Array): Uint8Array {
-  if (payload.length <= SHORT) return concatBytes(Uint8Array.of(kind + payload.length), payload)
-  const length: number[] = []
-  for (let rest = payload.length; rest > 0; rest = Math.floor(rest / 256))
-    length.unshift(rest % 256)
-  return concatBytes(Uint8Array.of(kind + SHORT + length.length, ...length), payload)
+  return concatBytes(Uint8Array.from(headOf(kind, payload.length)), payload)
+}
+
+/** @returns The bytes before a payload of this length. */
+function headOf(kind: number, length: number): number[] {
+  if (length <= SHORT) return [kind + length]
+  const digits: number[] = []
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256)
+  return [kind + SHORT + digits.length, ...digits]
 }
 
 /** @throws {FormatError} `proof_invalid` unless it is exactly the encoding of one item. */

@@ -6,7 +6,7 @@ import { ChainError } from '../errors.ts'
 import type { ChainReading, DocumentKey } from '../ports.ts'
 import { decodeHeader, type Header } from './header.ts'
 import { invalid, readProof } from './invalid.ts'
-import { decodeRlp } from './rlp.ts'
+import { decodeRlp, type RlpItem } from './rlp.ts'
 import { readVerification } from './slots.ts'
 import { readTrie } from './trie.ts'
 
@@ -68,14 +68,18 @@ export function readStorageRoot(
   const leaf = readTrie(stateRoot, keccak_256(fromHex(address)), nodesOf(accountProof))
   if (!leaf) throw new ChainError('no_registry', 'no account at the address')
   const account = decodeRlp(leaf)
+  if (account instanceof Uint8Array || account.length !== 4) throw invalid('not an account')
   const [, , storageRoot, code] = account
-  if (!(storageRoot instanceof Uint8Array && code instanceof Uint8Array))
-    throw invalid('not an account')
+  if (!isHash(storageRoot) || !isHash(code)) throw invalid('not an account')
   const codeHash = toHex(code)
   if (codeHash === NO_CODE) throw new ChainError('no_registry', 'no code at the address')
   if (expected !== undefined && codeHash !== expected)
     throw new ChainError('other_code', 'other code at the address')
   return storageRoot
+}
+
+function isHash(item: RlpItem | undefined): item is Uint8Array {
+  return item instanceof Uint8Array && item.length === 32
 }
 
 function readSlot(given: SlotProof | undefined, slot: Hex, storageRoot: Uint8Array): Uint8Array {

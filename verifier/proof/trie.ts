@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { equalBytes } from '../../document/bytes.ts'
 import { fromHex, type Hex } from '../../document/hex.ts'
 import { invalid } from './invalid.ts'
-import { decodeRlp, type RlpItem } from './rlp.ts'
+import { decodeRlp, type RlpItem, sizeOfRlp } from './rlp.ts'
 
 // Reads one key of Ethereum's Merkle Patricia trie (Yellow Paper, appendix D) from a proof
 // (EIP-1186).
@@ -65,6 +65,7 @@ function walk(nodeOf: NodeOf, root: Uint8Array, path: string[]): Uint8Array | un
     if (!onPath) return undefined
     at += nibbles.length
     if (isLeaf) return at === path.length ? bytesOf(node[1]) : undefined
+    if (nibbles.length === 0) throw invalid('an extension without a path')
     node = childOf(nodeOf, node[1])
   }
 }
@@ -83,8 +84,12 @@ export function decodeNode(bytes: Uint8Array): TrieNode {
 }
 
 /** A node under 32 bytes is inside its parent; any other is referenced by hash. */
-function childOf(nodeOf: NodeOf, child: RlpItem | undefined): TrieNode {
-  return child instanceof Uint8Array ? nodeOf(child) : asNode(child ?? [])
+function childOf(nodeOf: NodeOf, child: RlpItem = []): TrieNode {
+  const isReferenced = child instanceof Uint8Array
+  const node = isReferenced ? nodeOf(child) : asNode(child)
+  const isShort = sizeOfRlp(node) < 32
+  if (isReferenced === isShort) throw invalid('a node of the wrong size')
+  return node
 }
 
 function asNode(item: RlpItem): TrieNode {
