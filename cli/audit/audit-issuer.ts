@@ -1,11 +1,11 @@
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
-import type { BlockSource, RegistryRecord } from '../../verifier/ports.ts'
+import type { BlockSource, RegistryAccount, RegistryRecord } from '../../verifier/ports.ts'
 import type { Header } from '../../verifier/proof/header.ts'
 import { slotsOfIssuer } from '../../verifier/proof/slots.ts'
 import type { Request } from '../../verifier/readers/request.ts'
 import type { SlotProver } from '../../verifier/readers/slot-prover.ts'
-import { recordInBatch } from '../../verifier/status.ts'
+import { type RevisedSlot, recordInBatch } from '../../verifier/status.ts'
 import type { Recount } from '../manifest.ts'
 import { readAges, type YoungRule } from './account-age.ts'
 import { type ListedBatch, recountBatches } from './batches.ts'
@@ -74,10 +74,16 @@ export async function auditIssuer(
     ...{ scratch, count: table.length, slotOf: ofDocument, take: table.setOwn, phases },
   })
   phases.end()
-  const recordOf = ({ batch, validUntil, own }: TableEntry): RegistryRecord => {
+  const revised = (record: RegistryRecord): Revised => ({
+    record,
+    revoker: state.accounts.get(record.revokerIndex) ?? null,
+  })
+  const readingOf = ({ batch, validUntil, own }: TableEntry): Revised => {
     const anchored = batch === null ? undefined : issued[batch]?.record
-    return anchored ? recordInBatch(own, anchored, validUntil ?? 0) : own
+    if (!anchored) return revised(own)
+    return recordInBatch(revised(own), revised(anchored), validUntil ?? 0)
   }
+  const recordOf = (entry: TableEntry) => readingOf(entry).record
 
   const young = await readAges(options.request, state.accounts, options.youngSeconds)
   const found = markRecords(table, recordOf, { header, state, young })
@@ -99,7 +105,7 @@ export async function auditIssuer(
     adminEvents: ledger.adminEvents,
   }
   judgeIssuer(audit, findings, options.expectedAccounts)
-  const lines = createLines(table, recordOf, {
+  const lines = createLines(table, readingOf, {
     blockTime: header.blockTime,
     accounts: state.accounts,
     rootOf: (batch) => issued[batch]?.root ?? null,
@@ -114,6 +120,9 @@ export async function auditIssuer(
     lines,
   }
 }
+
+/** A record, and the account that last revoked, suspended or released it. */
+type Revised = RevisedSlot<RegistryAccount | null>
 
 function indexOfRoot(batches: readonly ListedBatch[], root: Hex): number | undefined {
   const index = batches.findIndex((batch) => batch.root === root)

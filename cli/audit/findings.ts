@@ -7,6 +7,14 @@ export const DOCUMENT_FINDINGS = {
   event_contradicts: ['fault', 'The event does not agree with the proven record'],
   dated_after_block: ['fault', 'The record is later than the block of this audit'],
   distrusted: ['warning', 'Issued by an account that is distrusted from then on'],
+  released_by_distrusted: [
+    'warning',
+    'Released by an account that is distrusted from then on: this counts as a suspension',
+  ],
+  revoked_by_distrusted: [
+    'warning',
+    'Revoked or suspended by an account that is distrusted from then on',
+  ],
   set_aside: ['warning', 'A final revocation was set aside: its account is distrusted'],
   young_account: ['warning', 'Issued soon after its account was added or changed'],
   revoked: ['notice', 'Revoked'],
@@ -39,6 +47,14 @@ export const ISSUER_FINDINGS = {
   batch_revoked: ['notice', 'The whole batch is revoked'],
   batch_suspended: ['notice', 'The whole batch is suspended'],
   batch_distrusted: ['warning', 'The batch was issued by a distrusted account'],
+  batch_released_by_distrusted: [
+    'warning',
+    'The whole batch was released by a distrusted account: this counts as a suspension',
+  ],
+  batch_revoked_by_distrusted: [
+    'warning',
+    'The whole batch was revoked or suspended by a distrusted account',
+  ],
   batch_young_account: [
     'warning',
     'The batch was issued soon after its account was added or changed',

@@ -1,4 +1,5 @@
 import type { Network } from '../../verifier/network.ts'
+import type { RegistryRecord } from '../../verifier/ports.ts'
 import { reasonName } from '../../verifier/reasons.ts'
 import { timeOf } from './csv.ts'
 import type { AuditedDocument } from './lines.ts'
@@ -60,20 +61,31 @@ export function aboutOf(audit: Audit): object {
       transactionHash: batch.event?.transactionHash ?? null,
       manifest: batch.manifest,
       recount: batch.recount,
+      ...revisionOf(record),
+      findings: batch.findings,
     })),
   }
 }
 
-function documentOf({ record, ...line }: AuditedDocument): object {
-  const isRevoked = record.revokedBlock !== 0
+function documentOf({ record, own, findings, ...line }: AuditedDocument): object {
   return {
     ...line,
+    findings,
     anchoredBlock: record.anchoredBlock,
     anchoredAt: record.anchoredBlock === 0 ? null : timeOf(record.anchoredAt),
     validUntil: record.validUntil === 0 ? null : timeOf(record.validUntil),
-    revokedBlock: isRevoked ? record.revokedBlock : null,
-    revokedAt: isRevoked ? timeOf(record.revokedAt) : null,
-    reason: isRevoked ? reasonName(record.reason) : null,
-    setAside: record.setAside,
+    ...revisionOf(record),
+    // What is shown can be the batch's.
+    ownReason: revisionOf(own).reason,
+  }
+}
+
+function revisionOf({ revokedBlock, revokedAt, reason, setAside }: RegistryRecord) {
+  const isRevoked = revokedBlock !== 0
+  return {
+    revokedBlock: isRevoked ? revokedBlock : null,
+    revokedAt: isRevoked ? timeOf(revokedAt) : null,
+    reason: isRevoked ? reasonName(reason) : null,
+    setAside,
   }
 }

@@ -1,13 +1,17 @@
 import type { Hex } from '../../document/hex.ts'
+import type { RegistryAccount, RegistryStatus } from '../../verifier/ports.ts'
 import type { Header } from '../../verifier/proof/header.ts'
 import { NO_ACCOUNT, registryStatusOf } from '../../verifier/status.ts'
 import type { Recount } from '../manifest.ts'
 import { time } from '../report.ts'
 import type { YoungRule } from './account-age.ts'
 import type { ListedBatch } from './batches.ts'
-import type { FindingLog } from './findings.ts'
+import type { FindingLog, IssuerFinding } from './findings.ts'
 import type { AuditedBatch, IssuerAudit } from './result.ts'
+import { distrustedRevision, subjectOf } from './revisions.ts'
 import type { IssuerState } from './state.ts'
+
+type BatchFinding = [code: IssuerFinding, subject: string]
 
 /** Adds what is to be said about each batch to the findings. */
 export function judgeBatches(
@@ -17,40 +21,65 @@ export function judgeBatches(
 ): AuditedBatch[] {
   const { header, state, young, findings } = about
   return batches.map((batch) => {
-    const { root, record, event } = batch
+    const { root, record } = batch
     const account = state.accounts.get(record.accountIndex)
     // A batch has no expiry.
     const status = registryStatusOf({
       record: { ...record, validUntil: 0 },
       account: account ?? NO_ACCOUNT,
+      revoker: state.accounts.get(record.revokerIndex) ?? null,
       blockTime: header.blockTime,
     })
     const recount = recounts.get(root)
-    const judged = {
+    const found: BatchFinding[] =
+      status === 'not_issued'
+        ? [['batch_never_issued', root]]
+        : [
+            ...findingsOfAnchoring(batch, account, recount),
+            ...findingsOfStatus(batch, status, state),
+            ...(young(record) ? [['batch_young_account', root] as BatchFinding] : []),
+          ]
+    for (const [code, subject] of found) findings.add(code, subject)
+    return {
       ...batch,
       status,
       account: status === 'not_issued' ? null : (account?.account ?? null),
       recount: recount === undefined ? ('not_asked' as const) : recount,
+      findings: found.map(([code]) => code),
     }
-    if (status === 'not_issued') {
-      findings.add('batch_never_issued', root)
-      return judged
-    }
-    const contradicts =
-      event !== null &&
-      (event.block !== record.anchoredBlock ||
-        event.account !== account?.account ||
-        event.size !== record.validUntil)
-    if (contradicts) findings.add('batch_event_contradicts', root)
-    if (recount === 'no_manifest') findings.add('batch_manifest_unknown', root)
-    else if (recount === 'unreadable') findings.add('batch_manifest_unreadable', root)
-    else if (recount) findings.add('batch_not_recounted', `${root}: ${recount}`)
-    if (status === 'revoked' || status === 'superseded') findings.add('batch_revoked', root)
-    if (status === 'suspended') findings.add('batch_suspended', root)
-    if (status === 'distrusted') findings.add('batch_distrusted', root)
-    if (young(record)) findings.add('batch_young_account', root)
-    return judged
   })
+}
+
+function findingsOfAnchoring(
+  { root, record, event }: ListedBatch,
+  account: RegistryAccount | undefined,
+  recount: Recount | undefined,
+): BatchFinding[] {
+  const found: BatchFinding[] = []
+  const contradicts =
+    event !== null &&
+    (event.block !== record.anchoredBlock ||
+      event.account !== account?.account ||
+      event.size !== record.validUntil)
+  if (contradicts) found.push(['batch_event_contradicts', root])
+  if (recount === 'no_manifest') found.push(['batch_manifest_unknown', root])
+  else if (recount === 'unreadable') found.push(['batch_manifest_unreadable', root])
+  else if (recount) found.push(['batch_not_recounted', `${root}: ${recount}`])
+  return found
+}
+
+function findingsOfStatus(
+  { root, record }: ListedBatch,
+  status: RegistryStatus,
+  { accounts }: IssuerState,
+): BatchFinding[] {
+  const found: BatchFinding[] = []
+  if (status === 'revoked' || status === 'superseded') found.push(['batch_revoked', root])
+  if (status === 'suspended') found.push(['batch_suspended', root])
+  if (status === 'distrusted') found.push(['batch_distrusted', root])
+  const revision = distrustedRevision(record, accounts)
+  if (revision) found.push([`batch_${revision}`, subjectOf(revision, root, record)])
+  return found
 }
 
 type Judged = Pick<

@@ -1,8 +1,9 @@
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryAccount, RegistryRecord, RegistryStatus } from '../../verifier/ports.ts'
-import { NO_ACCOUNT, registryStatusOf } from '../../verifier/status.ts'
+import { NO_ACCOUNT, type RevisedSlot, registryStatusOf } from '../../verifier/status.ts'
 import type { DocumentTable, TableEntry } from './documents.ts'
 import { type DocumentFinding, findingsIn } from './findings.ts'
+import { distrustedRevision } from './revisions.ts'
 
 /** A document of a report. */
 export type AuditedDocument = {
@@ -11,6 +12,8 @@ export type AuditedDocument = {
   batchRoot: Hex | null
   status: RegistryStatus
   record: RegistryRecord
+  /** Its own slot: it differs from `record` in a batch. */
+  own: RegistryRecord
   /** The account that issued it; `null` for a hash that was never issued. */
   account: Hex | null
   /** The transaction that anchored it, as its event says; `null` = unknown. */
@@ -22,7 +25,7 @@ export type AuditedDocument = {
 /** @returns A function that makes the lines of a report, by the block that anchored them. */
 export function createLines(
   table: DocumentTable,
-  recordOf: (entry: TableEntry) => RegistryRecord,
+  readingOf: (entry: TableEntry) => RevisedSlot,
   about: {
     blockTime: number
     accounts: ReadonlyMap<number, RegistryAccount>
@@ -31,25 +34,29 @@ export function createLines(
 ): () => Generator<AuditedDocument> {
   return function* lines() {
     for (const entry of table.byBlock()) {
-      const { documentHash, batch, event, category } = entry
-      const record = recordOf(entry)
+      const { documentHash, batch, event, category, own } = entry
+      const { record, revoker } = readingOf(entry)
       const account = about.accounts.get(record.accountIndex)
       const status = registryStatusOf({
         record,
         account: account ?? NO_ACCOUNT,
+        revoker,
         blockTime: about.blockTime,
       })
       const isIssued = status !== 'not_issued'
+      const revision = isIssued ? distrustedRevision(own, about.accounts) : undefined
       yield {
         documentHash,
         batchRoot: batch === null ? null : about.rootOf(batch),
         status,
         record,
+        own,
         account: isIssued ? (account?.account ?? null) : null,
         transactionHash: event?.transactionHash ?? null,
         category,
         findings: [
           ...(status === 'valid' || !isIssued ? [] : [status]),
+          ...(revision ? [revision] : []),
           ...findingsIn(entry.marks),
         ],
       }

@@ -2,7 +2,7 @@ import type { Hex } from '../../document/hex.ts'
 import type { RegistryStatus } from '../../verifier/ports.ts'
 import type { Recount } from '../manifest.ts'
 import type { ListedBatch } from './batches.ts'
-import type { Finding } from './findings.ts'
+import type { Finding, IssuerFinding } from './findings.ts'
 import type { AuditedDocument } from './lines.ts'
 import type { AdminEvent } from './registry-events.ts'
 import type { IssuerState } from './state.ts'
@@ -12,6 +12,7 @@ export type AuditedBatch = ListedBatch & {
   status: RegistryStatus
   account: Hex | null
   recount: Recount | 'not_asked'
+  findings: IssuerFinding[]
 }
 
 /** Everything that a report shows about an issuer. */

@@ -2,6 +2,7 @@ import type { RegistryStatus } from '../../verifier/ports.ts'
 import { isRevoked } from '../../verifier/status.ts'
 import type { FindingLog } from './findings.ts'
 import type { AuditedDocument } from './lines.ts'
+import { subjectOf } from './revisions.ts'
 
 /** Totals of an audit. */
 export type Summary = {
@@ -38,7 +39,8 @@ export function summarize(lines: () => Iterable<AuditedDocument>, findings: Find
   }
   for (const { documentHash, status, record, account, category, ...line } of lines()) {
     byStatus[status]++
-    for (const finding of line.findings) findings.add(finding, documentHash)
+    for (const finding of line.findings)
+      findings.add(finding, subjectOf(finding, documentHash, line.own))
     if (status === 'not_issued') continue
     monthOf(record.anchoredAt).issued++
     if (isRevoked(record)) monthOf(record.revokedAt).revoked++

@@ -35,6 +35,9 @@ export function verdictOf({ status, documents, batches, findings }: Audit): {
   }
 }
 
+/** Findings whose hashes are repaired one by one. */
+const OF_DISTRUSTED = /_by_distrusted$/
+
 /** @returns The lines of an audit for a terminal. */
 export function* textOf(audit: Audit, { paint }: Pick<Terminal, 'paint'>): Generator<string> {
   const { issuer, asOf, summary, findings } = audit
@@ -43,12 +46,17 @@ export function* textOf(audit: Audit, { paint }: Pick<Terminal, 'paint'>): Gener
   yield `issuer ${issuer.id}, ${printable(issuer.name)}, as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}, ${asOf.blockHash}`
   const statuses = Object.entries(summary.byStatus).filter(([, count]) => count > 0)
   yield `documents: ${statuses.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'}`
-  for (const { severity, message, count, examples } of findings) {
+  for (const { code, severity, message, count, examples } of findings) {
     const [first] = examples
     const about = count === 1 && first !== undefined ? `: ${printable(first)}` : ''
     const tally = count > 1 ? ` (${count})` : ''
     const colour = severity === 'fault' ? 'red' : 'yellow'
     const label = severity === 'notice' ? severity : paint(colour, severity)
     yield `  ${label}  ${message}${tally}${about}`
+    if (count > 1 && OF_DISTRUSTED.test(code)) {
+      for (const one of examples) yield `    ${printable(one)}`
+      const more = count - examples.length
+      if (more > 0) yield `    and ${grouped(more)} more, in audit.json of --out`
+    }
   }
 }
