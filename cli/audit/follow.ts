@@ -7,7 +7,12 @@ import { type Request, readStrictly } from '../../verifier/readers/request.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { hashOfBlock } from './block-hash.ts'
 import type { Mark } from './journal.ts'
-import { type AdminEvent, adminTopics, decodeAdminLog } from './registry-events.ts'
+import {
+  type AdminEvent,
+  decodeFollowedLog,
+  everyAdminTopic,
+  type RoleEvent,
+} from './registry-events.ts'
 
 /** Events that were reported, so that a reorg does not repeat them. */
 const MAX_REMEMBERED = 10_000
@@ -20,6 +25,7 @@ export type Alert =
       /** `recovery_proposed`, `account_added` …; `unknown_issuer` for one that was not named. */
       alert: AdminEvent['event'] | 'unknown_issuer'
     })
+  | (RoleEvent & { alert: RoleEvent['event'] })
   | { alert: 'node_unreachable' | 'node_back' }
   | { alert: 'reorg'; block: number }
 
@@ -38,7 +44,7 @@ export type FollowOptions = ReadOptions & {
 }
 
 /**
- * Reports what happens to issuers and accounts, as soon as a block has it; an event that a reorg
+ * Reports what happens to issuers, accounts and the registry's admin, as soon as a block has it; an event that a reorg
  * removes is not taken back. Goes on through outages, until its signal aborts.
  *
  * @throws {ChainError} `pruned` when the node no longer has the events.
@@ -48,7 +54,7 @@ export async function* follow(
   { registry, issuers, from, sleep, signal, onRead, ...options }: FollowOptions,
 ): AsyncGenerator<Alert> {
   const { address } = parseRegistry(registry)
-  const filter = { address, topics: adminTopics() }
+  const filter = { address, topics: everyAdminTopic() }
   const reported = new Set<string>()
   let { last } = options
   let next = last ? last.block + 1 : from
@@ -65,11 +71,11 @@ export async function* follow(
       }
       for await (const { logs, to } of scanLogs(request, [filter], { from: next, to: head })) {
         const events = readStrictly('eth_getLogs', () =>
-          (logs[0] ?? []).map((log) => decodeAdminLog(log, { address })),
+          (logs[0] ?? []).flatMap((log) => decodeFollowedLog(log, address) ?? []),
         )
         for (const event of events) {
           const alert = alertOf(event, issuers)
-          if (alert && isNew(reported, event)) yield { alert, ...event }
+          if (alert && isNew(reported, event)) yield alert
         }
         next = to + 1
         const hash = await hashOfBlock(request, to)
@@ -85,14 +91,16 @@ export async function* follow(
   }
 }
 
-function alertOf(event: AdminEvent, issuers: readonly number[]) {
-  if (issuers.includes(event.issuerId)) return event.event
-  if (event.event === 'issuer_registered') return 'unknown_issuer' as const
-  return event.event === 'issuer_renamed' ? event.event : undefined
+function alertOf(event: AdminEvent | RoleEvent, issuers: readonly number[]): Alert | undefined {
+  if (!('issuerId' in event)) return { alert: event.event, ...event }
+  if (issuers.includes(event.issuerId)) return { alert: event.event, ...event }
+  if (event.event === 'issuer_registered') return { alert: 'unknown_issuer', ...event }
+  return event.event === 'issuer_renamed' ? { alert: event.event, ...event } : undefined
 }
 
-function isNew(reported: Set<string>, { event, issuerId, account, transactionHash }: AdminEvent) {
-  const key = [transactionHash, event, issuerId, account].join()
+function isNew(reported: Set<string>, event: AdminEvent | RoleEvent) {
+  const issuer = 'issuerId' in event ? event.issuerId : undefined
+  const key = [event.transactionHash, event.event, issuer, event.account].join()
   if (reported.has(key)) return false
   reported.add(key)
   const [oldest] = reported

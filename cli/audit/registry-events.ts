@@ -56,12 +56,38 @@ const ADMIN_SIGNATURES = {
 export type AdminEventName = keyof typeof ADMIN_SIGNATURES
 export const ADMIN_EVENTS = Object.keys(ADMIN_SIGNATURES) as AdminEventName[]
 
-const ADMIN = new Map(
-  Object.entries(ADMIN_SIGNATURES).map(([name, signature]) => [
-    topicOf(signature),
-    name as AdminEventName,
-  ]),
-)
+const ADMIN = byTopic<AdminEventName>(ADMIN_SIGNATURES)
+
+/** Those of OpenZeppelin's AccessControlDefaultAdminRules. */
+const ROLE_SIGNATURES = {
+  admin_transfer_scheduled: 'DefaultAdminTransferScheduled(address,uint48)',
+  admin_transfer_canceled: 'DefaultAdminTransferCanceled()',
+  admin_delay_change_scheduled: 'DefaultAdminDelayChangeScheduled(uint48,uint48)',
+  admin_granted: 'RoleGranted(bytes32,address,address)',
+  admin_revoked: 'RoleRevoked(bytes32,address,address)',
+} as const
+type RoleEventName = keyof typeof ROLE_SIGNATURES
+
+/** An event about the role of the registry's admin. */
+export type RoleEvent = Place & {
+  event: RoleEventName
+  /** The new admin, or the one that was; `null` for an event without an account. */
+  account: Hex | null
+  /** Who acted; `null` where the event does not say: only the admin can. */
+  by: Hex | null
+  /** When the new admin may accept, or the new delay counts, in seconds of the Unix epoch. */
+  acceptFrom?: number
+  /** A new delay in seconds. */
+  delay?: number
+}
+
+const ROLES = byTopic<RoleEventName>(ROLE_SIGNATURES)
+const DEFAULT_ADMIN_ROLE = toWord(0)
+
+function byTopic<Name extends string>(signatures: Record<Name, string>): Map<Hex, Name> {
+  const entries = Object.entries<string>(signatures)
+  return new Map(entries.map(([name, signature]) => [topicOf(signature), name as Name]))
+}
 
 function topicOf(signature: string): Hex {
   return toHex(keccak_256(encodeUtf8(signature)))
@@ -72,9 +98,14 @@ export function issuedTopics(issuerId: number): unknown[] {
   return [Object.values(ISSUED), null, toWord(issuerId)]
 }
 
-/** @returns The topics of what happened to an issuer and its accounts; of all if absent. */
-export function adminTopics(issuerId?: number): unknown[] {
-  return [[...ADMIN.keys()], ...(issuerId === undefined ? [] : [toWord(issuerId)])]
+/** @returns The topics of what happened to an issuer and its accounts. */
+export function adminTopics(issuerId: number): unknown[] {
+  return [[...ADMIN.keys()], toWord(issuerId)]
+}
+
+/** @returns The topics of what happened to any issuer, and to roles. */
+export function everyAdminTopic(): unknown[] {
+  return [[...ADMIN.keys(), ...ROLES.keys()]]
 }
 
 /** Of what was requested. */
@@ -123,6 +154,40 @@ export function decodeAdminLog(value: unknown, { address, issuerId }: Asked): Ad
     default:
       return { ...about, by: last < 0 ? null : addressIn(words(0)) }
   }
+}
+
+/**
+ * @returns An event of {@link everyAdminTopic}; `undefined` for a role other than the admin's.
+ * @throws {FormatError} `rpc_malformed` for a log that was not requested.
+ */
+export function decodeFollowedLog(
+  value: unknown,
+  address: Hex,
+): AdminEvent | RoleEvent | undefined {
+  const { log, words, place } = readEvent(value, address)
+  const [topic = '0x', first, second, third] = log.topics
+  const event = ROLES.get(topic)
+  if (!event) return decodeAdminLog(value, { address })
+  switch (event) {
+    case 'admin_transfer_scheduled': {
+      const acceptFrom = Number(words(0))
+      return { event, account: addressOf(first), by: null, acceptFrom, ...place }
+    }
+    case 'admin_transfer_canceled':
+      return { event, account: null, by: null, ...place }
+    case 'admin_delay_change_scheduled': {
+      const [delay, acceptFrom] = [Number(words(0)), Number(words(1))]
+      return { event, account: null, by: null, delay, acceptFrom, ...place }
+    }
+    default:
+      if (first !== DEFAULT_ADMIN_ROLE) return undefined
+      return { event, account: addressOf(second), by: addressOf(third), ...place }
+  }
+}
+
+function addressOf(topic: Hex | undefined): Hex {
+  if (topic === undefined) throw malformed()
+  return addressIn(topic)
 }
 
 function readEvent(value: unknown, address: Hex) {

@@ -72,7 +72,7 @@ const OPTIONS = {
   },
   follow: {
     about:
-      'after that, print what happens to issuers and accounts as JSON lines, also since an earlier run with the same --out',
+      'after that, print what happens to issuers, accounts and the admin as JSON lines, also since an earlier run with the same --out',
   },
 } as const satisfies Options
 
