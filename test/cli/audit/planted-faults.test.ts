@@ -2,9 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256 } from '@noble/hashes/sha2.js'
+import { Interface } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { follow } from '../../../cli/audit/follow.ts'
 import type { Mark } from '../../../cli/audit/journal.ts'
+import { decodeFollowedLog } from '../../../cli/audit/registry-events.ts'
+import { FormatError } from '../../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../../document/public-id.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
@@ -29,6 +32,11 @@ const planted = new Map<string, number>()
 const plant = (code: string) => planted.set(code, (planted.get(code) ?? 0) + 1)
 const garbage = new TextEncoder().encode('not a sealed document')
 const hashes: Record<string, Hex> = {}
+/** What the thief released or revoked last, as the findings name it. */
+const stolen: { released: Hex[]; revoked: string[]; batch?: Hex; lostBatch?: Hex } = {
+  released: [],
+  revoked: [],
+}
 
 async function plantFaults(): Promise<void> {
   const { issue, issueBatch, make, send, addresses, pass } = world
@@ -99,13 +107,14 @@ async function plantFaults(): Promise<void> {
 
   await send('manager', 'addAccount', 1, addresses.thief, 3)
   plant('account_unexpected')
-  const stolen = await issue({}, 'thief')
+  const forged = await issue({}, 'thief')
   plant('distrusted')
   plant('young_account')
   await send('thief', 'revoke', 1, good[1]?.documentHash, REASON.keyCompromise)
+  await plantTheftOfRevoke(batch.root, documents)
   const [log] = await anvil.request<{ blockNumber: Hex }[]>('eth_getLogs', {
     ...{ address: world.registry.split(':')[2], fromBlock: '0x0' },
-    topics: [null, stolen.documentHash],
+    topics: [null, forged.documentHash],
   })
   await send('manager', 'distrustFrom', 1, addresses.thief, Number(log?.blockNumber))
   plant('account_distrusted')
@@ -122,6 +131,40 @@ async function plantFaults(): Promise<void> {
   publicIds = join(dir, 'issued.csv')
   // Without a line feed at the end, as many editors leave it.
   writeFileSync(publicIds, ids.join('\n'))
+}
+
+/** What a thief with REVOKE does to documents alone, in a batch, and to whole batches. */
+async function plantTheftOfRevoke(root: Hex, inBatch: { documentHash: Hex }[]): Promise<void> {
+  const { issue, issueBatch, send } = world
+  const { hold, keyCompromise } = REASON
+  const [released, suspended, revoked] = [await issue(), await issue(), await issue()]
+  await send('issuer', 'revoke', 1, released.documentHash, hold)
+  await send('thief', 'release', 1, released.documentHash)
+  await send('thief', 'revoke', 1, suspended.documentHash, hold)
+  await send('thief', 'revoke', 1, revoked.documentHash, keyCompromise)
+  const [, released2, revoked2] = inBatch.map(({ documentHash }) => documentHash)
+  await send('issuer', 'revokeInBatch', 1, root, [released2], hold)
+  await send('thief', 'releaseInBatch', 1, root, [released2])
+  await send('thief', 'revokeInBatch', 1, root, [revoked2], keyCompromise)
+  stolen.released = [released.documentHash, released2 as Hex]
+  stolen.revoked = [
+    `${suspended.documentHash}: suspended`,
+    `${revoked.documentHash}: revoked`,
+    `${revoked2}: revoked`,
+  ]
+  const [whole, lost] = [await issueBatch(2), await issueBatch(1)]
+  stolen.batch = whole.batch.root
+  stolen.lostBatch = lost.batch.root
+  await send('issuer', 'revokeBatch', 1, whole.batch.root, hold)
+  await send('thief', 'releaseBatch', 1, whole.batch.root)
+  await send('thief', 'revokeBatch', 1, lost.batch.root, hold)
+  for (const code of ['batch_released_by_distrusted', 'batch_revoked_by_distrusted']) plant(code)
+  for (const _ of stolen.released) plant('released_by_distrusted')
+  for (const _ of stolen.revoked) plant('revoked_by_distrusted')
+  for (const _ of [whole, lost]) plant('batch_suspended')
+  // Both that were released, one, and those of the two batches.
+  for (let count = 0; count < 2 + 1 + 3; count++) plant('suspended')
+  for (let count = 0; count < 2; count++) plant('revoked')
 }
 
 function withKeyOf(publicId: string, hash: Hex): string {
@@ -168,8 +211,53 @@ test('default: finds every planted fault, and proves the list complete', async (
   expect(planted.size).toBeGreaterThanOrEqual(20)
   expect(code).toBe(1)
   expect(issuer.issuer.name).toBe('New name')
-  expect(issuer.counts.documentsInBatches).toBe(3)
+  expect(issuer.counts.documentsInBatches).toBe(6)
   expect(issuer.summary.byCategory).toContainEqual({ category: 'diploma', issued: 1 })
+})
+
+test('default: names what a distrusted account released, and what it revoked, by their hashes', async () => {
+  const out = join(dir, 'stolen')
+  const { stdout } = await audit(...everything(), '--out', out)
+  const { issuers } = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8'))
+  const examplesOf = (code: string): string[] =>
+    issuers[0].findings.find((one: Found) => one.code === code).examples
+  const { released, revoked, batch, lostBatch } = stolen
+  expect(examplesOf('released_by_distrusted').sort()).toEqual(released.toSorted())
+  expect(examplesOf('revoked_by_distrusted').sort()).toEqual(revoked.toSorted())
+  expect(examplesOf('batch_released_by_distrusted')).toEqual([batch])
+  expect(examplesOf('batch_revoked_by_distrusted')).toEqual([`${lostBatch}: suspended`])
+
+  const html = readFileSync(join(out, 'report.html'), 'utf8')
+  for (const one of [...released, ...revoked, batch, `${lostBatch}: suspended`]) {
+    expect(stdout).toContain(one)
+    expect(html).toContain(`<code>${one}</code>`)
+  }
+  const csv = readFileSync(join(out, 'documents.csv'), 'utf8').trimEnd().split('\r\n')
+  const withFinding = (code: string) => csv.filter((line) => line.split(',').at(-1)?.includes(code))
+  for (const hash of released)
+    expect(withFinding('released_by_distrusted').join()).toMatch(
+      new RegExp(`${hash},[^,]*,suspended,.*,removeFromCRL,`),
+    )
+  expect(withFinding('released_by_distrusted')).toHaveLength(released.length)
+  expect(withFinding('revoked_by_distrusted')).toHaveLength(revoked.length)
+
+  type Named = { root: Hex; status: string; reason: string; findings: string[] }
+  const ofBatch = (root?: Hex) => issuers[0].batches.find((one: Named) => one.root === root)
+  expect(ofBatch(batch)).toMatchObject({
+    ...{ status: 'suspended', reason: 'removeFromCRL' },
+    findings: expect.arrayContaining(['batch_released_by_distrusted']),
+  })
+  expect(ofBatch(lostBatch)).toMatchObject({
+    ...{ status: 'suspended', reason: 'certificateHold' },
+    findings: expect.arrayContaining(['batch_revoked_by_distrusted']),
+  })
+  // A document of the batch is suspended, and not by its own hash.
+  const ofWhole = issuers[0].documents.filter(
+    (one: { batchRoot: Hex | null }) => one.batchRoot === batch,
+  )
+  expect(ofWhole).toHaveLength(2)
+  for (const one of ofWhole)
+    expect(one).toMatchObject({ status: 'suspended', ownReason: null, findings: ['suspended'] })
 })
 
 test('default: writes a report that loads nothing, a CSV and a checkpoint', async () => {
@@ -212,7 +300,7 @@ test('behavior: finds a document, a batch and an event that the node leaves out 
   expect(JSON.parse(stdout).issuers[0].status).toBe('incomplete')
   expect(countsOf(foundIn(stdout))).toMatchObject({
     documents_missing: 1,
-    batches_missing: 3,
+    batches_missing: 5,
     event_contradicts: 1,
   })
   expect(code).toBe(1)
@@ -238,7 +326,7 @@ test('behavior: takes a kept list, and finds what is missing and what was never 
   proxy.fail = () => undefined
   expect(countsOf(foundIn(short.stdout))).toMatchObject({
     documents_missing: 1,
-    batches_missing: 3,
+    batches_missing: 5,
     never_issued: 1,
   })
   expect(JSON.parse(whole.stdout).issuers[0].status).toBe('complete')
@@ -250,7 +338,7 @@ test('behavior: an export proves itself offline, stays up to date, and misses no
     docreg(['export', '--issuer', '1', '--registry', world.registry, ...args])
   const made = await ofIssuer('--rpc', proxy.url, '--out', file, '--json')
   const { asOf, documents, batches } = JSON.parse(made.stdout)
-  expect(batches).toEqual({ count: 3, listed: 3 })
+  expect(batches).toEqual({ count: 5, listed: 5 })
   const check = (path: string, hash = asOf.blockHash) =>
     ofIssuer('--check', path, '--block-hash', hash, '--json')
   expect(await check(file)).toMatchObject({ code: 0, stdout: made.stdout })
@@ -321,6 +409,62 @@ test('behavior: follows accounts, recoveries, renamed and unknown issuers', asyn
   }
   expect(await firstFrom({ block: head, hash })).toBe('issuer_reopened')
   expect(await firstFrom({ block: head, hash: `0x${'11'.repeat(32)}` })).toBe('reorg')
+})
+
+test('behavior: follows the role of the admin', async () => {
+  const head = Number(await anvil.request<Hex>('eth_blockNumber'))
+  const stop = new AbortController()
+  const { addresses, send, pass } = world
+  const { admin, issuer } = addresses
+  const alerts = follow(createRequest(createFetchProvider(proxy.url)), {
+    ...{ registry: world.registry, issuers: [1], from: head + 1, signal: stop.signal },
+    async sleep() {
+      if (found.length > 0) return stop.abort()
+      await send('admin', 'beginDefaultAdminTransfer', addresses.thief)
+      await send('admin', 'cancelDefaultAdminTransfer')
+      await send('admin', 'beginDefaultAdminTransfer', issuer)
+      // Of another role: the account may now issue.
+      await send('admin', 'registerIssuer', addresses.thief, 'Another', '')
+      await send('thief', 'setPermissions', 3, addresses.thief, 1)
+      await pass(86_401)
+      await send('issuer', 'acceptDefaultAdminTransfer')
+    },
+  })
+  const found: object[] = []
+  for await (const alert of alerts) found.push(alert)
+  const scheduled = { alert: 'admin_transfer_scheduled', by: null, acceptFrom: expect.any(Number) }
+  expect(found).toMatchObject([
+    { ...scheduled, account: addresses.thief, block: head + 1 },
+    { alert: 'admin_transfer_canceled', account: null, by: null, block: head + 2 },
+    { ...scheduled, account: issuer, block: head + 3 },
+    { alert: 'unknown_issuer' },
+    { alert: 'admin_revoked', account: admin, by: issuer },
+    { alert: 'admin_granted', account: issuer, by: issuer },
+  ])
+  for (const alert of found) expect(alert).toMatchObject({ transactionHash: expect.any(String) })
+  const accepted = found.map((alert) => (alert as { acceptFrom?: number }).acceptFrom)
+  const { timestamp } = await anvil.request<{ timestamp: Hex }>(
+    'eth_getBlockByNumber',
+    toQuantity(head + 3),
+    false,
+  )
+  expect(accepted[2]).toBe(Number(timestamp) + 86_400)
+})
+
+test('behavior: would report a change of the delay, which the registry refuses', () => {
+  const abi = new Interface([
+    'event DefaultAdminDelayChangeScheduled(uint48 newDelay, uint48 effectSchedule)',
+  ])
+  const { data, topics } = abi.encodeEventLog('DefaultAdminDelayChangeScheduled', [1, 2_000])
+  const address: Hex = `0x${'12'.repeat(20)}`
+  const transactionHash: Hex = `0x${'34'.repeat(32)}`
+  const place = { transactionHash, blockHash: transactionHash, blockNumber: '0x7', logIndex: '0x0' }
+  const log = { address, topics, data, ...place }
+  expect(decodeFollowedLog(log, address)).toEqual({
+    ...{ event: 'admin_delay_change_scheduled', account: null, by: null },
+    ...{ delay: 1, acceptFrom: 2_000, block: 7, transactionHash },
+  })
+  expect(() => decodeFollowedLog({ ...log, data: '0x' }, address)).toThrow(FormatError)
 })
 
 test('error: refuses a proof that was changed, another chain, and a node that is down', async () => {
