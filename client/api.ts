@@ -320,6 +320,10 @@ export type BlockchainProof = {
     name: string
     uri: string
     domain: string | null
+    /** The block in which the registry's admin closed the issuer. */
+    closedBlock: number | null
+    /** The time of that block; null also when it could not be read. */
+    closedAt: Instant | null
   }
   account: Account
   transactionHash: Hash | null
@@ -331,6 +335,7 @@ export type BlockchainProof = {
   validUntil: Instant | null
   revokedAt: Instant | null
   reason: Reason | null
+  /** Does not count where the revoker is distrusted from that block or before. */
   releasedAt: Instant | null
   revoker: Account | null
   setAside: boolean
@@ -348,6 +353,8 @@ export type Account = {
   addedBlock: number
   changedBlock: number | null
   retiredBlock: number | null
+  /** From this block on, what it did is not trusted. */
+  distrustedFrom: number | null
 }
 
 export type Event = {

@@ -122,6 +122,7 @@ export const registryAbi = new Interface([
   'error AccessControlEnforcedDefaultAdminRules()',
   'error AccessControlInvalidDefaultAdmin(address defaultAdmin)',
   'error AccessControlUnauthorizedAccount(address account, bytes32 neededRole)',
+  'error AdminDelayIsFixed()',
   'error AlreadyIssued(uint32 issuerId, bytes32 key)',
   'error AlreadyRevoked(uint32 issuerId, bytes32 key)',
   'error AlreadySuspended(uint32 issuerId, bytes32 key)',

@@ -21,11 +21,11 @@ import { type Config, readConfig } from '../gateway/config.ts'
 import type { IndexEntry, KeptStatus } from '../gateway/document-index.ts'
 import { createOpenIndexed, type OpenIndexed } from '../gateway/documents/opening.ts'
 import type { PayloadStore, RegistryReader } from '../gateway/issue/ports.ts'
-import type { TrustedRecord } from '../gateway/issue/record.ts'
+import { revocationOf, type TrustedRecord } from '../gateway/issue/record.ts'
 import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import { collectIssued } from '../verifier/readers/issued-logs.ts'
-import { isRevoked, isSuperseded, isSuspended } from '../verifier/status.ts'
+import { isSuperseded } from '../verifier/status.ts'
 import { openForCommand, openPayloadStore } from './command-database.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
 import { readManifest } from './read-manifest.ts'
@@ -210,8 +210,9 @@ function rebuiltOf(
 function statusOf(record: TrustedRecord): KeptStatus | null {
   if (record.distrusted) return 'distrusted'
   if (isSuperseded(record)) return 'superseded'
-  if (isRevoked(record)) return 'revoked'
-  return isSuspended(record) ? 'suspended' : null
+  const revocation = revocationOf(record)
+  if (revocation === 'final') return 'revoked'
+  return revocation === 'suspended' ? 'suspended' : null
 }
 
 try {

@@ -34,7 +34,7 @@ export const documentsCommand = defineCommand({
   group: 'Issue',
   summary: 'List the documents of your service, the newest first',
   about: [
-    'Documents of batches are not in it. "docreg list" lists all of an issuer from the chain, proven complete, without names.',
+    '"docreg list" lists all of an issuer from the chain, proven complete, without names.',
   ],
   options: OPTIONS,
   examples: [

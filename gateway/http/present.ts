@@ -36,6 +36,7 @@ export function presentProof(proof: BlockchainProof | null): object | null {
   return (
     proof && {
       ...proof,
+      issuer: { ...proof.issuer, closedAt: instant(proof.issuer.closedAt) },
       blockTime: instant(proof.blockTime),
       validUntil: instant(proof.validUntil),
       revokedAt: instant(proof.revokedAt),

@@ -149,6 +149,10 @@ export const account = v.object({
   addedBlock: count,
   changedBlock: v.nullable(count),
   retiredBlock: v.nullable(count),
+  distrustedFrom: v.pipe(
+    v.nullable(count),
+    v.description('From this block on, what it did is not trusted.'),
+  ),
 })
 export const stateProof = v.object({
   header: hex,
@@ -166,6 +170,14 @@ export const blockchainProof = v.object({
     name: v.string(),
     uri: v.string(),
     domain: v.nullable(v.string()),
+    closedBlock: v.pipe(
+      v.nullable(count),
+      v.description("The block in which the registry's admin closed the issuer."),
+    ),
+    closedAt: v.pipe(
+      v.nullable(instant),
+      v.description('The time of that block; null also when it could not be read.'),
+    ),
   }),
   account,
   transactionHash: v.nullable(hash),
@@ -177,7 +189,10 @@ export const blockchainProof = v.object({
   validUntil: v.nullable(instant),
   revokedAt: v.nullable(instant),
   reason: v.nullable(reason),
-  releasedAt: v.nullable(instant),
+  releasedAt: v.pipe(
+    v.nullable(instant),
+    v.description('Does not count where the revoker is distrusted from that block or before.'),
+  ),
   revoker: v.nullable(account),
   setAside: v.boolean(),
   stateProof: v.exactOptional(stateProof),

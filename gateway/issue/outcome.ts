@@ -1,4 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
+import { isReleased } from '../../verifier/status.ts'
 import { type Anchoring, UNSEEN } from './anchoring.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
@@ -199,7 +200,9 @@ export function placeOf(
       return revocation === 'final' ? { ...place, reason: record.reason } : ABSENT
     case 'suspend':
       if (revocation === 'final') return { status: 'moot' }
-      return revocation === 'suspended' ? place : undone
+      if (revocation !== 'suspended') return undone
+      // A release that does not count has no event of a suspension.
+      return isReleased(record) ? { status: 'moot' } : place
     case 'release':
       if (revocation === 'suspended') return undone
       return revocation === 'released' ? place : { status: 'moot' }

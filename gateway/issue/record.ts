@@ -1,6 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
-import type { RegistryRecord } from '../../verifier/ports.ts'
+import type { RegistryAccount, RegistryRecord } from '../../verifier/ports.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
+import { isSuspended } from '../../verifier/status.ts'
 
 /** The key of a record. */
 export type RecordKey = {
@@ -23,20 +24,24 @@ export function isInBatch({ documentHash, root }: RecordKey): boolean {
   return root !== undefined && root !== documentHash
 }
 
-/** A record, and whether it reads Distrusted. */
-export type TrustedRecord = RegistryRecord & { distrusted: boolean }
+/** A record, and which of its accounts are distrusted. */
+export type TrustedRecord = RegistryRecord & {
+  /** Whether it reads Distrusted. */
+  distrusted: boolean
+  /** Who last revoked, suspended or released it; `null` while nobody did. */
+  revoker: Pick<RegistryAccount, 'distrustedFrom'> | null
+}
 
 /** The meaning of a record's revocation fields. */
 export type Revocation = 'none' | 'suspended' | 'released' | 'final'
 
+/** @returns `suspended` also for a release that does not count, as its account is distrusted. */
 export function revocationOf({
-  revokedBlock,
-  reason,
-}: {
-  revokedBlock: number
-  reason: number
-}): Revocation {
-  return revokedBlock === 0 ? 'none' : revocationBy(reason)
+  revoker,
+  ...record
+}: Pick<TrustedRecord, 'revokedBlock' | 'reason' | 'revoker'>): Revocation {
+  if (isSuspended(record, revoker)) return 'suspended'
+  return record.revokedBlock === 0 ? 'none' : revocationBy(record.reason)
 }
 
 /** The meaning of a reason code that a revocation has written. */

@@ -1,5 +1,10 @@
-import type { ChainReader, RegistryRecord, RegistryStatus } from '../../verifier/ports.ts'
-import { NO_ACCOUNT, recordInBatch, registryStatusOf } from '../../verifier/status.ts'
+import type { ChainReader, RegistryStatus } from '../../verifier/ports.ts'
+import {
+  NO_ACCOUNT,
+  type RevisedSlot,
+  recordInBatch,
+  registryStatusOf,
+} from '../../verifier/status.ts'
 import type { Outbox, RegistryReader } from './ports.ts'
 import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
 
@@ -9,7 +14,7 @@ export type Revisable = {
   /** Of a document in a batch, also by the revocation of the batch. */
   status: RegistryStatus
   /** Its own revocation. */
-  record: Pick<RegistryRecord, 'revokedBlock' | 'revokedAt' | 'reason'>
+  record: Pick<TrustedRecord, 'revokedBlock' | 'revokedAt' | 'reason' | 'revoker'>
 }
 
 /**
@@ -25,7 +30,8 @@ export async function readRevisable(
 ): Promise<Revisable> {
   const { documentHash, root, validUntil = 0 } = key
   if (root === undefined) {
-    const { status, record } = await chain.read({ issuerId, documentHash }, { signal })
+    const { status, ...reading } = await chain.read({ issuerId, documentHash }, { signal })
+    const record = { ...reading.record, revoker: reading.revoker }
     return { isIssued: record.anchoredBlock !== 0, status, record }
   }
   const ofBatch = { documentHash: root, root }
@@ -33,7 +39,8 @@ export async function readRevisable(
   const [batch, own = batch] = records
   if (batch === undefined || own === undefined) throw new TypeError('a record for each key')
   const isIssued = batch.anchoredBlock !== 0
-  const shown = own === batch ? { ...batch, validUntil: 0 } : recordInBatch(own, batch, validUntil)
+  const shown =
+    own === batch ? slotOfBatch(batch) : recordInBatch(slotOf(own), slotOf(batch), validUntil)
   return { isIssued, record: own, status: isIssued ? statusOf(shown, batch) : 'not_issued' }
 }
 
@@ -49,10 +56,19 @@ export async function isPromised(
 
 /** @returns The status of a batch that is in the registry. */
 export function statusOfBatch(batch: TrustedRecord): RegistryStatus {
-  return statusOf({ ...batch, validUntil: 0 }, batch)
+  return statusOf(slotOfBatch(batch), batch)
 }
 
-function statusOf(record: RegistryRecord, { anchoredBlock, distrusted }: TrustedRecord) {
+function slotOf(record: TrustedRecord): RevisedSlot {
+  return { record, revoker: record.revoker }
+}
+
+/** Its size has the place of the expiry. */
+function slotOfBatch(batch: TrustedRecord): RevisedSlot {
+  return slotOf({ ...batch, validUntil: 0 })
+}
+
+function statusOf(slot: RevisedSlot, { anchoredBlock, distrusted }: TrustedRecord) {
   const account = { ...NO_ACCOUNT, distrustedFrom: distrusted ? anchoredBlock : 0 }
-  return registryStatusOf({ record, account, blockTime: Date.now() / 1000 })
+  return registryStatusOf({ ...slot, account, blockTime: Date.now() / 1000 })
 }

@@ -1,5 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
 import type { ChainReader, RegistryStatus } from '../../verifier/ports.ts'
+import { SUSPENDED } from '../../verifier/reasons.ts'
+import { isReleased } from '../../verifier/status.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
@@ -27,7 +29,7 @@ export type Revised = {
   status: RegistryStatus | 'pending'
   /** RFC 5280 reason code. */
   reason: number
-  /** Seconds of the Unix epoch; `null` while it is pending. */
+  /** Seconds of the Unix epoch; `null` while it is pending, or when the registry does not say. */
   revisedAt: number | null
   transactionHash: Hex | null
 }
@@ -146,7 +148,11 @@ async function describe(
   { intent, deadline }: RevisionRequest,
   { record, status }: Revisable,
 ): Promise<Revised> {
-  const event = revocationOf(record) === 'released' ? EVENTS.release : EVENTS.revoke
+  const revocation = revocationOf(record)
+  // It counts as suspended since an account that released it is distrusted: nobody knows since when.
+  if (revocation === 'suspended' && isReleased(record))
+    return { status, reason: SUSPENDED, revisedAt: null, transactionHash: null }
+  const event = revocation === 'released' ? EVENTS.release : EVENTS.revoke
   const transactions = await deadline
     .within(() => registry.transactionsOf(event, record.revokedBlock))
     .catch(() => undefined)

@@ -54,7 +54,8 @@ export async function compare(
     if (!(await kept.historyOf(documentHash, record.anchoredBlock)))
       tell('history_missing', documentHash)
     const account = issued.accounts.get(record.accountIndex) ?? NO_ACCOUNT
-    const status = registryStatusOf({ record, account, blockTime: issued.blockTime })
+    const revoker = issued.accounts.get(record.revokerIndex) ?? null
+    const status = registryStatusOf({ record, account, revoker, blockTime: issued.blockTime })
     const expected = status === 'valid' || status === 'expired' ? null : status
     const row = await kept.indexOf(documentHash)
     if (!row) tell('index_missing', documentHash)

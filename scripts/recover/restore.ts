@@ -18,7 +18,12 @@ import type { KeptStatus } from '../../gateway/document-index.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
 import { subkeysOf } from '../../gateway/secrets.ts'
 import type { RegistryRecord } from '../../verifier/ports.ts'
-import { NO_ACCOUNT, recordInBatch, registryStatusOf } from '../../verifier/status.ts'
+import {
+  NO_ACCOUNT,
+  type RevisedSlot,
+  recordInBatch,
+  registryStatusOf,
+} from '../../verifier/status.ts'
 import type { Issued } from './issued.ts'
 import type { Payloads } from './payloads.ts'
 
@@ -36,10 +41,10 @@ export type Counts = Record<
 /** A document, and its record with the batch taken into account. */
 type Found = {
   documentHash: Hex
-  record: RegistryRecord
+  slot: RevisedSlot
   transactionHash: Hex | null
   /** `own`: the record without the revocation of the batch, which the batch's row has. */
-  batch: { id: number; root: Hex; block: Hex; own: RegistryRecord } | null
+  batch: { id: number; root: Hex; block: Hex; own: RevisedSlot } | null
 }
 
 type Options = {
@@ -75,9 +80,10 @@ export async function restoreDocuments(
   async function restoreSome(some: readonly Found[]): Promise<void> {
     const restored: { found: Found; rebuilt: Rebuilt; line: string }[] = []
     await inParallel(some, AT_A_TIME, async (found) => {
-      const { documentHash, batch, record } = found
-      const { word } = statusOf(record, issued)
-      const { kept } = statusOf(batch?.own ?? record, issued)
+      const { documentHash, batch, slot } = found
+      const { record } = slot
+      const { word } = statusOf(slot, issued)
+      const { kept } = statusOf(batch?.own ?? slot, issued)
       const { publicId, entry, why } = await openOne(found)
       counts[why ?? 'opened']++
       const rebuilt = {
@@ -122,7 +128,8 @@ export async function restoreDocuments(
 type Part = { documents: Found[] } | { batch: Issued['batches'][number] }
 
 /** @returns Documents that were issued alone, some at a time, and batches between them. */
-function* inChainOrder({ documents, batches }: Issued): Generator<Part> {
+function* inChainOrder(issued: Issued): Generator<Part> {
+  const { documents, batches } = issued
   const blocks = Float64Array.from(
     { length: documents.length },
     (_, i) => documents.at(i).own.anchoredBlock,
@@ -142,7 +149,7 @@ function* inChainOrder({ documents, batches }: Issued): Generator<Part> {
     }
     while (isBatchNext()) yield { batch: rest.shift() as Issued['batches'][number] }
     const transactionHash = event?.transactionHash ?? null
-    some.push({ documentHash, record, transactionHash, batch: null })
+    some.push({ documentHash, slot: slotOf(record, issued), transactionHash, batch: null })
   }
   yield { documents: some }
   for (const batch of rest) yield { batch }
@@ -164,22 +171,23 @@ async function restoreBatch(
   const batch = manifest === null ? undefined : await readManifest(manifest, payloads)
   if (batch?.root !== root || batch.size !== anchored.validUntil) return false
   const transactionHash = event?.transactionHash ?? null
-  const { kept } = statusOf({ ...anchored, validUntil: 0 }, issued)
+  const slot = slotOf(anchored, issued)
+  const { kept } = statusOf(slotOf({ ...anchored, validUntil: 0 }, issued), issued)
   const id = await database.addBatch(
     // Unknown, until its request comes again.
     { ...batch, tenant: tenant ?? '' },
     { blockNumber: anchored.anchoredBlock, transactionHash, status: kept },
   )
-  const unrevoked = { ...anchored, ...NOT_REVOKED }
+  const unrevoked = slotOf({ ...anchored, ...NOT_REVOKED }, issued)
   let some: { documentHash: Hex; validUntil: number; block: Hex }[] = []
   const restoreRest = async () => {
     const own = await issued.recordsOf(some.map(({ documentHash }) => documentHash))
-    const ownOf = (i: number) => own[i] as RegistryRecord
+    const ownOf = (i: number) => slotOf(own[i] as RegistryRecord, issued)
     await restoreSome(
       some.map(({ documentHash, validUntil, block }, i) => ({
         ...{ documentHash, transactionHash },
         batch: { id, root, block, own: recordInBatch(ownOf(i), unrevoked, validUntil) },
-        record: recordInBatch(ownOf(i), anchored, validUntil),
+        slot: recordInBatch(ownOf(i), slot, validUntil),
       })),
     )
     some = []
@@ -222,20 +230,25 @@ function createWriter({ anchored }: CommandDatabase, index: IndexRebuild) {
   return async (restored: readonly { found: Found; rebuilt: Rebuilt }[]) => {
     const alone = restored.filter(({ found }) => found.batch === null)
     await anchored.addDocuments(
-      alone.map(({ found: { documentHash: hash, record, transactionHash } }) => ({
-        ...{ hash, blockNumber: record.anchoredBlock, transactionHash },
+      alone.map(({ found: { documentHash: hash, slot, transactionHash } }) => ({
+        ...{ hash, blockNumber: slot.record.anchoredBlock, transactionHash },
       })),
     )
     await index.replace(restored.map(({ rebuilt }) => rebuilt))
   }
 }
 
+function slotOf(record: RegistryRecord, { accounts }: Issued): RevisedSlot {
+  const revoker = record.revokedBlock === 0 ? undefined : accounts.get(record.revokerIndex)
+  return { record, revoker: revoker ?? null }
+}
+
 function statusOf(
-  record: RegistryRecord,
+  slot: RevisedSlot,
   { accounts, blockTime }: Issued,
 ): { kept: KeptStatus | null; word: string } {
-  const account = accounts.get(record.accountIndex) ?? NO_ACCOUNT
-  const word = registryStatusOf({ record, account, blockTime })
+  const account = accounts.get(slot.record.accountIndex) ?? NO_ACCOUNT
+  const word = registryStatusOf({ ...slot, account, blockTime })
   const isKept = word !== 'valid' && word !== 'expired' && word !== 'not_issued'
   return { kept: isKept ? word : null, word }
 }

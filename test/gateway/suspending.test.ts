@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { describeDatabases } from '../support/databases.ts'
 import { addAccount, endRefusals, revise } from '../support/revise.ts'
@@ -130,6 +131,56 @@ describeDatabases('suspending', (settings) => {
     await send('release')
     const revoked = (await revise(stack, 'revoke', publicId)).body.data
     expect(revoked).toMatchObject({ status: 'revoked', reason: 'unspecified' })
+  })
+
+  /** A document that was suspended and that a thief released, until `distrust`. */
+  async function releasedByThief() {
+    const { provider, registry, adminKey } = stack
+    const publicId = await issue()
+    const { documentHash } = (await change('suspend', publicId)).body.data
+    const thief = await addAccount(stack, 2)
+    await transact(provider, registry, thief, 'release', [1, documentHash])
+    const { address } = new Wallet(thief)
+    const distrust = () => transact(provider, registry, adminKey, 'distrustFrom', [1, address, 1])
+    return { publicId, documentHash, thief: address.toLowerCase(), distrust }
+  }
+  const sent = () => stack.proxy.asked.filter((name) => name === 'eth_sendRawTransaction').length
+
+  test('behavior: releases what a thief released, which counts as suspended', async () => {
+    const { publicId, documentHash, thief, distrust } = await releasedByThief()
+    const before = (await change('release', publicId)).body.data
+    expect(before).toMatchObject({ status: 'valid', blockchainHash: expect.any(String) })
+    await distrust()
+    const { data } = (await stack.verify(publicId)).body
+    expect(data).toMatchObject({
+      ...{ valid: false, status: 'suspended' },
+      blockchainProof: {
+        ...{ reason: 'certificateHold', revokedAt: null },
+        releasedAt: expect.stringMatching(INSTANT),
+        revoker: { address: thief, distrustedFrom: 1 },
+      },
+    })
+    const from = sent()
+    const released = await change('release', publicId)
+    expect(released.status).toBe(200)
+    expect(released.body.data).toMatchObject({ documentHash, status: 'valid' })
+    expect(released.body.data.blockchainHash).not.toBe(before.blockchainHash)
+    expect(sent()).toBe(from + 1)
+    expect(await statusOf(publicId)).toBe('valid')
+  })
+
+  test('behavior: suspends nothing that a thief released, and can revoke it', async () => {
+    const { publicId, distrust } = await releasedByThief()
+    await distrust()
+    const from = sent()
+    const suspended = await change('suspend', publicId)
+    expect(suspended.status).toBe(200)
+    expect(suspended.body.data).toMatchObject({
+      ...{ status: 'suspended', reason: 'certificateHold' },
+      ...{ suspendedAt: null, blockchainHash: null },
+    })
+    expect(sent()).toBe(from)
+    expect((await revise(stack, 'revoke', publicId)).body.data.status).toBe('revoked')
   })
 
   test('error: refuses a release when there is nothing to release', async () => {

@@ -4,8 +4,9 @@ import type { Batch } from '../../../document/batch/batch.ts'
 import type { Hex } from '../../../document/hex.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
-import { RELEASED } from '../../../verifier/reasons.ts'
+import { isDistrustedAt } from '../../../verifier/status.ts'
 import { asIssueError, IssueError } from '../../issue/errors.ts'
+import { revocationOf } from '../../issue/record.ts'
 import { registryAbi } from '../../registry-abi.ts'
 import {
   broadcast,
@@ -65,14 +66,17 @@ async function readAnchored(
   { registry, issuerId, root }: BatchId,
 ): Promise<Omit<Anchored, 'transactionHash'> | undefined> {
   const record = await readView(provider, registry, 'batchOf', [issuerId, root])
-  const { anchoredBlock, accountIndex, revokedBlock, reason } = record
-  if (anchoredBlock === 0n) return undefined
-  const account = await readView(provider, registry, 'accountAt', [issuerId, accountIndex])
-  const { distrustedFrom } = account
-  if (distrustedFrom !== 0n && anchoredBlock >= distrustedFrom)
+  const [block, revokedBlock] = [Number(record.anchoredBlock), Number(record.revokedBlock)]
+  if (block === 0) return undefined
+  const accountAt = async (index: bigint) => {
+    const account = await readView(provider, registry, 'accountAt', [issuerId, index])
+    return { distrustedFrom: Number(account.distrustedFrom) }
+  }
+  if (isDistrustedAt(await accountAt(record.accountIndex), block))
     throw new IssueError('distrusted', `the batch ${root} reads Distrusted`)
-  const revoked = revokedBlock !== 0n && Number(reason) !== RELEASED
-  return { block: Number(anchoredBlock), revoked }
+  const revoker = revokedBlock === 0 ? null : await accountAt(record.revokerIndex)
+  const revocation = revocationOf({ revokedBlock, reason: Number(record.reason), revoker })
+  return { block, revoked: revocation === 'suspended' || revocation === 'final' }
 }
 
 /** @returns The signed transaction. Rejects when it would revert. */

@@ -12,6 +12,7 @@ import {
   toQuantity,
 } from '../../../verifier/readers/rpc-codec.ts'
 import { RELEASED } from '../../../verifier/reasons.ts'
+import { isDistrustedAt } from '../../../verifier/status.ts'
 import type { Receipt } from '../../issue/plan.ts'
 import type { Blocks, RegistryReader } from '../../issue/ports.ts'
 import { isWholeBatch, type RecordKey, type RegistryEvent } from '../../issue/record.ts'
@@ -51,12 +52,15 @@ export function createRegistryReader(
   return {
     async records(keys) {
       const records = await readAll(calls, issuerId, keys)
-      const distrustedFrom = await readDistrust(calls, issuerId, records)
+      const distrust = await readDistrust(calls, issuerId, records)
+      const distrustOf = (index: number) => distrust.get(index) ?? 0
       return records.map((record) => ({
         ...record,
         distrusted:
           record.anchoredBlock !== 0 &&
-          record.anchoredBlock >= (distrustedFrom.get(record.accountIndex) ?? Infinity),
+          isDistrustedAt({ distrustedFrom: distrustOf(record.accountIndex) }, record.anchoredBlock),
+        revoker:
+          record.revokedBlock === 0 ? null : { distrustedFrom: distrustOf(record.revokerIndex) },
       }))
     },
 
@@ -159,19 +163,23 @@ async function readRecords(
   return records.flat()
 }
 
-/** @returns By account index, the block from which the account's documents are distrusted. */
+/** @returns By account index, the block from which the account is distrusted; 0 = it is not. */
 async function readDistrust(
   { view }: ChainCalls,
   issuerId: number,
   records: readonly RegistryRecord[],
 ): Promise<Map<number, number>> {
-  const anchored = records.filter(({ anchoredBlock }) => anchoredBlock !== 0)
-  const indexes = new Set(anchored.map(({ accountIndex }) => accountIndex))
+  const indexes = new Set(
+    records.flatMap(({ accountIndex, anchoredBlock, revokerIndex, revokedBlock }) => [
+      ...(anchoredBlock === 0 ? [] : [accountIndex]),
+      ...(revokedBlock === 0 ? [] : [revokerIndex]),
+    ]),
+  )
   return new Map(
     await Promise.all(
       [...indexes].map(async (index) => {
         const { distrustedFrom } = await view('accountAt', issuerId, index)
-        return [index, Number(distrustedFrom) || Infinity] as const
+        return [index, Number(distrustedFrom)] as const
       }),
     ),
   )

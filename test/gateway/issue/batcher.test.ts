@@ -27,7 +27,7 @@ vi.mock('node:fs', async (actual) => {
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 const RECORD = {
-  ...{ accountIndex: 0, anchoredAt: 0, validUntil: 0, distrusted: false },
+  ...{ accountIndex: 0, anchoredAt: 0, validUntil: 0, distrusted: false, revoker: null },
   ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
   setAside: false,
 }

@@ -44,7 +44,7 @@ async function released(isOnChain: boolean) {
       records: async () => [
         {
           ...{ accountIndex: 0, anchoredAt: 1, anchoredBlock: 4 },
-          ...{ validUntil: 0, distrusted: false, setAside: false },
+          ...{ validUntil: 0, distrusted: false, revoker: null, setAside: false },
           ...{ revokerIndex: 1, revokedBlock: 6, revokedAt: 1 },
           reason: RELEASED,
         },

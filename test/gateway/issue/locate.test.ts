@@ -14,7 +14,14 @@ const suspension: Anchored = {
 }
 /** Released in this block, by another account. */
 const releasedIn = (revokedBlock: number): TrustedRecord => ({
-  ...{ accountIndex: 0, anchoredBlock: 5, anchoredAt: 5, validUntil: 0, distrusted: false },
+  ...{
+    accountIndex: 0,
+    anchoredBlock: 5,
+    anchoredAt: 5,
+    validUntil: 0,
+    distrusted: false,
+    revoker: null,
+  },
   ...{ revokerIndex: 1, revokedBlock, revokedAt: 9, reason: RELEASED, setAside: false },
 })
 

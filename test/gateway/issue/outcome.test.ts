@@ -17,14 +17,19 @@ const revoke: Intent = { kind: 'revoke', documentHash, reason: 4 }
 const suspend: Intent = { kind: 'suspend', documentHash }
 const release: Intent = { kind: 'release', documentHash }
 
-type Shown = { succeeded?: boolean; revised?: number; record?: { block: number; reason: number } }
+type Shown = {
+  succeeded?: boolean
+  revised?: number
+  record?: { block: number; reason: number; distrustedFrom?: number }
+}
 
 /** @returns The outcome of a plan of one intent, from its receipt and the document's record. */
 async function outcomeOf(intent: Intent, { succeeded = true, revised, record }: Shown) {
-  const { block, reason } = record ?? { block: 0, reason: 0 }
+  const { block, reason, distrustedFrom = 0 } = record ?? { block: 0, reason: 0 }
   const shown: TrustedRecord = {
     ...{ accountIndex: 0, anchoredBlock: 5, anchoredAt: 5, validUntil: 0, distrusted: false },
     ...{ revokerIndex: 1, revokedBlock: block, revokedAt: block, reason, setAside: false },
+    revoker: record ? { distrustedFrom } : null,
   }
   const transaction = { nonce: 7, hash: OWN, raw: OWN, gasLimit: 1n }
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
@@ -93,6 +98,30 @@ test.each<[string, Intent, Shown, object]>([
     'a suspension whose transaction failed is still to be made',
     suspend,
     { succeeded: false, record: { block: 10, reason: RELEASED } },
+    { status: 'absent' },
+  ],
+  [
+    "a release over a thief's is still to be made",
+    release,
+    { record: { block: 8, reason: RELEASED, distrustedFrom: 8 } },
+    { status: 'absent' },
+  ],
+  [
+    'a release that came before the account was distrusted stands',
+    release,
+    { record: { block: 8, reason: RELEASED, distrustedFrom: 9 } },
+    { ...other, blockNumber: 8 },
+  ],
+  [
+    'a suspension of what a thief released is moot: it counts as suspended',
+    suspend,
+    { record: { block: 8, reason: RELEASED, distrustedFrom: 1 } },
+    { status: 'moot' },
+  ],
+  [
+    "a revocation over a thief's release is still to be made",
+    revoke,
+    { record: { block: 10, reason: RELEASED, distrustedFrom: 1 } },
     { status: 'absent' },
   ],
 ])('behavior: %s', async (_, intent, shown, outcome) => {

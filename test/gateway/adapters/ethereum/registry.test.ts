@@ -383,8 +383,19 @@ describe('records', () => {
     expect(read.map(({ distrusted }) => distrusted)).toEqual([...[false, true, true, false]])
   })
 
+  test('behavior: tells from which block the last revoker is distrusted', async () => {
+    account.distrustedFrom = 9
+    const revoked = { ...recordAt(8), revokerIndex: 2, revokedBlock: 9 }
+    // Of a document in a batch, the record has a revocation only.
+    records = [recordAt(8), revoked, { ...revoked, anchoredBlock: 0, accountIndex: 0 }]
+    const read = await ports.registry.records(records.map(key))
+    const distrusted = { distrustedFrom: 9 }
+    expect(read.map(({ revoker }) => revoker)).toEqual([null, distrusted, distrusted])
+  })
+
   test('behavior: reads each account once', async () => {
-    records = [recordAt(8, 1), recordAt(9, 2), recordAt(10, 2)]
+    const revoked = { ...recordAt(10, 2), revokerIndex: 1, revokedBlock: 11 }
+    records = [recordAt(8, 1), recordAt(9, 2), revoked]
     calls = []
     await ports.registry.records(records.map(key))
     expect(calls).toEqual(['recordsOf', 'accountAt', 'accountAt'])

@@ -2,9 +2,12 @@ import { readdirSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from '../../../../document/hex.ts'
+import { addAccount } from '../../../support/revise.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
+import { transact } from '../../../support/transact.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -359,6 +362,33 @@ describe('batches', () => {
     expect((await get(`/v1/batches/${root}`)).body.data.status).toBe('revoked')
     const late = await post(`/v1/batches/${root}/suspend`)
     expect([late.status, late.body.error.code]).toEqual([409, 'already_revoked'])
+  })
+
+  test('behavior: releases what a thief released: a whole batch, and one of its documents', async () => {
+    const { provider, registry, adminKey } = stack
+    const { root, ids } = await issued()
+    const [one, two] = ids as [(typeof ids)[0], (typeof ids)[0]]
+    const thief = await addAccount(stack, 2)
+    const steal = (name: string, ...args: unknown[]) =>
+      transact(provider, registry, thief, name, [1, root, ...args])
+    const statuses = () => Promise.all([one, two].map(({ publicId }) => statusOf(publicId)))
+    await post(`/v1/batches/${root}/suspend`)
+    await post(`/v1/documents/${one.publicId}/suspend`)
+    await steal('releaseBatch')
+    await steal('releaseInBatch', [one.documentHash])
+    expect(await statuses()).toEqual(['valid', 'valid'])
+    const address = new Wallet(thief).address
+    await transact(provider, registry, adminKey, 'distrustFrom', [1, address, 1])
+    expect(await statuses()).toEqual(['suspended', 'suspended'])
+    expect((await get(`/v1/batches/${root}`)).body.data.status).toBe('suspended')
+    const released = await post(`/v1/batches/${root}/release`)
+    expect(released.body.data).toMatchObject({ root, status: 'valid' })
+    expect(released.body.data.blockchainHash).toMatch(/^0x/)
+    expect(await statuses()).toEqual(['suspended', 'valid'])
+    const own = await post(`/v1/documents/${one.publicId}/release`)
+    expect(own.body.data).toMatchObject({ status: 'valid' })
+    expect(await statuses()).toEqual(['valid', 'valid'])
+    expect((await get(`/v1/batches/${root}`)).body.data.status).toBe('valid')
   })
 
   test('default: revokes, suspends and releases one document of a batch', async () => {
