@@ -92,11 +92,10 @@ export function readBundle(input: unknown): {
   block: Pick<Header, 'blockNumber' | 'blockHash' | 'blockTime'>
 } {
   const read = v.safeParse(bundle, readJsonFile(input, MAX_TEXT, 'bundle_malformed'))
-  if (!read.success)
-    throw new FormatError('bundle_malformed', 'not a bundle', {
-      fields: problemsOf(read.issues),
-    })
-  decodePublicId(read.output.publicId)
+  if (!read.success) throw malformed(problemsOf(read.issues))
+  const { kind } = decodePublicId(read.output.publicId)
+  if (kind === 'single' && read.output.batch !== null)
+    throw malformed([{ field: 'batch', message: 'must be null for a publicId of kind 1' }])
   const { blockNumber, blockHash, blockTime } = readHeader(read.output)
   return { bundle: read.output, block: { blockNumber, blockHash, blockTime } }
 }
@@ -106,11 +105,12 @@ function readHeader({ stateProof }: Bundle): Header {
     return decodeHeader(stateProof.header)
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new FormatError('bundle_malformed', 'not a bundle', {
-      cause,
-      fields: [{ field: 'stateProof.header', message: 'must be a header' }],
-    })
+    throw malformed([{ field: 'stateProof.header', message: 'must be a header' }], cause)
   }
+}
+
+function malformed(fields: FormatError['fields'], cause?: FormatError): FormatError {
+  return new FormatError('bundle_malformed', 'not a bundle', { fields, cause })
 }
 
 export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }

@@ -156,7 +156,7 @@ export function contradictionOf(reading: ChainReading): string | undefined {
     return 'the account is not the one of the record'
   if (record.revokedBlock === 0)
     return revoker === null && !hasRevocation(record) ? undefined : 'a revocation without a block'
-  if (revoker?.accountIndex !== record.revokerIndex)
+  if (revoker?.accountIndex !== record.revokerIndex || revoker.account === NO_ACCOUNT.account)
     return 'the revoker is not the one of the record'
   const { accountIndex } = account
   const isOneAccount = revoker.accountIndex === accountIndex

@@ -237,6 +237,25 @@ const setIn = (name: string, member: string, value: Value, of = 'valid') =>
     part(values, name)[member] = value
   }, of)
 const REVOKED = 'revoked by another account, with an expiry'
+/** That of a document in a batch, which was not issued alone. */
+const REVOCATION = { revokerIndex: 2, revokedBlock: 20, revokedAt: 1_700_000_000, reason: 1 }
+const readAs = (name: string, answer: string) => {
+  const base = good.find((one) => one.name === 'not issued')
+  if (!base) throw new Error(name)
+  good.push({ ...base, name, answer, reading: read(answer) })
+}
+readAs(
+  'not issued, with a revocation of its own',
+  lie((values) => {
+    Object.assign(part(values, 'record'), REVOCATION)
+  }, 'not issued'),
+)
+readAs(
+  'not issued, with a revoker and a reason but no block of a revocation',
+  lie((values) => {
+    Object.assign(part(values, 'record'), { ...REVOCATION, revokedBlock: 0 })
+  }, 'not issued'),
+)
 type Bad = [name: string, answer: unknown, code?: string, of?: string]
 const bad: Bad[] = [
   ['no bytes', '0x'],
@@ -289,6 +308,30 @@ const bad: Bad[] = [
     'not issued',
   ],
   ['no account', setIn('account', 'account', `0x${'00'.repeat(20)}`)],
+  [
+    'a revoker of the index 0, all zero',
+    lie((values) => {
+      part(values, 'record').revokerIndex = 0
+      values.revoker = part(read(sound), 'revoker')
+    }, REVOKED),
+    'no_registry',
+    REVOKED,
+  ],
+  [
+    'a revoker without an address',
+    setIn('revoker', 'account', `0x${'00'.repeat(20)}`, REVOKED),
+    'no_registry',
+    REVOKED,
+  ],
+  [
+    'not issued and revoked, with a revoker',
+    lie((values) => {
+      Object.assign(part(values, 'record'), REVOCATION)
+      part(values, 'revoker').accountIndex = REVOCATION.revokerIndex
+    }, 'not issued'),
+    'no_registry',
+    'not issued',
+  ],
   ['the account of another index', setIn('account', 'accountIndex', 9)],
   ['a reason without a revocation', setIn('record', 'reason', 1)],
   ['a revoker without a revocation', setIn('revoker', 'accountIndex', 1)],
@@ -647,6 +690,42 @@ const badBundles: BadBundle[] = [
     name: 'a publicId with a typing error',
     ...change({ at: ['publicId'], value: `8${valid.publicId.slice(1)}` }),
     ...refused('public_id_checksum'),
+  },
+  {
+    name: 'issued alone, with a batch block',
+    ...change({ at: ['batch'], value: blockOf(batched) }),
+    ...MALFORMED,
+  },
+  { name: 'issued alone, with a batch', ...change({ at: ['batch'], value: '' }), ...MALFORMED },
+  {
+    name: 'in a batch, with the batch block as an object',
+    of: 'valid in a batch',
+    changes: [{ at: ['batch'], value: JSON.parse(blockOf(batched)) }],
+    ...MALFORMED,
+  },
+  {
+    name: 'an empty node',
+    ...change({ at: ['stateProof', 'accountProof', 0], value: '0x' }),
+    ...MALFORMED,
+  },
+  {
+    name: 'a publicId with a typing error, and a version 2',
+    ...change({ at: ['publicId'], value: `8${valid.publicId.slice(1)}` }, { at: ['v'], value: 2 }),
+    ...MALFORMED,
+  },
+  {
+    name: 'a publicId with a typing error, a batch and a header that is none',
+    ...change(
+      { at: ['publicId'], value: `8${valid.publicId.slice(1)}` },
+      { at: ['batch'], value: '' },
+      { at: ['stateProof', 'header'], value: '0x80' },
+    ),
+    ...refused('public_id_checksum'),
+  },
+  {
+    name: 'sealed is text that is not ASCII',
+    ...change({ at: ['sealed'], value: 'Ämter' }),
+    ...unverifiable('payload unknown wrong_bytes', UNPROVEN),
   },
   {
     name: 'a publicId of another document',

@@ -219,9 +219,21 @@ describe('a change to a bundle changes its verdict', () => {
     expect(await outcomeOf(JSON.stringify(bundle))).toBe('valid: unproven')
   })
 
+  test('behavior: whole numbers are read by their value', async () => {
+    const written = (version: string, logIndex: string) =>
+      JSON.stringify({ ...bundle, unprovenEvent: { ...bundle.unprovenEvent, logIndex: 77 } })
+        .replace('"v":1', `"v":${version}`)
+        .replace('"logIndex":77', `"logIndex":${logIndex}`)
+    for (const text of [written('1.0', '-0'), written('1e0', '0.0'), written('10e-1', '7e1')])
+      expect(await outcomeOf(text)).toBe('valid: unproven')
+    for (const text of [written('1.5', '0'), written('1', '-1'), written('1', '9007199254740992')])
+      expect(await outcomeOf(text)).toBe('bundle_malformed')
+  })
+
   test.each<[string, () => unknown, string]>([
     ['another type', () => ({ ...bundle, type: 'x' }), 'bundle_malformed'],
     ['another version', () => ({ ...bundle, v: 2 }), 'bundle_malformed'],
+    ['a batch, of kind 1', () => ({ ...bundle, batch: '{}' }), 'bundle_malformed'],
     ['a field too many', () => ({ ...bundle, x: 1 }), 'bundle_malformed'],
     ['a field missing', () => ({ ...bundle, sealed: undefined }), 'bundle_malformed'],
     ['no object', () => [bundle], 'bundle_malformed'],
