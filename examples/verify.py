@@ -63,10 +63,11 @@ METHOD = lambda one: fits("[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,1
 def depth(value):  # in how many arrays and objects its deepest value lies
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + max(map(depth, inner)) if inner else 0
+def number(text): return int(float(text)) if float(text).is_integer() else float(text)  # 1.0 is 1
+NUMBERS = {"parse_float": number, "parse_constant": lambda _: require(False)}  # no NaN
 def strict_json(data, canonical=False):  # §1
     def members(pairs): return dict(pairs) if len(pairs) == len(dict(pairs)) and "__proto__" not in dict(pairs) else require(False)
-    number = lambda text: int(float(text)) if float(text).is_integer() else float(text)  # 1.0 is 1
-    value = json.loads(data.decode(), object_pairs_hook=members, parse_float=number, parse_constant=lambda _: require(False))
+    value = json.loads(data.decode(), object_pairs_hook=members, **NUMBERS)
     json.dumps(value, ensure_ascii=False).encode()  # fails for half of a surrogate pair
     require(depth(value) <= 32 and (not canonical or rfc8785.dumps(value) == data))
     return value
@@ -104,10 +105,10 @@ def read_public_id(text):  # §7: the kind, the issuerId, the hash and the docum
     return data[0], int.from_bytes(data[1:5]), data[5:37], data[37:53]
 def rpc(args, method, *params):  # §9: the result and the error of one JSON-RPC call
     response = requests.post(args.rpc, json=dict(jsonrpc="2.0", id=1, method=method, params=params), timeout=args.timeout)
-    answer = json.loads(response.content.decode())  # not response.json(): it takes UTF-16, too
+    answer = json.loads(response.content.decode(), **NUMBERS)  # not response.json(): it takes UTF-16, too
     result, error = answer.get("result"), answer.get("error")
     require(response.status_code in (*range(200, 300), 400) and (error is not None or "result" in answer))
-    require(error is None or (result, type(error["code"]), type(error["message"])) == (None, int, str))
+    require(error is None or result is None and fits(range(1 - 2**53, 2**53), error["code"]) and fits(ANY, error["message"]))
     return result, error
 
 def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
@@ -223,7 +224,7 @@ def verify(args, report):  # §11: yields the name and the code of each check
         require(status == (NOT_ISSUED if not block else DISTRUSTED if distrusted else stands))
         require(account != NOBODY and account[1] == index if block else (account, revoker, issuer) == (NOBODY, NOBODY, NO_ISSUER))
         require(not block or revoked or (revoker, revoker_index, revoked_at, reason) == (NOBODY, 0, 0, 0))
-        require(not block or not revoked or revoker != NOBODY and revoker[1] == revoker_index)
+        require(not block or not revoked or revoker[0] != NOBODY[0] and revoker[1] == revoker_index)
         require(not block or not revoked or revoker[1] != index or revoker == account)
         fails_as = "chain", "wrong_chain"
         require(chain == int(args.chain_id))

@@ -608,11 +608,16 @@ def shown(*disclosures):
     return {"claims": CLAIMS, "disclosures": list(disclosures)}
 
 
+def followed(v, *disclosures):
+    return {**v, "disclosures": v["disclosures"] + list(disclosures)}
+
+
 S16 = b64u(bytes(16))
 BAD = "disclosure_malformed"
+UNLISTED = b64u(jcs([S16, "category", "x"]).encode())
 for n, v, code in [
     ("one twice", shown(*SHOWN, SHOWN[0]), "disclosure_repeated"),
-    ("one of no list", shown(b64u(jcs([S16, "category", "x"]).encode())), "disclosure_unlisted"),
+    ("one of no list", shown(UNLISTED), "disclosure_unlisted"),
     ("one of another document", shown(d0["disclosures"]["fields"]["category"]), "disclosure_unlisted"),
     ("two of one field", two("category", "a", "b"), "disclosure_name_repeated"),
     ("two of one entry", two("k", "a", "a", "metadata"), "disclosure_name_repeated"),
@@ -634,6 +639,11 @@ for n, v, code in [
     ("__proto__ as a field", own(S16, "__proto__", "a"), "document_fields"),
     ("a value that breaks the rule of its field", own(S16, "category", "A"), "document_fields"),
     ("_sd as a field", own(S16, "_sd", "a"), "document_fields"),
+    ("a malformed one, then one twice", shown("!", SHOWN[0], SHOWN[0]), "disclosure_repeated"),
+    ("one of no list, then a malformed one", shown(UNLISTED, "!"), BAD),
+    ("one of no list, then two of one field", {**two("category", "a", "b"), "disclosures": [UNLISTED] + two("category", "a", "b")["disclosures"]}, "disclosure_unlisted"),
+    ("two of one field, then one of no list", followed(two("category", "a", "b"), UNLISTED), "disclosure_name_repeated"),
+    ("two of a field that no document has", two("name", "a", "b"), "disclosure_name_repeated"),
 ]:
     add("disclosures", n, jcs(v), code)
 
@@ -1030,6 +1040,7 @@ for n, k in [
     ("a header in upper case", {"stateProof": {**STATE, "header": "0xC0"}}),
     ("an empty header", {"stateProof": {**STATE, "header": "0x"}}),
     ("half a byte in a proof", {"stateProof": {**STATE, "accountProof": ["0x0"]}}),
+    ("an empty node in a proof", {"stateProof": {**STATE, "accountProof": ["0x"]}}),
     ("a slot with a member more", {"stateProof": {**STATE, "storageProof": [{**SLOT, "x": 1}]}}),
     ("a slot with a short key", {"stateProof": {**STATE, "storageProof": [{**SLOT, "key": "0x00"}]}}),
 ]:
@@ -1065,7 +1076,12 @@ for f in F:
 fail("a repeated digest and a malformed disclosure", issuer_made(with_lists(sorted(LIST[:7] + LIST[:1])), ["x"]), REPEATED)
 fail("expires before it is issued, both shown", issuer_made(*(lambda a, b: (with_lists(sorted(LIST[:6] + [digest64(a.encode()), digest64(b.encode())])), [a, b]))(
     b64u(jcs([S16, "issuedAt", "2026-01-31"]).encode()), b64u(jcs([S16, "expiresAt", "2026-01-30"]).encode()))), "document_fields")
-fail("of another registry than the one that is trusted", P, "other_registry", registry=REG.replace(":31337:", ":1:"))
+ELSEWHERE = {"registry": REG.replace(":31337:", ":1:")}
+fail("of another registry than the one that is trusted", P, "other_registry", **ELSEWHERE)
+P0 = jcs({**P, "batch": {**PATH, "validUntil": 0}})
+P0 = P0.replace('"v":1', '"v":1.0').replace('"issuerId":1', '"issuerId":1e0').replace('"validUntil":0', '"validUntil":-0')
+fail("numbers in other texts, and of another registry", P0, "other_registry", **ELSEWHERE)
+fail("a version that is not whole", jcs(P).replace('"v":1', '"v":1.5'), NO)
 ds, _ = chosen(licence, ["expiresAt"])
 LATER = seconds_after(licence["document"]) + 86_400
 fail("an expiry that the record does not have", presentation_of(licence, ds), "other_expiry", validUntil=LATER)
