@@ -120,10 +120,10 @@ def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
         if hashlib.sha256(sealed).digest() == args.hash: return "read", sealed
     for url in args.ipfs:
         with contextlib.suppress(Exception), requests.get(f"{url}/ipfs/{cid}?format=raw", **options) as answer:
-            data = answer.raw.read(1_048_577, decode_content=True)
-            good = answer.status_code // 100 == 2 and len(data) <= 1_048_576
-            codes[url] = "wrong_bytes" if good else "missing" if answer.status_code in (404, 410) else "unreachable"
-            if good and hashlib.sha256(data).digest() == args.hash: return "read", data
+            codes[url] = "missing" if answer.status_code in (404, 410) else "unreachable"
+            require(answer.status_code // 100 == 2 and len(data := answer.raw.read(1_048_577, decode_content=True)) <= 1_048_576)
+            codes[url] = "wrong_bytes"
+            if hashlib.sha256(data).digest() == args.hash: return "read", data
     return max(codes.values(), key=MISSED.index, default="missing"), None
 def read_batch_block(data):  # §13
     block = strict_json(data, canonical=True)

@@ -97,6 +97,7 @@ export type NodeKind = v.InferOutput<typeof node>
 const source = v.picklist([
   'has',
   'missing',
+  'missing_unfinished',
   'gone',
   'http_500',
   'down',

@@ -13,6 +13,8 @@ export function replyAs(kind: SourceKind, bytes: Uint8Array): Reply {
       return { ...good, body: bytes }
     case 'missing':
       return { status: 404 }
+    case 'missing_unfinished':
+      return { status: 404, type: 'text/plain', body: utf8ToBytes('404'), unfinished: true }
     case 'gone':
       return { status: 410 }
     case 'http_500':
