@@ -158,12 +158,13 @@ export type BundleSource = ReadOptions & {
 }
 
 /**
- * Makes a bundle for a document, or for its absence.
+ * Makes a bundle for a document, or for its absence, or for a batch block that leads to no record.
  *
  * @param publicId As issued.
  * @returns The bundle; without `sealed` when no source has the block.
  * @throws {FormatError} `public_id_…`
- * @throws {ChainError} when record and proof could not be read.
+ * @throws {ChainError} when record and proof could not be read; `batch_unknown` when no source has
+ * the batch block, with the check as its cause.
  */
 export async function createBundle(publicId: string, source: BundleSource): Promise<Bundle> {
   return abortable(() => makeBundle(publicId, source), source.signal)
@@ -174,8 +175,11 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
   const decoded = decodePublicId(publicId)
   const batch =
     decoded.kind === 'batch' ? await readBatch(decoded, registry, blocks, { signal }) : undefined
-  const key = batch ? batch.key : keyOf(decoded)
-  if (!key) throw new ChainError('batch_unknown', `the batch block is ${batch?.check.code}`)
+  if (batch?.check.outcome === 'unknown')
+    throw new ChainError('batch_unknown', `the batch block is ${batch.check.code}`, batch.check)
+  // A batch block that fails is the verdict, and leads to no record: the proof is about its own
+  // hash, and its reader does not get so far.
+  const key = batch?.key ?? keyOf(decoded)
   const reading = await createProvingReader(provider, registry).read(key, {
     block,
     signal,

@@ -29,7 +29,7 @@ export type ChainErrorCode =
   | 'pruned'
   /** No proof covers the requested document. */
   | 'unproven'
-  /** There is no valid batch block, which links a publicId of kind 2 to its record. */
+  /** No source has the batch block, which links a publicId of kind 2 to its record. */
   | 'batch_unknown'
 
 /** Thrown by chain readers. It says nothing about the document. */

@@ -233,6 +233,12 @@ describe('unusable batch blocks', () => {
       const verdict = await judge(publicId)
       expect(ended(verdict)).toEqual(['tampered', 'batch', 'fail', code])
       expect([verdict.asOf, verdict.checks.length]).toEqual([null, 1])
+      const bundle = await createBundle(publicId, {
+        ...{ provider: provider(), registry, blocks: [blocks] },
+      })
+      const trustedBlocks = [readBundle(bundle).block.blockHash]
+      const read = await verifyBundle(JSON.stringify(bundle), { registry, trustedBlocks })
+      expect(read).toEqual(verdict)
     }
   })
 
@@ -253,7 +259,9 @@ describe('unusable batch blocks', () => {
         createBundle(publicId, {
           ...{ provider: provider(), registry, blocks: from },
         }),
-      ).rejects.toMatchObject({ code: 'batch_unknown' })
+      ).rejects.toMatchObject({
+        ...{ code: 'batch_unknown', cause: { check: 'batch', outcome: 'unknown', code } },
+      })
     }
   })
 

@@ -14,7 +14,8 @@ import { readPayload } from './payload.ts'
  *
  * @param publicId Of kind 2.
  * @param registry The registry to trust, CAIP-10.
- * @returns The registry query; absent unless the check passes.
+ * @returns The registry query, absent unless the check passes; and the block, absent when no source
+ * has it.
  */
 export async function readBatch(
   { hash, issuerId }: PublicId,
@@ -26,7 +27,7 @@ export async function readBatch(
   if (!bytes) return { check: { ...check, check: 'batch', outcome: 'unknown' } }
   const block = decode(bytes)
   const code = problemOf(block, issuerId, registry)
-  if (!block || code) return { check: failed(code ?? 'batch_malformed') }
+  if (!block || code) return { check: failed(code ?? 'batch_malformed'), bytes }
   const { documentHash, root, validUntil, proof } = block
   return {
     check: { check: 'batch', outcome: 'pass', code: 'read' },

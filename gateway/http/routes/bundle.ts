@@ -5,6 +5,7 @@ import { decodePublicId } from '../../../document/public-id.ts'
 import { type Bundle, readBundle, verifyBundle } from '../../../verifier/bundle.ts'
 import { readBatch } from '../../../verifier/checks/batch.ts'
 import { ChainError } from '../../../verifier/errors.ts'
+import type { Check } from '../../../verifier/verdict.ts'
 import { keyOf, type VerifyOptions } from '../../../verifier/verify.ts'
 import type { NewDeadline } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
@@ -84,7 +85,8 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
       .within((signal) => bundleOf(publicId, signal))
       .catch((error) => {
         if (!(error instanceof ChainError)) throw error
-        const { code } = error
+        const { code, cause } = error
+        if (code === 'batch_unknown') throw unverifiable([cause as Check])
         throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
       })
     // Read the bundle as its recipient will, before it goes out.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toHex } from '../../../../document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../../../document/keys.ts'
-import { encodePublicId } from '../../../../document/public-id.ts'
+import { decodePublicId, encodePublicId } from '../../../../document/public-id.ts'
 import { instant } from '../../../../gateway/http/present.ts'
 import { verifyBundle } from '../../../../verifier/bundle.ts'
 import {
@@ -35,6 +35,30 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     expect((await stack.request(path)).status).toBe(401)
     const key = `Bearer ${stack.key(['verify'])}`
     expect((await stack.request(path, { headers: { authorization: key } })).status).toBe(403)
+  })
+
+  test('behavior: a batch block of another issuer is the verdict, here as in a bundle', async () => {
+    const response = await fetch(`${stack.url}/v1/batches`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/x-ndjson' },
+      body: `${JSON.stringify(ADA)}\n`,
+    })
+    const { publicId } = JSON.parse(await response.text()).data
+    const batch = decodePublicId(publicId)
+    const ofOther = encodePublicId({ ...batch, issuerId: 7 })
+    const failed = [{ check: 'batch', outcome: 'fail', code: 'other_issuer' }]
+    const { data } = (await stack.verify(ofOther)).body
+    expect([data.status, data.checks]).toEqual(['tampered', failed])
+    const bundle = await bundleOf(ofOther)
+    expect([bundle.status, bundle.body.sealed]).toEqual([200, null])
+    const { status, checks } = await verifyBundle(bundle.body, trusting(bundle.body))
+    expect([status, checks]).toEqual(['tampered', failed])
+
+    const unknown = await bundleOf(encodePublicId({ ...batch, hash: new Uint8Array(32) }))
+    expect([unknown.status, unknown.body.error.code]).toEqual([503, 'unverifiable'])
+    expect(unknown.body.error.details).toEqual([
+      { check: 'batch', outcome: 'unknown', code: 'missing' },
+    ])
   })
 
   test('error: reports a node without proofs, and no node at all', async () => {
