@@ -1,15 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Hex } from '../document/hex.ts'
-import {
-  formatRegistryId,
-  isRegistryId,
-  parseChain,
-  type RegistryId,
-} from '../document/registry-id.ts'
+import { isRegistryId, parseChain, type RegistryId } from '../document/registry-id.ts'
+import { DEPLOYMENTS, type KnownRegistry, knownRegistries } from './deployments.ts'
 import { UsageError } from './errors.ts'
-
-/** The deployments shipped with this program: one file per chain, from the deploy command. */
-const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
 
 /** A registry, and the hash of its code (keccak256) if known. */
 export type TrustedRegistry = {
@@ -22,46 +14,39 @@ export type TrustedRegistry = {
 /**
  * The registry to trust. It never comes from a document, an address or a QR code.
  *
- * @param given CAIP-10 (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`), whose registry
- * is in `deployments/`; `undefined` when there is only one deployment to trust.
+ * @param given CAIP-10 (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`) of which
+ * `deployments/` has one registry; `undefined` when it has only one of all chains.
  * @param deployments The folder, with a slash at its end.
- * @throws {UsageError} when it names none.
+ * @throws {UsageError} when it names none, or several.
  */
 export function trustedRegistry(
   given: string | undefined,
   deployments = DEPLOYMENTS,
 ): TrustedRegistry {
   const registry = given?.toLowerCase()
-  if (isRegistryId(registry)) return { registry }
-  const chainId = registry === undefined ? onlyChain(deployments) : parseChain(registry)
-  if (chainId !== undefined) return deployed(chainId, deployments)
+  if (isRegistryId(registry)) {
+    const known = knownRegistries(deployments).find((one) => one.registry === registry)
+    return known ? trusted(known) : { registry }
+  }
+  const chainId = registry === undefined ? undefined : parseChain(registry)
+  if (registry !== undefined && chainId === undefined)
+    throw new UsageError(
+      '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> of a known deployment',
+    )
+  const known = knownRegistries(deployments, chainId)
+  const [only] = known
+  if (known.length > 1) {
+    const names = known.map((one) => one.registry).join(', ')
+    throw new UsageError(`--registry: several registries are known, name one of ${names}`)
+  }
+  if (only) return trusted(only)
   throw new UsageError(
-    '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> of a known deployment',
+    chainId === undefined
+      ? '--registry is required: the registry that you trust, eip155:<chainId>:<address>. Ask the issuer, not the document'
+      : `--registry: no deployment on chain ${chainId} is known; name its address, eip155:${chainId}:<address>`,
   )
 }
 
-function onlyChain(deployments: URL): number {
-  const chains = existsSync(deployments)
-    ? readdirSync(deployments).filter((name) => /^[1-9][0-9]*\.json$/.test(name))
-    : []
-  const [chain] = chains
-  if (chain === undefined || chains.length > 1)
-    throw new UsageError(
-      '--registry is required: the registry that you trust, eip155:<chainId>:<address>. Ask the issuer, not the document',
-    )
-  return Number(chain.replace('.json', ''))
-}
-
-function deployed(chainId: number, deployments: URL): TrustedRegistry {
-  const file = new URL(`${chainId}.json`, deployments)
-  if (!existsSync(file))
-    throw new UsageError(
-      `--registry: no deployment on chain ${chainId} is known; name its address, eip155:${chainId}:<address>`,
-    )
-  const { address, codeHash, block } = JSON.parse(readFileSync(file, 'utf8'))
-  return {
-    registry: formatRegistryId(chainId, String(address)),
-    codeHash,
-    ...(Number.isSafeInteger(block) && { deployedIn: block }),
-  }
+function trusted({ registry, codeHash, block }: KnownRegistry): TrustedRegistry {
+  return { registry, codeHash, ...(Number.isSafeInteger(block) && { deployedIn: block }) }
 }

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
@@ -48,7 +47,7 @@ export type Config = {
   rpcUrls: string[]
   /** Endpoints of the verify page; empty = the gateway's own `/rpc`. */
   publicRpcUrls: string[]
-  /** Lower-case address; absent = that of the local chain or of `deployments/<chainId>.json`. */
+  /** Lower-case address; absent = that of the local chain or the one in `deployments/`. */
   registryAddress?: Hex
   /** The issuer's number in the registry; the local chain has its own. */
   issuerId?: number
@@ -285,16 +284,6 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
   const { output, issues } = v.safeParse(v.optional(databaseUrl), env.DATABASE_URL || undefined)
   if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))
   return output
-}
-
-/**
- * @returns The address in `deployments/<chainId>.json` beside the code, lower case; `undefined`
- * when there is no such file.
- */
-export function deployedAddress(chainId: number): Hex | undefined {
-  const file = new URL(`../deployments/${chainId}.json`, import.meta.url)
-  if (!existsSync(file)) return undefined
-  return JSON.parse(readFileSync(file, 'utf8')).address.toLowerCase()
 }
 
 function requireForRemoteChain(e: Environment, signer: SignerSetting | undefined): void {

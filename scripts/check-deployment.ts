@@ -1,23 +1,35 @@
 /**
  * Compares the registry on a chain and its forwarder with this commit's build, and prints who may
- * do what: `npm run check-deployment -- --network <name>`. Fails on any difference.
+ * do what: `npm run check-deployment -- --network <name> [--registry <address>]`. Fails on any
+ * difference.
  */
 import { parseArgs } from 'node:util'
 import { Contract, dataLength, keccak256 } from 'ethers'
 import { readBuild } from './build.ts'
-import { forwarderOf, planOf, readDeployment, readInput, withoutImmutables } from './deployment.ts'
+import {
+  addressOf,
+  forwarderOf,
+  planOf,
+  readDeployment,
+  readInput,
+  recordOf,
+  withoutImmutables,
+} from './deployment.ts'
 import { readNetwork } from './network.ts'
 import { formatPermissions } from './permissions.ts'
 
-const { values } = parseArgs({ options: { network: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { network: { type: 'string' }, registry: { type: 'string' } },
+})
 if (values.network === undefined)
   throw new Error('--network <name> is missing; hardhat.config.ts lists the names')
 
 const { artifact, input, forwarder } = await readBuild()
 const provider = await readNetwork(values.network)
 const { chainId } = await provider.getNetwork()
-const deployment = readDeployment(chainId)
-if (deployment === undefined) throw new Error(`there is no deployments/${chainId}.json`)
+const named = addressOf(chainId, values.registry)
+const deployment = readDeployment(chainId, named)
+if (deployment === undefined) throw new Error(`there is no ${recordOf(chainId, named)}`)
 
 let differences = 0
 const compare = (what: string, same: boolean): void => {
@@ -27,7 +39,7 @@ const compare = (what: string, same: boolean): void => {
 const code = await provider.getCode(deployment.address)
 compare(`chain id ${deployment.chainId}`, BigInt(deployment.chainId) === chainId)
 compare(
-  `code hash in deployments/${chainId}.json (${dataLength(code)} bytes)`,
+  `code hash in ${recordOf(chainId, named)} (${dataLength(code)} bytes)`,
   keccak256(code) === deployment.codeHash,
 )
 compare(
@@ -41,8 +53,8 @@ compare(
   planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address === deployment.address,
 )
 compare(
-  `deployments/${chainId}.input.json and this commit's compiler input`,
-  JSON.stringify(readInput(chainId)) === JSON.stringify(input),
+  "its compiler input, beside it, and this commit's",
+  JSON.stringify(readInput(chainId, named)) === JSON.stringify(input),
 )
 const forwarderCode = await provider.getCode(forwarderOf(deployment.address))
 compare(

@@ -12,20 +12,25 @@ import {
   formatUnits,
   getAddress,
   Interface,
+  id,
   keccak256,
   type Signer,
   type TransactionRequest,
+  ZeroHash,
+  zeroPadValue,
 } from 'ethers'
 import hre from 'hardhat'
 import { readBuild } from './build.ts'
 import {
   checkBlockNumbers,
   forwarderOf,
+  isContract,
   parseAdminDelay,
   planOf,
   proxy,
   readDeployment,
   reasonOf,
+  recordOf,
   salt,
   writeDeployment,
 } from './deployment.ts'
@@ -62,9 +67,9 @@ console.log(`registry     ${address}`)
 console.log(`forwarder    ${forwarderOf(address)}`)
 console.log(`admin        ${admin}${values.admin === undefined ? ' (the payer)' : ''}`)
 console.log(`admin delay  ${adminDelay} s`)
-if ((await provider.getCode(admin)) === '0x' && !values['allow-plain-admin'])
+if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
   throw new Error(
-    `the admin ${admin} has no code on this chain: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
+    `the admin ${admin} is no contract on this chain, but a plain key: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
   )
 
 const isThere = async (where: string): Promise<boolean> => (await provider.getCode(where)) !== '0x'
@@ -74,11 +79,11 @@ if (!(await isThere(address))) {
 } else if (values.adopt) {
   await adopt()
 } else {
-  const isKnown = readDeployment(chainId)?.address === address
+  const isKnown = readDeployment(chainId, address) !== undefined
   console.log(
     isKnown
       ? 'The registry is already deployed.'
-      : `The registry is already deployed, but missing in deployments/${chainId}.json: --adopt writes that file.`,
+      : `The registry is already deployed, but there is no ${recordOf(chainId, address)}: --adopt writes that file.`,
   )
 }
 if (values.verify) {
@@ -146,7 +151,7 @@ async function deploy(): Promise<void> {
     throw new Error(`the transaction succeeded, but there is no code at ${address}`)
   await record(receipt.blockNumber, receipt.hash)
   console.log(
-    `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see deployments/${chainId}.json.`,
+    `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see ${recordOf(chainId, address)}.`,
   )
 }
 
@@ -156,18 +161,23 @@ async function deploy(): Promise<void> {
  */
 async function adopt(): Promise<void> {
   const block = values.block === undefined ? await creationBlock() : Number(values.block)
+  if (!Number.isSafeInteger(block) || block < 0)
+    throw new Error(`--block ${values.block} is not the number of a block`)
+  // Only the constructor's event has the proxy as its sender.
+  const granted = [id('RoleGranted(bytes32,address,address)'), ZeroHash, admin, proxy.address]
   const [log] = await provider.getLogs({
     address,
+    topics: granted.map((topic) => zeroPadValue(topic, 32)),
     fromBlock: block,
     toBlock: block,
   })
   if (log === undefined)
     throw new Error(
-      `block ${values.block ?? block} holds no event of ${address}: name the block of its creation by --block`,
+      `${address} was not created in block ${block}: name the block of its creation by --block`,
     )
   await record(block, log.transactionHash)
   console.log(
-    `Adopted: created in block ${block} by ${log.transactionHash}; see deployments/${chainId}.json.`,
+    `Adopted: created in block ${block} by ${log.transactionHash}; see ${recordOf(chainId, address)}.`,
   )
 }
 

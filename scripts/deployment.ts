@@ -8,6 +8,7 @@ import {
   concat,
   dataLength,
   dataSlice,
+  getAddress,
   getCreate2Address,
   getCreateAddress,
   type Interface,
@@ -16,6 +17,7 @@ import {
   type Provider,
   toBeHex,
 } from 'ethers'
+import { DEPLOYMENTS, onlyKnownRegistry } from '../cli/deployments.ts'
 
 /**
  * The deterministic deployment proxy, at the same address on nearly every chain
@@ -33,7 +35,7 @@ export const proxy = {
 
 export const salt = id('document-registry')
 
-/** `deployments/<chainId>.json` */
+/** `deployments/<chainId>/<address>.json` */
 export interface Deployment {
   readonly chainId: number
   readonly address: string
@@ -53,28 +55,49 @@ export interface Deployment {
   readonly commit: string
 }
 
-const fileOf = (chainId: bigint): URL => new URL(`../deployments/${chainId}.json`, import.meta.url)
+/** Where the record of a registry is, for people; its input is beside it. */
+export const recordOf = (chainId: bigint, address: string): string =>
+  `deployments/${chainId}/${address.toLowerCase()}.json`
+
+const fileOf = (chainId: bigint, address: string): URL =>
+  new URL(`${chainId}/${address.toLowerCase()}.json`, DEPLOYMENTS)
 
 /** The compiler's standard JSON input of the deployed code. */
-const inputFileOf = (chainId: bigint): URL =>
-  new URL(`../deployments/${chainId}.input.json`, import.meta.url)
+const inputFileOf = (chainId: bigint, address: string): URL =>
+  new URL(`${chainId}/${address.toLowerCase()}.input.json`, DEPLOYMENTS)
 
 const readJson = (file: URL): unknown =>
   existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
 
-export function readDeployment(chainId: bigint): Deployment | undefined {
-  return readJson(fileOf(chainId)) as Deployment | undefined
+/** @returns The record of a registry; `undefined` = there is none. */
+export function readDeployment(chainId: bigint, address: string): Deployment | undefined {
+  return readJson(fileOf(chainId, address)) as Deployment | undefined
 }
 
-export function readInput(chainId: bigint): unknown {
-  return readJson(inputFileOf(chainId))
+export function readInput(chainId: bigint, address: string): unknown {
+  return readJson(inputFileOf(chainId, address))
 }
 
+/**
+ * @param given By `--registry`; else the only recorded registry of the chain is meant.
+ * @returns The address of a registry.
+ */
+export function addressOf(chainId: bigint, given: string | undefined): string {
+  if (given !== undefined) return getAddress(given)
+  const known = onlyKnownRegistry(Number(chainId), 'name one by --registry <address>')
+  if (known) return getAddress(known.address)
+  throw new Error(
+    `deployments/ has no registry of chain ${chainId}: name the registry by --registry <address>`,
+  )
+}
+
+/** Overwrites no other deployment: an address is a hash of code, admin and delay. */
 export function writeDeployment(deployment: Deployment, input: unknown): void {
+  const { address } = deployment
   const chainId = BigInt(deployment.chainId)
-  mkdirSync(new URL('.', fileOf(chainId)), { recursive: true })
-  writeFileSync(inputFileOf(chainId), `${JSON.stringify(input, null, 2)}\n`)
-  writeFileSync(fileOf(chainId), `${JSON.stringify(deployment, null, 2)}\n`)
+  mkdirSync(new URL('.', fileOf(chainId, address)), { recursive: true })
+  writeFileSync(inputFileOf(chainId, address), `${JSON.stringify(input, null, 2)}\n`)
+  writeFileSync(fileOf(chainId, address), `${JSON.stringify(deployment, null, 2)}\n`)
 }
 
 const MIN_ADMIN_DELAY = 86_400
@@ -124,6 +147,15 @@ export function withoutImmutables(code: string, references: ImmutableReferences)
   return `0x${bytes.toString('hex')}`
 }
 
+/**
+ * @param code At an address.
+ * @returns Whether a contract is there. A plain key that delegates (EIP-7702) has code too: 0xef0100
+ *   and the address of what it runs.
+ */
+export function isContract(code: string): boolean {
+  return code !== '0x' && !/^0xef0100[0-9a-f]{40}$/i.test(code)
+}
+
 const arbSys = toBeHex(100, 20)
 
 /**
@@ -149,8 +181,13 @@ export async function checkBlockNumbers(
 
 /** @returns Why a simulated call failed: the contract's error if there is one. */
 export function reasonOf(cause: unknown, contract: Interface): string {
+  return errorOf(cause, contract) ?? String(cause)
+}
+
+/** @returns The contract's error with which a simulated call failed; `undefined` = none. */
+export function errorOf(cause: unknown, contract: Interface): string | undefined {
   const data =
     typeof cause === 'object' && cause !== null && 'data' in cause ? cause.data : undefined
   const reason = typeof data === 'string' ? contract.parseError(data) : null
-  return reason === null ? String(cause) : `${reason.name}(${reason.args.join(', ')})`
+  return reason === null ? undefined : `${reason.name}(${reason.args.join(', ')})`
 }

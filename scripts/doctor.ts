@@ -2,17 +2,16 @@
  * `npm run doctor [-- --json]`: what is wrong with this installation, and what to do, with the
  * settings of `npm start`. It changes nothing, and may run beside the service.
  */
-import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { Hex } from '../document/hex.ts'
-import { type Config, ConfigError, deployedAddress, readConfig } from '../gateway/config.ts'
+import { DEPLOYMENTS, knownRegistries } from '../cli/deployments.ts'
+import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { databaseOf } from '../gateway/databases.ts'
 import { createLog } from '../gateway/log.ts'
 import { openKubo } from '../gateway/open-stores.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { LOCAL_CHAIN_ID } from '../verifier/defaults.ts'
 import { checkAccount } from './doctor/account.ts'
-import { checkEndpoints } from './doctor/endpoints.ts'
+import { checkEndpoints, type RegistryOn } from './doctor/endpoints.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
 import { checkFolder, checkNode } from './doctor/machine.ts'
 import { remoteIdentity } from './identity.ts'
@@ -51,7 +50,7 @@ async function checkChain(config: Config): Promise<Finding[]> {
     ]
   const registryOn = (chainId: number) => registryOf(config, chainId)
   const { findings, chainId } = await checkEndpoints(config, registryOn)
-  if (chainId === undefined || !registryOn(chainId)) return findings
+  if (chainId === undefined || !registryOn(chainId).address) return findings
   try {
     const identity = await remoteIdentity(config, () => {})
     try {
@@ -64,18 +63,16 @@ async function checkChain(config: Config): Promise<Finding[]> {
   }
 }
 
-/** @returns The registry of the settings, with its code hash if `deployments/` has the same one. */
-function registryOf(
-  { registryAddress }: Config,
-  chainId: number,
-): { address: Hex; codeHash?: string } | undefined {
-  const file = new URL(`../deployments/${chainId}.json`, import.meta.url)
-  const deployed = deployedAddress(chainId)
-  const address = registryAddress ?? deployed
-  if (address === undefined) return undefined
-  const isDeployed = address === deployed && existsSync(file)
-  const codeHash = isDeployed && JSON.parse(readFileSync(file, 'utf8')).codeHash
-  return { address, ...(typeof codeHash === 'string' && { codeHash }) }
+/** @returns The registry of the settings or of `deployments/`, or why there is none. */
+function registryOf({ registryAddress }: Config, chainId: number): RegistryOn {
+  const known = knownRegistries(DEPLOYMENTS, chainId)
+  if (registryAddress !== undefined)
+    return known.find((one) => one.address === registryAddress) ?? { address: registryAddress }
+  const [only] = known
+  if (!only) return { problem: 'no registry is known on this chain' }
+  if (known.length === 1) return only
+  const addresses = known.map(({ address }) => address).join(', ')
+  return { problem: `deployments/ has several registries of this chain: ${addresses}` }
 }
 
 async function checkDatabase(config: Config): Promise<Finding[]> {

@@ -4,10 +4,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
+import { onlyKnownRegistry } from '../cli/deployments.ts'
+import type { Hex } from '../document/hex.ts'
 import { formatRegistryId } from '../document/registry-id.ts'
 import { createRpcPool } from '../gateway/adapters/ethereum/rpc.ts'
 import { isAway } from '../gateway/adapters/postgres/errors.ts'
-import { type Config, ConfigError, deployedAddress } from '../gateway/config.ts'
+import { type Config, ConfigError } from '../gateway/config.ts'
 import { createDeadline } from '../gateway/deadline.ts'
 import { IssueError } from '../gateway/issue/errors.ts'
 import type { Identity } from '../gateway/open-chain.ts'
@@ -71,11 +73,22 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
   )
   const rpc = createRpcPool(rpcUrls, rpcTimeout)
   const chainId = Number(await patiently(() => createRequest(rpc)('eth_chainId', []), say))
-  const address = config.registryAddress ?? deployedAddress(chainId)
-  if (!address)
-    throw new ConfigError([`REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`])
-  const registry = formatRegistryId(chainId, address)
+  const registry = formatRegistryId(chainId, config.registryAddress ?? knownAddress(chainId))
   return { rpc, registry, issuerId, signer, otherSigners, issuerSecrets }
+}
+
+/** @throws {ConfigError} unless `deployments/` has just one registry of the chain. */
+function knownAddress(chainId: number): Hex {
+  try {
+    const known = onlyKnownRegistry(chainId, 'name one')
+    if (known) return known.address
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new ConfigError([`REGISTRY_ADDRESS is required: ${error.message}`])
+  }
+  throw new ConfigError([
+    `REGISTRY_ADDRESS is required: deployments/ has no registry of chain ${chainId}`,
+  ])
 }
 
 /** Copies the local chain into a folder; absent with another chain. */

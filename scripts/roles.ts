@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import { Contract, formatEther, getAddress, type Signer } from 'ethers'
 import hre from 'hardhat'
-import { readDeployment, reasonOf } from './deployment.ts'
+import { addressOf, reasonOf } from './deployment.ts'
 import { readNetwork } from './network.ts'
 import { parsePermissions } from './permissions.ts'
 
@@ -73,10 +73,7 @@ const args = texts.map((text, index) => {
 const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
 const provider = await readNetwork(values.network)
 const { chainId } = await provider.getNetwork()
-const address = values.registry ?? readDeployment(chainId)?.address
-if (address === undefined)
-  throw new Error(`there is no deployments/${chainId}.json: name the registry by --registry`)
-const registry = new Contract(getAddress(address), abi, provider)
+const registry = new Contract(addressOf(chainId, values.registry), abi, provider)
 const connection = values.send ? await hre.network.create(values.network) : undefined
 try {
   await run()

@@ -5,17 +5,23 @@ import { createFinalityReader } from '../../verifier/readers/finality.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { createRequest, readStrictly } from '../../verifier/readers/request.ts'
 import { readHex, readObject, readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { isContract } from '../deployment.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 /** How far the clock may be off, and how far endpoints may be apart. */
 const [MAX_SKEW_SECONDS, MAX_BLOCKS_APART] = [15, 10]
+
+/** A registry on a chain, with its code hash if `deployments/` has it; or why none is known. */
+export type RegistryOn =
+  | { address: Hex; codeHash?: string }
+  | { address?: undefined; problem: string }
 
 type Endpoint = { name: string; chainId: number; head: number; headTime: number; code: Hex }
 
 /** Asks every endpoint by itself. @returns The findings, and the chain if all agree on it. */
 export async function checkEndpoints(
   config: Config,
-  registryOn: (chainId: number) => { address: Hex; codeHash?: string } | undefined,
+  registryOn: (chainId: number) => RegistryOn,
 ): Promise<{ findings: Finding[]; chainId?: number }> {
   const findings: Finding[] = []
   const answers: Endpoint[] = []
@@ -59,7 +65,7 @@ async function askEndpoint(
   name: string,
   url: string,
   { rpcTimeout, finality }: Config,
-  registryOn: (chainId: number) => { address: Hex } | undefined,
+  registryOn: (chainId: number) => RegistryOn,
   findings: Finding[],
 ): Promise<Endpoint> {
   const request = createRequest(createFetchProvider(url, rpcTimeout))
@@ -70,7 +76,7 @@ async function askEndpoint(
   const chainId = await read('eth_chainId', [], readQuantity)
   const block = await read('eth_getBlockByNumber', ['latest', false], readObject)
   const [head, headTime] = [readQuantity(block.number), readQuantity(block.timestamp)]
-  const address = registryOn(chainId)?.address
+  const address = registryOn(chainId).address
   const code = address ? await read('eth_getCode', [address, 'latest'], readHex) : '0x'
   findings.push(ok('endpoints', `${name} answers: block ${head}`))
   try {
@@ -132,15 +138,14 @@ function compared(answers: readonly Endpoint[], maxAge: number | undefined): Fin
 
 function checkCode(
   answers: readonly Endpoint[],
-  registryOn: (chainId: number) => { address: Hex; codeHash?: string } | undefined,
+  registryOn: (chainId: number) => RegistryOn,
 ): Finding[] {
   const registry = registryOn(answers[0]?.chainId ?? 0)
-  if (!registry)
-    return [fail('registry', 'no registry is known on this chain', 'set REGISTRY_ADDRESS')]
+  if (!registry.address) return [fail('registry', registry.problem, 'set REGISTRY_ADDRESS')]
   return answers.map(({ name, code }) => {
     const at = `${registry.address} at ${name}`
-    if (code === '0x')
-      return fail('registry', `no code at ${at}`, 'check REGISTRY_ADDRESS and the chain')
+    if (!isContract(code))
+      return fail('registry', `no contract at ${at}`, 'check REGISTRY_ADDRESS and the chain')
     if (registry.codeHash === undefined)
       return warn(
         'registry',

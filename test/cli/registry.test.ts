@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,20 +15,25 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-const deploy = (chainId: number) =>
-  writeFileSync(
-    join(dir, `${chainId}.json`),
-    JSON.stringify({ chainId, address: ADDRESS, codeHash: CODE_HASH }),
-  )
+function deploy(chainId: number, address = ADDRESS): void {
+  const folder = join(dir, `${chainId}`)
+  mkdirSync(folder, { recursive: true })
+  const record = { chainId, address, codeHash: CODE_HASH, block: 7 }
+  const name = address.toLowerCase()
+  writeFileSync(join(folder, `${name}.json`), JSON.stringify(record))
+  writeFileSync(join(folder, `${name}.input.json`), '{}')
+}
 const trusted = (given?: string) => trustedRegistry(given, pathToFileURL(`${dir}/`))
-const known = (chainId: number) => ({
-  registry: `eip155:${chainId}:${ADDRESS.toLowerCase()}`,
+const known = (chainId: number, address = ADDRESS) => ({
+  registry: `eip155:${chainId}:${address.toLowerCase()}`,
   codeHash: CODE_HASH,
+  deployedIn: 7,
 })
 
 test('default: takes the only deployment', () => {
   deploy(10)
   writeFileSync(join(dir, 'README.md'), '')
+  mkdirSync(join(dir, 'docker'))
   expect(trusted()).toEqual(known(10))
 })
 
@@ -43,6 +48,18 @@ test('args: takes a registry in upper or lower case', () => {
   expect(trusted(`eip155:1:${ADDRESS}`)).toEqual({
     registry: `eip155:1:${ADDRESS.toLowerCase()}`,
   })
+})
+
+test('args: takes one of several registries of a chain, with the hash of its code', () => {
+  const second = `0x${'cd'.repeat(20)}`
+  deploy(10)
+  deploy(10, second)
+  for (const given of [undefined, 'eip155:10'])
+    expect(() => trusted(given)).toThrow(
+      new RegExp(`several .*name one of eip155:10:${ADDRESS.toLowerCase()}, eip155:10:${second}`),
+    )
+  expect(trusted(`eip155:10:${second}`)).toEqual(known(10, second))
+  expect(trusted(`eip155:10:${ADDRESS}`)).toEqual(known(10))
 })
 
 test('error: refuses no known registry, several known ones, another chain, and anything but a registry', () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { JsonRpcProvider, keccak256, Transaction, toBeHex, Wallet } from 'ethers'
@@ -38,14 +38,12 @@ interface Run {
 
 class Chain {
   readonly url: string
-  readonly file: string
-  readonly inputFile: string
+  readonly folder: string
   readonly #process: ChildProcess
 
   private constructor(port: number, chainId: number, options: readonly string[]) {
     this.url = `http://127.0.0.1:${port}`
-    this.file = `${root}deployments/${chainId}.json`
-    this.inputFile = `${root}deployments/${chainId}.input.json`
+    this.folder = `${root}deployments/${chainId}/`
     const args = ['--port', String(port), '--chain-id', String(chainId), '--silent', ...options]
     this.#process = spawn(anvil, args, { stdio: 'ignore' })
   }
@@ -93,12 +91,27 @@ class Chain {
     })
   }
 
+  /** The names of its records. */
+  records(): string[] {
+    return existsSync(this.folder) ? readdirSync(this.folder).sort() : []
+  }
+
+  /** The record of its only registry. */
+  get file(): string {
+    const [name] = this.records().filter((one) => !one.endsWith('.input.json'))
+    return `${this.folder}${name}`
+  }
+
+  get inputFile(): string {
+    return this.file.replace('.json', '.input.json')
+  }
+
   deployment(): Deployment {
     return JSON.parse(readFileSync(this.file, 'utf8')) as Deployment
   }
 
   forget(): void {
-    for (const file of [this.file, this.inputFile]) rmSync(file, { force: true })
+    rmSync(this.folder, { recursive: true, force: true })
   }
 
   stop(): void {
@@ -120,8 +133,15 @@ describe('an ordinary chain', () => {
   test('error: refuses a plain admin and an impossible delay', async () => {
     expect(await chain.run(deployerKey, 'deploy')).toMatchObject({
       code: 1,
-      output: expect.stringContaining('has no code on this chain'),
+      output: expect.stringContaining('is no contract on this chain, but a plain key'),
     })
+    // A plain key that delegates (EIP-7702) has code, and is a plain key.
+    await chain.rpc('anvil_setCode', nextAdmin, `0xef0100${'11'.repeat(20)}`)
+    expect(await chain.run(deployerKey, 'deploy', '--admin', nextAdmin)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('but a plain key'),
+    })
+    await chain.rpc('anvil_setCode', nextAdmin, '0x')
     for (const delay of [DAY - 1, 365 * DAY + 1, 'a day']) {
       const args = ['--allow-plain-admin', '--admin-delay', String(delay)]
       expect(await chain.run(deployerKey, 'deploy', ...args)).toMatchObject({
@@ -134,7 +154,7 @@ describe('an ordinary chain', () => {
       code: 1,
       output: expect.stringContaining('no registry to adopt at'),
     })
-    expect(existsSync(chain.file)).toBe(false)
+    expect(chain.records()).toEqual([])
   })
 
   test('behavior: deploys, adopts, checks and changes roles', async () => {
@@ -144,7 +164,7 @@ describe('an ordinary chain', () => {
       output: expect.stringMatching(/cost +at most 0\.\d+ at .* gwei/),
     })
     expect(dry.output).toContain('Dry run: nothing was sent.')
-    expect(existsSync(chain.file)).toBe(false)
+    expect(chain.records()).toEqual([])
     expect(await chain.rpc('eth_blockNumber')).toBe('0x1')
 
     const sent = await chain.run(deployerKey, 'deploy', ...plain, '--send')
@@ -180,9 +200,9 @@ describe('an ordinary chain', () => {
     const again = await chain.run(deployerKey, 'deploy', ...plain, '--send')
     expect(again).toMatchObject({
       code: 0,
-      output: expect.stringContaining('The registry is already deployed, but missing in'),
+      output: expect.stringContaining('The registry is already deployed, but there is no'),
     })
-    expect(existsSync(chain.file)).toBe(false)
+    expect(chain.records()).toEqual([])
     for (const block of [[], ['--block', '2']]) {
       const args = [...plain, '--adopt', ...block]
       expect(await chain.run(deployerKey, 'deploy', ...args)).toMatchObject({
@@ -196,7 +216,7 @@ describe('an ordinary chain', () => {
       await chain.run(deployerKey, 'deploy', ...[...plain, '--adopt', '--block', '3']),
     ).toMatchObject({
       code: 1,
-      output: expect.stringContaining('block 3 holds no event'),
+      output: expect.stringContaining('was not created in block 3'),
     })
 
     // The admin: each call first without a key, then sent.
@@ -211,10 +231,19 @@ describe('an ordinary chain', () => {
       code: 1,
       output: expect.stringContaining('AccessControlUnauthorizedAccount'),
     })
-    expect(await roles(deployerKey, ...register, '--send')).toMatchObject({
+    const registered = await roles(deployerKey, ...register, '--send')
+    expect(registered).toMatchObject({
       code: 0,
       output: expect.stringContaining('Done in block'),
     })
+    // Events of the registry, but not that of its creation.
+    const [, later = ''] = /Done in block (\d+)/.exec(registered.output) ?? []
+    const adoptLater = [...plain, '--adopt', '--block', later]
+    expect(await chain.run(deployerKey, 'deploy', ...adoptLater)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(`was not created in block ${later}`),
+    })
+    expect(chain.deployment()).toEqual(deployment)
 
     // The issuer's manager.
     const add = ['add-account', '1', issuer, 'issue,revoke']
@@ -307,7 +336,7 @@ describe('an ordinary chain', () => {
     expect(forwarder.code).toBe(1)
     for (const what of ["forwarder's code of", "forwarder's code hash"])
       expect(forwarder.output).toContain(`DIFFERENT  ${what}`)
-    expect(forwarder.output).toMatch(/DIFFERENT {2}deployments\/\d+\.input/)
+    expect(forwarder.output).toContain('DIFFERENT  its compiler input')
     await chain.rpc('anvil_setCode', deployment.address, '0x6001')
     const changed = await chain.run(deployerKey, 'check-deployment')
     expect(changed).toMatchObject({
@@ -360,6 +389,45 @@ describe('a wallet as the admin', () => {
   })
 })
 
+describe('two registries on a chain', () => {
+  let chain: Chain
+  beforeAll(async () => {
+    chain = await Chain.start(7_700_005)
+  })
+  afterAll(() => chain.stop())
+
+  test('behavior: keeps the record of each, and asks which one is meant', async () => {
+    await chain.run(deployerKey, 'deploy', ...plain, '--send')
+    const first = chain.deployment()
+    const longer = ['--admin-delay', String(2 * DAY), '--allow-plain-admin']
+    expect(await chain.run(deployerKey, 'deploy', ...longer, '--send')).toMatchObject({ code: 0 })
+    const records = chain.records().filter((name) => !name.endsWith('.input.json'))
+    expect(chain.records()).toHaveLength(4)
+    const addresses = records.map((name) => name.replace('.json', ''))
+    const [second = ''] = addresses.filter((one) => one !== first.address.toLowerCase())
+    const recorded = readFileSync(`${chain.folder}${first.address.toLowerCase()}.json`, 'utf8')
+    expect(JSON.parse(recorded)).toEqual(first)
+
+    const register = ['register-issuer', manager, 'A university', '']
+    for (const [script, args] of [
+      ['roles', register],
+      ['check-deployment', []],
+    ] as const) {
+      const { code, output } = await chain.run(undefined, script, ...args)
+      expect(code).toBe(1)
+      for (const address of addresses) expect(output).toContain(address)
+      expect(output).toContain('--registry')
+    }
+    const check = await chain.run(undefined, 'check-deployment', '--registry', second)
+    expect(check).toMatchObject({ code: 0, output: expect.stringContaining(`${2 * DAY} s`) })
+    const named = ['--registry', first.address]
+    expect(await chain.run(undefined, 'roles', ...register, ...named)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`to     ${first.address}`),
+    })
+  })
+})
+
 describe('a chain without the deployment proxy', () => {
   let chain: Chain
   beforeAll(async () => {
@@ -392,7 +460,7 @@ describe('a chain whose block.number is not the one of its logs', () => {
     const { code, output } = await chain.run(deployerKey, 'deploy', ...plain)
     expect(code).not.toBe(0)
     expect(output).toContain('the deployment would fail: UnknownBlockNumbers()')
-    expect(existsSync(chain.file)).toBe(false)
+    expect(chain.records()).toEqual([])
   })
 
   test('error: refuses a chain whose NUMBER counts other blocks', async () => {

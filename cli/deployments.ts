@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Hex } from '../document/hex.ts'
+import { formatRegistryId, type RegistryId } from '../document/registry-id.ts'
+
+/** The records beside this program: `<chainId>/<address>.json`, from the deploy command. */
+export const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
+
+/** A registry that was deployed. */
+export type KnownRegistry = {
+  chainId: number
+  /** Lower case. */
+  address: Hex
+  registry: RegistryId
+  /** keccak256 of its code. */
+  codeHash: Hex
+  /** The block in which it was created. */
+  block: number
+}
+
+/**
+ * @param folder With a slash at its end.
+ * @returns The recorded registries of a chain; of all chains if absent.
+ */
+export function knownRegistries(folder: URL, chainId?: number): KnownRegistry[] {
+  const chains = namesIn(folder, /^[1-9][0-9]*$/).map(Number)
+  return chains
+    .filter((chain) => chainId === undefined || chain === chainId)
+    .flatMap((chain) => {
+      const ofChain = new URL(`${chain}/`, folder)
+      return namesIn(ofChain, /^0x[0-9a-f]{40}\.json$/).map((name) => {
+        const address = name.replace('.json', '') as Hex
+        const { codeHash, block } = JSON.parse(readFileSync(new URL(name, ofChain), 'utf8'))
+        const registry = formatRegistryId(chain, address)
+        return { chainId: chain, address, registry, codeHash, block }
+      })
+    })
+}
+
+function namesIn(folder: URL, pattern: RegExp): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)) : []
+}
+
+/**
+ * @returns The only registry of a chain that is recorded beside this program; `undefined` if none.
+ * @param advice What to do about several.
+ * @throws {RangeError} for several, with their addresses.
+ */
+export function onlyKnownRegistry(chainId: number, advice: string): KnownRegistry | undefined {
+  const known = knownRegistries(DEPLOYMENTS, chainId)
+  if (known.length > 1) {
+    const addresses = known.map(({ address }) => address).join(', ')
+    throw new RangeError(`deployments/${chainId}/ has several registries, ${advice}: ${addresses}`)
+  }
+  return known[0]
+}
