@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +11,7 @@ import { type Hex, toHex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { registryAbi } from '../../gateway/registry-abi.ts'
 import { type LocalChain, startLocalChain } from '../../local-chain/local-chain.ts'
+import { fittingParts, readHashes, type Trial } from '../../scripts/hash-list.ts'
 import { ensureRegistry } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
@@ -176,6 +177,65 @@ describe('npm run roles on the local chain', () => {
     expect(await statusesInBatch()).toEqual([REVOKED, REVOKED])
   })
 
+  test('behavior: revokes and releases documents of a file, skipping what is done', {
+    timeout: TIMEOUT,
+  }, async () => {
+    const hashes = Array.from({ length: 1_100 }, (_, i) => documentHash(`of the file ${i}`))
+    for (const part of [hashes.slice(0, 550), hashes.slice(550)]) {
+      const args = [1, part, part.map(() => 0)]
+      await transact(provider, registry, issuerKey, 'issueMany', args)
+    }
+    await transact(provider, registry, issuerKey, 'revoke', [1, hashes[1], REASON.keyCompromise])
+    const file = join(folder, 'hashes.txt')
+    // As an editor on Windows leaves it, with one line twice.
+    writeFileSync(file, [...hashes, hashes[0]].join('\r\n'))
+    const statusOf = (i: number) => view('statusOf', 1, hashes[i])
+    const suspend = ['revoke', '1', `@${file}`, REASON.certificateHold]
+
+    const printed = await roles([...suspend, '--as', issuer])
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    expect(printed.stdout.match(/^call .*/gm)).toEqual([
+      `call   revokeMany(1, 1000 hashes from ${hashes[0]} on, 6)`,
+      `call   revokeMany(1, 100 hashes from ${hashes[1000]} on, 6)`,
+    ])
+    expect(printed.stdout).toContain('All 2 calls would succeed. Nothing was sent')
+    expect(await statusOf(0)).toBe(VALID)
+
+    const sent = await roles([...suspend, '--send'], issuerKey)
+    expect(sent.stdout).toContain('999 of 1000 changed.')
+    expect(sent.stdout).toContain('100 of 100 changed.')
+    expect(await Promise.all([0, 1, 2, 1_099].map(statusOf))).toEqual([
+      ...[SUSPENDED, REVOKED, SUSPENDED, SUSPENDED],
+    ])
+    expect((await roles([...suspend, '--send'], issuerKey)).stdout).toContain('0 of 1000 changed.')
+    const release = ['release', '1', `@${file}`, '--send']
+    expect((await roles(release, issuerKey)).stdout).toContain('999 of 1000 changed.')
+    expect(await Promise.all([0, 1, 1_099].map(statusOf))).toEqual([VALID, REVOKED, VALID])
+
+    // New slots for a thousand would need more gas than a transaction may use.
+    writeFileSync(file, hashes.map((_, i) => documentHash(`in the batch ${i}`)).join('\n'))
+    const inBatch = ['revoke-in-batch', '1', batch.root, `@${file}`, REASON.keyCompromise]
+    const { stdout } = await roles([...inBatch, '--as', issuer])
+    const gas = [...stdout.matchAll(/^gas +(\d+)/gm)].map(([, amount]) => Number(amount))
+    expect(stdout.match(/\d+ hashes/g)).toEqual(['500 hashes', '500 hashes', '100 hashes'])
+    for (const amount of gas) expect(amount).toBeLessThan(16_777_216)
+  })
+
+  test('error: refuses a file with a line that is no hash, before it asks the chain', {
+    timeout: TIMEOUT,
+  }, async () => {
+    const file = join(folder, 'broken.txt')
+    writeFileSync(file, `${alone}\n${alone.slice(0, -1)}\n`)
+    for (const args of [
+      ['revoke', '1', `@${file}`, REASON.keyCompromise],
+      ['release', '1', `@${file}`],
+    ])
+      expect(await roles([...args, '--as', issuer])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('line 2 of'),
+      })
+  })
+
   test('behavior: sets permissions, by the printed call and with --send', {
     timeout: TIMEOUT,
   }, async () => {
@@ -195,5 +255,45 @@ describe('npm run roles on the local chain', () => {
       stdout: expect.stringContaining('Done in block'),
     })
     expect(await permissions()).toBe(3n)
+  })
+})
+
+describe('lists of hashes', () => {
+  const [one, two] = [documentHash('one'), documentHash('two')]
+  const limits = { length: 1_000, blockGas: 30_000_000n }
+  const many = Array.from({ length: 10 }, (_, i) => documentHash(`${i}`))
+  const partsOf = async (trial: (part: readonly string[]) => Trial, more = {}) => {
+    const lengths: number[] = []
+    const tried = async (part: readonly string[]) => trial(part)
+    for await (const { part } of fittingParts(many, tried, { ...limits, ...more }))
+      lengths.push(part.length)
+    return lengths
+  }
+
+  test('default: reads hashes with commas, each once, in lower case', () => {
+    expect(readHashes(`${one},${two.toUpperCase().replace('0X', '0x')},${one}`)).toEqual([one, two])
+    for (const bad of ['', ',', '0x12', `${one};${two}`]) expect(() => readHashes(bad)).toThrow()
+    expect(() => readHashes('@/no/such/file')).toThrow('ENOENT')
+  })
+
+  test('default: splits by the limit of the registry, and by the gas of a block', async () => {
+    const cheap = () => ({ gas: 1n })
+    expect(await partsOf(cheap)).toEqual([10])
+    expect(await partsOf(cheap, { length: 4 })).toEqual([4, 4, 2])
+    const each = (part: readonly string[]) => ({ gas: BigInt(part.length) * 1_000_000n })
+    // 90 % of it, for the wallet that sends it.
+    expect(await partsOf(each, { blockGas: 3_400_000n })).toEqual([3, 3, 3, 1])
+    expect(await partsOf((part) => ({ gas: BigInt(part.length) * 4_000_000n }))).toEqual([
+      3, 3, 3, 1,
+    ])
+  })
+
+  test('behavior: splits what runs out of gas, and ends at what the registry refuses', async () => {
+    const failure = 'out of gas'
+    const runsOut = (part: readonly string[]) =>
+      part.length > 5 ? { failure, isReverted: false } : { gas: 1n }
+    expect(await partsOf(runsOut)).toEqual([5, 5])
+    expect(await partsOf(() => ({ failure, isReverted: true }))).toEqual([10])
+    expect(await partsOf(() => ({ failure, isReverted: false }))).toEqual([1])
   })
 })

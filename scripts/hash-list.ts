@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+
+/** The limit of a transaction (EIP-7825). */
+const MAX_TRANSACTION_GAS = 16_777_216n
+
+/**
+ * @param text Hashes with commas between them, or `@` and the name of a file with one a line.
+ * @returns Each hash once.
+ * @throws For a line that is not a hash, and for none.
+ */
+export function readHashes(text: string): string[] {
+  const isFile = text.startsWith('@')
+  const lines = isFile ? readFileSync(text.slice(1), 'utf8').split('\n') : text.split(',')
+  const hashes = new Set<string>()
+  for (const [i, line] of lines.entries()) {
+    const hash = line.trim().toLowerCase()
+    if (hash === '') continue
+    if (!/^0x[0-9a-f]{64}$/.test(hash))
+      throw new Error(
+        isFile
+          ? `line ${i + 1} of ${text.slice(1)} is not a hash: 0x and 64 hexadecimal digits`
+          : `${JSON.stringify(line)} is not a hash: 0x and 64 hexadecimal digits`,
+      )
+    hashes.add(hash)
+  }
+  if (hashes.size === 0) throw new Error(`${text} has no hash`)
+  return [...hashes]
+}
+
+/** The gas of a call; or why it would fail, and whether the contract says so. */
+export type Trial = { gas: bigint } | { failure: string; isReverted: boolean }
+
+/**
+ * Splits a list into calls that fit in a transaction, in its order.
+ *
+ * @param trial Simulates the call of a part.
+ * @param limits The registry's, and the gas of a block.
+ * @returns The parts, each tried when it is asked for; the last one when it would fail.
+ */
+export async function* fittingParts(
+  hashes: readonly string[],
+  trial: (part: readonly string[]) => Promise<Trial>,
+  { length, blockGas }: { length: number; blockGas: bigint },
+): AsyncGenerator<{ part: readonly string[]; trial: Trial }> {
+  const gasLimit = blockGas < MAX_TRANSACTION_GAS ? blockGas : MAX_TRANSACTION_GAS
+  // Room for the wallet that sends it.
+  const fits = (gas: bigint) => gas <= (gasLimit * 9n) / 10n
+  let size = length
+  for (let at = 0; at < hashes.length; ) {
+    const part = hashes.slice(at, at + size)
+    const tried = await trial(part)
+    const isTooLong = 'gas' in tried ? !fits(tried.gas) : !tried.isReverted
+    if (isTooLong && part.length > 1) {
+      size = Math.ceil(part.length / 2)
+      continue
+    }
+    yield { part, trial: tried }
+    if ('failure' in tried) return
+    at += part.length
+  }
+}
