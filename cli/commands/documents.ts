@@ -33,9 +33,7 @@ export const documentsCommand = defineCommand({
   name: 'documents',
   group: 'Issue',
   summary: 'List the documents of your service, the newest first',
-  about: [
-    '"docreg list" lists all of an issuer from the chain, proven complete, without names.',
-  ],
+  about: ['"docreg list" lists all of an issuer from the chain, proven complete, without names.'],
   options: OPTIONS,
   examples: [
     ['The suspended ones', 'docreg documents --status suspended'],

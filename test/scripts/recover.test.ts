@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
 import { ADA, API_KEY, randomKey } from '../support/stack.ts'
+import { PERMISSION, transact } from '../support/transact.ts'
 
 // A gateway is lost with its data folder; another machine has a copy of its payloads.
 
 const COMMAND = fileURLToPath(new URL('../../scripts/recover.ts', import.meta.url))
+const REINDEX = fileURLToPath(new URL('../../scripts/reindex.ts', import.meta.url))
 const FSCK = fileURLToPath(new URL('../../scripts/fsck.ts', import.meta.url))
 
 let folder: string
@@ -78,9 +81,22 @@ const recover = (more: Record<string, string> = {}, ...args: string[]) =>
     env: { ...env, DATA_DIR: join(folder, 'b'), IPFS_GATEWAYS: lost.url, ...more },
   })
 
+/** An account releases two documents, one of them in a batch, and is distrusted afterwards. */
+async function releaseAsThief(alone: string, root: string, inBatch: string): Promise<void> {
+  const { provider, registry, keys } = issuer
+  const thief = await issuer.fundedKey()
+  const { address } = new Wallet(thief)
+  const send = (key: typeof thief, name: string, ...args: unknown[]) =>
+    transact(provider, registry, key, name, [1, ...args])
+  await send(keys.manager, 'addAccount', address, PERMISSION.revoke)
+  await send(thief, 'release', alone)
+  await send(thief, 'releaseInBatch', root, [inBatch])
+  await send(keys.manager, 'distrustFrom', address, 1)
+}
+
 test('default: brings back every document, batch, publicId and status from chain, IPFS and secret', async () => {
   const [first, second] = [await issue({}), await issue({ subjectId: '77' })]
-  await issue({ subjectId: '78', expiresAt: '2050-01-01' })
+  const third = await issue({ subjectId: '78', expiresAt: '2050-01-01' })
   await call(lost, `/documents/${first.publicId}/revoke`, '{}')
   const next = JSON.stringify({ ...ADA, subjectId: '79' })
   await call(lost, `/documents/${second.publicId}/supersede`, next)
@@ -94,8 +110,16 @@ test('default: brings back every document, batch, publicId and status from chain
   const inBatch = { publicId: batched[0] as string }
   expect(batched).toHaveLength(3)
   await call(lost, `/documents/${inBatch.publicId}/suspend`, '{}')
+  for (const id of [third.publicId, batched[1]]) await call(lost, `/documents/${id}/suspend`, '{}')
+  await releaseAsThief(third.documentHash, ofBatch[1].batchRoot, ofBatch[1].documentHash)
   const before = await shown(lost)
   expect(before.documents).toHaveLength(7)
+  const suspended = [third.publicId, batched[0], batched[1]].sort()
+  const suspendedIn = async (gateway: GatewayProcess) =>
+    dataOf(await call(gateway, '/documents?status=suspended'))
+      .documents.map(({ publicId }: { publicId: string }) => publicId)
+      .sort()
+  expect(await suspendedIn(lost)).toEqual(suspended)
 
   const { stderr, code } = await recover({}, '--tenant', 'default')
   expect(stderr).toContain('recovered 7 of 7 documents, 1 batch')
@@ -106,6 +130,8 @@ test('default: brings back every document, batch, publicId and status from chain
   await lost.kill()
   rmSync(join(folder, 'a'), { recursive: true })
   await recovered.start()
+  // Before another list corrects the index.
+  expect(await suspendedIn(recovered)).toEqual(suspended)
   const after = await shown(recovered)
   expect(after.batches).toEqual(before.batches)
   // The order in which a batch was requested is lost.
@@ -148,6 +174,17 @@ test('behavior: fsck finds nothing in it, and then each fault that is planted, a
 
   await recovered.stop()
   const database = new DatabaseSync(join(folder, 'b', 'gateway.db'))
+  // 1 = suspended: a document whose release does not count.
+  const held = database.prepare('SELECT id FROM document WHERE status = 1 AND batch IS NULL')
+  const { id } = held.get() as { id: number }
+  database.prepare('UPDATE document SET status = 0 WHERE id = ?').run(id)
+  expect(JSON.parse((await fsck()).stdout).differences).toMatchObject([{ code: 'index_differs' }])
+  const reindexed = await run(process.execPath, [REINDEX], {
+    env: { ...env, ISSUER_KEY: issuer.keys.issuer, DATA_DIR: join(folder, 'b') },
+  })
+  expect(reindexed.code).toBe(0)
+  expect(held.all()).toHaveLength(1)
+  expect(JSON.parse((await fsck()).stdout).differences).toEqual([])
   const hashes = database
     .prepare('SELECT document_hash AS hash FROM history ORDER BY hash')
     .all()
