@@ -446,17 +446,43 @@ contract RolesTest is Base {
         _close(aliceId);
     }
 
-    function test_RevertGiven_TheDelayIsShortenedFirst() external {
-        vm.prank(admin);
-        registry.changeDefaultAdminDelay(0);
-        vm.warp(NOW + DELAY);
-        assertEq(registry.defaultAdminDelay(), DELAY, "the delay until its change holds");
+    /// Neither shorter, for a thief who is in a hurry, nor so long that the role never moves again.
+    function testFuzz_RevertWhen_TheAdminDelayIsChanged(uint48 delay) external {
+        uint48[4] memory delays = [0, DELAY, type(uint48).max, delay];
+        for (uint256 i = 0; i < 4; ++i) {
+            vm.expectRevert(IDocumentRegistry.AdminDelayIsFixed.selector);
+            vm.prank(admin);
+            registry.changeDefaultAdminDelay(delays[i]);
+        }
+        vm.warp(NOW + 365 days);
+        assertEq(registry.defaultAdminDelay(), DELAY, "delay");
+        (uint48 pending, uint48 schedule) = registry.pendingDefaultAdminDelay();
+        assertEq(pending, 0, "pending delay");
+        assertEq(schedule, 0, "schedule");
+    }
+
+    function test_RevertGiven_TheTransferIsAcceptedEarly() external {
         vm.prank(admin);
         registry.beginDefaultAdminTransfer(carol);
+        vm.warp(NOW + DELAY);
         vm.expectRevert(
             abi.encodeWithSignature(
-                "AccessControlEnforcedDefaultAdminDelay(uint48)", uint48(NOW) + 2 * DELAY
+                "AccessControlEnforcedDefaultAdminDelay(uint48)", uint48(NOW) + DELAY
             )
+        );
+        vm.prank(carol);
+        registry.acceptDefaultAdminTransfer();
+        assertEq(registry.defaultAdmin(), admin, "admin");
+    }
+
+    function test_TheAdminCancels() external {
+        vm.prank(admin);
+        registry.beginDefaultAdminTransfer(carol);
+        vm.prank(admin);
+        registry.cancelDefaultAdminTransfer();
+        vm.warp(NOW + DELAY + 1);
+        vm.expectRevert(
+            abi.encodeWithSignature("AccessControlInvalidDefaultAdmin(address)", carol)
         );
         vm.prank(carol);
         registry.acceptDefaultAdminTransfer();

@@ -612,10 +612,14 @@ contract RevokeInBatchTest is BatchBase {
 
 /// @dev Which of two revocations a document in a batch shows.
 contract ChosenRevocationTest is BatchBase {
+    /// Issued the batch and revokes nothing, so that distrusting a revoker leaves it issued.
+    address private issuing = address(0x155);
+
     function setUp() public override {
         super.setUp();
-        _issueBatch(alice, aliceId, root, 5);
         _add(aliceRoot, aliceId, carol, REVOKE);
+        _add(aliceRoot, aliceId, issuing, ISSUE);
+        _issueBatch(issuing, aliceId, root, 5);
     }
 
     /// @dev 255 = nothing, 8 = suspended and released.
@@ -632,16 +636,20 @@ contract ChosenRevocationTest is BatchBase {
     }
 
     function assertShown(uint256 index, uint8 reason) private view {
+        assertShown(index, reason, reason == 6);
+    }
+
+    function assertShown(uint256 index, uint8 reason, bool suspended) private view {
         IDocumentRegistry.Verification memory verification = _verificationAt(aliceId, 0);
         assertEq(verification.record.reason, reason, "reason");
         assertEq(verification.record.revokerIndex, index, "revokerIndex");
         bool none = verification.record.revokedBlock == 0;
         address by = none ? address(0) : index == 1 ? alice : carol;
         assertEq(verification.revoker.account, by, "revoker");
-        IDocumentRegistry.Status status = none || reason == 8
-            ? IDocumentRegistry.Status.Valid
-            : reason == 6
-                ? IDocumentRegistry.Status.Suspended
+        IDocumentRegistry.Status status = suspended
+            ? IDocumentRegistry.Status.Suspended
+            : none || reason == 8
+                ? IDocumentRegistry.Status.Valid
                 : reason == 4
                     ? IDocumentRegistry.Status.Superseded
                     : IDocumentRegistry.Status.Revoked;
@@ -720,8 +728,42 @@ contract ChosenRevocationTest is BatchBase {
         assertShown(0, 0);
     }
 
-    /// The rule in the words of the design, against every pair of revocations in either order.
-    function testFuzz_TheRule(uint8 own, uint8 whole, bool documentFirst, uint8 between) external {
+    function test_AThiefsReleaseOfTheBatchBeatsARelease() external {
+        _onBatch(8);
+        _onDocument(8);
+        assertShown(2, 8);
+        _distrust(aliceRoot, aliceId, alice, BLOCK);
+        assertShown(1, 8, true);
+    }
+
+    function test_OfTwoThievesReleasesTheEarlier() external {
+        _onBatch(8);
+        _pass(1);
+        _onDocument(8);
+        _distrust(aliceRoot, aliceId, carol, BLOCK);
+        assertShown(2, 8, true);
+        _distrust(aliceRoot, aliceId, alice, BLOCK);
+        assertShown(1, 8, true);
+    }
+
+    function test_OfTwoThievesReleasesInOneBlockTheDocuments() external {
+        _onBatch(8);
+        _onDocument(8);
+        _distrust(aliceRoot, aliceId, carol, BLOCK);
+        _distrust(aliceRoot, aliceId, alice, BLOCK);
+        assertShown(2, 8, true);
+    }
+
+    /// The rule in the words of the design, against every pair of revocations in either order, with
+    /// neither, one or both of the accounts distrusted, from any block.
+    function testFuzz_TheRule(
+        uint8 own,
+        uint8 whole,
+        bool documentFirst,
+        uint8 between,
+        uint8 distrustedOwn,
+        uint8 distrustedWhole
+    ) external {
         uint8[6] memory reasons = [255, 8, 6, 1, 4, 9];
         (own, whole) = (reasons[own % 6], reasons[whole % 6]);
         if (documentFirst) _onDocument(own);
@@ -729,7 +771,17 @@ contract ChosenRevocationTest is BatchBase {
         _pass(between % 3);
         if (documentFirst) _onBatch(whole);
         else _onDocument(own);
+        _pass(1);
+        bool ownTheft = _distrustAt(carol, distrustedOwn, _record(documents[0]).revokedBlock);
+        bool wholeTheft =
+            _distrustAt(alice, distrustedWhole, registry.batchOf(aliceId, root).revokedBlock);
 
+        // A release by a distrusted account counts as a suspension.
+        bool ownHeld = own == 6 || own == 8 && ownTheft;
+        assertRule(own, whole, ownHeld, whole == 6 || whole == 8 && wholeTheft);
+    }
+
+    function assertRule(uint8 own, uint8 whole, bool ownHeld, bool wholeHeld) private view {
         uint256 ownBlock = _record(documents[0]).revokedBlock;
         uint256 wholeBlock = registry.batchOf(aliceId, root).revokedBlock;
         bool ownFinal = _isFinal(own);
@@ -737,10 +789,19 @@ contract ChosenRevocationTest is BatchBase {
         bool batchShown;
         if (wholeFinal && !ownFinal) batchShown = true;
         else if (wholeFinal && ownFinal) batchShown = wholeBlock < ownBlock;
-        else if (whole == 6 && !ownFinal) batchShown = own != 6 || wholeBlock < ownBlock;
-        if (batchShown) assertShown(1, whole);
+        else if (wholeHeld && !ownFinal) batchShown = !ownHeld || wholeBlock < ownBlock;
+        if (batchShown) assertShown(1, whole, wholeHeld);
         else if (own == 255) assertShown(0, 0);
-        else assertShown(2, own);
+        else assertShown(2, own, ownHeld);
+    }
+
+    /// @dev Distrusts an account from one of the blocks of the test, or not at all.
+    /// @return Whether it is distrusted in the block.
+    function _distrustAt(address account, uint8 choice, uint40 inBlock) private returns (bool) {
+        uint40 fromBlock = BLOCK + choice % 5;
+        if (fromBlock > block.number) return false;
+        _distrust(aliceRoot, aliceId, account, fromBlock);
+        return inBlock >= fromBlock;
     }
 
     function test_SetAsideOfEither() external {

@@ -23,6 +23,13 @@ contract SomethingThatReverts {
     }
 }
 
+/// @dev Nothing else created by it, so that the address of its registry can be computed.
+contract Deployer is Base {
+    function deploy(address admin_, uint48 delay) external returns (address) {
+        return _deploy(admin_, delay);
+    }
+}
+
 contract BlockNumbersTest is Base {
     address private constant ARB_SYS = address(100);
     uint40 private constant MAX = type(uint40).max;
@@ -152,17 +159,37 @@ contract BlockNumbersTest is Base {
         this.deployWith(address(0), DELAY);
     }
 
-    /// The delay of proposals stays when the admin lowers that of its own transfer.
+    /// Its address follows from the deployer's, so that it can be known before. As the admin it
+    /// would let anybody register issuers: with a request that anybody signs.
+    function test_RevertWhen_AdminIsTheForwarder() external {
+        Deployer deployer = new Deployer();
+        address expected = _created(_created(address(deployer)));
+        expectError(IDocumentRegistry.InvalidAccount.selector, uint160(expected));
+        deployer.deploy(expected, DELAY);
+        // The revert gave the nonce back, so the next one shows that the address was right.
+        address deployed = deployer.deploy(admin, DELAY);
+        assertEq(Registry(deployed).trustedForwarder(), expected, "forwarder");
+    }
+
+    /// The delay of proposals stays what it was at deployment, under a new admin too.
     function test_TheProposalDelayIsFixed() external {
         vm.prank(admin);
-        registry.changeDefaultAdminDelay(0);
+        registry.beginDefaultAdminTransfer(carol);
         vm.warp(NOW + 10 days);
-        assertEq(registry.defaultAdminDelay(), 0, "the admin's delay");
-        assertEq(registry.proposalDelay(), DELAY, "the proposals' delay");
-        vm.prank(admin);
-        registry.proposeAccount(aliceId, carol);
+        vm.prank(carol);
+        registry.acceptDefaultAdminTransfer();
+        assertEq(registry.proposalDelay(), DELAY, "delay");
+        vm.prank(carol);
+        registry.proposeAccount(aliceId, stranger);
         assertEq(
             registry.proposalOf(aliceId).acceptFrom, NOW + 10 days + DELAY, "acceptFrom"
+        );
+    }
+
+    /// @dev The address of the first contract that an account creates with CREATE.
+    function _created(address creator) private pure returns (address) {
+        return address(
+            uint160(uint256(keccak256(abi.encodePacked(hex"d694", creator, hex"01"))))
         );
     }
 }

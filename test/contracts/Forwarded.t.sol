@@ -19,6 +19,7 @@ interface IForwarder {
 
     error ERC2771ForwarderInvalidSigner(address signer, address from);
     error ERC2771ForwarderExpiredRequest(uint48 deadline);
+    error ERC2771ForwarderNoRefundReceiver();
     error FailedCall();
 
     function nonces(address owner) external view returns (uint256);
@@ -40,7 +41,24 @@ contract ForwardedTest is Base {
         _add(aliceRoot, aliceId, vm.addr(ROOT_KEY), MANAGE | DELEGATE);
     }
 
+    function _one(IForwarder.ForwardRequestData memory request)
+        private
+        pure
+        returns (IForwarder.ForwardRequestData[] memory requests)
+    {
+        requests = new IForwarder.ForwardRequestData[](1);
+        requests[0] = request;
+    }
+
     function _signed(uint256 key, address from, uint256 nonce, bytes memory data)
+        private
+        view
+        returns (IForwarder.ForwardRequestData memory)
+    {
+        return _signed(key, from, nonce, data, 0);
+    }
+
+    function _signed(uint256 key, address from, uint256 nonce, bytes memory data, uint256 value)
         private
         view
         returns (IForwarder.ForwardRequestData memory)
@@ -65,7 +83,7 @@ contract ForwardedTest is Base {
                 ),
                 from,
                 address(registry),
-                0,
+                value,
                 GAS,
                 nonce,
                 DEADLINE,
@@ -75,7 +93,7 @@ contract ForwardedTest is Base {
         (uint8 v, bytes32 r, bytes32 s) =
             vm.sign(key, keccak256(abi.encodePacked(hex"1901", domain, message)));
         return IForwarder.ForwardRequestData(
-            from, address(registry), 0, GAS, DEADLINE, data, abi.encodePacked(r, s, v)
+            from, address(registry), value, GAS, DEADLINE, data, abi.encodePacked(r, s, v)
         );
     }
 
@@ -269,14 +287,48 @@ contract ForwardedTest is Base {
         assertEq(IForwarder(forwarder).nonces(alice), 0, "nonce");
     }
 
-    /// A batch of the forwarder goes on after a call that fails, and the nonce is used up.
+    /// A batch of the forwarder goes on after a call that fails, and the nonce is used up: with a
+    /// refund receiver, and without one too where the request carries no value.
     function test_AFailedCallOfABatchIsBurnt() external {
         _issue(alice, aliceId, HASH, 0);
-        IForwarder.ForwardRequestData[] memory requests = new IForwarder.ForwardRequestData[](1);
-        requests[0] = _signed(ALICE_KEY, alice, 0, _issueCall());
+        address payable[2] memory receivers = [payable(stranger), payable(address(0))];
+        for (uint256 i = 0; i < 2; ++i) {
+            vm.prank(stranger);
+            IForwarder(forwarder).executeBatch(
+                _one(_signed(ALICE_KEY, alice, i, _issueCall())), receivers[i]
+            );
+            assertEq(IForwarder(forwarder).nonces(alice), i + 1, "nonce");
+        }
+    }
+
+    /// Nothing of the registry takes value, so a request with value fails. Without a refund
+    /// receiver that reverts the batch, and the request counts as before.
+    function test_RevertGiven_AFailedCallOfABatchCarriesValue() external {
+        IForwarder.ForwardRequestData[] memory requests =
+            _one(_signed(ALICE_KEY, alice, 0, _issueCall(), 1));
+        vm.deal(stranger, 1);
+        vm.expectRevert(IForwarder.ERC2771ForwarderNoRefundReceiver.selector);
+        vm.prank(stranger);
+        IForwarder(forwarder).executeBatch{value: 1}(requests, payable(address(0)));
+        assertEq(IForwarder(forwarder).nonces(alice), 0, "nonce");
+    }
+
+    /// An invalid request, another's or a late one, reverts a batch without a refund receiver, and
+    /// is passed over in one with it. Neither uses a nonce.
+    function test_AnInvalidRequestOfABatch() external {
+        IForwarder.ForwardRequestData[] memory requests =
+            _one(_signed(ROOT_KEY, alice, 0, _issueCall()));
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                IForwarder.ERC2771ForwarderInvalidSigner.selector, vm.addr(ROOT_KEY), alice
+            )
+        );
+        vm.prank(stranger);
+        IForwarder(forwarder).executeBatch(requests, payable(address(0)));
         vm.prank(stranger);
         IForwarder(forwarder).executeBatch(requests, payable(stranger));
-        assertEq(IForwarder(forwarder).nonces(alice), 1, "nonce");
+        assertEq(IForwarder(forwarder).nonces(alice), 0, "nonce");
+        assertStatus(HASH, IDocumentRegistry.Status.NotIssued);
     }
 
     /// Taking DELEGATE suspends a request; only retiring, the deadline or the nonce ends it.
@@ -316,6 +368,17 @@ contract ForwardedTest is Base {
         for (uint256 i = 0; i < calls.length; ++i) {
             _forwardRefused(admin, calls[i], refused);
         }
+    }
+
+    /// A stranger may sign for itself, and the forwarder then calls: neither is the admin.
+    function test_NobodyRegistersThroughTheForwarder() external {
+        bytes memory data =
+            abi.encodeCall(IDocumentRegistry.registerIssuer, (stranger, "A look-alike", ""));
+        address signer = vm.addr(ROOT_KEY);
+        IForwarder.ForwardRequestData memory request = _signed(ROOT_KEY, signer, 0, data);
+        vm.expectRevert(IForwarder.FailedCall.selector);
+        _execute(request);
+        assertEq(registry.issuerCount(), 2, "issuerCount");
     }
 
     function test_AcceptingIsNotForwarded() external {

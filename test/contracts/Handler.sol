@@ -55,7 +55,7 @@ contract Handler is Model {
 
     /// @dev One call of any kind: what the fuzzer does, for a test that walks by itself.
     function step(uint256 seed) external {
-        uint256 kind = uint256(keccak256(abi.encode("kind", seed))) % 26;
+        uint256 kind = uint256(keccak256(abi.encode("kind", seed))) % 32;
         if (kind < 3) pass(seed);
         else if (kind < 5) issue(seed);
         else if (kind < 7) issueMany(seed);
@@ -69,7 +69,9 @@ contract Handler is Model {
         else if (kind < 22) setPermissions(seed);
         else if (kind < 23) retireAccount(seed);
         else if (kind < 24) distrustFrom(seed);
-        else if (kind < 25) administer(seed);
+        else if (kind < 26) distrustReviser(seed);
+        else if (kind < 28) release(seed);
+        else if (kind < 30) administer(seed);
         else settleProposal(seed);
     }
 
@@ -127,7 +129,35 @@ contract Handler is Model {
         entropy = seed;
         (uint32 issuerId, address account, bool forwarded) = _actor();
         bytes32 hash = document(_pick(DOCUMENTS));
-        uint8 reason = _reason();
+        _reviseDocument(issuerId, account, forwarded, hash, _reason());
+    }
+
+    /// @dev Releases, by an account that may, something that is suspended or that a distrusted
+    /// account revoked, where there is any. With `distrustReviser` it makes and mends thefts.
+    function release(uint256 seed) public {
+        entropy = seed;
+        uint32 issuerId = uint32(1 + _pick(ISSUERS));
+        for (uint256 i = 0; i < 12; ++i) {
+            bool alone = _pick(2) == 0;
+            bytes32 key = alone ? document(_pick(DOCUMENTS)) : treeOf(_pick(TREES))[0];
+            IDocumentRegistry.Record memory record =
+                alone ? documents[issuerId][key] : batches[issuerId][key];
+            address account = _member(issuerId);
+            bool may = _may(issuerId, account, false, REVOKE);
+            if (!may || !_mayRevise(issuerId, account, record, 8)) continue;
+            if (alone) _reviseDocument(issuerId, account, false, key, 8);
+            else _reviseRoot(issuerId, account, false, key, 8);
+            return;
+        }
+    }
+
+    function _reviseDocument(
+        uint32 issuerId,
+        address account,
+        bool forwarded,
+        bytes32 hash,
+        uint8 reason
+    ) private {
         IDocumentRegistry.Record storage record = documents[issuerId][hash];
         bool allowed = _may(issuerId, account, forwarded, REVOKE) && _isReason(reason)
             && record.anchoredBlock != 0 && _mayRevise(issuerId, account, record, reason);
@@ -221,7 +251,16 @@ contract Handler is Model {
         entropy = seed;
         (uint32 issuerId, address account, bool forwarded) = _actor();
         bytes32 root = treeOf(_pick(TREES))[0];
-        uint8 reason = _reason();
+        _reviseRoot(issuerId, account, forwarded, root, _reason());
+    }
+
+    function _reviseRoot(
+        uint32 issuerId,
+        address account,
+        bool forwarded,
+        bytes32 root,
+        uint8 reason
+    ) private {
         IDocumentRegistry.Record storage batch = batches[issuerId][root];
         bool allowed = _may(issuerId, account, forwarded, REVOKE) && _isReason(reason)
             && batch.anchoredBlock != 0 && _mayRevise(issuerId, account, batch, reason);
@@ -307,6 +346,38 @@ contract Handler is Model {
         if (held.accountIndex == 0 && _pick(40) != 0) return;
         uint40 fromBlock = uint40(block.number + 2 - _pick(40));
         if (_pick(2) == 0) fromBlock = uint40(_pick(8) == 0 ? 0 : 1 + _pick(1_000));
+        _distrust(issuerId, by, forwarded, account, fromBlock);
+    }
+
+    /// @dev Finds that a release or a final revocation was a thief's: distrusts its account from a
+    /// block near it.
+    function distrustReviser(uint256 seed) public {
+        entropy = seed;
+        (uint32 issuerId, address by, bool forwarded) = _manager();
+        IDocumentRegistry.Record memory record;
+        for (uint256 i = 0; i < 8 && !_isDone(record); ++i) {
+            record = _pick(2) == 0
+                ? documents[issuerId][document(_pick(DOCUMENTS))]
+                : batches[issuerId][treeOf(_pick(TREES))[0]];
+        }
+        if (!_isDone(record)) return;
+        address account = accountsOf[issuerId][record.revokerIndex];
+        if (record.revokerIndex == 0 && _pick(8) != 0) return;
+        _distrust(issuerId, by, forwarded, account, record.revokedBlock + 1 - uint40(_pick(3)));
+    }
+
+    function _isDone(IDocumentRegistry.Record memory record) private pure returns (bool) {
+        return record.reason == 8 || _isFinal(record);
+    }
+
+    function _distrust(
+        uint32 issuerId,
+        address by,
+        bool forwarded,
+        address account,
+        uint40 fromBlock
+    ) private {
+        IDocumentRegistry.Account storage held = accounts[issuerId][account];
         bool allowed = _may(issuerId, by, forwarded, MANAGE) && held.addedBlock != 0
             && fromBlock != 0 && fromBlock <= block.number
             && (held.distrustedFrom == 0 || fromBlock < held.distrustedFrom);
@@ -318,17 +389,28 @@ contract Handler is Model {
         held.distrustedFrom = fromBlock;
         ++reached["distrust"];
 
-        // Distrust alone never improves a verdict: a status stays, or becomes Distrusted.
-        uint8[] memory afterwards = _statuses();
-        for (uint256 i = 0; i < before.length; ++i) {
-            _mustBe(
-                afterwards[i] == before[i]
-                    || afterwards[i] == uint8(IDocumentRegistry.Status.Distrusted)
-            );
-        }
+        _worsened(before, _statuses());
         uint40 lowest = everDistrusted[issuerId][account];
         _mustBe(lowest == 0 || fromBlock < lowest);
         everDistrusted[issuerId][account] = fromBlock;
+    }
+
+    /// @dev Distrust alone never improves a verdict: a status stays, or becomes Distrusted; or a
+    /// valid or expired one becomes Suspended, because its release counts no more.
+    function _worsened(uint8[] memory before, uint8[] memory afterwards) private {
+        for (uint256 i = 0; i < before.length; ++i) {
+            if (afterwards[i] == before[i]) continue;
+            if (afterwards[i] == uint8(IDocumentRegistry.Status.Distrusted)) continue;
+            _mustBe(
+                afterwards[i] == uint8(IDocumentRegistry.Status.Suspended)
+                    && (before[i] == uint8(IDocumentRegistry.Status.Valid)
+                        || before[i] == uint8(IDocumentRegistry.Status.Expired))
+            );
+            // The batches' statuses come after the documents' of each issuer.
+            (bytes32 alone, bytes32 inBatch) =
+                ("a thief's release", "a thief's release in a batch");
+            ++reached[i % (DOCUMENTS + 5) < DOCUMENTS ? alone : inBatch];
+        }
     }
 
     // ---- the admin ------------------------------------------------------------------------------
@@ -468,8 +550,8 @@ contract Handler is Model {
             return accounts[issuerId][account].permissions & MANAGE != 0
                 && _isDistrusted(issuerId, record.revokerIndex, record.revokedBlock);
         }
-        if (reason == 6) return !_isHold(record);
-        if (reason == 8) return _isHold(record);
+        if (reason == 6) return !_isHold(issuerId, record);
+        if (reason == 8) return _isHold(issuerId, record);
         return true;
     }
 
@@ -498,6 +580,10 @@ contract Handler is Model {
         if (_isFinal(record)) {
             record.setAside = true;
             ++reached["set aside"];
+        }
+        if (_isThiefsRelease(issuerId, record)) {
+            ++reached[reason == 8 ? bytes32("released again") : bytes32("final after a theft")];
+            if (record.setAside) ++reached["what a thief set aside"];
         }
         _revise(record, issuerId, account, reason);
         if (_isFinal(record)) everFinal[issuerId][key] = true;

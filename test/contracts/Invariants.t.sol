@@ -136,6 +136,11 @@ contract WalkTest is WalkBase {
         "retire",
         "retire itself",
         "distrust",
+        "a thief's release",
+        "a thief's release in a batch",
+        "released again",
+        "final after a theft",
+        "what a thief set aside",
         "close",
         "reopen",
         "propose",
@@ -146,7 +151,7 @@ contract WalkTest is WalkBase {
     mapping(uint256 => uint256) private counts;
 
     function test_TheWalkReachesEverything() external {
-        for (uint256 run = 0; run < 20; ++run) {
+        for (uint256 run = 0; run < 30; ++run) {
             super.setUp();
             _startHandler();
             for (uint256 i = 0; i < 400; ++i) {

@@ -335,6 +335,22 @@ contract ProposalTest is IssuerBase {
         assertEq(registry.proposalOf(aliceId).acceptFrom, ACCEPT_FROM + DELAY, "acceptFrom");
     }
 
+    /// Where the window would end beyond 40 bits, it ends with them. No view reverts.
+    function test_TheWindowEndsWithTheClock() external {
+        uint40 last = type(uint40).max;
+        uint40[3] memory times = [last - 30 days - 1, last - 30 days, last - 30 days + 1];
+        for (uint256 i = 0; i < 3; ++i) {
+            vm.warp(times[i] - DELAY);
+            _propose(admin, carol);
+            IDocumentRegistry.Proposal memory proposal = registry.proposalOf(aliceId);
+            assertEq(proposal.acceptFrom, times[i], "acceptFrom");
+            assertEq(proposal.acceptUntil, i == 0 ? last - 1 : last, "acceptUntil");
+        }
+        vm.warp(last);
+        _accept(carol);
+        assertEq(registry.accountOf(aliceId, carol).permissions, MANAGE, "permissions");
+    }
+
     function test_RevertGiven_NotProposed() external {
         expectError(IDocumentRegistry.NotProposed.selector, aliceId, carol);
         _accept(carol);

@@ -104,8 +104,23 @@ abstract contract Model {
         return record.revokedBlock != 0 && record.reason != 6 && record.reason != 8;
     }
 
-    function _isHold(IDocumentRegistry.Record memory record) internal pure returns (bool) {
-        return record.revokedBlock != 0 && record.reason == 6;
+    /// @dev Suspended; a release by an account that is distrusted from its block counts as such.
+    function _isHold(uint32 issuerId, IDocumentRegistry.Record memory record)
+        internal
+        view
+        returns (bool)
+    {
+        if (record.revokedBlock == 0) return false;
+        return record.reason == 6 || _isThiefsRelease(issuerId, record);
+    }
+
+    function _isThiefsRelease(uint32 issuerId, IDocumentRegistry.Record memory record)
+        internal
+        view
+        returns (bool)
+    {
+        return record.reason == 8
+            && _isDistrusted(issuerId, record.revokerIndex, record.revokedBlock);
     }
 
     function _isDistrusted(uint32 issuerId, uint16 index, uint40 inBlock)
@@ -128,7 +143,7 @@ abstract contract Model {
         }
         if (_isFinal(record) && record.reason == 4) return IDocumentRegistry.Status.Superseded;
         if (_isFinal(record)) return IDocumentRegistry.Status.Revoked;
-        if (_isHold(record)) return IDocumentRegistry.Status.Suspended;
+        if (_isHold(issuerId, record)) return IDocumentRegistry.Status.Suspended;
         if (record.validUntil != 0 && record.validUntil <= block.timestamp) {
             return IDocumentRegistry.Status.Expired;
         }
@@ -137,15 +152,16 @@ abstract contract Model {
 
     /// @dev What a document of a batch should show; all zero without the batch.
     function _inBatch(
+        uint32 issuerId,
         IDocumentRegistry.Record memory own,
         IDocumentRegistry.Record memory batch
-    ) internal pure returns (IDocumentRegistry.Record memory record) {
+    ) internal view returns (IDocumentRegistry.Record memory record) {
         if (batch.anchoredBlock == 0) return record;
-        bool ofBatch;
-        if (_isFinal(own) && _isFinal(batch)) ofBatch = batch.revokedBlock < own.revokedBlock;
+        bool earlier = batch.revokedBlock < own.revokedBlock;
+        bool ofBatch = _isHold(issuerId, batch);
+        if (_isFinal(own) && _isFinal(batch)) ofBatch = earlier;
         else if (_isFinal(own) || _isFinal(batch)) ofBatch = _isFinal(batch);
-        else if (_isHold(own) && _isHold(batch)) ofBatch = batch.revokedBlock < own.revokedBlock;
-        else ofBatch = _isHold(batch);
+        else if (_isHold(issuerId, own) && ofBatch) ofBatch = earlier;
 
         record.accountIndex = batch.accountIndex;
         record.anchoredBlock = batch.anchoredBlock;
@@ -253,7 +269,8 @@ abstract contract Model {
     ) private view {
         bytes32 hash = document(index);
         bytes32[] memory proof = Merkle.proof(nodes, index);
-        IDocumentRegistry.Record memory record = _inBatch(documents[issuerId][hash], batch);
+        IDocumentRegistry.Record memory record =
+            _inBatch(issuerId, documents[issuerId][hash], batch);
         _checkVerification(
             registry.verificationInBatch(issuerId, nodes[0], hash, 0, proof), issuerId, record
         );

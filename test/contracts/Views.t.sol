@@ -39,6 +39,19 @@ contract ViewsTest is Base {
         assertEq(bytes(verification.issuer.name).length, 0, "verification's issuer");
     }
 
+    /// Whatever a proposal's slot holds: the end of its window is never beyond 40 bits.
+    function testFuzz_ProposalOfNeverReverts(address account, uint40 acceptFrom) external {
+        uint256 namespace = uint256(keccak256(abi.encode(aliceId, STORAGE_ROOT)));
+        uint256 word = uint256(acceptFrom) << 160 | uint160(account);
+        vm.store(address(registry), bytes32(namespace + 5), bytes32(word));
+        IDocumentRegistry.Proposal memory proposal = registry.proposalOf(aliceId);
+        assertEq(proposal.account, account, "account");
+        assertEq(proposal.acceptFrom, acceptFrom, "acceptFrom");
+        uint256 until = uint256(acceptFrom) + 30 days;
+        if (until > type(uint40).max) until = type(uint40).max;
+        assertEq(proposal.acceptUntil, acceptFrom == 0 ? 0 : until, "acceptUntil");
+    }
+
     /// An account that another issuer has is not an account of this one, whatever its index.
     function test_AccountsOfAnotherIssuer() external view {
         assertEq(registry.accountOf(bobId, alice), nobody, "Alice's");

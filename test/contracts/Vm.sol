@@ -16,6 +16,7 @@ interface Vm {
         returns (uint8 v, bytes32 r, bytes32 s);
     function assume(bool condition) external pure;
     function chainId(uint256 id) external;
+    function deal(address account, uint256 balance) external;
     function etch(address target, bytes calldata code) external;
     function expectEmit(address emitter) external;
     function expectRevert(bytes calldata revertData) external;
