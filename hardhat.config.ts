@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import hardhatEthers from '@nomicfoundation/hardhat-ethers'
 import hardhatKeystore from '@nomicfoundation/hardhat-keystore'
 import hardhatTypechain from '@nomicfoundation/hardhat-typechain'
 import hardhatVerify from '@nomicfoundation/hardhat-verify'
-import { configVariable, defineConfig } from 'hardhat/config'
+import { configVariable, defineConfig, overrideTask } from 'hardhat/config'
 
 const compiler = ({ viaIR, runs }: { viaIR: boolean; runs: number }) => ({
   version: '0.8.37',
@@ -20,8 +21,19 @@ const tests = readdirSync(new URL('test/contracts', import.meta.url))
   .filter((name) => name.endsWith('.sol'))
   .map((name) => `test/contracts/${name}`)
 
-/** Pinned, so that fuzzing in CI is the same everywhere. */
+/** Pinned, so that fuzzing in CI is the same everywhere. Invariants take it too. */
 const seed = `0x${Buffer.from('document-registry').toString('hex').padStart(64, '0')}`
+
+/** The long suite looks elsewhere each time. To repeat a run, set the seed that it printed. */
+const longSeed = process.env.SOLIDITY_SEED ?? `0x${randomBytes(32).toString('hex')}`
+
+const printSeed = overrideTask(['test', 'solidity'])
+  .setInlineAction(async (args, _, runSuper) => {
+    const profile = args.testProfile ?? process.env.HARDHAT_TEST_PROFILE
+    if (profile === 'long') console.log(`SOLIDITY_SEED=${longSeed}`)
+    return await runSuper(args)
+  })
+  .build()
 
 /**
  * Addresses and keys are configuration variables: from the environment, or `hardhat keystore set
@@ -47,6 +59,7 @@ export default defineConfig({
   plugins: [hardhatEthers, hardhatKeystore, hardhatTypechain, hardhatVerify],
   networks: Object.fromEntries(networks.map((name) => [name, network(name)])),
   verify: { etherscan: { apiKey: configVariable('ETHERSCAN_API_KEY') } },
+  tasks: [printSeed],
   typechain: { tsNocheck: true },
   paths: { tests: { solidity: './test/contracts' } },
   solidity: {
@@ -62,7 +75,7 @@ export default defineConfig({
         },
         // For a longer look: `hardhat test solidity --test-profile long`.
         long: {
-          fuzz: { seed, runs: 20_000 },
+          fuzz: { seed: longSeed, runs: 20_000 },
           invariant: { runs: 256, depth: 256, failOnRevert: true },
         },
       },
