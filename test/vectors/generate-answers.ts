@@ -13,6 +13,7 @@ import {
   encodeBase58,
   encodeBase64,
   encodeRlp,
+  getBytes,
   Interface,
   keccak256,
   sha256,
@@ -24,7 +25,7 @@ import type { Hex } from '../../document/hex.ts'
 import { formatRegistryId, parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import { startAnvilNode } from '../support/anvil.ts'
 import { patient } from '../support/patient.ts'
-import { deployRegistry, PERMISSION, transact } from '../support/transact.ts'
+import { deployRegistry, PERMISSION, setTexts, transact } from '../support/transact.ts'
 import golden from './documents.json' with { type: 'json' }
 
 const ORIGIN =
@@ -35,6 +36,7 @@ const ADMIN: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4
 const MANAGER: Hex = `0x${'b2'.repeat(32)}`
 const ISSUER: Hex = `0x${'c3'.repeat(32)}`
 const STOLEN: Hex = `0x${'d4'.repeat(32)}`
+const THIEF: Hex = `0x${'e5'.repeat(32)}`
 
 /** As docs/formats.md has it. */
 const ACCOUNT =
@@ -50,6 +52,11 @@ const abi = new Interface([
   `function verificationInBatch(uint32 issuerId, bytes32 root, bytes32 documentHash, uint40 validUntil, bytes32[] proof) view returns (${VERIFICATION})`,
 ])
 
+/** The same with texts as bytes: ethers reads UTF-8 alone. */
+const ofBytes = new Interface([
+  `function verificationOf(uint32 issuerId, bytes32 documentHash) view returns (${VERIFICATION.replace('string name, string uri', 'bytes name, bytes uri')})`,
+])
+
 type Values = { [name: string]: Value }
 type Value = string | number | boolean | Values
 type Key = {
@@ -60,7 +67,7 @@ type Key = {
 
 /** @returns What ethers decodes, numbers as numbers and addresses in lower case. */
 function read(answer: string): Values {
-  const [tuple] = abi.decodeFunctionResult('verificationOf', answer)
+  const [tuple] = ofBytes.decodeFunctionResult('verificationOf', answer)
   const plain = (value: unknown): Value => {
     if (typeof value === 'bigint') return Number(value)
     if (typeof value === 'boolean') return value
@@ -69,7 +76,13 @@ function read(answer: string): Values {
     const { toObject } = value as { toObject(): Record<string, unknown> }
     return Object.fromEntries(Object.entries(toObject.call(value)).map(([k, v]) => [k, plain(v)]))
   }
-  return plain(tuple) as Values
+  const values = plain(tuple) as Values
+  const issuer = part(values, 'issuer')
+  for (const text of ['name', 'uri'])
+    issuer[text] = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+      getBytes(issuer[text] as string),
+    )
+  return values
 }
 
 /** @returns The answer with other values: what a node that lies or errs would send. */
@@ -78,7 +91,9 @@ function rewrite(answer: string, change: (values: Values) => void): string {
   change(values)
   return abi.encodeFunctionResult('verificationOf', [values])
 }
-const part = (values: Values, name: string) => values[name] as Values
+function part(values: Values, name: string): Values {
+  return values[name] as Values
+}
 
 function dataOf({ issuerId, documentHash, batch }: Key): string {
   return batch
@@ -99,7 +114,7 @@ const provider = patient({
   request: ({ method, params = [] }) => anvil.request(method, ...(params as unknown[])),
 })
 const accountOf = (key: Hex) => new Wallet(key).address
-for (const key of [ADMIN, MANAGER, ISSUER, STOLEN])
+for (const key of [ADMIN, MANAGER, ISSUER, STOLEN, THIEF])
   await anvil.request('anvil_setBalance', accountOf(key), '0x56bc75e2d63100000')
 const registry = await deployRegistry(
   provider,
@@ -176,6 +191,39 @@ const manifest = sha256(
   ),
 )
 await send('issueBatch', [1, tree.root, leaves.length, manifest])
+
+// What a thief released, alone and a whole batch.
+const released = hash(10)
+await send('addAccount', [1, accountOf(THIEF), PERMISSION.revoke], MANAGER)
+const reissued: [string, number][] = [
+  [valid.documentHash, 0],
+  [hash(8), 0],
+  [hash(11), 0],
+]
+const releasedTree = StandardMerkleTree.of(reissued, ['bytes32', 'uint40'])
+const { root: releasedRoot } = releasedTree
+await send('issueBatch', [1, releasedRoot, reissued.length, manifest])
+await send('revokeBatch', [1, releasedRoot, 6])
+for (const one of [released, hash(9)]) {
+  await send('issue', [1, one, 0])
+  await send('revoke', [1, one, 6])
+}
+await send('release', [1, hash(9)], THIEF)
+const beforeTheft = await blockNumber()
+await send('release', [1, released], THIEF)
+await send('releaseBatch', [1, releasedRoot], THIEF)
+await send('distrustFrom', [1, accountOf(THIEF), beforeTheft + 1], MANAGER)
+
+// Issuer 3 is closed, and its texts are not UTF-8.
+await send('registerIssuer', [accountOf(MANAGER), 'N', ''], ADMIN)
+await send('setPermissions', [3, accountOf(MANAGER), PERMISSION.issue | PERMISSION.manage], MANAGER)
+await send('issue', [3, hash(1), 0], MANAGER)
+await setTexts(provider, registry, ADMIN, 3, {
+  // Each is what WHATWG decodes to one U+FFFD: a lone byte, two that are cut off, a surrogate's 3.
+  name: Buffer.from('41ff42e28243eda08044', 'hex'),
+  uri: Buffer.concat([Buffer.from('https://example.org/'), Buffer.of(0xc3)]),
+})
+await send('closeIssuer', [3], ADMIN)
 const head = await blockNumber()
 
 const inBatch = (index: number): Key => {
@@ -184,6 +232,10 @@ const inBatch = (index: number): Key => {
   return { ...of(documentHash), batch: { root: tree.root, validUntil, proof } }
 }
 const batched = inBatch(0)
+const inReleased: Key = {
+  ...of(valid.documentHash),
+  batch: { root: releasedRoot, validUntil: 0, proof: releasedTree.getProof(0) },
+}
 
 // verifications.json
 const keys: [string, Key][] = [
@@ -199,8 +251,12 @@ const keys: [string, Key][] = [
   ['of another issuer, with a name of 32 bytes and no URI', of(hash(1), 2)],
   ['not issued by another issuer', of(hash(2), 2)],
   ['of an issuer that is not there', of(hash(1), 4294967295)],
+  ['of a closed issuer with name and URI that are not UTF-8', of(hash(1), 3)],
+  ['released by a distrusted account', of(released)],
+  ['released by an account that is distrusted since', of(hash(9))],
   ['valid in a batch', batched],
   ['revoked in a batch by its own slot', inBatch(1)],
+  ['in a batch that a distrusted account released', inReleased],
   [
     'in a batch with another expiry',
     { ...batched, batch: { ...inBatch(0).batch, validUntil: 1 } as never },
@@ -256,6 +312,9 @@ readAs(
     Object.assign(part(values, 'record'), { ...REVOCATION, revokedBlock: 0 })
   }, 'not issued'),
 )
+const THIEFS = 'released by a distrusted account'
+const SERVED = 'released by an account that is distrusted since'
+const IN_THIEFS = 'in a batch that a distrusted account released'
 type Bad = [name: string, answer: unknown, code?: string, of?: string]
 const bad: Bad[] = [
   ['no bytes', '0x'],
@@ -277,7 +336,6 @@ const bad: Bad[] = [
   ['a bool of 2', patched(last(13), 2)],
   ['an address over 160 bits', patched(last(14) - 20, 1)],
   ['a count over 40 bits', patched(last(31) - 5, 1)],
-  ['a name that is not UTF-8', patched(37 * 32, 0xff)],
   ['padding that is not zero', patched(sound.length / 2 - 2, 1)],
   [
     'the status is not that of the record',
@@ -294,6 +352,30 @@ const bad: Bad[] = [
     }, 'expired'),
     'no_registry',
     'expired',
+  ],
+  [
+    'valid, and released by a distrusted account',
+    lie((values) => {
+      values.status = 1
+    }, THIEFS),
+    'no_registry',
+    THIEFS,
+  ],
+  [
+    'suspended, and released before the distrust',
+    lie((values) => {
+      values.status = 3
+    }, SERVED),
+    'no_registry',
+    SERVED,
+  ],
+  [
+    'valid in a batch that a distrusted account released',
+    lie((values) => {
+      values.status = 1
+    }, IN_THIEFS),
+    'no_registry',
+    IN_THIEFS,
   ],
   [
     'not issued, with an account',
@@ -399,14 +481,18 @@ async function slotsOf(key: Key, block: number): Promise<string[]> {
   const slots = key.batch ? [at(key.batch.root, plus(N, 2)), own] : [own]
   const anchor = await load(slots[0] as string)
   if (bits(anchor, 16, 40) === 0n) return slots.slice(0, 1)
-  const record = await load(own)
+  const signer = (index: bigint | number) => at(word(index), plus(N, 4))
+  if (key.batch)
+    for (const one of [anchor, await load(own)])
+      if (bits(one, 152, 40) !== 0n && bits(one, 232, 8) === 8n)
+        slots.push(signer(bits(one, 136, 16)))
+  // The one that is shown: ethers reads it.
+  const record = part(read(await call(key, block)), 'record') as Record<string, number>
   const indexes = [bits(anchor, 0, 16)]
-  const revoker = bits(record, 136, 16)
-  if (bits(record, 152, 40) !== 0n && revoker !== indexes[0]) indexes.push(revoker)
+  if (record.revokedBlock !== 0) indexes.push(BigInt(record.revokerIndex ?? 0))
   for (const index of indexes) {
-    const slot = at(word(index), plus(N, 4))
-    const account = bits(await load(slot), 0, 160)
-    slots.push(slot, at(word(account), plus(N, 3)))
+    const account = bits(await load(signer(index)), 0, 160)
+    slots.push(signer(index), at(word(account), plus(N, 3)))
   }
   slots.push(N)
   for (const slot of [plus(N, 6), plus(N, 7)]) {
@@ -416,7 +502,7 @@ async function slotsOf(key: Key, block: number): Promise<string[]> {
     const length = Number(content / 2n)
     for (let i = 0; i * 32 < length; i++) slots.push(plus(keccak256(slot), i))
   }
-  return slots
+  return [...new Set(slots)]
 }
 
 async function proofOf(key: Key, block: number) {
@@ -599,6 +685,19 @@ const bundles = [
   await bundleOf('not issued', of(hash(99)), valid, never, {
     publicId: publicIdOf(1, hash(99), '00'.repeat(16)),
   }),
+  await bundleOf(
+    'released by a distrusted account, without its sealed document',
+    of(released),
+    valid,
+    verdict('suspended', false, 'suspension fail suspended', gone),
+    { sealed: null, publicId: publicIdOf(1, released, '00'.repeat(16)) },
+  ),
+  await bundleOf(
+    'in a batch that a distrusted account released',
+    inReleased,
+    valid,
+    verdict('suspended', true, 'suspension fail suspended'),
+  ),
   await bundleOf('valid in a batch', batched, valid, verdict('valid', true)),
   await bundleOf(
     'revoked in a batch by its own slot',

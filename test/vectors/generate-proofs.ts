@@ -15,12 +15,13 @@ import { toQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { startAnvilNode } from '../support/anvil.ts'
 import { gethBinary, startGethNode } from '../support/geth.ts'
 import { patient } from '../support/patient.ts'
-import { deployRegistry, PERMISSION, transact } from '../support/transact.ts'
+import { deployRegistry, PERMISSION, setTexts, transact } from '../support/transact.ts'
 
 const ADMIN: Hex = `0x${'a1'.repeat(32)}`
 const MANAGER: Hex = `0x${'b2'.repeat(32)}`
 const ISSUER: Hex = `0x${'c3'.repeat(32)}`
 const STOLEN: Hex = `0x${'d4'.repeat(32)}`
+const THIEF: Hex = `0x${'e5'.repeat(32)}`
 const ALL = PERMISSION.issue | PERMISSION.revoke | PERMISSION.manage
 
 /** Seconds of the Unix epoch. */
@@ -46,6 +47,10 @@ const ALONE = {
   'set aside': hash(12),
   'not issued': hash(13),
 }
+/** Likewise; by an account that was stolen after it had served. */
+const BY_THIEF = {
+  'released by a thief': hash(14),
+}
 /** Documents of the first batch. */
 const BATCHED = {
   'valid in a batch': hash(33),
@@ -56,6 +61,37 @@ const BATCHED = {
 const HELD = {
   'suspended with its batch': hash(49),
   'revoked in a suspended batch': hash(50),
+}
+
+/** What is done to a batch or to a document in it, in this order. */
+type Revision = 'hold' | 'revoke' | 'release' | "thief's release" | "thief's early release"
+/** Batches of two documents each, by what becomes of the batch and of its first document. */
+const REVISED: Record<string, { whole: Revision[]; own: Revision[] }> = {
+  'batch released by a thief': { whole: ['hold', "thief's release"], own: [] },
+  'both released by a thief': {
+    whole: ['hold', "thief's release"],
+    own: ['hold', "thief's release"],
+  },
+  'batch released by a thief, and its own slot by a trusted account': {
+    whole: ['hold', "thief's release"],
+    own: ['hold', 'release'],
+  },
+  'batch released by a thief, and not shown since its own slot is revoked': {
+    whole: ['hold', "thief's release"],
+    own: ['revoke'],
+  },
+  'released by a thief in a batch that is revoked, which is shown': {
+    whole: ['revoke'],
+    own: ['hold', "thief's release"],
+  },
+  'batch released by a trusted account, in which it is suspended': {
+    whole: ['hold', 'release'],
+    own: ['hold'],
+  },
+  'batch released by the same account before its theft': {
+    whole: ['hold', "thief's early release"],
+    own: [],
+  },
 }
 
 type Case = { name: string; key: DocumentKey }
@@ -77,13 +113,22 @@ function treeOf(documents: Record<string, Hex>) {
   return { root, size: entries.length, cases }
 }
 
-function casesOf(batched: Case[], held: Case[]): Case[] {
-  const alone = Object.entries(ALONE).map<Case>(([name, documentHash]) => ({
+const [batched, held] = [treeOf(BATCHED), treeOf(HELD)]
+const revisedTrees = Object.entries(REVISED).map(([name, { whole, own }], i) => {
+  const [first, second] = [hash(0x60 + i), hash(0x80 + i)]
+  const tree = treeOf({ [name]: first, other: second })
+  return { ...tree, whole, own, first }
+})
+
+const aloneOf = (documents: Record<string, Hex>, issuerId = 1) =>
+  Object.entries(documents).map<Case>(([name, documentHash]) => ({
     name,
-    key: { issuerId: 1, documentHash },
+    key: { issuerId, documentHash },
   }))
-  const [first] = batched
-  const [other] = held
+
+function commonCases(): Case[] {
+  const [first] = batched.cases
+  const [other] = held.cases
   if (!first?.key.batch || !other?.key.batch) throw new Error('no batch')
   const { documentHash, batch } = first.key
   const inBatch = (more: Partial<BatchPath>): DocumentKey => ({
@@ -91,9 +136,9 @@ function casesOf(batched: Case[], held: Case[]): Case[] {
     batch: { ...batch, ...more },
   })
   return [
-    ...alone,
-    ...batched,
-    ...held,
+    ...aloneOf(ALONE),
+    ...batched.cases,
+    ...held.cases,
     {
       name: 'not issued, in a batch with another expiry',
       key: inBatch({ validUntil: 0 }),
@@ -126,9 +171,57 @@ function casesOf(batched: Case[], held: Case[]): Case[] {
   ]
 }
 
-async function proofsOf(url: string, origin: string, fund: (account: string) => Promise<void>) {
+/** Of one node alone: they differ in the slots that are read, and the file is large. */
+function furtherCases(): Case[] {
+  return [
+    ...aloneOf(BY_THIEF),
+    ...revisedTrees.flatMap(({ cases }) => cases.slice(0, 1)),
+    ...aloneOf({ 'of a closed issuer with name and URI that are not UTF-8': ALONE.valid }, 3),
+  ]
+}
+
+type Send = (name: string, args: unknown[], key?: Hex) => Promise<unknown>
+
+/** Releases by an account that is distrusted from a block on, of which some came before. */
+async function reviseAsThief(send: Send, blockNumber: () => Promise<number>): Promise<void> {
+  const accountOf = (key: Hex) => new Wallet(key).address
+  const released = [1, BY_THIEF['released by a thief']]
+  await send('issue', [...released, 0])
+  await send('addAccount', [1, accountOf(THIEF), PERMISSION.revoke], MANAGER)
+  await send('revoke', [...released, REASON.certificateHold])
+
+  for (const { root, size } of revisedTrees) await send('issueBatch', [1, root, size, hash(0)])
+  const revise = async (early: boolean) => {
+    for (const { root, first, whole, own } of revisedTrees)
+      for (const [suffix, target, revisions] of [
+        ['Batch', [1, root], whole],
+        ['InBatch', [1, root, [first]], own],
+      ] as const)
+        for (const revision of revisions) {
+          if ((revision === "thief's release") === early) continue
+          const key = revision.startsWith('thief') ? THIEF : ISSUER
+          if (revision.endsWith('release')) await send(`release${suffix}`, [...target], key)
+          else {
+            const reason = revision === 'hold' ? REASON.certificateHold : REASON.keyCompromise
+            await send(`revoke${suffix}`, [...target, reason], key)
+          }
+        }
+  }
+  await revise(true)
+  const theft = (await blockNumber()) + 1
+  await send('release', released, THIEF)
+  await revise(false)
+  await send('distrustFrom', [1, accountOf(THIEF), theft], MANAGER)
+}
+
+async function proofsOf(
+  wanted: readonly Case[],
+  url: string,
+  origin: string,
+  fund: (account: string) => Promise<void>,
+) {
   const provider = patient(createFetchProvider(url))
-  const keys = [ADMIN, MANAGER, ISSUER, STOLEN]
+  const keys = [ADMIN, MANAGER, ISSUER, STOLEN, THIEF]
   for (const key of keys) await fund(new Wallet(key).address)
   const registry = await deployRegistry(
     provider,
@@ -142,12 +235,11 @@ async function proofsOf(url: string, origin: string, fund: (account: string) => 
   const send = (name: string, args: unknown[], key = ISSUER) =>
     transact(provider, registry, key, name, args)
   const accountOf = (key: Hex) => new Wallet(key).address
+  const blockNumber = async () =>
+    Number(await provider.request({ method: 'eth_blockNumber', params: [] }))
   const revoke = (documentHash: Hex, reason: number, key = ISSUER) =>
     send('revoke', [1, documentHash, reason], key)
-  const many = Array.from(
-    { length: 40 },
-    (_, i) => hash(1).slice(0, -4) + (0x1000 + i).toString(16),
-  )
+  const many = Array.from({ length: 8 }, (_, i) => hash(1).slice(0, -4) + (0x1000 + i).toString(16))
   await send('issueMany', [1, many, many.map(() => 0)])
   for (const [name, documentHash] of Object.entries(ALONE).slice(0, 7))
     await send('issue', [
@@ -163,7 +255,6 @@ async function proofsOf(url: string, origin: string, fund: (account: string) => 
   await revoke(ALONE['revoked by another account'], REASON.privilegeWithdrawn, MANAGER)
   await send('supersede', [...[1, hash(0), ALONE.superseded, ALONE.successor], FUTURE])
 
-  const [batched, held] = [treeOf(BATCHED), treeOf(HELD)]
   for (const { root, size } of [batched, held]) await send('issueBatch', [1, root, size, hash(0)])
   await send('revokeInBatch', [
     ...[1, batched.root, [BATCHED['revoked in a batch']]],
@@ -184,10 +275,20 @@ async function proofsOf(url: string, origin: string, fund: (account: string) => 
   await send('distrustFrom', [1, accountOf(STOLEN), 1], MANAGER)
   await send('release', [1, ALONE['set aside']], MANAGER)
   await send('issue', [1, ALONE['issued again'], FUTURE])
+  await reviseAsThief(send, blockNumber)
 
   await send('registerIssuer', [accountOf(MANAGER), 'N'.repeat(31), ''], ADMIN)
   await send('setPermissions', [2, accountOf(MANAGER), ALL], MANAGER)
   await send('issue', [2, ALONE.suspended, 0], MANAGER)
+  await send('registerIssuer', [accountOf(MANAGER), 'N', ''], ADMIN)
+  await send('setPermissions', [3, accountOf(MANAGER), ALL], MANAGER)
+  await send('issue', [3, ALONE.valid, 0], MANAGER)
+  await setTexts(provider, registry, ADMIN, 3, {
+    // 70 bytes, and 138 with U+FFFD: it has three further slots, and not five.
+    name: Buffer.concat([Buffer.from('Amt '), Buffer.alloc(34, 0xff), Buffer.alloc(32, 0x41)]),
+    uri: Buffer.of(0xc3),
+  })
+  await send('closeIssuer', [3], ADMIN)
 
   const blockAt = (number: string) =>
     provider.request({
@@ -196,7 +297,7 @@ async function proofsOf(url: string, origin: string, fund: (account: string) => 
     }) as Promise<{ hash: Hex }>
   const block = await blockAt('latest')
   const cases = []
-  for (const { name, key } of casesOf(batched.cases, held.cases)) {
+  for (const { name, key } of wanted) {
     const stateProof = await fetchProof(provider, registry, key)
     const { blockNumber } = decodeHeader(stateProof.header)
     const reading = await createChainReader(provider, registry).read(key, {
@@ -219,14 +320,15 @@ async function proofsOf(url: string, origin: string, fund: (account: string) => 
 
 const dir = mkdtempSync(join(tmpdir(), 'state-proofs-'))
 const anvil = await startAnvilNode(dir)
-const ofAnvil = await proofsOf(anvil.url, 'Anvil 1.7.1', async (account) => {
+const ofAnvil = await proofsOf(commonCases(), anvil.url, 'Anvil 1.7.1', async (account) => {
   await anvil.request('anvil_setBalance', account, '0x56bc75e2d63100000')
 })
 await anvil.kill()
 const binary = await gethBinary()
 if (binary === undefined) throw new Error('geth is needed')
 const geth = await startGethNode(binary, dir)
-const ofGeth = await proofsOf(geth.url, 'geth 1.16.7 --dev', geth.fund)
+const all = [...commonCases(), ...furtherCases()]
+const ofGeth = await proofsOf(all, geth.url, 'geth 1.16.7 --dev', geth.fund)
 await geth.kill()
 rmSync(dir, { recursive: true, force: true })
 writeFileSync(

@@ -5,7 +5,7 @@ import type { StateProof } from '../../document/state-proof.ts'
 import { type ChainReading, REGISTRY_STATUSES } from '../../verifier/ports.ts'
 import { decodeHeader, encodeHeader } from '../../verifier/proof/header.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
-import { readVerification } from '../../verifier/proof/slots.ts'
+import { readVerification, slotsOfIssuer } from '../../verifier/proof/slots.ts'
 import { readStateProof, readStorageRoot } from '../../verifier/proof/state-proof.ts'
 import { keyOf, type Vectors } from '../support/vector-runner.ts'
 import vectors from '../vectors/state-proofs.json' with { type: 'json' }
@@ -67,6 +67,68 @@ describe('proofs of real nodes', () => {
     expect(named('issued again').reading.status).toBe('valid')
   })
 
+  // A batch and its document have a slot each, an account has two, of which a releaser needs one.
+  test.each<[string, number, string, number | undefined]>([
+    ['batch released by a thief', 3, 'suspended', 8],
+    ['both released by a thief', 3, 'suspended', 8],
+    ['batch released by a thief, and its own slot by a trusted account', 3, 'suspended', 8],
+    ['batch released by a thief, and not shown since its own slot is revoked', 2, 'revoked', 1],
+    ['released by a thief in a batch that is revoked, which is shown', 2, 'revoked', 1],
+    ['batch released by a trusted account, in which it is suspended', 1, 'suspended', 6],
+    ['batch released by the same account before its theft', 2, 'valid', 0],
+  ])('behavior: %s: %i slots more than a document', (name, more, status, reason) => {
+    const { reading, stateProof } = named(name)
+    expect(reading).toMatchObject({ status, record: { reason } })
+    expect(stateProof.storageProof).toHaveLength(count('valid') + more)
+    const keys = stateProof.storageProof.map(({ key }) => key)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  test('behavior: who released comes after batch and document, also where it is not shown', () => {
+    const slotsAt = (one: Case) => {
+      const { issuerId, documentHash, batch } = keyOf(one)
+      const { record, batch: ofBatch, signer, account } = slotsOfIssuer(issuerId)
+      return { documentHash, root: batch?.root as Hex, record, ofBatch, signer, account }
+    }
+    const hidden = named('batch released by a thief, and not shown since its own slot is revoked')
+    const slots = slotsAt(hidden)
+    const [thief, issuer] = [3, 1]
+    expect(hidden.stateProof.storageProof.slice(0, 5).map(({ key }) => key)).toEqual([
+      ...[slots.ofBatch(slots.root), slots.record(slots.documentHash)],
+      ...[slots.signer(thief), slots.signer(issuer)],
+      slots.account(hidden.reading.account.account),
+    ])
+    // Without the thief's slot, or with it at the end, it proves nothing.
+    const [first, second, releaser, ...rest] = hidden.stateProof.storageProof
+    for (const storageProof of [
+      [first, second, ...rest],
+      [first, second, ...rest, releaser],
+    ])
+      expect(() =>
+        readStateProof(
+          { ...hidden.stateProof, storageProof } as StateProof,
+          hidden.registry,
+          keyOf(hidden),
+        ),
+      ).toThrow(refused('proof_invalid'))
+  })
+
+  test('behavior: the releaser of both is the issuer: each slot once', () => {
+    const one = named('batch released by a trusted account, in which it is suspended')
+    expect(one.reading.revoker).toEqual(one.reading.account)
+    expect(one.stateProof.storageProof[2]?.key).toBe(slotsOfIssuer(1).signer(1))
+  })
+
+  test('behavior: texts that are not UTF-8 have the slots of their bytes', () => {
+    const { reading, stateProof } = named('of a closed issuer with name and URI that are not UTF-8')
+    const { issuer } = reading as unknown as Pick<ChainReading, 'issuer'>
+    expect(issuer.name).toBe(`Amt ${'\ufffd'.repeat(34)}${'A'.repeat(32)}`)
+    expect(issuer.uri).toBe('\ufffd')
+    expect(issuer.closedBlock).toBeGreaterThan(0)
+    // Record, account, state, name with three further slots, URI.
+    expect(stateProof.storageProof).toHaveLength(9)
+  })
+
   test.each(cases)('error: $name does not prove another document or issuer', (one) => {
     const { registry, stateProof } = one
     const key = keyOf(one)
@@ -74,7 +136,7 @@ describe('proofs of real nodes', () => {
     const batch = key.batch && { ...key.batch, root: hash }
     for (const other of [
       { issuerId: 1, documentHash: hash, ...(batch && { batch }) },
-      { ...key, issuerId: 3 },
+      { ...key, issuerId: 9 },
     ])
       expect(() => readStateProof(stateProof, registry, other)).toThrow(refused('proof_invalid'))
   })
@@ -137,6 +199,15 @@ describe('accounts without a registry, and invalid proofs', () => {
     }
   })
 
+  test('behavior: reads U+FFFD for each part of a text that is not UTF-8', () => {
+    expect(readSlots(short('ff', 1), short('41c328e28241', 6))).toMatchObject({
+      name: '\ufffd',
+      uri: 'A\ufffd(\ufffdA',
+    })
+    // A byte order mark is a character like any other.
+    expect(readSlots(short('efbbbf', 3)).name).toBe('\ufeff')
+  })
+
   test.each([
     [0, 'valid'],
     [6, 'distrusted'],
@@ -157,7 +228,6 @@ describe('accounts without a registry, and invalid proofs', () => {
   })
 
   test.each<[string, string]>([
-    ['not UTF-8', short('ff', 1)],
     ['a short text of 32 bytes', short('', 32)],
     ['a long text of 31 bytes', long(31)],
   ])('error: %s', (_, slot) => {

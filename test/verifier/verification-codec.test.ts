@@ -230,9 +230,12 @@ describe('anything that Solidity would not encode is refused', () => {
     ['a count over 40 bits', changed(word(31) - 5, 1)],
     ['a closing over 40 bits', changed(word(35) - 5, 1)],
     ['padding that is not zero', changed(good.length / 2 - 2, 1)],
-    ['a name that is not UTF-8', changed(37 * 32, 0xff)],
   ])('error: %s', (_, data) => {
     expect(() => decode(data)).toThrow(FormatError)
+  })
+
+  test('behavior: a name that is not UTF-8 is read with U+FFFD', () => {
+    expect(decode(changed(37 * 32, 0xff)).reading.issuer.name).toMatch(/^\ufffd[^\ufffd]*$/)
   })
 
   test('error: refuses a list that is laid out in another way', () => {
