@@ -7,7 +7,7 @@ const CASES = new URL('../../corpus/', import.meta.url)
 /**
  * The acting account. `issuer` issues and revokes for issuer 1, `manager` manages issuer 1 and may
  * revoke, `other` issues and revokes for issuer 2. Any other name is an account of issuer 1 that
- * only this case has; it may issue and revoke.
+ * only this case has; it may issue and revoke, and `deputy` may manage too.
  */
 const by = v.optional(v.string(), 'issuer')
 
@@ -44,6 +44,10 @@ const step = v.union([
   v.strictObject({ travelTo: v.string() }),
   /** The admin closes issuer 1. Such a case has its own chain. */
   v.strictObject({ close: v.literal(true) }),
+  /** The admin sets texts of issuer 1 to these bytes (hexadecimal). Such a case has its own chain. */
+  v.strictObject({
+    texts: v.strictObject({ name: v.optional(v.string()), uri: v.optional(v.string()) }),
+  }),
 ])
 export type Step = v.InferOutput<typeof step>
 
@@ -221,6 +225,8 @@ const expected = v.union([
     restStatus: v.optional(v.picklist(['pending', 'erased'])),
     /** Whether the reader learns that a revocation was set aside. */
     setAside: v.optional(v.boolean()),
+    /** Whether the reader learns that the issuer is closed. */
+    issuerClosed: v.optional(v.boolean()),
     /** Whether the verdict says that the address names another registry. */
     otherRegistryHinted: v.optional(v.boolean()),
   }),

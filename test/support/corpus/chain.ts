@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { utf8ToBytes } from '@noble/hashes/utils.js'
+import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../../document/hex.ts'
 import type { RegistryId } from '../../../document/registry-id.ts'
@@ -8,7 +8,7 @@ import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
 import { REVOCATION_REASONS, SUSPENDED } from '../../../verifier/reasons.ts'
 import { type AnvilNode, startAnvilNode } from '../anvil.ts'
-import { deployRegistry, PERMISSION, transact } from '../transact.ts'
+import { deployRegistry, PERMISSION, setTexts, transact } from '../transact.ts'
 import type { Case, Step } from './case.ts'
 import type { Made } from './made.ts'
 
@@ -69,6 +69,11 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
   const keys = { admin: ADMIN_KEY, manager: MANAGER_KEY, issuer: ISSUER_KEY }
   const registry = await deployRegistry(provider, keys, ISSUER)
   const send: Send = (key, name, ...args) => transact(provider, registry, key, name, args)
+  const texts: Context['setTexts'] = ({ name, uri }) =>
+    setTexts(provider, registry, ADMIN_KEY, ISSUER_ID, {
+      name: name === undefined ? utf8ToBytes(ISSUER.name) : hexToBytes(name),
+      uri: uri === undefined ? utf8ToBytes(ISSUER.uri) : hexToBytes(uri),
+    })
   await registerOther(send)
   // So that it can set aside a thief's revocations.
   const permissions = PERMISSION.manage | PERMISSION.revoke
@@ -81,7 +86,7 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
       const marks: Record<string, number> = {}
       const actorOf = await prepareActors(corpusCase, anvil, send)
       for (const step of corpusCase.chain)
-        await carryOut(step, { made, marks, actorOf, anvil, send })
+        await carryOut(step, { made, marks, actorOf, anvil, send, setTexts: texts })
       return marks
     },
     async catchUp() {
@@ -127,8 +132,8 @@ async function registerOther(send: Send): Promise<void> {
   await addIssuing(send, OTHER_ID, addressOf(OTHER_KEY))
 }
 
-function addIssuing(send: Send, issuerId: number, account: string) {
-  const permissions = PERMISSION.issue | PERMISSION.revoke
+function addIssuing(send: Send, issuerId: number, account: string, more = 0) {
+  const permissions = PERMISSION.issue | PERMISSION.revoke | more
   return send(MANAGER_KEY, 'addAccount', issuerId, account, permissions)
 }
 
@@ -152,7 +157,7 @@ async function prepareActors(
     const key = toHex(sha256(utf8ToBytes(`${name}/${actor}`)))
     const address = addressOf(key)
     await anvil.request('anvil_setBalance', address, '0xde0b6b3a7640000')
-    await addIssuing(send, ISSUER_ID, address)
+    await addIssuing(send, ISSUER_ID, address, actor === 'deputy' ? PERMISSION.manage : 0)
     actors[actor] = { key, issuerId: ISSUER_ID }
   }
   return (actor) => {
@@ -168,6 +173,8 @@ type Context = {
   actorOf: ActorOf
   anvil: AnvilNode
   send: Send
+  /** In hexadecimal; absent = as they are. */
+  setTexts: (texts: { name?: string | undefined; uri?: string | undefined }) => Promise<void>
 }
 
 async function carryOut(step: Step, context: Context): Promise<void> {
@@ -212,6 +219,8 @@ async function carryOut(step: Step, context: Context): Promise<void> {
     await send(MANAGER_KEY, 'retireAccount', issuerId, addressOf(key))
   } else if ('close' in step) {
     await send(ADMIN_KEY, 'closeIssuer', ISSUER_ID)
+  } else if ('texts' in step) {
+    await context.setTexts(step.texts)
   } else if ('mark' in step) {
     marks[step.mark] = await head()
     // Later steps are in a later block.

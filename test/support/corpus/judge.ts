@@ -18,18 +18,20 @@ export type Told =
       /** For a presentation. */
       disclosed: object | null
       setAside: boolean
+      issuerClosed: boolean
     }
   | { error: string }
 
 export function expectedOf({ expected }: CorpusCase): Told {
   if ('error' in expected) return expected
-  const { status, notPassed, document, setAside = false } = expected
+  const { status, notPassed, document, setAside = false, issuerClosed = false } = expected
   return {
     status,
     notPassed: notPassed.toSorted(),
     document,
     disclosed: expected.disclosed ?? null,
     setAside,
+    issuerClosed,
   }
 }
 
@@ -44,13 +46,14 @@ export const told = (verdict: {
   checks: Check[]
   document?: object | null
   disclosed?: object | null
-  blockchainProof: { setAside: boolean } | null
+  blockchainProof: { setAside: boolean; issuer: { closedBlock: number | null } } | null
 }): Told => ({
   status: verdict.status,
   notPassed: notPassed(verdict.checks),
   document: (verdict.document ?? verdict.disclosed ?? null) !== null,
   disclosed: verdict.disclosed ?? null,
   setAside: verdict.blockchainProof?.setAside ?? false,
+  issuerClosed: (verdict.blockchainProof?.issuer.closedBlock ?? null) !== null,
 })
 
 export const publicIdOf = ({ given }: Pick<CorpusCase, 'given'>) =>

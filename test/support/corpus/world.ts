@@ -69,7 +69,9 @@ export async function startWorld(): Promise<World> {
     const setUps = new Map<string, SetUp>()
     for (const corpusCase of readCases()) {
       const made = await makePayload(corpusCase)
-      const own = corpusCase.chain.some((step) => 'travelTo' in step || 'close' in step)
+      const own = corpusCase.chain.some(
+        (step) => 'travelTo' in step || 'close' in step || 'texts' in step,
+      )
       const chain = await chainOf(own ? corpusCase.name : 'main')
       const marks = await chain.perform(corpusCase, made).catch((cause) => {
         throw new Error(`${corpusCase.name} could not be set up`, { cause })
