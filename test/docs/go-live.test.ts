@@ -106,12 +106,14 @@ afterAll(async () => {
 
 /** The commands of a checkout write there by their own path, not by the links to it. */
 function forgetDeployment(): void {
-  for (const end of ['json', 'input.json'])
-    rmSync(join(root, `deployments/${CHAIN_ID}.${end}`), { force: true })
+  rmSync(join(root, `deployments/${CHAIN_ID}`), { recursive: true, force: true })
 }
 
 function shell(code: string): ChildProcess {
-  const own = code.replace('deployments/caddy/Caddyfile', '"$Caddyfile"')
+  const own = code
+    .replace('deployments/caddy/Caddyfile', '"$Caddyfile"')
+    .replace('http://127.0.0.1:3000', local)
+    .replace(/ @(\w+\.txt)/, ` @${join(folder, 'checkout')}/$1`)
   // Hardhat would build again in a checkout made of links.
   const cwd = /npm run (deploy|check-deployment|roles)/.test(code) ? root : join(folder, 'checkout')
   return spawn('sh', ['-euc', own], {
@@ -187,11 +189,42 @@ const openKey = async (name: string) => {
   return (await Wallet.fromEncryptedJson(file, password)).privateKey as Hex
 }
 
-async function statusOf(publicId: string): Promise<string> {
+async function lookUp(publicId: string): Promise<{ status: string; documentHash: Hex }> {
   const response = await fetch(`${local}/v1/documents/${publicId}`, {
     headers: { authorization: `Bearer ${env.API_KEY}` },
   })
-  return ((await response.json()) as { data: { status: string } }).data.status
+  return ((await response.json()) as { data: { status: string; documentHash: Hex } }).data
+}
+
+const statusOf = async (publicId: string) => (await lookUp(publicId)).status
+
+/** Issues another document. @returns Its publicId, once it is anchored. */
+async function issueOther(): Promise<string> {
+  const response = await fetch(`${local}/v1/documents`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${env.API_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ subjectName: 'Zoë Müller', subjectId: '2', category: 'diploma' },
+      issuedAt: '2026-02-01',
+    }),
+  })
+  const { publicId } = ((await response.json()) as { data: { publicId: string } }).data
+  await expect.poll(() => statusOf(publicId), { interval: 500, timeout: 60_000 }).toBe('valid')
+  return publicId
+}
+
+/** What the thief released is released, and what it revoked over a suspension is held again. */
+async function repair(released: Hex, held: Hex): Promise<void> {
+  const printed = await run('--out theft')
+  for (const finding of [released, `${held}: revoked`]) expect(printed).toContain(finding)
+  const fileOf = (name: string) => join(folder, 'checkout', name)
+  const listed = readFileSync(fileOf('repair.txt'), 'utf8').trim().split('\n')
+  expect(listed.sort()).toEqual([released, held].sort())
+  writeFileSync(fileOf('repair.txt'), `${released}\n`)
+  writeFileSync(fileOf('holds.txt'), `${held}\n`)
+  await sendBy(issuer, await run('set-permissions 1'))
+  await sendBy(issuer, await run('@repair.txt'))
+  await sendBy(issuer, await run('@holds.txt'))
 }
 
 describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
@@ -264,7 +297,17 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       env.block = '1'
       stolenKey = await openKey('gateway')
       const provider = createFetchProvider(node.url)
-      await transact(provider, env.registry ?? '', stolenKey, 'issue', [1, FORGED, 0])
+      const heldId = await issueOther()
+      const { documentHash: released } = await lookUp(publicId)
+      const { documentHash: held } = await lookUp(heldId)
+      for (const [name, ...args] of [
+        ['issue', FORGED, 0],
+        ['revoke', released, 6],
+        ['release', released],
+        ['revoke', held, 6],
+        ['revoke', held, 1],
+      ] as const)
+        await transact(provider, env.registry ?? '', stolenKey, name, [1, ...args])
       const { stdout } = spawnSync('sh', ['-euc', codeOf('npm run --silent fsck')], {
         ...{ cwd: join(folder, 'checkout'), env, encoding: 'utf8' },
       })
@@ -278,19 +321,24 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       await run('sed -i "s|^ISSUER_KEYSTORE=')
       await startService()
       await stop('npm start')
-      expect(await run('> own-documents.txt')).toContain('distrusted  1 document, 0 batches')
-      expect(await run('--only own-documents.txt --send')).toContain('issued      1 document in')
+      expect(await run('> own-documents.txt')).toContain('distrusted  2 documents, 0 batches')
+      expect(await run('--only own-documents.txt --send')).toContain('issued      2 documents in')
       await startService()
       env.API_KEY = key
+      expect(await statusOf(publicId)).toBe('suspended')
+      expect(await statusOf(heldId)).toBe('revoked')
+      await repair(released, held)
       expect(await statusOf(publicId)).toBe('valid')
+      expect(await statusOf(heldId)).toBe('suspended')
       const alerts = () =>
         readFileSync(join(folder, 'checkout/alerts.ndjson'), 'utf8')
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line).alert)
       // Of what happened before, as much as was not final when the watch began.
-      const last = () => alerts().slice(-2)
-      await expect.poll(last).toEqual(['account_distrusted', 'account_added'])
+      const last = () => alerts().slice(-3)
+      const steps = ['account_distrusted', 'account_added', 'permissions_changed']
+      await expect.poll(last).toEqual(steps)
       await stop('--follow')
     },
     TIMEOUT,
