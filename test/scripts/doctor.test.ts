@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseRegistryId } from '../../document/registry-id.ts'
+import { readConfig } from '../../gateway/config.ts'
+import { remoteIdentity } from '../../scripts/identity.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { run } from '../support/docreg.ts'
@@ -68,6 +70,36 @@ test('behavior: names an endpoint that is down without its key, and a registry t
   const elsewhere = await doctor({ REGISTRY_ADDRESS: `0x${'12'.repeat(20)}` })
   expect(elsewhere.fails).toEqual(expect.arrayContaining(['registry', 'account']))
   expect([down.code, elsewhere.code]).toEqual([1, 1])
+})
+
+test('error: lists several recorded registries of the chain, and takes the only one', async () => {
+  const chainId = 7_700_006
+  const records = fileURLToPath(new URL(`../../deployments/${chainId}/`, import.meta.url))
+  const node = await startAnvilNode(folder, ['--chain-id', `${chainId}`], 1)
+  const addresses = ['12', '34'].map((byte) => `0x${byte.repeat(20)}`)
+  const record = (address = '') =>
+    writeFileSync(join(records, `${address}.json`), JSON.stringify({ codeHash: '0x', block: 1 }))
+  const unnamed = { RPC_URL: node.url, REGISTRY_ADDRESS: '' }
+  const identity = () => remoteIdentity(readConfig({ ...env, ...unnamed }), () => {})
+  const problem = async () => {
+    const { findings } = await doctor(unnamed)
+    return findings.find(({ check }) => check === 'registry')?.message
+  }
+  try {
+    mkdirSync(records)
+    await expect(identity()).rejects.toThrow(`deployments/ has no registry of chain ${chainId}`)
+    expect(await problem()).toBe('no registry is known on this chain')
+    record(addresses[0])
+    const { registry, rpc } = await identity()
+    await rpc.close()
+    expect(registry).toBe(`eip155:${chainId}:${addresses[0]}`)
+    record(addresses[1])
+    await expect(identity()).rejects.toThrow(addresses.join(', '))
+    expect(await problem()).toContain(addresses.join(', '))
+  } finally {
+    rmSync(records, { recursive: true })
+    await node.kill()
+  }
 })
 
 test('behavior: sees an account without the permission, one that manages, and a recovery', async () => {
