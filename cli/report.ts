@@ -151,10 +151,32 @@ function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   if (document?.issuedAt !== undefined && isAhead)
     notices.push(`This document is dated in the future: ${longDate(document.issuedAt)}`)
   if (blockchainProof?.setAside) notices.push(SET_ASIDE)
+  if (blockchainProof)
+    notices.push(...revokerNotices(blockchainProof), ...closedNotices(blockchainProof))
   const denial = checks.find(({ check, outcome }) => check === 'identity' && outcome === 'fail')
   if (denial?.code === 'denied') notices.push(DENIED)
   if (denial?.code === 'account_not_listed') notices.push(ACCOUNT_NOT_LISTED)
   return notices
+}
+
+/** About an account that revoked, suspended or released the document, and is distrusted. */
+function revokerNotices({ reason, releasedAt, revoker }: BlockchainProof): string[] {
+  if (reason === null || revoker === null || revoker.distrustedFrom === null) return []
+  const { address, distrustedFrom } = revoker
+  const by = `by account ${address}, which the issuer distrusts from block ${distrustedFrom} on`
+  if (releasedAt !== null)
+    return [`Released on ${time(releasedAt)} ${by}: suspended until a trusted account releases it`]
+  return [`${reason === 'certificateHold' ? 'Suspended' : 'Revoked'} ${by}: ask the issuer`]
+}
+
+/** About an issuer that the registry's admin has closed. */
+function closedNotices({ issuer: { closedBlock, closedAt } }: BlockchainProof): string[] {
+  if (closedBlock === null) return []
+  const at = closedAt === null ? '' : ` (${time(closedAt)})`
+  return [
+    `The registry's admin closed this issuer in block ${closedBlock}${at}`,
+    'It issues nothing any more; if in doubt, ask the issuer',
+  ]
 }
 
 /** @param date `YYYY-MM-DD`. @returns A date such as "1 March 2999". */
@@ -234,7 +256,10 @@ function revocationLines(proof: BlockchainProof): Line[] {
   const lines: Line[] = []
   if (revokedAt !== null && reason === 'certificateHold') lines.push(['suspended', time(revokedAt)])
   else if (revokedAt !== null) lines.push(['revoked', `${time(revokedAt)}, reason ${reason}`])
-  if (releasedAt !== null) lines.push(['released', time(releasedAt)])
+  // Still suspended: the account that released it is distrusted.
+  if (releasedAt !== null && reason !== null)
+    lines.push(['released', `${time(releasedAt)}, does not count`])
+  else if (releasedAt !== null) lines.push(['released', time(releasedAt)])
   if (revoker !== null && revoker.address !== account.address)
     lines.push(['by account', `${revoker.address}, ${history(revoker)}`])
   return lines
@@ -242,7 +267,7 @@ function revocationLines(proof: BlockchainProof): Line[] {
 
 /** @param issued The block in which the account issued the document, if it did. */
 function history(
-  { addedBlock, changedBlock, retiredBlock }: AccountProof,
+  { addedBlock, changedBlock, retiredBlock, distrustedFrom }: AccountProof,
   issued?: number,
 ): string {
   const age = issued === undefined ? undefined : issued - addedBlock
@@ -251,6 +276,7 @@ function history(
     parts[0] += `, ${age} ${age === 1 ? 'block' : 'blocks'} before it issued this`
   if (changedBlock !== null) parts.push(`permissions last changed in block ${changedBlock}`)
   if (retiredBlock !== null) parts.push(`retired in block ${retiredBlock}`)
+  if (distrustedFrom !== null) parts.push(`distrusted from block ${distrustedFrom} on`)
   return parts.join('; ')
 }
 

@@ -4,7 +4,7 @@ import type { BlockchainProof, VerdictStatus } from '../verifier/index.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Sources } from './config.ts'
 import { type Findings, isOutdated, type PageVerdict, shownStatus } from './findings.ts'
-import { maybe, showAgo, showDate, showDay, showList, t } from './i18n.ts'
+import { maybe, showAgo, showDate, showDay, showList, showNumber, t } from './i18n.ts'
 import { identityOf } from './identity.ts'
 import { isExcerpt } from './input.ts'
 import type { Done, Phase } from './state.ts'
@@ -39,6 +39,8 @@ function meaningOf(findings: Findings): string {
   if (isOutdated(findings)) return t(`${pastOf(status)}.past.text`)
   if (isRecordedAlone(verdict)) return t('unverifiable.recorded')
   const { blockchainProof: proof, fields } = verdict
+  if (status === 'suspended' && proof?.releasedAt)
+    return t('suspended.released', { date: showDay(proof.releasedAt) })
   return t(`${status}.text`, {
     date: dateOf(status, proof, fields?.expiresAt),
     reason: maybe(`reason.${proof?.reason}`) ?? proof?.reason ?? '',
@@ -129,14 +131,33 @@ export function setAsideNotice({ blockchainProof }: PageVerdict): string | undef
   return blockchainProof?.setAside ? t('setAside.notice') : undefined
 }
 
+/** @returns A notice if an account whose key was stolen revoked or suspended the document. */
+export function revokerNotice({ blockchainProof }: PageVerdict): string | undefined {
+  const { reason, releasedAt, revoker } = blockchainProof ?? {}
+  if (!reason || releasedAt || !revoker || revoker.distrustedFrom === null) return undefined
+  return t('revoker.notice', {
+    block: showNumber(revoker.distrustedFrom),
+    account: revoker.address,
+  })
+}
+
+/** @returns A notice if the issuer is closed. */
+export function closedNotice({ blockchainProof }: PageVerdict): string | undefined {
+  const { closedBlock = null, closedAt = null } = blockchainProof?.issuer ?? {}
+  if (closedBlock === null) return undefined
+  const day = closedAt === null ? [] : [showDay(closedAt)]
+  return t('closed.notice', { block: [showNumber(closedBlock), ...day].join(' · ') })
+}
+
 /** @returns The outcome, for a screen reader. */
 export function spoken(phase: Done, sources: Sources): string {
   const warning = networkWarning(sources)
-  const dating = datingNotice(phase.verdict)
+  const { verdict } = phase
+  const notices = [datingNotice, setAsideNotice, revokerNotice, closedNotice]
   return [
     ...(warning === undefined ? [] : [`${warning}.`]),
     `${headlineOf(phase)}.`,
-    ...(dating === undefined ? [] : [dating]),
+    ...notices.flatMap((noticeOf) => noticeOf(verdict) ?? []),
     ...linesOf(phase),
   ].join(' ')
 }

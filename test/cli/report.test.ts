@@ -108,12 +108,14 @@ describe('the details of a record', () => {
     addedBlock: 7,
     changedBlock: null,
     retiredBlock: null,
+    distrustedFrom: null,
   } as const
   const revoking = {
     address: `0x${'2'.repeat(40)}`,
     addedBlock: 8,
     changedBlock: 9,
     retiredBlock: 12,
+    distrustedFrom: null,
   } as const
   const proofOf = (proof: Partial<BlockchainProof>): BlockchainProof => ({
     chainId: 1,
@@ -122,7 +124,7 @@ describe('the details of a record', () => {
     batchRoot: null,
     issuer: {
       ...{ id: 1, account: issuing.address, name: 'Office', uri: '' },
-      domain: null,
+      ...{ domain: null, closedBlock: null, closedAt: null },
     },
     account: issuing,
     transactionHash: null,
@@ -176,6 +178,45 @@ describe('the details of a record', () => {
     expect(shown('by account', proof)).toBe(
       `${revoking.address}, added in block 8; permissions last changed in block 9; retired in block 12`,
     )
+  })
+
+  describe('with a stolen key or a closed issuer', () => {
+    const stolen = { ...revoking, distrustedFrom: 11 }
+    const by = `by account ${revoking.address}, which the issuer distrusts from block 11 on`
+
+    test.each([
+      ['keyCompromise', 'Revoked'],
+      ['certificateHold', 'Suspended'],
+    ])('behavior: names the distrusted account of reason %s', (reason, word) => {
+      const proof = { reason, revokedAt: AT, revoker: stolen }
+      expect(recorded(proof)[1]).toBe(`${word} ${by}: ask the issuer`)
+      expect(shown('by account', proof)).toContain('; distrusted from block 11 on')
+      expect(recorded({ ...proof, revoker: revoking }).join('\n')).not.toMatch(/distrust/)
+    })
+
+    test('behavior: says that a release does not count', () => {
+      const proof = { reason: 'certificateHold', releasedAt: AT, revoker: stolen }
+      expect(recorded(proof)[1]).toBe(
+        `Released on 2027-01-15 08:08:20 UTC ${by}: suspended until a trusted account releases it`,
+      )
+      expect(shown('released', proof)).toBe('2027-01-15 08:08:20 UTC, does not count')
+      expect(shown('suspended', proof)).toBeUndefined()
+    })
+
+    test('behavior: a release before the distrust counts, and needs no notice', () => {
+      const proof = { releasedAt: AT, revoker: { ...stolen, distrustedFrom: 99 } }
+      expect(shown('released', proof)).toBe('2027-01-15 08:08:20 UTC')
+      expect(recorded(proof)[1]).not.toContain('account')
+    })
+
+    test('behavior: warns of a closed issuer, with the time where it is known', () => {
+      const closed = (closedAt: number | null) =>
+        recorded({ issuer: { ...proofOf({}).issuer, closedBlock: 40, closedAt } }).slice(1, 3)
+      const closed40 = "The registry's admin closed this issuer in block 40"
+      const meaning = 'It issues nothing any more; if in doubt, ask the issuer'
+      expect(closed(AT)).toEqual([`${closed40} (2027-01-15 08:08:20 UTC)`, meaning])
+      expect(closed(null)).toEqual([closed40, meaning])
+    })
   })
 
   const judged = (status: Verdict['status'], check: Check, domain: string | null = null) =>

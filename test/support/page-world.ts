@@ -25,7 +25,7 @@ import { startBlockServer } from './block-server.ts'
 import { miningFirst } from './corpus/chain.ts'
 import { bodyOf, serveHttp } from './http.ts'
 import { ADA, randomKey } from './stack.ts'
-import { transact } from './transact.ts'
+import { PERMISSION, transact } from './transact.ts'
 
 /** The fate of requests: forwarded, held back while this is set, cut off, or answered 404. */
 type Manner = 'answers' | 'hangs' | 'hangs up' | 'missing'
@@ -44,6 +44,10 @@ export type PageWorld = {
   issueInBatch(fields?: Partial<Document>): Promise<string>
   revoke(hash: Uint8Array): Promise<void>
   suspend(hash: Uint8Array): Promise<void>
+  /** Revokes or releases a document by an account that is distrusted afterwards. */
+  steal(name: 'revoke' | 'release', hash: Uint8Array): Promise<void>
+  /** Closes the issuer, or opens it again. */
+  setClosed(closed: boolean): Promise<void>
   bundle(publicId: string): Promise<Bundle>
   stop(): Promise<void>
 }
@@ -157,6 +161,21 @@ export async function startPageWorld(
     },
     revoke: (hash) => revokeFor(hash, REVOCATION_REASONS.privilegeWithdrawn),
     suspend: (hash) => revokeFor(hash, SUSPENDED),
+    async steal(name, hash) {
+      const thief = randomKey()
+      const { address } = new Wallet(thief)
+      await anvil.request('anvil_setBalance', address, '0xde0b6b3a7640000')
+      const manage = (method: string, ...args: unknown[]) =>
+        transact(provider, registry, adminKey, method, [ISSUER_ID, address, ...args])
+      await manage('addAccount', PERMISSION.revoke)
+      const reason = name === 'revoke' ? [REVOCATION_REASONS.keyCompromise] : []
+      await transact(provider, registry, thief, name, [ISSUER_ID, toHex(hash), ...reason])
+      await manage('distrustFrom', await provider.request({ method: 'eth_blockNumber' }))
+    },
+    async setClosed(closed) {
+      const method = closed ? 'closeIssuer' : 'reopenIssuer'
+      await transact(provider, registry, adminKey, method, [ISSUER_ID])
+    },
     bundle: (publicId) =>
       createBundle(publicId, {
         provider,

@@ -94,6 +94,26 @@ const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Prom
     await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
     await page.locator('#denial').waitFor()
   },
+  async stolen_revoked(page, world, url) {
+    const { publicId, hash } = await world.issue(DIPLOMA)
+    await world.steal('revoke', hash)
+    await page.goto(`${url}#${publicId}`)
+    await page.locator('.bad #revoker').waitFor()
+  },
+  async stolen_released(page, world, url) {
+    const { publicId, hash } = await world.issue(DIPLOMA)
+    await world.suspend(hash)
+    await world.steal('release', hash)
+    await page.goto(`${url}#${publicId}`)
+    await page.locator('.held').waitFor()
+  },
+  async closed(page, world, url) {
+    const { publicId } = await world.issue(DIPLOMA)
+    await world.setClosed(true)
+    await page.goto(`${url}#${publicId}`)
+    await page.locator('.good #closed').waitFor()
+    await world.setClosed(false)
+  },
   async share(page, world, url) {
     await serveDidDocument(page, world, 1)
     await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
@@ -232,6 +252,26 @@ describeInBrowser('how the page looks', () => {
       await context.close()
     },
   )
+
+  test('behavior: names a stolen key and a closed issuer beside the verdict', async () => {
+    const page = await browser.newPage({ locale: 'en' })
+    const play = (state: string) => SCENES[state]?.(page, live, pages.host(live.config))
+    const text = (where: string) => page.locator(where).textContent()
+    live.node = 'answers'
+    live.content = 'answers'
+    await play('stolen_revoked')
+    expect(await text('#revoker')).toMatch(
+      /reported stolen from block [\d,]+ on: 0x[0-9a-f]{40}\. Ask the issuer\./,
+    )
+    expect(await page.locator('#closed').count()).toBe(0)
+    await play('stolen_released')
+    expect(await text('.verdict')).toMatch(/was released on .* with a key that is reported stolen/)
+    expect(await page.locator('#revoker').count()).toBe(0)
+    await play('closed')
+    expect(await text('#closed')).toMatch(/has closed this issuer \(block [\d,]+/)
+    expect(await text('h1')).toBe('Valid')
+    await page.close()
+  })
 
   test('behavior: prints well', async () => {
     live.node = 'answers'

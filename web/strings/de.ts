@@ -60,6 +60,8 @@ export const de: Texts = {
   'suspended.title': 'Ausgesetzt',
   'suspended.text':
     'Der Aussteller hat es am {date} vorläufig ausgesetzt. Verlassen Sie sich nicht darauf: Er kann es wieder freigeben oder endgültig zurückziehen.',
+  'suspended.released':
+    'Es war ausgesetzt und wurde am {date} freigegeben, aber mit einem Schlüssel, der als gestohlen gemeldet ist. Verlassen Sie sich nicht darauf: Es gilt als ausgesetzt, bis der Aussteller es noch einmal freigibt.',
   'suspended.past': 'War am {date} ausgesetzt, seither nicht geprüft',
   'suspended.past.text':
     'Der Aussteller kann es inzwischen freigegeben oder zurückgezogen haben. Prüfen Sie es noch einmal.',
@@ -68,6 +70,10 @@ export const de: Texts = {
     'Es wurde mit einem Schlüssel ausgestellt, der seit einem früheren Zeitpunkt als gestohlen gemeldet ist. Verlangen Sie vom Aussteller ein neues Dokument.',
   'setAside.notice':
     'Ein Widerruf dieses Dokuments wurde aufgehoben, weil der Schlüssel, mit dem er erfolgte, als gestohlen gemeldet ist. Fragen Sie im Zweifel den Aussteller.',
+  'revoker.notice':
+    'Das geschah mit einem Schlüssel des Ausstellers, der ab Block {block} als gestohlen gemeldet ist: {account}. Fragen Sie den Aussteller.',
+  'closed.notice':
+    'Der Verwalter des Registers hat diesen Aussteller gesperrt (Block {block}). Er stellt nichts mehr aus. Fragen Sie im Zweifel den Aussteller.',
   'erased.title': 'Gelöscht',
   'erased.text':
     'Unter diesem Code ist ein Dokument eingetragen, aber sein Inhalt wurde gelöscht. Es lässt sich nicht mehr prüfen.',

@@ -63,6 +63,8 @@ export const en = {
   'suspended.title': 'On hold',
   'suspended.text':
     'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it permanently.',
+  'suspended.released':
+    'It was on hold and was released on {date}, but with a key that is reported stolen. Do not rely on it: it counts as on hold until the issuer releases it again.',
   'suspended.past': 'Was on hold on {date}, not checked since',
   'suspended.past.text':
     'The issuer may have released it since then, or withdrawn it. Check it again.',
@@ -71,6 +73,10 @@ export const en = {
     'It was issued with a key that is reported stolen since before then. Ask the issuer for a new document.',
   'setAside.notice':
     'A revocation of this document was set aside, because the key that made it is reported stolen. If in doubt, ask the issuer.',
+  'revoker.notice':
+    'This was done with a key of the issuer that is reported stolen from block {block} on: {account}. Ask the issuer.',
+  'closed.notice':
+    'The administrator of the registry has closed this issuer (block {block}). It issues nothing any more. If in doubt, ask the issuer.',
   'erased.title': 'Erased',
   'erased.text':
     'A document was recorded under this code, but its content has been erased. It can no longer be checked.',

@@ -57,6 +57,8 @@ export const es: Texts = {
   'suspended.title': 'Suspendido',
   'suspended.text':
     'El emisor lo suspendió el {date}. No se fíe de él: el emisor puede restablecerlo o retirarlo definitivamente.',
+  'suspended.released':
+    'Estaba suspendido y se restableció el {date}, pero con una clave que consta como robada. No se fíe de él: cuenta como suspendido hasta que el emisor lo restablezca de nuevo.',
   'suspended.past': 'Estaba suspendido el {date}; sin comprobar desde entonces',
   'suspended.past.text':
     'El emisor puede haberlo restablecido o retirado desde entonces. Compruébelo de nuevo.',
@@ -65,6 +67,10 @@ export const es: Texts = {
     'Se expidió con una clave que consta como robada desde antes. Pida al emisor un documento nuevo.',
   'setAside.notice':
     'Se anuló una revocación de este documento porque la clave con la que se hizo consta como robada. En caso de duda, pregunte al emisor.',
+  'revoker.notice':
+    'Se hizo con una clave del emisor que consta como robada a partir del bloque {block}: {account}. Pregunte al emisor.',
+  'closed.notice':
+    'El administrador del registro ha dado de baja a este emisor (bloque {block}). Ya no expide nada. En caso de duda, pregunte al emisor.',
   'erased.title': 'Borrado',
   'erased.text':
     'Hay un documento inscrito con este código, pero su contenido fue borrado. Ya no se puede comprobar.',

@@ -57,6 +57,8 @@ export const fr: Texts = {
   'suspended.title': 'Suspendu',
   'suspended.text':
     'L’émetteur l’a suspendu le {date}. Ne vous y fiez pas : il peut le rétablir ou le retirer définitivement.',
+  'suspended.released':
+    'Il était suspendu et a été rétabli le {date}, mais avec une clé signalée volée. Ne vous y fiez pas : il est considéré comme suspendu tant que l’émetteur ne l’a pas rétabli de nouveau.',
   'suspended.past': 'Était suspendu le {date}, non vérifié depuis',
   'suspended.past.text':
     'L’émetteur a pu le rétablir depuis, ou le retirer. Vérifiez-le de nouveau.',
@@ -65,6 +67,10 @@ export const fr: Texts = {
     'Il a été délivré avec une clé signalée volée depuis une date antérieure. Demandez un nouveau document à l’émetteur.',
   'setAside.notice':
     'Une révocation de ce document a été annulée, car la clé qui l’a faite est signalée volée. En cas de doute, demandez à l’émetteur.',
+  'revoker.notice':
+    'Cela a été fait avec une clé de l’émetteur signalée volée à partir du bloc {block} : {account}. Demandez à l’émetteur.',
+  'closed.notice':
+    'L’administrateur du registre a désactivé cet émetteur (bloc {block}). Il ne délivre plus rien. En cas de doute, demandez à l’émetteur.',
   'erased.title': 'Effacé',
   'erased.text':
     'Un document est inscrit sous ce code, mais son contenu a été effacé. Il ne peut plus être vérifié.',

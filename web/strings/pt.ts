@@ -57,6 +57,8 @@ export const pt: Texts = {
   'suspended.title': 'Suspenso',
   'suspended.text':
     'O emissor suspendeu-o em {date}. Não confie nele: o emissor pode restabelecê-lo ou retirá-lo definitivamente.',
+  'suspended.released':
+    'Estava suspenso e foi restabelecido em {date}, mas com uma chave dada como roubada. Não confie nele: conta como suspenso até o emissor o restabelecer de novo.',
   'suspended.past': 'Estava suspenso em {date}, não verificado desde então',
   'suspended.past.text':
     'O emissor pode tê-lo restabelecido ou retirado desde então. Verifique-o de novo.',
@@ -65,6 +67,10 @@ export const pt: Texts = {
     'Foi emitido com uma chave dada como roubada desde antes. Peça ao emissor um documento novo.',
   'setAside.notice':
     'Uma revogação deste documento foi anulada, porque a chave com que foi feita está dada como roubada. Em caso de dúvida, pergunte ao emissor.',
+  'revoker.notice':
+    'Isto foi feito com uma chave do emissor dada como roubada a partir do bloco {block}: {account}. Pergunte ao emissor.',
+  'closed.notice':
+    'O administrador do registo desativou este emissor (bloco {block}). Já não emite nada. Em caso de dúvida, pergunte ao emissor.',
   'erased.title': 'Apagado',
   'erased.text':
     'Há um documento inscrito com este código, mas o seu conteúdo foi apagado. Já não pode ser verificado.',

@@ -7,10 +7,12 @@ import { isExcerpt } from '../input.ts'
 import type { Actions, Done, State } from '../state.ts'
 import {
   agoOf,
+  closedNotice,
   datingNotice,
   headlineOf,
   linesOf,
   networkWarning,
+  revokerNotice,
   setAsideNotice,
   waitingFor,
 } from '../words.ts'
@@ -74,6 +76,8 @@ function viewDone(phase: Done, sources: Sources, actions: Actions): HTMLElement 
       isExcerpt(subject) && h('p', { class: 'mark' }, t('excerpt.mark')),
       viewAlert('dating', datingNotice(verdict)),
       viewAlert('set-aside', setAsideNotice(verdict)),
+      viewAlert('revoker', revokerNotice(verdict)),
+      viewAlert('closed', closedNotice(verdict)),
       viewParties(phase),
       ...linesOf(phase).map((line) => h('p', {}, line)),
       viewTime(phase),
