@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import type { Options } from './command.ts'
 import { InputError, UsageError } from './errors.ts'
+import type { Gateway } from './gateway.ts'
+import { counted, printable } from './printable.ts'
+import type { Target } from './targets.ts'
 
 export const CONFIRM_OPTIONS = {
   yes: { about: 'do not ask whether to go on' },
@@ -13,8 +16,7 @@ export const CONFIRM_OPTIONS = {
  */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new UsageError(`${question} This cannot be undone: --yes is required`)
+  if (!canAsk()) throw new UsageError(`${question} This cannot be undone: --yes is required`)
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const answer = await prompt.question(`${question} This cannot be undone. Type yes to go on: `)
@@ -22,4 +24,40 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   } finally {
     prompt.close()
   }
+}
+
+/**
+ * As {@link confirm}, for documents of a service.
+ *
+ * @param change As the question begins: `Revoke`.
+ */
+export async function confirmChange(
+  change: string,
+  targets: readonly Target[],
+  gateway: Gateway,
+  yes: boolean | undefined,
+): Promise<void> {
+  if (yes) return
+  // A log of a script has no use for a person's name.
+  const name = canAsk() ? await nameOf(targets, gateway) : undefined
+  const one = name === undefined ? 'this document' : `the document of ${printable(name)}`
+  const what = targets.length === 1 ? one : counted(targets.length, 'document')
+  await confirm(`${change} ${what}?`, yes)
+}
+
+function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
+/** @returns The name on a single document; `undefined` where the API key cannot read it. */
+async function nameOf(
+  [target, ...more]: readonly Target[],
+  { client }: Gateway,
+): Promise<string | undefined> {
+  if (target === undefined || more.length > 0) return undefined
+  const read = client.retrieveDocument({ path: { publicId: target.id } })
+  return read.then(
+    ({ subjectName }) => subjectName,
+    () => undefined,
+  )
 }

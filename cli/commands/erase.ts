@@ -1,6 +1,6 @@
 import { changeAll } from '../change.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
+import { CONFIRM_OPTIONS, confirmChange } from '../confirm.ts'
 import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
 import { readTargets, TARGET_ARGUMENT, TARGET_OPTIONS } from '../targets.ts'
 import type { Terminal } from '../terminal.ts'
@@ -33,8 +33,7 @@ async function erase(input: CommandInput<typeof OPTIONS>, terminal: Terminal): P
   const { values } = input
   const targets = await readTargets(input)
   const gateway = connect(values)
-  const what = targets.length === 1 ? 'this document' : `${targets.length} documents`
-  await confirm(`Erase ${what}?`, values.yes)
+  await confirmChange('Erase', targets, gateway, values.yes)
   return changeAll(
     targets,
     {

@@ -1,10 +1,9 @@
 import { changeAll } from '../change.ts'
 import { entryOf } from '../change-many.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
+import { CONFIRM_OPTIONS, confirmChange } from '../confirm.ts'
 import { UsageError } from '../errors.ts'
 import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
-import { counted } from '../printable.ts'
 import { readTargets, TARGET_ARGUMENT, TARGET_OPTIONS } from '../targets.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -43,10 +42,10 @@ export const revokeCommand = defineCommand({
   options: OPTIONS,
   examples: [
     [
-      'One, from its QR code',
+      'One, from its QR code; it asks first',
       'docreg revoke issued/qr/18151210-43b69afa.png --reason privilegeWithdrawn',
     ],
-    ['Many', 'docreg revoke --from withdrawn.csv'],
+    ['Many, in a script', 'docreg revoke --from withdrawn.csv --yes'],
   ],
   exitCodes: '0 revoked or promised, 1 some were refused, 2 not finished: run it again',
   run: revoke,
@@ -59,8 +58,7 @@ async function revoke(input: CommandInput<typeof OPTIONS>, terminal: Terminal): 
     targets.map(({ id, line, cells }) => [id, reasonOf(cells.reason || values.reason, line)]),
   )
   const gateway = connect(values)
-  if (values.from !== undefined)
-    await confirm(`Revoke ${counted(targets.length, 'document')}?`, values.yes)
+  await confirmChange('Revoke', targets, gateway, values.yes)
   return changeAll(
     targets,
     {

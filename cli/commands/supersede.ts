@@ -5,7 +5,7 @@ import { readNewDocument } from '../../document/new-document.ts'
 import { changeAll } from '../change.ts'
 import type { Changed } from '../change-many.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
+import { CONFIRM_OPTIONS, confirmChange } from '../confirm.ts'
 import { formatTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
@@ -41,7 +41,7 @@ export const supersedeCommand = defineCommand({
   options: OPTIONS,
   examples: [
     [
-      'A name',
+      'A name; it asks first',
       'docreg supersede letter.png --set subjectName="Augusta Ada King" --out corrected.csv',
     ],
     ['Many', 'docreg supersede --from corrections.csv --out corrected.csv'],
@@ -57,8 +57,7 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
   const set = pairsOf('set', values.set)
   const targets = await readTargets(input)
   const gateway = connect(values)
-  const what = targets.length === 1 ? 'this document' : `${targets.length} documents`
-  if (values.from !== undefined) await confirm(`Supersede ${what}?`, values.yes)
+  await confirmChange('Supersede', targets, gateway, values.yes)
   const successors: Record<string, string>[] = []
   const call = async (_: Gateway, target: Target): Promise<Changed> => {
     const fields = await corrected(gateway, target, set)

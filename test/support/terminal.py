@@ -1,4 +1,5 @@
-"""Runs a command in a pseudo-terminal of 100 columns and copies what it prints to the standard output.
+"""Runs a command in a pseudo-terminal of 100 columns, types its own standard input there, and copies
+what the command prints to the standard output.
 
     python3 test/support/terminal.py <command> <argument> …
 Ends the command with SIGTERM when its own standard input ends.
@@ -12,9 +13,13 @@ fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
 watched = [terminal, 0]
 while True:
     ready, _, _ = select.select(watched, [], [])
-    if 0 in ready and not os.read(0, 1):
-        watched.remove(0)
-        os.kill(pid, signal.SIGTERM)
+    if 0 in ready:
+        typed = os.read(0, 4_096)
+        if typed:
+            os.write(terminal, typed)
+        else:
+            watched.remove(0)
+            os.kill(pid, signal.SIGTERM)
     if terminal in ready:
         try:
             printed = os.read(terminal, 65_536)

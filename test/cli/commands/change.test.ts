@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCsv } from '../../../cli/csv.ts'
-import { docreg } from '../../support/docreg.ts'
+import { DOCREG, docreg } from '../../support/docreg.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
 
 let stack: Stack
@@ -20,6 +23,23 @@ afterAll(async () => {
   await stack.stop()
   rmSync(dir, { recursive: true, force: true })
 })
+
+const TERMINAL = fileURLToPath(new URL('../../support/terminal.py', import.meta.url))
+/** Runs the command on a terminal, and types an answer once it asks. */
+async function answered(answer: string, args: readonly string[], settings: object = {}) {
+  const child = spawn('python3', [TERMINAL, process.execPath, DOCREG, ...args], {
+    ...{ cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] },
+    env: { DOCREG_CONFIG: 'docreg.config.json', ...settings },
+  })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    const asked = printed.includes('Type yes')
+    printed += text
+    if (!asked && printed.includes('Type yes')) child.stdin.write(`${answer}\n`)
+  })
+  const [code] = await once(child, 'close')
+  return { code, printed }
+}
 
 /** With gateway and key from the configuration. */
 const run = (...args: string[]) =>
@@ -46,7 +66,8 @@ describe('one document', () => {
       ['release', 'valid'],
       ['revoke', 'revoked'],
     ] as const) {
-      const { code, stdout } = await run(command, given)
+      const yes = command === 'revoke' ? ['--yes'] : []
+      const { code, stdout } = await run(command, given, ...yes)
       expect({ code, stdout }).toMatchObject({ code: 0 })
       expect(stdout).toContain(`status ${status}`)
       expect(stdout).not.toContain(publicId)
@@ -69,7 +90,14 @@ describe('one document', () => {
   test('default: supersede keeps the fields that are not named', async () => {
     const { publicId } = await issued({ metadata: { degree: 'BSc', grade: '1' } })
     const set = ['--set', 'subjectName=Augusta Ada King', '--set', 'metadata.grade=']
-    const { code } = await run('supersede', saved(publicId), ...set, '--out', 'corrected.csv')
+    const { code } = await run(
+      'supersede',
+      saved(publicId),
+      ...set,
+      '--out',
+      'corrected.csv',
+      '--yes',
+    )
     expect(code).toBe(0)
     expect(await statusOf(publicId)).toBe('superseded')
     const [row] = parseCsv(readFileSync(join(dir, 'corrected.csv'))).rows
@@ -81,11 +109,36 @@ describe('one document', () => {
     expect(await statusOf(row?.cells.publicId ?? '')).toBe('valid')
   })
 
-  test('behavior: erase asks first', async () => {
+  test.each([
+    ['revoke', [], 'revoked'],
+    ['supersede', ['--set', 'subjectName=Ada King', '--out', 'asked.csv'], 'superseded'],
+    ['erase', [], 'erased'],
+  ])('behavior: %s asks first, and names the person', async (command, options, status) => {
+    const { publicId } = await issued()
+    const args = [command, saved(publicId), ...options]
+    const refused = await run(...args)
+    expect(refused).toMatchObject({ code: 64, stdout: '' })
+    expect(refused.stderr).toContain('this document? This cannot be undone: --yes is required')
+    const declined = await answered('no', args)
+    expect(declined.code).toBe(2)
+    expect(declined.printed).toContain('the document of Ada Lovelace? This cannot be undone.')
+    expect(await statusOf(publicId)).toBe('valid')
+    expect((await answered('yes', args)).code).toBe(0)
+    expect(await statusOf(publicId)).toBe(status)
+  })
+
+  test('behavior: asks about a document that the key may not read, without a name', async () => {
+    const { publicId } = await issued()
+    const DOCREG_API_KEY = stack.key(['documents:revoke'])
+    const { code, printed } = await answered('yes', ['revoke', saved(publicId)], { DOCREG_API_KEY })
+    expect(printed).toContain('Revoke this document? This cannot be undone.')
+    expect(code).toBe(0)
+    expect(await statusOf(publicId)).toBe('revoked')
+  })
+
+  test('default: erase says where copies may be left', async () => {
     const { publicId } = await issued()
     const given = saved(publicId)
-    expect((await run('erase', given)).code).toBe(64)
-    expect(await statusOf(publicId)).toBe('valid')
     const { code, stdout } = await run('erase', given, '--yes')
     expect(code).toBe(0)
     expect(stdout).toContain('copies may be left in backups')
