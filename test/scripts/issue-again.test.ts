@@ -45,6 +45,9 @@ beforeAll(async () => {
   const theft = (await head()) + 1
   alone = [await issue('1'), await issue('2'), await issue('3')]
   await call(`/v1/documents/${alone[2]?.publicId}/revoke`, '{}')
+  // Released with the stolen key: it counts as suspended.
+  for (const action of ['suspend', 'release'])
+    await call(`/v1/documents/${alone[0]?.publicId}/${action}`, '{}')
   inBatch = await issueBatch()
 
   const { registry } = old
@@ -103,6 +106,7 @@ test('default: issues the own documents and batches again, and not what the thie
   const hashes = alone.map(({ documentHash }) => documentHash)
   for (const hash of hashes) expect(listed.stdout).toContain(hash)
   expect(listed.stdout).toMatch(new RegExp(`${hashes[2]} .*stays revoked`))
+  expect(listed.stdout).toMatch(new RegExp(`${hashes[0]} .*stays suspended`))
   expect(listed.stdout).not.toContain(old.documentHash)
   expect(listed.stdout).not.toContain(FORGED)
 
@@ -117,6 +121,10 @@ test('default: issues the own documents and batches again, and not what the thie
   expect(reindexed.code, reindexed.stderr).toBe(0)
 
   await gateway.start()
+  expect(await statuses()).toEqual(['valid', 'suspended', distrusted, 'revoked', 'valid'])
+  const held = (await call('/v1/documents?status=suspended')).data.documents
+  expect(held.map(({ documentHash }: Issued) => documentHash)).toEqual([hashes[0]])
+  await call(`/v1/documents/${alone[0]?.publicId}/release`, '{}')
   expect(await statuses()).toEqual(['valid', 'valid', distrusted, 'revoked', 'valid'])
   const { documents } = (await call('/v1/documents?status=distrusted')).data
   expect(documents.map(({ documentHash }: Issued) => documentHash).sort()).toEqual(
