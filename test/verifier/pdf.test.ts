@@ -7,7 +7,7 @@ import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import { bundleInPdf, isPdf } from '../../verifier/pdf.ts'
-import bundles from '../vectors/bundles.json' with { type: 'json' }
+import attachedToAll from '../vectors/pdfs/bundle.json' with { type: 'json' }
 
 const BUNDLE = '{"type":"document-registry-bundle","v":1}'
 
@@ -129,8 +129,7 @@ const saved = readdirSync(PDFS).filter((name) => name.endsWith('.pdf'))
 const pdfOfVector = (name: string) => readFileSync(new URL(name, PDFS))
 
 test('behavior: verifies certificates that other programs have saved again', async () => {
-  const [valid] = bundles.cases
-  const { registry, trustedBlocks, bundle } = valid as NonNullable<typeof valid>
+  const { registry, trustedBlocks, bundle } = attachedToAll
   const read = saved.filter((name) => !(name in REFUSED))
   expect(read.length).toBeGreaterThan(8)
   for (const name of read) {

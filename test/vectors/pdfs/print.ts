@@ -1,4 +1,4 @@
-// Prints printed.pdf: a certificate of a small template, with the bundle "valid" of bundles.json.
+// Prints printed.pdf: a certificate of a small template, with the bundle of bundle.json.
 // `node scripts/run.mjs test/vectors/pdfs/print.ts`, then save.py.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,13 +9,13 @@ import { printCertificate } from '../../../certificates/print.ts'
 import { readSettings } from '../../../certificates/settings.ts'
 import { copyTemplate } from '../../../certificates/template.ts'
 import type { RegistryId } from '../../../document/registry-id.ts'
-import bundles from '../bundles.json' with { type: 'json' }
+import valid from './bundle.json' with { type: 'json' }
 
 const template = join(mkdtempSync(join(tmpdir(), 'pdfs-')), 'small')
 copyTemplate('letter', template)
 const layout = '#let certificate(it) = { heading(level: 1, outlined: false, it.name.text) }\n'
 writeFileSync(join(template, 'template.typ'), layout)
-const [{ bundle, registry } = { bundle: undefined, registry: '' }] = bundles.cases
+const { bundle, registry } = valid
 const engine = createEngine({
   ...{ template, fontPaths: [], cache: packCache({}) },
   report: () => {},
