@@ -149,8 +149,8 @@ export function withoutImmutables(code: string, references: ImmutableReferences)
 
 /**
  * @param code At an address.
- * @returns Whether a contract is there. A plain key that delegates (EIP-7702) has code too: 0xef0100
- *   and the address of what it runs.
+ * @returns Whether a contract is there. A plain key that delegates (EIP-7702) has code too:
+ *   0xef0100 and the address of what it runs.
  */
 export function isContract(code: string): boolean {
   return code !== '0x' && !/^0xef0100[0-9a-f]{40}$/i.test(code)

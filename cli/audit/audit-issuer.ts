@@ -74,15 +74,7 @@ export async function auditIssuer(
     ...{ scratch, count: table.length, slotOf: ofDocument, take: table.setOwn, phases },
   })
   phases.end()
-  const revised = (record: RegistryRecord): Revised => ({
-    record,
-    revoker: state.accounts.get(record.revokerIndex) ?? null,
-  })
-  const readingOf = ({ batch, validUntil, own }: TableEntry): Revised => {
-    const anchored = batch === null ? undefined : issued[batch]?.record
-    if (!anchored) return revised(own)
-    return recordInBatch(revised(own), revised(anchored), validUntil ?? 0)
-  }
+  const readingOf = readingsIn(issued, state)
   const recordOf = (entry: TableEntry) => readingOf(entry).record
 
   const young = await readAges(options.request, state.accounts, options.youngSeconds)
@@ -123,6 +115,19 @@ export async function auditIssuer(
 
 /** A record, and the account that last revoked, suspended or released it. */
 type Revised = RevisedSlot<RegistryAccount | null>
+
+/** @returns A function that puts together what the registry says of a document. */
+function readingsIn(batches: readonly ListedBatch[], { accounts }: IssuerState) {
+  const revised = (record: RegistryRecord): Revised => ({
+    record,
+    revoker: accounts.get(record.revokerIndex) ?? null,
+  })
+  return ({ batch, validUntil, own }: TableEntry): Revised => {
+    const anchored = batch === null ? undefined : batches[batch]?.record
+    if (!anchored) return revised(own)
+    return recordInBatch(revised(own), revised(anchored), validUntil ?? 0)
+  }
+}
 
 function indexOfRoot(batches: readonly ListedBatch[], root: Hex): number | undefined {
   const index = batches.findIndex((batch) => batch.root === root)

@@ -44,8 +44,8 @@ export type FollowOptions = ReadOptions & {
 }
 
 /**
- * Reports what happens to issuers, accounts and the registry's admin, as soon as a block has it; an event that a reorg
- * removes is not taken back. Goes on through outages, until its signal aborts.
+ * Reports what happens to issuers, accounts and the registry's admin, as soon as a block has it; an
+ * event that a reorg removes is not taken back. Goes on through outages, until its signal aborts.
  *
  * @throws {ChainError} `pruned` when the node no longer has the events.
  */
