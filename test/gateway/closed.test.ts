@@ -53,6 +53,20 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
   expect(again.status).toBe(201)
 })
 
+test('behavior: verdicts name the closed issuer, and keep their status', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  const verdict = async () => (await stack.verify(publicId)).body.data
+  const open = { status: 'valid', blockchainProof: { issuer: { closedBlock: null } } }
+  expect(await verdict()).toMatchObject(open)
+  await admin('closeIssuer')
+  const { provider } = stack
+  const closedBlock = Number(await provider.request({ method: 'eth_blockNumber' }))
+  const closed = { status: 'valid', blockchainProof: { issuer: { closedBlock } } }
+  expect(await verdict()).toMatchObject(closed)
+  await admin('reopenIssuer')
+  expect(await verdict()).toMatchObject(open)
+})
+
 test('behavior: a gateway starts although its issuer is closed', async () => {
   await admin('closeIssuer')
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
