@@ -149,7 +149,7 @@ async function describe(
   { record, status }: Revisable,
 ): Promise<Revised> {
   const revocation = revocationOf(record)
-  // It counts as suspended since an account that released it is distrusted: nobody knows since when.
+  // Its release does not count, and the registry does not say since when it was suspended.
   if (revocation === 'suspended' && isReleased(record))
     return { status, reason: SUSPENDED, revisedAt: null, transactionHash: null }
   const event = revocation === 'released' ? EVENTS.release : EVENTS.revoke

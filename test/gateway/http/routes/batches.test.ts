@@ -364,7 +364,7 @@ describe('batches', () => {
     expect([late.status, late.body.error.code]).toEqual([409, 'already_revoked'])
   })
 
-  test('behavior: releases what a thief released: a whole batch, and one of its documents', async () => {
+  test('behavior: releases a batch and a document of it that a thief released', async () => {
     const { provider, registry, adminKey } = stack
     const { root, ids } = await issued()
     const [one, two] = ids as [(typeof ids)[0], (typeof ids)[0]]
