@@ -160,9 +160,11 @@ function noticesOf(verdict: Report['verdict'], network: Network): string[] {
 }
 
 /** About an account that revoked, suspended or released the document, and is distrusted. */
-function revokerNotices({ reason, releasedAt, revoker }: BlockchainProof): string[] {
-  if (reason === null || revoker === null || revoker.distrustedFrom === null) return []
+function revokerNotices(proof: BlockchainProof): string[] {
+  const { reason, releasedAt, revoker, revokedBlock } = proof
+  if (reason === null || revoker === null || revokedBlock === null) return []
   const { address, distrustedFrom } = revoker
+  if (distrustedFrom === null || revokedBlock < distrustedFrom) return []
   const by = `by account ${address}, which the issuer distrusts from block ${distrustedFrom} on`
   if (releasedAt !== null)
     return [`Released on ${time(releasedAt)} ${by}: suspended until a trusted account releases it`]

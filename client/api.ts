@@ -338,6 +338,8 @@ export type BlockchainProof = {
   /** Does not count where the revoker is distrusted from that block or before. */
   releasedAt: Instant | null
   revoker: Account | null
+  /** The block in which the revoker revoked, suspended or released it. */
+  revokedBlock: number | null
   setAside: boolean
   stateProof?: StateProof
 }

@@ -106,6 +106,8 @@ export type BlockchainProof = {
   releasedAt: number | null
   /** The account that last revoked, suspended or released it; `null` = none did. */
   revoker: AccountProof | null
+  /** The block in which it did. Compare it with `revoker.distrustedFrom`. */
+  revokedBlock: number | null
   /** Whether a final revocation was set aside because the account that made it is distrusted. */
   setAside: boolean
 }

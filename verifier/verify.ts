@@ -350,6 +350,7 @@ function proofOf(
     reason: revoked ? reasonName(record.reason) : suspended ? reasonName(SUSPENDED) : null,
     releasedAt: released ? record.revokedAt : null,
     revoker: revoker && accountProofOf(revoker),
+    revokedBlock: record.revokedBlock || null,
     setAside: record.setAside,
   }
 }

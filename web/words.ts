@@ -133,12 +133,11 @@ export function setAsideNotice({ blockchainProof }: PageVerdict): string | undef
 
 /** @returns A notice if an account whose key was stolen revoked or suspended the document. */
 export function revokerNotice({ blockchainProof }: PageVerdict): string | undefined {
-  const { reason, releasedAt, revoker } = blockchainProof ?? {}
-  if (!reason || releasedAt || !revoker || revoker.distrustedFrom === null) return undefined
-  return t('revoker.notice', {
-    block: showNumber(revoker.distrustedFrom),
-    account: revoker.address,
-  })
+  const { reason, releasedAt, revoker, revokedBlock = null } = blockchainProof ?? {}
+  const { distrustedFrom = null, address = '' } = revoker ?? {}
+  if (!reason || releasedAt || distrustedFrom === null || revokedBlock === null) return undefined
+  if (revokedBlock < distrustedFrom) return undefined
+  return t('revoker.notice', { block: showNumber(distrustedFrom), account: address })
 }
 
 /** @returns A notice if the issuer is closed. */

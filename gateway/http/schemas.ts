@@ -194,6 +194,10 @@ export const blockchainProof = v.object({
     v.description('Does not count where the revoker is distrusted from that block or before.'),
   ),
   revoker: v.nullable(account),
+  revokedBlock: v.pipe(
+    v.nullable(count),
+    v.description('The block in which the revoker revoked, suspended or released it.'),
+  ),
   setAside: v.boolean(),
   stateProof: v.exactOptional(stateProof),
 })

@@ -138,6 +138,7 @@ describe('the details of a record', () => {
     reason: null,
     releasedAt: null,
     revoker: null,
+    revokedBlock: null,
     setAside: false,
     ...proof,
   })
@@ -188,14 +189,18 @@ describe('the details of a record', () => {
       ['keyCompromise', 'Revoked'],
       ['certificateHold', 'Suspended'],
     ])('behavior: names the distrusted account of reason %s', (reason, word) => {
-      const proof = { reason, revokedAt: AT, revoker: stolen }
+      const proof = { reason, revokedAt: AT, revoker: stolen, revokedBlock: 11 }
       expect(recorded(proof)[1]).toBe(`${word} ${by}: ask the issuer`)
       expect(shown('by account', proof)).toContain('; distrusted from block 11 on')
       expect(recorded({ ...proof, revoker: revoking }).join('\n')).not.toMatch(/distrust/)
+      expect(recorded({ ...proof, revokedBlock: 10 })[1]).not.toContain(by)
     })
 
     test('behavior: says that a release does not count', () => {
-      const proof = { reason: 'certificateHold', releasedAt: AT, revoker: stolen }
+      const proof = {
+        ...{ reason: 'certificateHold', releasedAt: AT },
+        ...{ revoker: stolen, revokedBlock: 12 },
+      }
       expect(recorded(proof)[1]).toBe(
         `Released on 2027-01-15 08:08:20 UTC ${by}: suspended until a trusted account releases it`,
       )
@@ -204,7 +209,7 @@ describe('the details of a record', () => {
     })
 
     test('behavior: a release before the distrust counts, and needs no notice', () => {
-      const proof = { releasedAt: AT, revoker: { ...stolen, distrustedFrom: 99 } }
+      const proof = { releasedAt: AT, revoker: { ...stolen, distrustedFrom: 99 }, revokedBlock: 12 }
       expect(shown('released', proof)).toBe('2027-01-15 08:08:20 UTC')
       expect(recorded(proof)[1]).not.toContain('account')
     })

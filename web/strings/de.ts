@@ -61,7 +61,7 @@ export const de: Texts = {
   'suspended.text':
     'Der Aussteller hat es am {date} vorläufig ausgesetzt. Verlassen Sie sich nicht darauf: Er kann es wieder freigeben oder endgültig zurückziehen.',
   'suspended.released':
-    'Es war ausgesetzt und wurde am {date} freigegeben, aber mit einem Schlüssel, der als gestohlen gemeldet ist. Verlassen Sie sich nicht darauf: Es gilt als ausgesetzt, bis der Aussteller es noch einmal freigibt.',
+    'Es wurde am {date} freigegeben, aber mit einem Schlüssel, der als gestohlen gemeldet ist. Verlassen Sie sich nicht darauf: Es gilt als ausgesetzt, bis der Aussteller es noch einmal freigibt.',
   'suspended.past': 'War am {date} ausgesetzt, seither nicht geprüft',
   'suspended.past.text':
     'Der Aussteller kann es inzwischen freigegeben oder zurückgezogen haben. Prüfen Sie es noch einmal.',

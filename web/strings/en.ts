@@ -64,7 +64,7 @@ export const en = {
   'suspended.text':
     'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it permanently.',
   'suspended.released':
-    'It was on hold and was released on {date}, but with a key that is reported stolen. Do not rely on it: it counts as on hold until the issuer releases it again.',
+    'It was released on {date}, but with a key that is reported stolen. Do not rely on it: it counts as on hold until the issuer releases it again.',
   'suspended.past': 'Was on hold on {date}, not checked since',
   'suspended.past.text':
     'The issuer may have released it since then, or withdrawn it. Check it again.',

@@ -58,7 +58,7 @@ export const es: Texts = {
   'suspended.text':
     'El emisor lo suspendió el {date}. No se fíe de él: el emisor puede restablecerlo o retirarlo definitivamente.',
   'suspended.released':
-    'Estaba suspendido y se restableció el {date}, pero con una clave que consta como robada. No se fíe de él: cuenta como suspendido hasta que el emisor lo restablezca de nuevo.',
+    'Se restableció el {date}, pero con una clave que consta como robada. No se fíe de él: cuenta como suspendido hasta que el emisor lo restablezca de nuevo.',
   'suspended.past': 'Estaba suspendido el {date}; sin comprobar desde entonces',
   'suspended.past.text':
     'El emisor puede haberlo restablecido o retirado desde entonces. Compruébelo de nuevo.',

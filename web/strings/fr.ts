@@ -58,7 +58,7 @@ export const fr: Texts = {
   'suspended.text':
     'L’émetteur l’a suspendu le {date}. Ne vous y fiez pas : il peut le rétablir ou le retirer définitivement.',
   'suspended.released':
-    'Il était suspendu et a été rétabli le {date}, mais avec une clé signalée volée. Ne vous y fiez pas : il est considéré comme suspendu tant que l’émetteur ne l’a pas rétabli de nouveau.',
+    'Il a été rétabli le {date}, mais avec une clé signalée volée. Ne vous y fiez pas : il est considéré comme suspendu tant que l’émetteur ne l’a pas rétabli de nouveau.',
   'suspended.past': 'Était suspendu le {date}, non vérifié depuis',
   'suspended.past.text':
     'L’émetteur a pu le rétablir depuis, ou le retirer. Vérifiez-le de nouveau.',

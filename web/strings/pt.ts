@@ -58,7 +58,7 @@ export const pt: Texts = {
   'suspended.text':
     'O emissor suspendeu-o em {date}. Não confie nele: o emissor pode restabelecê-lo ou retirá-lo definitivamente.',
   'suspended.released':
-    'Estava suspenso e foi restabelecido em {date}, mas com uma chave dada como roubada. Não confie nele: conta como suspenso até o emissor o restabelecer de novo.',
+    'Foi restabelecido em {date}, mas com uma chave dada como roubada. Não confie nele: conta como suspenso até o emissor o restabelecer de novo.',
   'suspended.past': 'Estava suspenso em {date}, não verificado desde então',
   'suspended.past.text':
     'O emissor pode tê-lo restabelecido ou retirado desde então. Verifique-o de novo.',
