@@ -18,6 +18,7 @@ import { build } from './mutants/suite.ts'
 import type { Request, Verdict } from './mutants/worker.ts'
 
 const REFUSED = 'callers check revokedBlock first, and it is 0 in both'
+const LONGER = 'every function that asks has arguments of more than 20 bytes'
 /** Survivors that change nothing visible to a caller, and why: `<function>: <kind>: <code>`. */
 const EQUIVALENT: Readonly<Record<string, string>> = {
   '_revised: one more: 0 in ) return (PackedRecord.wrap(0), false);': REFUSED,
@@ -26,9 +27,14 @@ const EQUIVALENT: Readonly<Record<string, string>> = {
   '_revised: turned: false in return (PackedRecord.wrap(0), false);': REFUSED,
   '_isDepthOf: one more: 1 in return depth == Math.log2(size) || depth == Math.log2(2 * size - 1);':
     'only 2 * 1 - 1 is odd and a power of two, and Math.log2 is 0 for 0 and for 1',
-  'prevails: moved to >=: weight > weightOfOwn': 'the line is only for weights that differ',
-  '_weight: one more: 2 in return isRevoked(record) ? 2 : isSuspended(record) ? 1 : 0;':
+  '_prevails: moved to >=: weight > weightOfOwn': 'the line is only for weights that differ',
+  '_weight: one more: 2 in return record.isRevoked() ? 2 : _isSuspended(ns, record) ? 1 : 0;':
     'only the order of weights counts',
+  'acceptUntil: moved to >=: from > type(uint40).max - ACCEPT_WINDOW':
+    'at that time both give the greatest one',
+  '_sender: moved to <=: msg.data.length < 20': LONGER,
+  '_sender: one more: 20 in if (msg.sender != FORWARDER || msg.data.length < 20) return msg.sender;':
+    LONGER,
 }
 
 const { values } = parseArgs({

@@ -308,20 +308,28 @@ abstract contract RegistryChecks {
         assert(_verified(_view(abi.encodeCall(registry.verificationsOf, (keys))), 3, record));
     }
 
-    function check_statusInBatch(bytes32 root, uint40 limit, bytes32 sibling, bool deep) public {
-        (bytes32[] memory proof, uint256 record) = _proven(root, limit, sibling, deep);
+    /// With one sibling.
+    function check_statusInBatch(bytes32 root, uint40 limit, bytes32 sibling) public {
+        bytes32 leaf = _leaf(limit);
+        bytes32[] memory proof = new bytes32[](1);
+        proof[0] = sibling;
+        (bytes32 a, bytes32 b) = leaf < sibling ? (leaf, sibling) : (sibling, leaf);
+        uint256 record = _proven(root, limit, keccak256(bytes.concat(a, b)), 1);
         bytes memory answer = _view(
             abi.encodeCall(registry.statusInBatch, (watchedId, root, watchedHash, limit, proof))
         );
         assert(_same(_word(answer, 0), _rule(record)));
     }
 
-    /// One sibling and no expiry: {check_statusInBatch} has the rest.
-    function check_verificationInBatch(bytes32 root, bytes32 sibling) public {
-        (bytes32[] memory proof, uint256 record) = _proven(root, 0, sibling, true);
+    /// Without a sibling and without expiry, of accounts that are there: the rest is shown above.
+    function check_verificationInBatch(bytes32 root) public {
+        uint256 record = _proven(root, 0, _leaf(0), 0);
+        uint256 account = _load(_slot(watchedId, 4, bytes32(uint256(uint16(record)))));
+        uint256 revoker = _load(_slot(watchedId, 4, bytes32(uint256(uint16(record >> 136)))));
+        vm.assume(_and(_less(0, uint160(account)), _less(0, uint160(revoker))));
         _clearTexts(watchedId);
         bytes memory call_ = abi.encodeCall(
-            registry.verificationInBatch, (watchedId, root, watchedHash, 0, proof)
+            registry.verificationInBatch, (watchedId, root, watchedHash, 0, new bytes32[](0))
         );
         assert(_verified(_view(call_), 1, record));
     }
@@ -449,13 +457,13 @@ abstract contract RegistryChecks {
     }
 
     /// @dev The record of a document in a batch: the revocation is that of the higher urgency.
-    function _joined(uint256 batch, uint256 document, uint256 limit)
+    function _joined(uint256 batch, uint256 document, uint40 limit)
         private
         view
         returns (uint256)
     {
         uint256 shown = _pick(_less(_urgency(document), _urgency(batch)), batch, document);
-        uint256 anchoring = uint96(batch) | uint40(limit) << 96;
+        uint256 anchoring = uint96(batch) | uint256(limit) << 96;
         return anchoring | uint256(uint104(shown >> 136)) << 136 | (batch | document) & 1 << 240;
     }
 
@@ -471,24 +479,21 @@ abstract contract RegistryChecks {
         return _or(_less(0, uint40(record >> 152)), _same(uint104(record >> 136), 0));
     }
 
-    /// @return proof None or one sibling for the watched document.
-    /// @return record What it proves: zero when that is nothing.
-    function _proven(bytes32 root, uint40 limit, bytes32 sibling, bool deep)
+    function _leaf(uint40 limit) private view returns (bytes32) {
+        return keccak256(bytes.concat(keccak256(abi.encode(watchedHash, limit))));
+    }
+
+    /// @param top The root to which the proof leads.
+    /// @return record Of the watched document in the batch; zero when that is not proven.
+    function _proven(bytes32 root, uint40 limit, bytes32 top, uint256 depth)
         private
         view
-        returns (bytes32[] memory proof, uint256 record)
+        returns (uint256 record)
     {
-        bytes32 top = keccak256(bytes.concat(keccak256(abi.encode(watchedHash, limit))));
-        if (deep) {
-            (bytes32 a, bytes32 b) = top < sibling ? (top, sibling) : (sibling, top);
-            top = keccak256(bytes.concat(a, b));
-            proof = new bytes32[](1);
-            proof[0] = sibling;
-        }
         uint256 batch = _load(_slot(watchedId, 2, root));
         uint256 document = _load(_slot(watchedId, 1, watchedHash));
         vm.assume(_and(_isWhole(document), _isWhole(batch)));
-        bool proven = _and(_fits(batch, proof.length), _same(uint256(top), uint256(root)));
+        bool proven = _and(_fits(batch, depth), _same(uint256(top), uint256(root)));
         record = _pick(proven, _joined(batch, document, limit), 0);
     }
 
