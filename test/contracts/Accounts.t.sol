@@ -491,6 +491,14 @@ contract RolesTest is Base {
     function test_TheAdminRenounces() external {
         vm.prank(admin);
         registry.beginDefaultAdminTransfer(address(0));
+        vm.warp(NOW + DELAY);
+        vm.expectRevert(
+            abi.encodeWithSignature(
+                "AccessControlEnforcedDefaultAdminDelay(uint48)", uint48(NOW) + DELAY
+            )
+        );
+        vm.prank(admin);
+        registry.renounceRole(ADMIN_ROLE, admin);
         vm.warp(NOW + DELAY + 1);
         vm.prank(admin);
         registry.renounceRole(ADMIN_ROLE, admin);

@@ -546,6 +546,21 @@ contract RevokeInBatchTest is BatchBase {
         documents[4] = 0;
         vm.expectRevert(IDocumentRegistry.ZeroHash.selector);
         _revokeInBatch(alice, aliceId, documents, 1);
+        vm.expectRevert(IDocumentRegistry.ZeroHash.selector);
+        _releaseInBatch(alice, aliceId, documents);
+    }
+
+    /// Hashes that the issuer never issued: revoking takes them, releasing passes over them.
+    function test_UnknownHashes() external {
+        bytes32[] memory list = new bytes32[](2);
+        (list[0], list[1]) = (HASH, documents[0]);
+        vm.recordLogs();
+        _releaseInBatch(alice, aliceId, list);
+        assertEq(_eventCount(), 0, "events of releasing");
+        _revokeInBatch(alice, aliceId, list, 6);
+        assertEq(_eventCount(), 2, "events of revoking");
+        assertEq(_record(HASH).reason, 6, "reason");
+        assertStatus(HASH, IDocumentRegistry.Status.NotIssued);
     }
 
     function testFuzz_RevokeInBatch(bytes32 documentHash, uint8 reason) external {

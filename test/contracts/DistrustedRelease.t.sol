@@ -248,8 +248,8 @@ contract DistrustedReleaseTest is BatchBase {
         // Distrusted themselves, what they released counts as suspended, and can be made final.
         _distrustTheThief();
         assertStatus(HASH, IDocumentRegistry.Status.Suspended);
-        _permit(aliceRoot, aliceId, aliceRoot, REVOKE | MANAGE);
-        _revoke(aliceRoot, aliceId, HASH, 1);
+        _add(aliceRoot, aliceId, stranger, REVOKE);
+        _revoke(stranger, aliceId, HASH, 1);
         assertStatus(HASH, IDocumentRegistry.Status.Revoked);
         assertTrue(_record(HASH).setAside, "setAside");
     }

@@ -247,6 +247,13 @@ contract ForwardedTest is Base {
         _forwardRefused(alice, _issueCall(), _missing(alice, ISSUE | DELEGATE));
     }
 
+    function test_DelegateAloneRetiresItselfOnly() external {
+        _permit(aliceRoot, aliceId, alice, DELEGATE);
+        _forwardRefused(alice, _issueCall(), _missing(alice, ISSUE));
+        _forward(ALICE_KEY, abi.encodeCall(IDocumentRegistry.retireAccount, (aliceId, alice)));
+        assertEq(registry.accountOf(aliceId, alice).retiredBlock, BLOCK, "retiredBlock");
+    }
+
     function test_RevertGiven_AccountIsRetired() external {
         _retire(aliceRoot, aliceId, alice);
         _forwardRefused(alice, _issueCall(), _missing(alice, ISSUE | DELEGATE));

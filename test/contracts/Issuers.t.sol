@@ -223,6 +223,20 @@ contract CloseIssuerTest is IssuerBase {
         assertEq(registry.issuerOf(aliceId).closedBlock, BLOCK, "closedBlock");
     }
 
+    /// What a thief with MANAGE did stays as it is, and all but issuing goes on.
+    function test_ClosingStopsNoThief() external {
+        _add(aliceRoot, aliceId, carol, ISSUE | REVOKE);
+        _issue(carol, aliceId, HASH, 0);
+        _issue(alice, aliceId, OTHER, 0);
+        _close(aliceId);
+        assertStatus(HASH, IDocumentRegistry.Status.Valid);
+        _revoke(carol, aliceId, OTHER, 6);
+        _release(carol, aliceId, OTHER);
+        _distrust(aliceRoot, aliceId, alice, 1);
+        assertStatus(OTHER, IDocumentRegistry.Status.Distrusted);
+        assertStatus(HASH, IDocumentRegistry.Status.Valid);
+    }
+
     function test_OtherIssuersGoOn() external {
         _close(aliceId);
         _issue(bob, bobId, HASH, 0);

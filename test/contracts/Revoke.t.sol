@@ -653,6 +653,17 @@ contract SetAsideTest is Base {
         _release(keeper, aliceId, HASH);
     }
 
+    /// A thief's successor reads Distrusted, and the old document stays Superseded until released.
+    function test_SupersededByTheThief() external {
+        vm.prank(alice);
+        registry.supersede(aliceId, 0, OTHER, NEXT, 0);
+        _distrustTheThief();
+        assertStatus(NEXT, IDocumentRegistry.Status.Distrusted);
+        assertStatus(OTHER, IDocumentRegistry.Status.Superseded);
+        _release(keeper, aliceId, OTHER);
+        assertStatus(OTHER, IDocumentRegistry.Status.Valid);
+    }
+
     function test_ReplaceByASuspension() external {
         _distrustTheThief();
         _revoke(keeper, aliceId, HASH, 6);
