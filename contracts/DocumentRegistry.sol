@@ -26,7 +26,7 @@ import {ALL_PERMISSIONS, DELEGATE, ISSUE, MANAGE, REVOKE} from "./types/Permissi
 import {Stamp, toStamp} from "./types/Stamp.sol";
 
 /// @title DocumentRegistry
-/// @notice See {IDocumentRegistry}. No proxy, no pause, no upgrade.
+/// @notice See {IDocumentRegistry}. No proxy, no upgrade, no pause of the whole.
 contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules {
     /// @inheritdoc IDocumentRegistry
     bytes32 public constant ISSUER_ROLE = keccak256("ISSUER_ROLE");

@@ -9,7 +9,8 @@ pragma solidity ^0.8.28;
 ///
 /// **Namespaces.** Every record, batch and account belongs to one issuer, and every write names the
 /// `issuerId`. Nothing that one issuer does can touch what another issuer holds: the same hash,
-/// root or address can occur under any number of issuers.
+/// root or address can occur under any number of issuers. Only `hasRole(ISSUER_ROLE, account)`
+/// looks at all of them together.
 ///
 /// **Permissions.** What an account may do for an issuer is a sum of bits: 1 ISSUE, 2 REVOKE, 4
 /// MANAGE, 8 DELEGATE. MANAGE accounts run the issuer; DELEGATE accounts may also act through the
@@ -20,11 +21,12 @@ pragma solidity ^0.8.28;
 /// suspension, every other reason is final. A final revocation changes only if its revoker is
 /// distrusted from its block or an earlier one, and only through an account with REVOKE and MANAGE.
 /// A release counts as a suspension once its account is distrusted from its block or an earlier
-/// one.
+/// one: an account with REVOKE releases it again or makes it final.
 ///
 /// **Repeats.** A single write that was already done reverts, so that nobody mistakes it for their
 /// own. A list skips what needs no change or what the caller may not change, so that one element
-/// cannot sink the others.
+/// cannot sink the others. A zero hash reverts the whole list; so does a hash that was not issued,
+/// where no batch is named.
 /// @dev Warning: all times are seconds of the Unix epoch. `validUntil` is the *first* second at
 /// which a document is no longer valid; 0 means that it never expires.
 /// @dev Warning: block numbers are those of `eth_getLogs`. On Arbitrum, where `block.number` is the
@@ -354,7 +356,7 @@ interface IDocumentRegistry {
     error NotIssued(uint32 issuerId, bytes32 key);
     /// @notice Thrown when a final revocation stands that the caller may not set aside.
     error AlreadyRevoked(uint32 issuerId, bytes32 key);
-    /// @notice Thrown when this is suspended already.
+    /// @notice Thrown when this is suspended already, be it by a release that does not count.
     error AlreadySuspended(uint32 issuerId, bytes32 key);
     /// @notice Thrown when there is nothing to release.
     error NotSuspended(uint32 issuerId, bytes32 key);
@@ -400,6 +402,8 @@ interface IDocumentRegistry {
 
     /// @notice Ends an issuer's right to issue, also to issue again. Revoking, releasing and
     /// managing go on, and no status changes.
+    /// @dev Warning: after the theft of a MANAGE key this leaves what the thief issued and released
+    /// as it is.
     function closeIssuer(uint32 issuerId) external;
 
     /// @notice Lets a closed issuer issue again.
@@ -433,13 +437,16 @@ interface IDocumentRegistry {
     function retireAccount(uint32 issuerId, address account) external;
 
     /// @notice For a stolen key: retires the account; what it issued at or after a block reads
-    /// Distrusted, and what it released then reads Suspended, until another account releases it.
-    /// Needs MANAGE. The issuer's other accounts are untouched.
+    /// Distrusted, and what it was the last to release then reads Suspended, until another account
+    /// releases it. Needs MANAGE. The issuer's other accounts are untouched.
     /// @dev Warning: this alone makes no document valid. What the thief finally revoked stays
     /// revoked until an account with REVOKE and MANAGE releases it or revokes it anew. If there was
     /// a suspension under it, suspend it instead of releasing it.
+    /// @dev Warning: whoever holds MANAGE can distrust an honest account too, and then give itself
+    /// REVOKE and release what that account finally revoked.
     /// @param fromBlock The first distrusted block, from 1 to the current one. It can be lowered
-    /// later and never raised.
+    /// later and never raised. Take one some blocks before the thief's first known act, which a
+    /// reorg can move to an earlier block.
     function distrustFrom(uint32 issuerId, address account, uint40 fromBlock) external;
 
     /// @notice Rejects the admin's proposal; needs MANAGE.
@@ -520,8 +527,8 @@ interface IDocumentRegistry {
     /// @dev Warning: documents of the batch that were revoked or suspended on their own stay so.
     function releaseBatch(uint32 issuerId, bytes32 root) external;
 
-    /// @notice Revokes or suspends documents of a batch; needs REVOKE. Skips what `revokeMany`
-    /// skips.
+    /// @notice Revokes or suspends documents of a batch; needs REVOKE. Skips those that stand
+    /// finally revoked, and when suspending those that are suspended.
     /// @dev Warning: a document's revocation holds over every path: in all batches of the issuer,
     /// later ones too, and if the document is issued alone. That it is in the batch is not proven:
     /// an issuer must be able to revoke what it knows by hash only.
@@ -534,7 +541,8 @@ interface IDocumentRegistry {
         uint8 reason
     ) external;
 
-    /// @notice Releases documents of a batch; needs REVOKE. Skips what `releaseMany` skips.
+    /// @notice Releases documents of a batch; needs REVOKE. Skips what is not suspended or may not
+    /// be released, hashes that were never issued included.
     /// @dev Warning: this never lifts a suspension of the batch itself.
     /// @param root A batch of this issuer.
     function releaseInBatch(uint32 issuerId, bytes32 root, bytes32[] calldata documentHashes)
@@ -616,14 +624,15 @@ interface IDocumentRegistry {
     /// @notice The ERC-2771 forwarder, OpenZeppelin's `ERC2771Forwarder`, which this registry
     /// deployed. It carries signed messages to every issuer function but `acceptProposal`.
     /// @dev Warning: it checks ECDSA signatures only, and its nonces are sequential. A contract
-    /// account sends its transactions itself.
+    /// account sends its transactions itself. Its `executeBatch` uses up the nonce of a request
+    /// whose call fails.
     function trustedForwarder() external view returns (address);
 
     /// @notice Whether an address is the forwarder, as ERC-2771 asks for it.
     function isTrustedForwarder(address forwarder) external view returns (bool);
 
     /// @notice The role of whoever holds ISSUE for at least one issuer: a view on the account
-    /// tables, for tools that know AccessControl.
+    /// tables of all issuers, for tools that know AccessControl. It says nothing about one issuer.
     /// @dev Warning: `grantRole`, `revokeRole` and `renounceRole` refuse it, for the admin too.
     function ISSUER_ROLE() external view returns (bytes32);
 
