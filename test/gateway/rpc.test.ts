@@ -10,7 +10,7 @@ import {
   createIpfsGatewaySource,
   verify,
 } from '../../verifier/index.ts'
-import { slotsOf, unpackRecord, unpackState } from '../../verifier/proof/slots.ts'
+import { slotsOf, slotsOfIssuer, unpackRecord, unpackState } from '../../verifier/proof/slots.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { NO_ACCOUNT } from '../../verifier/status.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
@@ -64,6 +64,10 @@ test('default: proves that a long list is complete, in proofs of few slots each'
 
 test('default: permits the proof of a verdict that needs most slots', () => {
   const account = { ...NO_ACCOUNT, accountIndex: 1 }
+  const revoker = { ...account, account: `0x${'1'.repeat(40)}`, accountIndex: 2 } as const
+  const ofIssuer = slotsOfIssuer(1)
+  // Batch and document, released by accounts 3 and 2.
+  const releasedBy = (index: bigint) => (8n << 232n) | (1n << 152n) | (index << 136n)
   const slots = slotsOf(
     {
       issuerId: 1,
@@ -71,14 +75,18 @@ test('default: permits the proof of a verdict that needs most slots', () => {
       batch: { root: HASH, validUntil: 0, proof: new Uint8Array() },
     },
     {
-      status: 'revoked',
+      status: 'suspended',
       record: { ...unpackRecord(0n), anchoredBlock: 1 },
-      ...{ account, revoker: { ...account, accountIndex: 2 } },
+      ...{ account, revoker },
       // The most that the registry accepts.
       issuer: { ...unpackState(0n), id: 1, name: 'n'.repeat(200), uri: 'u'.repeat(400) },
     },
+    new Map([
+      [ofIssuer.batch(HASH), releasedBy(3n)],
+      [ofIssuer.record(HASH), releasedBy(2n)],
+    ]),
   )
-  expect(slots).toHaveLength(29)
+  expect(slots).toHaveLength(30)
   const permit = createRpcPolicy(address)
   expect(permit('eth_getProof', [address, slots, '0x1'])).toMatchObject({ method: 'eth_getProof' })
 })
