@@ -373,8 +373,8 @@ interface IDocumentRegistry {
     error ListTooLong(uint256 length);
     /// @notice Thrown when two lists that belong together differ in length.
     error LengthMismatch(uint256 documentHashes, uint256 validUntils);
-    /// @notice Thrown by `changeDefaultAdminDelay`: the delay of the admin's transfer is that of the
-    /// deployment.
+    /// @notice Thrown by `changeDefaultAdminDelay`: the delay of the admin's transfer is the one
+    /// set at deployment.
     error AdminDelayIsFixed();
     /// @notice Thrown at deployment when the delay is shorter than a day or longer than a year.
     error DelayOutOfRange(uint48 delay);

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeUtf8, encodeUtf8 } from '../../document/bytes.ts'
+import { decodeAnyUtf8, encodeUtf8 } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { readHash, readLog, readObject, readQuantity } from '../../verifier/readers/rpc-codec.ts'
@@ -220,7 +220,7 @@ function textIn(data: Uint8Array, index: number): string {
   const start = numberAt(32 * index)
   const length = numberAt(start)
   if (start + 32 + length > data.length) throw malformed()
-  return decodeUtf8(data.subarray(start + 32, start + 32 + length))
+  return decodeAnyUtf8(data.subarray(start + 32, start + 32 + length))
 }
 
 function notAsked(): FormatError {
