@@ -210,7 +210,10 @@ function addressIn(word: Hex): Hex {
   return `0x${word.slice(26)}`
 }
 
-/** @returns A Solidity string. @param index The word that has its offset. */
+/**
+ * @returns A Solidity string, with U+FFFD for what is not UTF-8: the admin can set any bytes.
+ * @param index The word that has its offset.
+ */
 function textIn(data: Uint8Array, index: number): string {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const numberAt = (at: number) => {

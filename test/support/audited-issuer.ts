@@ -13,7 +13,7 @@ import type { AnvilNode } from './anvil.ts'
 import type { BlockServer } from './block-server.ts'
 import { patient } from './patient.ts'
 import { ADA, randomKey } from './stack.ts'
-import { deployRegistry, PERMISSION, transact } from './transact.ts'
+import { deployRegistry, PERMISSION, setTexts, transact } from './transact.ts'
 
 const DAY = 86_400
 /** Of the reasons of RFC 5280. */
@@ -59,6 +59,9 @@ export async function createAuditedIssuer(anvil: AnvilNode, blocks: BlockServer)
     registry: registry as RegistryId,
     addresses,
     send,
+    /** Sets name and URI to bytes that may not be UTF-8. */
+    setTexts: (issuerId: number, texts: { name: Uint8Array; uri: Uint8Array }) =>
+      setTexts(provider, registry, keys.admin, issuerId, texts),
     make,
     pass,
     /** Seals and issues a document. */

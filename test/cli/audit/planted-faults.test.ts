@@ -30,6 +30,8 @@ let publicIds: string
 /** What was planted: the code of its finding, and how often. */
 const planted = new Map<string, number>()
 const plant = (code: string) => planted.set(code, (planted.get(code) ?? 0) + 1)
+/** What the admin, or a thief of that key, can write into the registry. */
+const NOT_UTF8 = { name: Uint8Array.of(0x41, 0xff), uri: Uint8Array.of(0xc3) }
 const garbage = new TextEncoder().encode('not a sealed document')
 const hashes: Record<string, Hex> = {}
 /** What the thief released or revoked last, as the findings name it. */
@@ -121,6 +123,8 @@ async function plantFaults(): Promise<void> {
   await send('manager', 'release', 1, good[1]?.documentHash)
   plant('set_aside')
 
+  await world.setTexts(1, NOT_UTF8)
+  plant('issuer_renamed')
   await send('admin', 'updateIssuer', 1, 'New name', 'https://new.example')
   plant('issuer_renamed')
   await send('admin', 'proposeAccount', 1, addresses.admin)
@@ -380,7 +384,7 @@ test('behavior: follows accounts, recoveries, renamed and unknown issuers', asyn
       if (looks === 2) {
         await send('admin', 'reopenIssuer', 1)
         await send('admin', 'registerIssuer', addresses.thief, 'Look-alike', '')
-        await send('admin', 'updateIssuer', 2, 'New name', '')
+        await world.setTexts(2, NOT_UTF8)
         await send('thief', 'setPermissions', 2, addresses.thief, 7)
         await send('manager', 'vetoProposal', 1)
       }
