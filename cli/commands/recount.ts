@@ -4,10 +4,16 @@ import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { parseRegistry, refuseAnswer } from '../../verifier/readers/chain.ts'
+import {
+  decodeBatch,
+  decodeSigner,
+  encodeAccountCall,
+  encodeBatchCall,
+} from '../../verifier/readers/listing-codec.ts'
 import { createRequest, readStrictly } from '../../verifier/readers/request.ts'
-import { readBytes, readQuantity, toQuantity } from '../../verifier/readers/rpc-codec.ts'
-import { RELEASED } from '../../verifier/reasons.ts'
+import { readQuantity, toQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { isReleased, isRevoked, isSuspended } from '../../verifier/status.ts'
 import { type CommandInput, defineCommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -38,7 +44,8 @@ type BatchRecord = {
   anchoredBlock: number
   size: number
   revokedBlock: number
-  reason: number
+  /** Whether it is revoked or suspended; see `isSuspended` for a release that does not count. */
+  isInEffect: boolean
 }
 
 const FINDINGS: Partial<Record<Finding, string>> = {
@@ -68,7 +75,7 @@ async function recount(
   }
   const standing = record && {
     anchoredBlock: record.anchoredBlock,
-    revokedBlock: record.reason === RELEASED ? 0 : record.revokedBlock,
+    revokedBlock: record.isInEffect ? record.revokedBlock : 0,
   }
   const complete = code === undefined
   const shown = { manifest: toHex(hash), ...about, ...standing }
@@ -96,11 +103,6 @@ function hashOf(given: string): Uint8Array {
   }
 }
 
-/** `batchOf(uint32,bytes32)` */
-const BATCH_OF = '0x6acead9c'
-const WORD = 32
-const WORDS = 9
-
 /** Reads from the trusted registry, whatever the manifest names. */
 async function readRecord(
   provider: Eip1193Provider,
@@ -113,26 +115,18 @@ async function readRecord(
   const actual = await request('eth_chainId', [])
   if (readStrictly('eth_chainId', () => readQuantity(actual)) !== chainId)
     throw new ChainError('wrong_chain', `the node is not of chain ${chainId}`)
-  const issuer = issuerId.toString(16).padStart(2 * WORD, '0')
-  const answer = await request('eth_call', [
-    { to: address, data: `${BATCH_OF}${issuer}${root.slice(2)}` },
-    asOf === undefined ? 'latest' : toQuantity(asOf),
-  ])
-  const bytes = readStrictly('eth_call', () => readBytes(answer))
-  if (bytes.length !== WORDS * WORD)
-    throw new ChainError('no_registry', `no registry at ${registry}`)
-  const words = new DataView(bytes.buffer, bytes.byteOffset)
-  // No member has more than 40 bits, so the last six bytes of its word are enough.
-  const at = (index: number) => {
-    const end = (index + 1) * WORD
-    return words.getUint16(end - 6) * 2 ** 32 + words.getUint32(end - 4)
+  const at = asOf === undefined ? 'latest' : toQuantity(asOf)
+  const view = async <T>(data: Hex, decode: (answer: unknown) => T) => {
+    const answer = await request('eth_call', [{ to: address, data }, at])
+    return refuseAnswer(() => decode(answer))
   }
-  return {
-    anchoredBlock: at(1),
-    size: at(3),
-    revokedBlock: at(5),
-    reason: at(7),
-  }
+  const record = await view(encodeBatchCall(issuerId, root), decodeBatch)
+  const { anchoredBlock, validUntil: size, revokedBlock, revokerIndex } = record
+  const revoker = isReleased(record)
+    ? await view(encodeAccountCall(issuerId, revokerIndex), decodeSigner)
+    : null
+  const isInEffect = isRevoked(record) || isSuspended(record, revoker)
+  return { anchoredBlock, size, revokedBlock, isInEffect }
 }
 
 function findingOf(

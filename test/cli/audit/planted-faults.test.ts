@@ -262,6 +262,13 @@ test('default: names what a distrusted account released, and what it revoked, by
   expect(ofWhole).toHaveLength(2)
   for (const one of ofWhole)
     expect(one).toMatchObject({ status: 'suspended', ownReason: null, findings: ['suspended'] })
+  const { manifest, revokedBlock } = ofBatch(batch)
+  const counted = await docreg([
+    ...['recount', manifest, '--json', '--registry', world.registry],
+    ...['--rpc', proxy.url, '--ipfs', blocks.url],
+  ])
+  expect(JSON.parse(counted.stdout)).toMatchObject({ complete: true, revokedBlock })
+  expect(revokedBlock).toBeGreaterThan(0)
 })
 
 test('default: writes a report that loads nothing, a CSV and a checkpoint', async () => {
