@@ -97,9 +97,9 @@ export async function openIdentities(
 
 /**
  * Bytes that are not UTF-8, which the registry's admin can set, must not keep the service from
- * starting.
+ * starting, nor an operator from seeing who may do what.
  */
-function textIn(issuer: Record<string, string>, member: string): string {
+export function textIn(issuer: Record<string, string>, member: string): string {
   try {
     return issuer[member] ?? ''
   } catch {

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { Contract, dataLength, keccak256 } from 'ethers'
+import { textIn } from '../gateway/identity.ts'
 import { readBuild } from './build.ts'
 import {
   addressOf,
@@ -92,7 +93,9 @@ async function printPermissions(address: string): Promise<void> {
   for (let issuerId = 1n; issuerId <= issuers; issuerId++) {
     const issuer = await read('issuerOf', issuerId)
     const closed = issuer.closedBlock === 0n ? '' : `, closed in block ${issuer.closedBlock}`
-    console.log(`issuer    ${issuerId} ${JSON.stringify(issuer.name)} ${issuer.uri}${closed}`)
+    console.log(
+      `issuer    ${issuerId} ${JSON.stringify(textIn(issuer, 'name'))} ${textIn(issuer, 'uri')}${closed}`,
+    )
     for (let index = 0n; index < issuer.accountCount; index++)
       console.log(`            ${index} ${describe(await read('accountAt', issuerId, index))}`)
     const proposal = await read('proposalOf', issuerId)

@@ -2,7 +2,16 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { JsonRpcProvider, keccak256, Transaction, toBeHex, Wallet } from 'ethers'
+import {
+  AbiCoder,
+  concat,
+  id,
+  JsonRpcProvider,
+  keccak256,
+  Transaction,
+  toBeHex,
+  Wallet,
+} from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   checkBlockNumbers,
@@ -30,6 +39,12 @@ const proposed = new Wallet(proposedKey).address
 const wallet = '0x00000000000000000000000000000000000a11e7'
 const DAY = 86_400
 const hash = `0x${'5e'.repeat(32)}`
+
+/** Gives issuer 1 a name and a URI that are not UTF-8. */
+const NOT_UTF8 = concat([
+  id('updateIssuer(uint32,string,string)').slice(0, 10),
+  AbiCoder.defaultAbiCoder().encode(['uint32', 'bytes', 'bytes'], [1, '0x41ff', '0xc3']),
+])
 
 interface Run {
   readonly code: number
@@ -325,7 +340,10 @@ describe('an ordinary chain', () => {
       output: expect.stringContaining(`from   ${nextAdmin} (next admin)`),
     })
     expect(await roles(nextAdminKey, 'accept-admin-transfer', '--send')).toMatchObject({ code: 0 })
+    const text = { from: nextAdmin, to: chain.deployment().address, data: NOT_UTF8 }
+    await chain.rpc('eth_sendTransaction', text)
     const after = await chain.run(deployerKey, 'check-deployment')
+    expect(after.code).toBe(0)
     expect(after.output).toContain(`admin     ${nextAdmin}`)
     expect(after.output).toContain(`2 ${proposed} manage`)
 
