@@ -18,12 +18,11 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   if (yes) return
   if (!canAsk()) throw new UsageError(`${question} This cannot be undone: --yes is required`)
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const answer = await prompt.question(`${question} This cannot be undone. Type yes to go on: `)
-    if (answer.trim() !== 'yes') throw new InputError('declined', 'nothing was changed')
-  } finally {
-    prompt.close()
-  }
+  const asked = `${question} This cannot be undone. Type yes to go on: `
+  // Ctrl-C and Ctrl-D reject the question, and leave the cursor in its line.
+  const answer = await prompt.question(asked).catch(() => void process.stderr.write('\n'))
+  prompt.close()
+  if (answer?.trim() !== 'yes') throw new InputError('declined', 'nothing was changed')
 }
 
 /**

@@ -127,6 +127,18 @@ describe('one document', () => {
     expect(await statusOf(publicId)).toBe(status)
   })
 
+  test.each([
+    ['Ctrl-C', '\x03'],
+    ['Ctrl-D', '\x04'],
+  ])('behavior: %s at the question changes nothing', async (_, key) => {
+    const { publicId } = await issued()
+    const { code, printed } = await answered(key, ['revoke', saved(publicId)])
+    expect(printed).toContain('nothing was changed')
+    expect(printed).not.toContain('AbortError')
+    expect(code).toBe(2)
+    expect(await statusOf(publicId)).toBe('valid')
+  })
+
   test('behavior: asks about a document that the key may not read, without a name', async () => {
     const { publicId } = await issued()
     const DOCREG_API_KEY = stack.key(['documents:revoke'])
