@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { fromHex, type Hex } from '../../document/hex.ts'
+import { ChainError } from '../../verifier/errors.ts'
 import type { RegistryAccount, RegistryIssuer, RegistryRecord } from '../../verifier/ports.ts'
 import {
   furtherSlotsOf,
@@ -47,7 +48,13 @@ export async function readIssuerState(prover: SlotProver, issuerId: number): Pro
     accountIndex: i,
     ...unpackHeld(wordOf(slots.account(signer.account))),
   }))
-  const textAt = (slot: Hex) => readText(BigInt(slot), (part) => fromHex(toWord(wordOf(part))))
+  const textAt = (slot: Hex) =>
+    readText(BigInt(slot), (part) => {
+      const word = words.get(part)
+      // Longer than any name or uri that the registry takes, and so than what was proven.
+      if (word === undefined) throw new ChainError('no_registry', 'not a string')
+      return fromHex(toWord(word))
+    })
   return {
     issuer: { id: issuerId, name: textAt(slots.name), uri: textAt(slots.uri), ...state },
     accounts: new Map(accounts.map((account) => [account.accountIndex, account])),
