@@ -73,7 +73,7 @@ export const de: Texts = {
   'revoker.notice':
     'Das geschah mit einem Schlüssel des Ausstellers, der ab Block {block} als gestohlen gemeldet ist: {account}. Fragen Sie den Aussteller.',
   'closed.notice':
-    'Der Verwalter des Registers hat diesen Aussteller gesperrt (Block {block}). Er stellt nichts mehr aus. Fragen Sie im Zweifel den Aussteller.',
+    'Der Verwalter des Registers hat diesen Aussteller stillgelegt (Block {block}). Er stellt nichts mehr aus. Fragen Sie im Zweifel den Aussteller.',
   'erased.title': 'Gelöscht',
   'erased.text':
     'Unter diesem Code ist ein Dokument eingetragen, aber sein Inhalt wurde gelöscht. Es lässt sich nicht mehr prüfen.',
