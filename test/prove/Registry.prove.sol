@@ -51,8 +51,9 @@ interface Symbolic {
 /// Two things are assumed: what 8 says held before, so that an account that acts is not distrusted;
 /// and for views that a revocation part has a block and a batch a size, as 2 says.
 ///
-/// Lists have two elements, which may be equal, proofs have none or one, and texts are short. The
-/// transfer of the admin's role is OpenZeppelin's.
+/// Lists have two elements, which may be equal, and texts are short. For a document in a batch, 10
+/// is proved in two parts, with the limits that the checks name. The transfer of the admin's role
+/// is OpenZeppelin's.
 abstract contract RegistryChecks {
     Vm private constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
     Symbolic private constant svm = Symbolic(0xF3993A62377BCd56AE39D773740A5390411E8BC9);
