@@ -1,8 +1,9 @@
 import type { DocumentPart } from '../document/document.ts'
 import { fromHex, toHex } from '../document/hex.ts'
 import { decodePublicId, type PublicId } from '../document/public-id.ts'
-import { parseRegistryId, type RegistryId } from '../document/registry-id.ts'
+import { parseRegistryId } from '../document/registry-id.ts'
 import type { Opener } from '../document/sealed.ts'
+import { proofOf } from './blockchain-proof.ts'
 import { readBatch } from './checks/batch.ts'
 import { checkChain, checkDating, checkExpiry, checkRecord } from './checks/chain.ts'
 import { type Content, checkContent, checkOpened } from './checks/content.ts'
@@ -16,23 +17,11 @@ import type {
   ChainReader,
   ChainReading,
   DocumentKey,
-  Finality,
   IdentitySource,
-  IssuedEvent,
   OpenedDocuments,
-  RegistryAccount,
 } from './ports.ts'
-import { reasonName, SUSPENDED } from './reasons.ts'
 import { abortable } from './signal.ts'
-import { isReleased, isRevoked, isSuspended } from './status.ts'
-import {
-  type AccountProof,
-  type BlockchainProof,
-  type Check,
-  type Judgement,
-  statusOf,
-  type Verdict,
-} from './verdict.ts'
+import { type Check, type Judgement, statusOf, type Verdict } from './verdict.ts'
 
 export type VerifyOptions = {
   /** The registry to trust. The verifier chooses it, never the document or its QR code. */
@@ -300,67 +289,5 @@ function conclude<T>(
     checks,
     asOf: { blockNumber, blockHash: blockHash ?? null, blockTime },
     ...(stateProof && { stateProof }),
-  }
-}
-
-function proofOf(
-  registry: RegistryId,
-  { documentHash, batch }: DocumentKey,
-  { record, account, revoker, issuer }: ChainReading,
-  {
-    domain,
-    event,
-    finality,
-    closedAt,
-  }: {
-    domain: string | null
-    event: IssuedEvent | undefined
-    finality: Finality | null
-    closedAt: number | null
-  },
-): BlockchainProof {
-  const { id, name, uri, closedBlock } = issuer
-  const revoked = isRevoked(record)
-  const suspended = isSuspended(record, revoker)
-  const released = isReleased(record)
-  return {
-    chainId: parseRegistryId(registry).chainId,
-    registry,
-    documentHash,
-    batchRoot: batch?.root ?? null,
-    issuer: {
-      id,
-      account: account.account,
-      name,
-      uri,
-      domain,
-      closedBlock: closedBlock || null,
-      closedAt,
-    },
-    account: accountProofOf(account),
-    transactionHash: event?.transactionHash ?? null,
-    blockNumber: record.anchoredBlock,
-    blockHash: event?.blockHash ?? null,
-    blockTime: record.anchoredAt,
-    logIndex: event?.logIndex ?? null,
-    finality,
-    validUntil: record.validUntil || null,
-    // Of a release that does not count, the registry does not say since when it is suspended.
-    revokedAt: (revoked || suspended) && !released ? record.revokedAt : null,
-    reason: revoked ? reasonName(record.reason) : suspended ? reasonName(SUSPENDED) : null,
-    releasedAt: released ? record.revokedAt : null,
-    revoker: revoker && accountProofOf(revoker),
-    revokedBlock: record.revokedBlock || null,
-    setAside: record.setAside,
-  }
-}
-
-function accountProofOf(account: RegistryAccount): AccountProof {
-  return {
-    address: account.account,
-    addedBlock: account.addedBlock,
-    changedBlock: account.changedBlock || null,
-    retiredBlock: account.retiredBlock || null,
-    distrustedFrom: account.distrustedFrom || null,
   }
 }
