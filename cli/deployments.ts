@@ -40,16 +40,14 @@ function namesIn(folder: URL, pattern: RegExp): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)) : []
 }
 
-/**
- * @returns The only registry of a chain that is recorded beside this program; `undefined` if none.
- * @param advice What to do about several.
- * @throws {RangeError} for several, with their addresses.
- */
-export function onlyKnownRegistry(chainId: number, advice: string): KnownRegistry | undefined {
+/** @returns The only registry of a chain that is recorded beside this program, or why none is. */
+export function onlyKnownRegistry(
+  chainId: number,
+): KnownRegistry | { address?: undefined; problem: string } {
   const known = knownRegistries(DEPLOYMENTS, chainId)
-  if (known.length > 1) {
-    const addresses = known.map(({ address }) => address).join(', ')
-    throw new RangeError(`deployments/${chainId}/ has several registries, ${advice}: ${addresses}`)
-  }
-  return known[0]
+  const [only] = known
+  if (!only) return { problem: `deployments/ has no registry of chain ${chainId}` }
+  if (known.length === 1) return only
+  const addresses = known.map(({ address }) => address).join(', ')
+  return { problem: `deployments/ has several registries of chain ${chainId}: ${addresses}` }
 }

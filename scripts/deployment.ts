@@ -84,11 +84,9 @@ export function readInput(chainId: bigint, address: string): unknown {
  */
 export function addressOf(chainId: bigint, given: string | undefined): string {
   if (given !== undefined) return getAddress(given)
-  const known = onlyKnownRegistry(Number(chainId), 'name one by --registry <address>')
-  if (known) return getAddress(known.address)
-  throw new Error(
-    `deployments/ has no registry of chain ${chainId}: name the registry by --registry <address>`,
-  )
+  const known = onlyKnownRegistry(Number(chainId))
+  if (known.address) return getAddress(known.address)
+  throw new Error(`${known.problem}; name the registry by --registry <address>`)
 }
 
 /** Overwrites no other deployment: an address is a hash of code, admin and delay. */

@@ -3,7 +3,7 @@
  * settings of `npm start`. It changes nothing, and may run beside the service.
  */
 import { parseArgs } from 'node:util'
-import { DEPLOYMENTS, knownRegistries } from '../cli/deployments.ts'
+import { DEPLOYMENTS, knownRegistries, onlyKnownRegistry } from '../cli/deployments.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { databaseOf } from '../gateway/databases.ts'
 import { createLog } from '../gateway/log.ts'
@@ -65,14 +65,9 @@ async function checkChain(config: Config): Promise<Finding[]> {
 
 /** @returns The registry of the settings or of `deployments/`, or why there is none. */
 function registryOf({ registryAddress }: Config, chainId: number): RegistryOn {
+  if (registryAddress === undefined) return onlyKnownRegistry(chainId)
   const known = knownRegistries(DEPLOYMENTS, chainId)
-  if (registryAddress !== undefined)
-    return known.find((one) => one.address === registryAddress) ?? { address: registryAddress }
-  const [only] = known
-  if (!only) return { problem: 'no registry is known on this chain' }
-  if (known.length === 1) return only
-  const addresses = known.map(({ address }) => address).join(', ')
-  return { problem: `deployments/ has several registries of this chain: ${addresses}` }
+  return known.find(({ address }) => address === registryAddress) ?? { address: registryAddress }
 }
 
 async function checkDatabase(config: Config): Promise<Finding[]> {

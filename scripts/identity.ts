@@ -79,16 +79,9 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
 
 /** @throws {ConfigError} unless `deployments/` has just one registry of the chain. */
 function knownAddress(chainId: number): Hex {
-  try {
-    const known = onlyKnownRegistry(chainId, 'name one')
-    if (known) return known.address
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw new ConfigError([`REGISTRY_ADDRESS is required: ${error.message}`])
-  }
-  throw new ConfigError([
-    `REGISTRY_ADDRESS is required: deployments/ has no registry of chain ${chainId}`,
-  ])
+  const known = onlyKnownRegistry(chainId)
+  if (known.address) return known.address
+  throw new ConfigError([`REGISTRY_ADDRESS is required: ${known.problem}`])
 }
 
 /** Copies the local chain into a folder; absent with another chain. */

@@ -88,7 +88,7 @@ test('error: lists several recorded registries of the chain, and takes the only 
   try {
     mkdirSync(records)
     await expect(identity()).rejects.toThrow(`deployments/ has no registry of chain ${chainId}`)
-    expect(await problem()).toBe('no registry is known on this chain')
+    expect(await problem()).toBe(`deployments/ has no registry of chain ${chainId}`)
     record(addresses[0])
     const { registry, rpc } = await identity()
     await rpc.close()
