@@ -554,8 +554,8 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules {
         return super._revokeRole(role, account);
     }
 
-    /// @dev Whoever has stolen the admin's key could otherwise set the delay to nothing, or to
-    /// for ever.
+    /// @dev A thief of the admin's key could otherwise set the delay to zero, or freeze the role
+    /// with one of centuries.
     function _changeDefaultAdminDelay(uint48) internal pure override {
         revert AdminDelayIsFixed();
     }

@@ -32,7 +32,7 @@ library PackedProposalLibrary {
         return uint40(PackedProposal.unwrap(proposal) >> ACCEPT_FROM_OFFSET);
     }
 
-    /// @dev 0 when there is no proposal; the greatest time where the window would end after it.
+    /// @dev 0 when there is no proposal. The sum stops at the greatest time that fits.
     function acceptUntil(PackedProposal proposal) internal pure returns (uint40) {
         uint40 from = acceptFrom(proposal);
         if (from == 0) return 0;
