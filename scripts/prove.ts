@@ -1,7 +1,7 @@
 /**
  * Proves the properties of test/prove/ with Halmos, a symbolic interpreter of the EVM: `pip install
- * halmos==0.3.3`, then `npm run prove`. `npm run prove -- <start>` proves only `check_<start>…`; the
- * start is a pattern, and `'revoke\b'` means that function alone.
+ * halmos==0.3.3`, then `npm run prove`. `npm run prove -- <start>` proves only `check_<start>…`;
+ * the start is a pattern, and `'revoke\b'` means that function alone.
  *
  * Each check runs twice: unchanged, and then it must hold; and with `assert(false)` after the call,
  * and then Halmos must find a call that succeeds. So no check holds only because nothing reaches

@@ -149,7 +149,7 @@ async function* fittingCalls(from: string): AsyncGenerator<{ call: Call; trial: 
     yield { call: await ofMany(part), trial }
 }
 
-/** @param listed In the place of all hashes, if the action has any. */
+/** @param listed The part of the action's hashes that this call is about; absent = no hashes. */
 async function callOf(name: string, listed?: string | readonly string[]): Promise<Call> {
   const given = args.map((arg) => (arg === hashes ? (listed ?? arg) : arg))
   const { to, data } = await registry.getFunction(name).populateTransaction(...given)

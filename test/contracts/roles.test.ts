@@ -221,7 +221,7 @@ describe('npm run roles on the local chain', () => {
     for (const amount of gas) expect(amount).toBeLessThan(16_777_216)
   })
 
-  test('error: refuses a file with a line that is no hash, before it asks the chain', {
+  test('error: refuses a file in which a line is not a hash, before it asks the chain', {
     timeout: TIMEOUT,
   }, async () => {
     const file = join(folder, 'broken.txt')

@@ -111,7 +111,7 @@ export async function distrustFrom(
   await transact(provider, registry, KEYS.manager, 'distrustFrom', args)
 }
 
-/** Releases the suspended document and the first batch by {@link THIEF}, who suspends that first. */
+/** {@link THIEF} releases the suspended document, and suspends and releases the first batch. */
 export async function releaseAsThief(
   provider: Eip1193Provider,
   registry: RegistryId,

@@ -1,4 +1,4 @@
-"""Runs a command in a pseudo-terminal of 100 columns, types its own standard input there, and copies
+"""Runs a command in a pseudo-terminal of 100 columns, types its standard input there, and copies
 what the command prints to the standard output.
 
     python3 test/support/terminal.py <command> <argument> …

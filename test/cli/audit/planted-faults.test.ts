@@ -219,7 +219,7 @@ test('default: finds every planted fault, and proves the list complete', async (
   expect(issuer.summary.byCategory).toContainEqual({ category: 'diploma', issued: 1 })
 })
 
-test('default: names what a distrusted account released, and what it revoked, by their hashes', async () => {
+test('default: names by its hash what a distrusted account released or revoked', async () => {
   const out = join(dir, 'stolen')
   const { stdout } = await audit(...everything(), '--out', out)
   const { issuers } = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8'))

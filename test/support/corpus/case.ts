@@ -44,7 +44,7 @@ const step = v.union([
   v.strictObject({ travelTo: v.string() }),
   /** The admin closes issuer 1. Such a case has its own chain. */
   v.strictObject({ close: v.literal(true) }),
-  /** The admin sets texts of issuer 1 to these bytes (hexadecimal). Such a case has its own chain. */
+  /** The admin sets issuer 1's texts to these bytes (hexadecimal), on a chain of the case's own. */
   v.strictObject({
     texts: v.strictObject({ name: v.optional(v.string()), uri: v.optional(v.string()) }),
   }),

@@ -37,7 +37,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     expect((await stack.request(path, { headers: { authorization: key } })).status).toBe(403)
   })
 
-  test('behavior: a batch block of another issuer is the verdict, here as in a bundle', async () => {
+  test('behavior: a batch block of another issuer is the verdict, as in a bundle', async () => {
     const response = await fetch(`${stack.url}/v1/batches`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/x-ndjson' },
