@@ -30,6 +30,8 @@ export type IssuedDocument = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
+  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  createdAt?: string
   /** CAIP-10, lower case. */
   registry: string
   /** The issuer's number in the registry. */
@@ -61,6 +63,8 @@ export type Document = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
+  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  createdAt?: string
   /** CAIP-10, lower case. */
   registry: string
   /** The issuer's number in the registry. */
@@ -77,6 +81,8 @@ export type Document = {
 
 export type UnopenedDocument = {
   /** The documentHash of its successor, if this gateway issued it. */ supersededBy?: string
+  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  createdAt?: string
   /** CAIP-10, lower case. */
   registry: string
   /** The issuer's number in the registry. */
@@ -104,6 +110,8 @@ export type RetrievedDocument = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
+  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  createdAt?: string
   /** CAIP-10, lower case. */
   registry: string
   /** The issuer's number in the registry. */
@@ -134,6 +142,8 @@ export type SuccessorDocument = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
+  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  createdAt?: string
   /** CAIP-10, lower case. */
   registry: string
   /** The issuer's number in the registry. */
@@ -207,6 +217,8 @@ export type Search = {
   category?: string
   issuedFrom?: string
   issuedTo?: string
+  createdFrom?: string
+  createdTo?: string
   /** The nextCursor of a page. */
   cursor?: string
   subjectId?: string
@@ -596,6 +608,8 @@ export type Calls = {
         category?: string
         issuedFrom?: string
         issuedTo?: string
+        createdFrom?: string
+        createdTo?: string
         cursor?: string
         limit?: number
       }

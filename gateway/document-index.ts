@@ -54,6 +54,11 @@ export type IndexedDocument = {
    * the chain can say that a document is valid.
    */
   status: KeptStatus | null
+  /**
+   * When it was promised first, in seconds of the Unix epoch; after a recovery the time of its
+   * block. `null` when it was promised before this was recorded.
+   */
+  createdAt: number | null
 }
 
 /** A document of the index, with what tells whose it is. */
@@ -74,6 +79,9 @@ export type IndexQuery = {
   /** Days since 1970-01-01, inclusive. */
   issuedFrom?: number | undefined
   issuedTo?: number | undefined
+  /** Of `createdAt`, likewise. */
+  createdFrom?: number | undefined
+  createdTo?: number | undefined
   /** Only documents at lower places. */
   before?: number | undefined
   limit: number

@@ -103,6 +103,7 @@ async function rebuild(
   const inBatches = await addBatches(index, store, (hash, of) =>
     entryOf(hash, of || (tenant ?? null)),
   )
+  await dateBatches(index, registry)
   const dropped = await index.end()
   say(`indexed   ${count} anchored documents, ${pending.length} pending`)
   if (inBatches > 0) say(`          ${inBatches} documents of batches that it did not have`)
@@ -193,6 +194,19 @@ async function addBatches(
   return count
 }
 
+/** Gives batches that were promised before times were recorded the times of their blocks. */
+async function dateBatches(index: IndexRebuild, registry: RegistryReader): Promise<void> {
+  const roots = await index.undatedBatches()
+  for (let at = 0; at < roots.length; at += CHUNK) {
+    const some = roots.slice(at, at + CHUNK)
+    const records = await registry.records(some.map((root) => ({ documentHash: root, root })))
+    for (const [i, root] of some.entries()) {
+      const { anchoredBlock, anchoredAt } = records[i] ?? { anchoredBlock: 0, anchoredAt: 0 }
+      if (anchoredBlock > 0) await index.dateBatch(root, anchoredAt)
+    }
+  }
+}
+
 /** @returns `undefined` for a document that the history has in another block now. */
 function rebuiltOf(
   documentHash: Hex,
@@ -200,9 +214,10 @@ function rebuiltOf(
   entry: Rebuilt['entry'],
 ): Rebuilt | undefined {
   if (!record || record.anchoredBlock === 0) return undefined
-  const { anchoredBlock, validUntil } = record
+  const { anchoredBlock, anchoredAt: blockTime, validUntil } = record
   return {
-    ...{ documentHash, validUntil, blockNumber: anchoredBlock, status: statusOf(record) },
+    ...{ documentHash, validUntil, blockNumber: anchoredBlock, blockTime },
+    status: statusOf(record),
     ...(entry && { entry }),
   }
 }

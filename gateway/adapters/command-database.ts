@@ -92,7 +92,13 @@ export type CommandDatabase = Pick<DatabaseStores, 'isErased' | 'embedded' | 'hi
    */
   addBatch(
     batch: Omit<KnownBatch, 'id'>,
-    anchoring: { blockNumber: number; transactionHash: Hex | null; status: KeptStatus | null },
+    anchoring: {
+      blockNumber: number
+      /** Seconds of the Unix epoch. */
+      blockTime: number
+      transactionHash: Hex | null
+      status: KeptStatus | null
+    },
   ): Promise<number>
   close(): Promise<void>
 }
@@ -124,6 +130,11 @@ export type Rebuilt = {
   batch?: number
   validUntil: number
   status: KeptStatus | null
+  /**
+   * The time of its block, in seconds of the Unix epoch, unless the index has its own time. Absent
+   * while it is pending, and for a document in a batch.
+   */
+  blockTime?: number
   /** Absent when its payload could not be opened: then what the index had before stays. */
   entry?: IndexEntry
 }
@@ -153,6 +164,10 @@ export type IndexRebuild = {
    * @returns How many.
    */
   ownBatches(tenant: string): Promise<number>
+  /** @returns The roots of batches that are on the chain, and promised at an unknown time. */
+  undatedBatches(): Promise<Hex[]>
+  /** @param time Seconds of the Unix epoch. */
+  dateBatch(root: Hex, time: number): Promise<void>
   /** The batches whose documents the index does not have, or not all of them. */
   incompleteBatches(): Promise<{ id: number; manifest: Hex; tenant: string }[]>
   /** Adds documents of a batch that the index lacks. */

@@ -14,6 +14,8 @@ export type FoundDocument = {
   root: Hex | null
   /** Seconds of the Unix epoch; 0 = never expires, or unknown. */
   validUntil: number
+  /** See `IndexedDocument`; `null` also when it is not indexed. */
+  createdAt: number | null
   /** Whether it is of a category that the key may issue and change. */
   mayChange: boolean
   open(): Promise<Opening>
@@ -46,7 +48,7 @@ export function createFindDocument(deps: {
     if (!indexed) {
       if (tenant !== null) return undefined
       return {
-        ...{ isIndexed: false, root: null, validUntil: 0, mayChange: true },
+        ...{ isIndexed: false, root: null, validUntil: 0, createdAt: null, mayChange: true },
         open: () => open({ documentHash, batchBlock: null }),
       }
     }
@@ -56,6 +58,7 @@ export function createFindDocument(deps: {
       isIndexed: true,
       root: indexed.root,
       validUntil: indexed.validUntil,
+      createdAt: indexed.createdAt,
       mayChange:
         grant.categories?.some((one) => isBlind('category', one, indexed.category)) ?? true,
       open: () => open(indexed),

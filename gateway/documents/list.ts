@@ -32,6 +32,8 @@ export type ListQuery = {
   status?: ListedStatus | undefined
   issuedFrom?: number | undefined
   issuedTo?: number | undefined
+  createdFrom?: number | undefined
+  createdTo?: number | undefined
   before?: number | undefined
   limit: number
 }
@@ -40,6 +42,8 @@ export type ListQuery = {
 export type ListedDocument = {
   documentHash: Hex
   status: ListedStatus | 'erased'
+  /** See `IndexedDocument`. */
+  createdAt: number | null
   transactionHash: Hex | null
   /** The documentHash of its successor, if this gateway superseded it. */
   supersededBy?: Hex | undefined
@@ -165,8 +169,7 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
         : await history.transactionOf(key.batch?.root ?? documentHash, anchoredBlock)
     const now = await statusOf(indexed, reading)
     const listed = {
-      documentHash,
-      transactionHash,
+      ...{ documentHash, createdAt: indexed.createdAt, transactionHash },
       supersededBy: await successions.successorOf(documentHash),
       status: opening.status === 'erased' ? ('erased' as const) : now.status,
       ...contentOf(opening),

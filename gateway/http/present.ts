@@ -55,6 +55,11 @@ export function networkOfRegistry(registry: RegistryId): Network {
   return networkOf(parseRegistry(registry).chainId)
 }
 
+/** @param createdAt Seconds of the Unix epoch. */
+export function createdAtOf({ createdAt = null }: { createdAt?: number | null | undefined }) {
+  return createdAt === null ? {} : { createdAt: instant(createdAt) }
+}
+
 /** @returns A document as the REST API returns it (spec §2.2); dates as timestamps. */
 export function presentDocument(
   addresses: Addresses,
@@ -65,6 +70,7 @@ export function presentDocument(
     status: string
     transactionHash: Hex | null
     supersededBy?: Hex | undefined
+    createdAt?: number | null | undefined
   },
 ): object {
   const { issuedAt, expiresAt, registry, issuerId, ...kept } = document
@@ -79,6 +85,7 @@ export function presentDocument(
       validUntil: instant(validUntilOf(document)),
     }),
     ...(supersededBy !== undefined && { supersededBy }),
+    ...createdAtOf(anchoring),
     registry,
     issuerId,
     documentHash,

@@ -123,6 +123,14 @@ const presented = {
   validUntil: v.exactOptional(
     v.pipe(instant, v.description('The first instant at which it is no longer valid.')),
   ),
+  createdAt: v.exactOptional(
+    v.pipe(
+      instant,
+      v.description(
+        'In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block.',
+      ),
+    ),
+  ),
   registry,
   issuerId,
   documentHash: v.pipe(hash, v.description('Key of its record, digest of its CID.')),

@@ -88,7 +88,9 @@ export async function restoreDocuments(
       counts[why ?? 'opened']++
       const rebuilt = {
         ...{ documentHash, validUntil: record.validUntil, status: kept },
-        ...(batch ? { blockNumber: null, batch: batch.id } : { blockNumber: record.anchoredBlock }),
+        ...(batch
+          ? { blockNumber: null, batch: batch.id }
+          : { blockNumber: record.anchoredBlock, blockTime: record.anchoredAt }),
         ...(entry && { entry }),
       }
       const values = [publicId ?? '', documentHash, batch?.root ?? '', why ?? word]
@@ -176,7 +178,10 @@ async function restoreBatch(
   const id = await database.addBatch(
     // Unknown, until its request comes again.
     { ...batch, tenant: tenant ?? '' },
-    { blockNumber: anchored.anchoredBlock, transactionHash, status: kept },
+    {
+      ...{ blockNumber: anchored.anchoredBlock, blockTime: anchored.anchoredAt },
+      ...{ transactionHash, status: kept },
+    },
   )
   const unrevoked = slotOf({ ...anchored, ...NOT_REVOKED }, issued)
   let some: { documentHash: Hex; validUntil: number; block: Hex }[] = []

@@ -103,7 +103,7 @@ const DOCUMENTS: Table[] = [
     name: 'batch',
     columns: {
       ...{ id: 'integer', root: 'bytes', size: 'integer', manifest: 'bytes', tenant: 'text' },
-      ...{ promised: 'flag', block_number: 'integer', status: 'integer' },
+      ...{ promised: 'flag', promised_at: 'integer', block_number: 'integer', status: 'integer' },
     },
     numbered: 'id',
   },
@@ -113,6 +113,7 @@ const DOCUMENTS: Table[] = [
       ...{ id: 'integer', document_hash: 'bytes', batch_block: 'bytes', batch: 'integer' },
       ...{ block_number: 'integer', status: 'integer', issued_on: 'integer' },
       ...{ valid_until: 'integer', subject: 'integer', category: 'integer', tenant: 'integer' },
+      created_at: 'integer',
     },
     numbered: 'id',
     repeats: 'id',

@@ -138,6 +138,11 @@ test('default: brings back every document, batch, publicId and status from chain
   const sorted = (documents: typeof after.documents) =>
     documents.toSorted((a, b) => (a.documentHash < b.documentHash ? -1 : 1))
   expect(sorted(after.documents)).toEqual(sorted(before.documents))
+  // The times of the blocks.
+  for (const { publicId } of before.documents) {
+    const { createdAt, blockchainProof } = dataOf(await call(recovered, `/documents/${publicId}`))
+    expect(createdAt).toBe(blockchainProof.blockTime)
+  }
   const verified = dataOf(await call(recovered, `/verify?publicId=${inBatch.publicId}`))
   expect(verified.status).toBe('suspended')
 })

@@ -74,6 +74,7 @@ describeDatabases('reindex', (settings) => {
   test('default: rebuilds the same index from chain, payloads and secret alone', async () => {
     const issued = await issueSome()
     const listed = (await call('?limit=10')).data.documents
+    const { blockTime } = (await call(`/${issued[0].publicId}`)).data.blockchainProof
     await gateway.stop()
     const before = await rows()
     expect(before).toHaveLength(3)
@@ -84,6 +85,8 @@ describeDatabases('reindex', (settings) => {
     expect(code).toBe(0)
     expect(await rows()).toEqual(before)
     await gateway.start()
+    // Its time went with the index.
+    expect((await call(`/${issued[0].publicId}`)).data).toMatchObject({ createdAt: blockTime })
     expect(
       (await call('?limit=10')).data.documents.map(({ status }: { status: string }) => status),
     ).toEqual(listed.map(({ status }: { status: string }) => status))
@@ -101,6 +104,7 @@ describeDatabases('reindex', (settings) => {
     await gateway.stop()
     const before = await rows()
     const unknown = database().bytes('07'.repeat(32))
+    await database().run('UPDATE document SET created_at = 7 WHERE id < 3')
     await database().run(`
       UPDATE document SET status = 0, block_number = block_number + 1;
       INSERT INTO document (document_hash, issued_on, valid_until) VALUES (${unknown}, 1, 0)`)
@@ -109,7 +113,11 @@ describeDatabases('reindex', (settings) => {
     expect(await rows()).toEqual(before)
     await gateway.start()
     expect((await call(`?cursor=${nextCursor}`)).status).toBe(400)
-    expect((await call('?limit=10')).data.documents).toHaveLength(3)
+    const { documents } = (await call('?limit=10')).data
+    expect(documents.map(({ createdAt }: { createdAt: string }) => createdAt).sort()).toEqual([
+      ...Array(2).fill('1970-01-01T00:00:07Z'),
+      expect.stringMatching(/^20/),
+    ])
   })
 
   test('behavior: keeps documents of a batch, and makes lost ones again from its manifest', async () => {
@@ -127,14 +135,16 @@ describeDatabases('reindex', (settings) => {
     expect(await rows()).toEqual(before)
     await database().run('DELETE FROM document WHERE id % 2 = 0')
     // As `restore` lists a batch that the backup did not have.
-    await database().run("UPDATE batch SET tenant = ''")
+    await database().run("UPDATE batch SET tenant = '', promised_at = NULL")
     const { stderr } = await reindex('--tenant', 'default')
     expect(stderr).toContain('documents of batches that it did not have')
     expect(stderr).toContain('1 of an unknown tenant are of default now')
     expect(await rows()).toEqual(before)
     await gateway.start()
+    const { createdAt, blockchainProof } = (await call(`/${first.publicId}`)).data
+    expect(createdAt).toBe(blockchainProof.blockTime)
     expect((await call('/search', { subjectId: '1' })).data.documents).toMatchObject([
-      { publicId: first.publicId },
+      { publicId: first.publicId, createdAt },
     ])
   })
 

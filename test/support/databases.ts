@@ -21,6 +21,8 @@ export type PortsUnderTest = {
   /** Adds this many events, of a time in milliseconds each, from 1 on. */
   fillEvents(count: number): Promise<void>
   count(table: string): Promise<number>
+  /** Runs a statement that both databases understand. */
+  run(sql: string): Promise<void>
   /** What a restored backup from before all erasures knows of them. */
   forgetErasures(): Promise<void>
 }
@@ -112,6 +114,7 @@ function sqlitePorts(): PortsUnderTest {
       sql('DELETE FROM tombstone')
     },
     count: async (table) => Number(sql(`SELECT count(*) AS count FROM ${table}`)?.count),
+    run: async (text) => void sql(text),
   }
 }
 
@@ -164,6 +167,9 @@ function postgresPorts(folder: string): PortsUnderTest {
     async count(table) {
       const { rows } = await client.query(`SELECT count(*) AS count FROM ${table}`)
       return Number(rows[0].count)
+    },
+    async run(text) {
+      await client.query(text)
     },
   }
 }

@@ -9,6 +9,7 @@ import {
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 import { fence } from './fence.ts'
+import { NOW } from './index-documents.ts'
 import { insertIssues } from './outbox/issues.ts'
 import type { Query, Row } from './query.ts'
 
@@ -48,7 +49,8 @@ function createClaims({ query, transaction }: Postgres): BatchLog {
         await within('UPDATE batch_request SET promised = true WHERE request = $1', [request])
         const { id } = await addBatch(within, batch)
         const marked = await within(
-          'UPDATE batch SET promised = true WHERE id = $1 AND NOT promised RETURNING 1',
+          `UPDATE batch SET promised = true, promised_at = ${NOW}
+           WHERE id = $1 AND NOT promised RETURNING 1`,
           [id],
         )
         // The tenant of a batch that was restored from the chain is not known until its request

@@ -1,5 +1,6 @@
 import { fromHex, type Hex } from '../../../document/hex.ts'
 import type { IndexEntry, IndexedDocument, OwnedDocument } from '../../document-index.ts'
+import { CREATED_AT } from '../created-days.ts'
 import { bytesOf, hexOf, hexOrNull } from './columns.ts'
 import type { Query, Row } from './query.ts'
 
@@ -12,7 +13,11 @@ export const IS_PROMISED =
 
 export const COLUMNS = `id, document_hash, batch_block, status, CASE WHEN batch IS NULL
   THEN block_number
-  ELSE (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch) END AS block_number`
+  ELSE (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch) END AS block_number,
+  ${CREATED_AT} AS created_at`
+
+/** Seconds of the Unix epoch at the start of the transaction. */
+export const NOW = 'floor(extract(epoch FROM now()))::bigint'
 
 export function documentOf(row: Row): IndexedDocument {
   return {
@@ -21,6 +26,7 @@ export function documentOf(row: Row): IndexedDocument {
     batchBlock: hexOrNull(row.batch_block),
     blockNumber: row.block_number as number | null,
     status: KEPT_STATUSES[Number(row.status)] ?? null,
+    createdAt: row.created_at as number | null,
   }
 }
 
@@ -55,8 +61,9 @@ export async function insertDocuments(query: Query, documents: readonly NewEntry
   const [added] = await query(
     `WITH added AS (
        INSERT INTO document (document_hash, batch_block, batch, block_number, issued_on,
-         valid_until, subject, category, tenant)
-       SELECT hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant
+         valid_until, subject, category, tenant, created_at)
+       SELECT hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant,
+         CASE WHEN batch IS NULL THEN ${NOW} END
        FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::integer[],
          $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY
          AS item (hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant,

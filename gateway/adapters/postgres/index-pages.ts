@@ -1,4 +1,5 @@
 import type { IndexPage, IndexQuery, ListedStatus } from '../../document-index.ts'
+import { createdDaysOf, idsOfDays, isInDays } from '../created-days.ts'
 import type { Postgres } from './database.ts'
 import { COLUMNS, documentOf, IS_PROMISED } from './index-documents.ts'
 import type { Query, Row } from './query.ts'
@@ -16,18 +17,21 @@ const MAX_BATCHES = 16
 type Condition = (bind: (value: unknown) => string) => string
 /** Rows by id, the highest first; `reached` = the lowest id looked at, 0 = no more. */
 type Scan = { rows: Row[]; reached: number }
+/** The ids that a page may have: below `before`, and from `low` on. */
+type Range = { before: number; low: number }
 
 /** @returns `page`; see `DocumentIndex`. */
 export function createIndexReader(database: Postgres): (query: IndexQuery) => Promise<IndexPage> {
   return (wanted) =>
     inSnapshot(database, async (query) => {
       const { drives, filters, wholeBatches } = conditionsOf(wanted, Date.now() / 1000)
+      const range = await rangeOf(query, wanted)
       const batches = wholeBatches
-        ? await drivesOfBatches(query, wholeBatches, beforeOf(wanted))
+        ? await drivesOfBatches(query, wholeBatches, range.before)
         : { drives: [], reached: 0 }
       const scans: Scan[] = []
       for (const drive of [...drives, ...batches.drives])
-        scans.push(await scan(query, drive, filters, wanted))
+        scans.push(await scan(query, drive, filters, { ...range, limit: wanted.limit }))
       // Below this, one of them has not looked.
       const reached = Math.max(batches.reached, ...scans.map((one) => one.reached))
       const rows = scans
@@ -36,25 +40,32 @@ export function createIndexReader(database: Postgres): (query: IndexQuery) => Pr
         .sort((a, b) => Number(b.id) - Number(a.id))
       const page = rows.slice(0, wanted.limit)
       const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
-      return { documents: page.map(documentOf), next: last || null }
+      return { documents: page.map(documentOf), next: last > range.low ? last : null }
     })
 }
 
-const beforeOf = ({ before = Number.MAX_SAFE_INTEGER }: IndexQuery) => before
+async function rangeOf(query: Query, wanted: IndexQuery): Promise<Range> {
+  const { before = Number.MAX_SAFE_INTEGER } = wanted
+  const days = createdDaysOf(wanted)
+  if (!days) return { before, low: 0 }
+  const [ids] = await query(idsOfDays('$1', '$2'), days)
+  return { before: Math.min(before, Number(ids?.high) + 1), low: Number(ids?.low) }
+}
 
 /** Looks through the rows of one driving condition, which an index serves in the order of ids. */
 async function scan(
   query: Query,
   drive: Condition,
   filters: readonly Condition[],
-  wanted: IndexQuery,
+  range: Range & { limit: number },
 ): Promise<Scan> {
-  const before = beforeOf(wanted)
+  const { before, limit } = range
   const [bounds] = await select(
     query,
     (bind) => `
       SELECT min(id) AS low, count(*) AS scanned FROM (
-        SELECT id FROM document WHERE ${drive(bind)} AND id < ${bind(before)}
+        SELECT id FROM document
+        WHERE ${drive(bind)} AND id < ${bind(before)} AND id >= ${bind(range.low)}
         ORDER BY id DESC LIMIT ${MAX_SCANNED}) AS looked`,
   )
   const [low, scanned] = [Number(bounds?.low), Number(bounds?.scanned)]
@@ -65,9 +76,9 @@ async function scan(
       SELECT ${COLUMNS} FROM document
       WHERE ${[drive, ...filters].map((one) => one(bind)).join(' AND ')}
         AND id < ${bind(before)} AND id >= ${bind(low)}
-      ORDER BY id DESC LIMIT ${bind(wanted.limit)}`,
+      ORDER BY id DESC LIMIT ${bind(limit)}`,
   )
-  if (rows.length === wanted.limit) return { rows, reached: Number(rows.at(-1)?.id) }
+  if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
   return { rows, reached: scanned === MAX_SCANNED ? low : 0 }
 }
 
@@ -96,6 +107,8 @@ function conditionsOf(
   const filters: Condition[] = [() => IS_PROMISED, ...others.map(isOneOf)]
   if (issuedFrom !== undefined) filters.push((bind) => `issued_on >= ${bind(issuedFrom)}`)
   if (issuedTo !== undefined) filters.push((bind) => `issued_on <= ${bind(issuedTo)}`)
+  const days = createdDaysOf(wanted)
+  if (days) filters.push((bind) => isInDays(`${bind(days[0])}::bigint`, `${bind(days[1])}::bigint`))
   const ofStatus = status && STATUS[status](Math.floor(now))
   const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
   if (ofStatus && isRare && driving?.name !== 'subject')

@@ -72,6 +72,15 @@ export async function createIndexRebuild(
       ])
       return owned.length
     },
+    async undatedBatches() {
+      const rows = await query(`
+        SELECT root FROM batch
+        WHERE promised AND promised_at IS NULL AND block_number IS NOT NULL`)
+      return rows.map(({ root }) => hexOf(root))
+    },
+    async dateBatch(root, time) {
+      await query('UPDATE batch SET promised_at = $2 WHERE root = $1', [fromHex(root), time])
+    },
     async incompleteBatches() {
       const rows = await query(`
         SELECT id, manifest, tenant FROM batch
@@ -131,9 +140,10 @@ async function replaceRows(
   await query(
     `WITH item AS (
        SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::smallint[],
-         $6::integer[], $7::bigint[], $8::bigint[], $9::bigint[], $10::smallint[], $11::bigint[])
+         $6::integer[], $7::bigint[], $8::bigint[], $9::bigint[], $10::smallint[], $11::bigint[],
+         $13::bigint[])
          WITH ORDINALITY AS item (hash, batch_block, batch, block, status, issued_on, valid_until,
-           subject, category, seen_status, seen_block, place)
+           subject, category, seen_status, seen_block, block_time, place)
      ), old AS (
        SELECT DISTINCT ON (item.hash) document.id FROM item
        JOIN document ON document.document_hash = item.hash
@@ -144,7 +154,7 @@ async function replaceRows(
        DELETE FROM document USING old WHERE document.id = old.id RETURNING document.*
      )
      INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
-       valid_until, subject, category, tenant)
+       valid_until, subject, category, tenant, created_at)
      SELECT item.hash, coalesce(item.batch_block, gone.batch_block),
        coalesce(item.batch, gone.batch),
        CASE WHEN is_changed THEN gone.block_number ELSE item.block END,
@@ -152,7 +162,7 @@ async function replaceRows(
        coalesce(item.issued_on, gone.issued_on, 0), item.valid_until,
        CASE WHEN NOT is_erased THEN coalesce(item.subject, gone.subject) END,
        CASE WHEN NOT is_erased THEN coalesce(item.category, gone.category) END,
-       coalesce(gone.tenant, $12)
+       coalesce(gone.tenant, $12), coalesce(gone.created_at, item.block_time)
      FROM item LEFT JOIN gone ON gone.document_hash = item.hash,
        LATERAL (SELECT
          item.seen_status IS NOT NULL AND gone.id IS NOT NULL AND
@@ -173,6 +183,7 @@ async function replaceRows(
       column((one) => seenOf(one)?.status ?? null),
       column((one) => seenOf(one)?.block ?? null),
       tenant,
+      column(({ blockTime = null }) => blockTime),
     ],
   )
 }
@@ -213,9 +224,9 @@ function moveKept(
            ORDER BY id LIMIT ${ROWS_A_WRITE})
          RETURNING *)
        INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
-         valid_until, subject, category, tenant)
+         valid_until, subject, category, tenant, created_at)
        SELECT document_hash, batch_block, batch, block_number, status, issued_on, valid_until,
-         subject, category, coalesce(tenant, $2)
+         subject, category, coalesce(tenant, $2), created_at
        FROM moved ORDER BY id RETURNING 1`,
       [lastOld, tenant],
     )

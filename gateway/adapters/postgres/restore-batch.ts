@@ -8,12 +8,13 @@ import { KEPT_STATUSES } from './index-documents.ts'
 
 /** @returns `addBatch`; see `CommandDatabase`. */
 export function createRestoreBatch({ transaction }: Postgres): CommandDatabase['addBatch'] {
-  return (batch, { blockNumber, transactionHash, status }) =>
+  return (batch, { blockNumber, blockTime, transactionHash, status }) =>
     transaction(async (query) => {
       const { id } = await addBatch(query, batch)
       await query(
-        'UPDATE batch SET promised = true, block_number = $2, status = $3 WHERE id = $1',
-        [id, blockNumber, KEPT_STATUSES.indexOf(status)],
+        `UPDATE batch SET promised = true, promised_at = $4, block_number = $2, status = $3
+         WHERE id = $1`,
+        [id, blockNumber, KEPT_STATUSES.indexOf(status), blockTime],
       )
       await query(INSERT_BATCH_HISTORY, [
         ...[[blockNumber], [fromHex(batch.root)]],

@@ -27,7 +27,9 @@ function createClaims(database: Database, outbox: Pick<SqliteOutbox, 'insert'>):
     ON CONFLICT DO NOTHING`)
   const markRequest = sqlite.prepare('UPDATE batch_request SET promised = 1 WHERE request = ?')
   const add = createAddBatch(database)
-  const mark = sqlite.prepare('UPDATE batch SET promised = 1 WHERE id = ? AND promised = 0')
+  const mark = sqlite.prepare(
+    'UPDATE batch SET promised = 1, promised_at = unixepoch() WHERE id = ? AND promised = 0',
+  )
   // The tenant of a batch that was restored from the chain is not known until its request comes.
   const own = sqlite.prepare("UPDATE batch SET tenant = ? WHERE id = ? AND tenant = ''")
 

@@ -81,15 +81,15 @@ function claimEmpty({ sqlite }: Database, dataDir: string, command: string) {
 function createRestoreBatch(database: Database): CommandDatabase['addBatch'] {
   const add = createAddBatch(database)
   const promise = database.sqlite.prepare(
-    'UPDATE batch SET promised = 1, block_number = ?, status = ? WHERE id = ?',
+    'UPDATE batch SET promised = 1, promised_at = ?, block_number = ?, status = ? WHERE id = ?',
   )
   const insert = database.sqlite.prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
-  return (batch, { blockNumber, transactionHash, status }) =>
+  return (batch, { blockNumber, blockTime, transactionHash, status }) =>
     database.write(() => {
       const hash = transactionHash === null ? null : fromHex(transactionHash)
       insert.run(blockNumber, fromHex(batch.root), hash)
       const { id } = add(batch)
-      promise.run(blockNumber, KEPT_STATUSES.indexOf(status), id)
+      promise.run(blockTime, blockNumber, KEPT_STATUSES.indexOf(status), id)
       return id
     })
 }

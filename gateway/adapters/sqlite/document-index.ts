@@ -7,6 +7,7 @@ import type {
   KeptStatus,
   OwnedDocument,
 } from '../../document-index.ts'
+import { CREATED_AT } from '../created-days.ts'
 import type { Database } from './database.ts'
 import { IS_PROMISED } from './index-batches.ts'
 import { createIndexReader } from './index-pages.ts'
@@ -39,7 +40,8 @@ export type SqliteDocumentIndex = DocumentIndex & {
 }
 
 const COLUMNS = `id, document_hash, batch_block, status, iif(batch IS NULL, block_number,
-  (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch)) AS block_number`
+  (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch)) AS block_number,
+  ${CREATED_AT} AS created_at`
 /** A condition on `document_by_key`: the document has the hash `?1`. */
 const IS_DOCUMENT = isDocument('?1')
 /** A condition on `document`, likewise. */
@@ -80,8 +82,8 @@ export function createInsertDocument({
   const own = sqlite.prepare(`UPDATE document SET tenant = ?2 WHERE ${BY_HASH} AND tenant IS NULL`)
   const addRow = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
-      subject, category, tenant, batch)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      subject, category, tenant, batch, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?10, iif(?10 IS NULL, unixepoch(), NULL))`)
   const mergeKeys = createMergeDocumentKeys(sqlite)
 
   function insertNew(document: NewEntry): void {
@@ -123,6 +125,7 @@ function documentOf(row: Record<string, unknown>): IndexedDocument {
     batchBlock: row.batch_block === null ? null : toHex(row.batch_block as Uint8Array),
     blockNumber: row.block_number as number | null,
     status: KEPT_STATUSES[Number(row.status)] ?? null,
+    createdAt: row.created_at as number | null,
   }
 }
 

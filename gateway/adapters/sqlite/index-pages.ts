@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { IndexedDocument, IndexPage, IndexQuery, ListedStatus } from '../../document-index.ts'
+import { createdDaysOf, idsOfDays, isInDays } from '../created-days.ts'
 import { createBatchDrives, IS_PROMISED, IS_UNCHANGED, inBatchWith } from './index-batches.ts'
 import { keyOfSubject } from './sorted-keys.ts'
 
@@ -15,6 +16,8 @@ type Condition = { sql: string; values: readonly SQLInputValue[] }
 type Drive = Condition & { from?: string; order?: string }
 /** Rows by id, the highest first; `reached` = the lowest id looked at, 0 = no more. */
 type Scan = { rows: Row[]; reached: number }
+/** The ids that a page may have: below `before`, and from `low` on. */
+type Range = { before: number; low: number }
 type Row = Record<string, unknown>
 
 /** @returns `page`; see `DocumentIndex`. */
@@ -26,15 +29,24 @@ export function createIndexReader(
   const prepare = createPrepare(sqlite)
   const drivesOfBatches = createBatchDrives(sqlite)
 
+  function rangeOf(query: IndexQuery): Range {
+    const { before = Number.MAX_SAFE_INTEGER } = query
+    const days = createdDaysOf(query)
+    if (!days) return { before, low: 0 }
+    const { low, high } = prepare(idsOfDays('?1', '?2')).get(...days) as Record<string, number>
+    return { before: Math.min(before, Number(high) + 1), low: Number(low) }
+  }
+
   /** Looks through the rows of one driving condition, which an index serves in the order of ids. */
-  function scan(drive: Drive, filters: readonly Condition[], query: IndexQuery): Scan {
-    const { before = Number.MAX_SAFE_INTEGER, limit } = query
+  function scan(drive: Drive, filters: readonly Condition[], range: Range, limit: number): Scan {
+    const { before } = range
     const { from = 'document', order = 'id DESC' } = drive
     const bounds = prepare(`
       SELECT min(id) AS low, count(*) AS scanned FROM (
-        SELECT id FROM ${from} WHERE ${drive.sql} AND id < ?
+        SELECT id FROM ${from} WHERE ${drive.sql} AND id < ? AND id >= ?
         ORDER BY ${order} LIMIT ${MAX_SCANNED})`)
-    const { low, scanned } = bounds.get(...drive.values, before) as { low: number; scanned: number }
+    const looked = bounds.get(...drive.values, before, range.low)
+    const { low, scanned } = looked as { low: number; scanned: number }
     if (scanned === 0) return { rows: [], reached: 0 }
     const conditions = [drive, ...filters]
     const rows = prepare(`
@@ -47,10 +59,13 @@ export function createIndexReader(
 
   return async (query) => {
     const { drives, filters, wholeBatches } = conditionsOf(query, Date.now() / 1000)
+    const range = rangeOf(query)
     const batches = wholeBatches
-      ? drivesOfBatches(wholeBatches, query.before ?? Number.MAX_SAFE_INTEGER)
+      ? drivesOfBatches(wholeBatches, range.before)
       : { drives: [], reached: 0 }
-    const scans = [...drives, ...batches.drives].map((drive) => scan(drive, filters, query))
+    const scans = [...drives, ...batches.drives].map((drive) =>
+      scan(drive, filters, range, query.limit),
+    )
     // Below this, one of them has not looked.
     const reached = Math.max(batches.reached, ...scans.map((one) => one.reached))
     const rows = scans
@@ -59,7 +74,7 @@ export function createIndexReader(
       .sort((a, b) => Number(b.id) - Number(a.id))
     const page = rows.slice(0, query.limit)
     const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
-    return { documents: page.map(documentOf), next: last || null }
+    return { documents: page.map(documentOf), next: last > range.low ? last : null }
   }
 }
 
@@ -94,6 +109,8 @@ function conditionsOf(
   const filters = [{ sql: IS_PROMISED, values: [] }, ...others.map(isOneOf)]
   if (issuedFrom !== undefined) filters.push({ sql: '+issued_on >= ?', values: [issuedFrom] })
   if (issuedTo !== undefined) filters.push({ sql: '+issued_on <= ?', values: [issuedTo] })
+  const days = createdDaysOf(query)
+  if (days) filters.push({ sql: isInDays('?', '?'), values: days })
   const ofStatus = status && STATUS[status](now)
   const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
   if (ofStatus && isRare && driving?.name !== 'subject')

@@ -27,9 +27,9 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
   // Their batch is not among the documents of the history.
   const keepBatches = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
-      valid_until, subject, category, tenant)
+      valid_until, subject, category, tenant, created_at)
     SELECT document_hash, batch_block, batch, block_number, status, issued_on, valid_until, subject,
-      category, coalesce(tenant, ?2)
+      category, coalesce(tenant, ?2), created_at
     FROM document WHERE batch_block IS NOT NULL AND id <= ?1 ORDER BY id`)
   const deleteBatches = sqlite.prepare(
     'DELETE FROM document WHERE batch_block IS NOT NULL AND id <= ?',
@@ -39,6 +39,10 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
     SELECT id, manifest, tenant FROM batch
     WHERE promised = 1 AND size > (SELECT count(*) FROM document WHERE document.batch = batch.id)
     ORDER BY id`)
+  const selectUndated = sqlite.prepare(`
+    SELECT root FROM batch
+    WHERE promised = 1 AND promised_at IS NULL AND block_number IS NOT NULL`)
+  const date = sqlite.prepare('UPDATE batch SET promised_at = ? WHERE root = ?')
   const documents = createInsertDocument(database)
 
   return {
@@ -58,6 +62,8 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
         const own = sqlite.prepare("UPDATE batch SET tenant = ? WHERE tenant = ''")
         return Number(own.run(name).changes)
       }),
+    undatedBatches: async () => selectUndated.all().map(({ root }) => toHex(root as Uint8Array)),
+    dateBatch: (root, time) => write(() => void date.run(time, fromHex(root))),
     incompleteBatches: async () =>
       selectIncomplete.all().map(({ id, manifest, tenant }) => ({
         id: Number(id),
@@ -88,10 +94,10 @@ function createReplace(
 ): (document: Omit<Rebuilt, 'batch'> & { batch?: number | null }) => void {
   const insert = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
-      subject, category, tenant, batch)
+      subject, category, tenant, batch, created_at)
     SELECT ?1, coalesce(?9, old.batch_block), ?2, ?3, coalesce(?4, old.issued_on, 0), ?5,
       coalesce(?6, old.subject), coalesce(?7, old.category), coalesce(old.tenant, ?8),
-      coalesce(?10, old.batch)
+      coalesce(?10, old.batch), coalesce(old.created_at, ?11)
     FROM (SELECT 1) LEFT JOIN document AS old ON old.${BY_HASH}`)
   const mergeKeys = createMergeDocumentKeys(sqlite)
   const deleteOlder = sqlite.prepare(`DELETE FROM document WHERE ${BY_HASH} AND id < ?2`)
@@ -99,13 +105,15 @@ function createReplace(
     INSERT INTO succession (document_hash, successor_hash, revoked) VALUES (?, ?, 1)
     ON CONFLICT DO NOTHING`)
 
-  return ({ documentHash, blockNumber, batch = null, validUntil, status, entry }): void => {
+  return ({ documentHash, blockNumber, blockTime = null, batch = null, ...rest }): void => {
+    const { validUntil, status, entry } = rest
     const hash = fromHex(documentHash)
     const { lastInsertRowid } = insert.run(
       ...[hash, blockNumber, KEPT_STATUSES.indexOf(status), entry?.issuedOn ?? null, validUntil],
       ...[entry?.subject ?? null, entry?.category ?? null, tenant],
       entry?.batchBlock === undefined ? null : fromHex(entry.batchBlock),
       batch,
+      blockTime,
     )
     deleteOlder.run(hash, lastInsertRowid)
     mergeKeys(lastInsertRowid)

@@ -2,7 +2,7 @@ import { REVOCATION_REASONS } from '../../../verifier/reasons.ts'
 import { SORTED_KEYS_SCHEMA } from './sorted-keys.ts'
 
 /** The schema version. A file of another version is refused, not converted. */
-export const SCHEMA_VERSION = 13
+export const SCHEMA_VERSION = 14
 
 const ANCHORED_TYPE = `CASE NEW.kind
       WHEN 'issue' THEN 'document.issued'
@@ -198,6 +198,8 @@ export const SCHEMA = `
     manifest BLOB NOT NULL,
     tenant TEXT NOT NULL,
     promised INTEGER NOT NULL DEFAULT 0,
+    -- Seconds of the Unix epoch.
+    promised_at INTEGER,
     block_number INTEGER,
     status INTEGER NOT NULL DEFAULT 0
   ) STRICT;
@@ -326,10 +328,15 @@ export const SCHEMA = `
     valid_until INTEGER NOT NULL,
     subject INTEGER,
     category INTEGER,
-    tenant INTEGER
+    tenant INTEGER,
+    -- When it was promised, in seconds of the Unix epoch. NULL of a document of a batch: the batch
+    -- has it.
+    created_at INTEGER
   ) STRICT;
   CREATE INDEX IF NOT EXISTS document_by_category ON document (category);
   CREATE INDEX IF NOT EXISTS document_by_tenant ON document (tenant);
+  CREATE INDEX IF NOT EXISTS document_by_day ON document (created_at / 86400)
+    WHERE created_at IS NOT NULL;
   CREATE INDEX IF NOT EXISTS document_by_batch ON document (batch) WHERE batch IS NOT NULL;
   CREATE INDEX IF NOT EXISTS document_pending ON document (id)
     WHERE block_number IS NULL AND batch IS NULL;

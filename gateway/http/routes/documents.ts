@@ -8,7 +8,7 @@ import { openDocument } from '../../../document/sealed.ts'
 import { FINALITIES, type Finality } from '../../../verifier/ports.ts'
 import { keyOf, type VerifyOptions, verifyPublicId } from '../../../verifier/verify.ts'
 import { type NewDeadline, verifyWithin } from '../../deadline.ts'
-import type { FindKey } from '../../grant.ts'
+import type { FindKey, Grant } from '../../grant.ts'
 import { type History, withHistory } from '../../history.ts'
 import type { IsErased } from '../../issue/erase.ts'
 import type { Issued, Issuing } from '../../issue/issue.ts'
@@ -79,6 +79,7 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
       c,
       await retrieve(
         deps,
+        c.get('grant'),
         await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
       ),
     ),
@@ -107,7 +108,7 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
 }
 
 /** A document as issued, with its current status; while it is pending, from the gateway's store. */
-async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
+async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
   const key = keyOf(decoded)
@@ -116,18 +117,19 @@ async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
   const verdict = await verifyPublicId(decoded, verifyWithin(newDeadline(), verifyOptions))
   const proof = await withHistory(history, verdict.blockchainProof)
   const supersededBy = await successions.successorOf(proof?.documentHash ?? documentHash)
-  const present = (document: Document, status: string, hash = documentHash) =>
-    presentDocument(addresses, document, {
-      publicId,
-      supersededBy,
-      // A publicId of a batch holds the hash of the document's batch block.
-      documentHash: proof?.documentHash ?? hash,
-      status,
-      transactionHash: proof?.transactionHash ?? null,
+  const present = async (document: Document, status: string, hash = documentHash) => {
+    // A publicId of a batch holds the hash of the document's batch block.
+    const named = { documentHash: proof?.documentHash ?? hash }
+    const found = await deps.findDocument(named, grant)
+    const transactionHash = proof?.transactionHash ?? null
+    return presentDocument(addresses, document, {
+      ...{ ...named, publicId, supersededBy, status, transactionHash },
+      createdAt: found?.createdAt,
     })
+  }
   if (verdict.document)
     return {
-      ...present(verdict.document, verdict.status),
+      ...(await present(verdict.document, verdict.status)),
       blockchainProof: presentProof(proof),
     }
   const promised = await isPromised(standingOf, key, verdict.status)

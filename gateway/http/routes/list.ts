@@ -11,7 +11,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable } from '../errors.ts'
 import { aliasOf, operation, refuseOtherMethods, serve } from '../operation.ts'
-import { type Addresses, networkOfRegistry, presentDocument } from '../present.ts'
+import { type Addresses, createdAtOf, networkOfRegistry, presentDocument } from '../present.ts'
 import { parseBody, readOptionalJson } from '../request.ts'
 import * as schemas from '../schemas.ts'
 
@@ -43,6 +43,8 @@ const date = v.pipe(
   v.transform((text) => dayOf(text.slice(0, 'YYYY-MM-DD'.length))),
 )
 
+const createdDay = v.pipe(date, v.description('Of `createdAt`, a day in UTC, inclusive.'))
+
 const FILTERS = {
   status: v.exactOptional(
     v.picklist(LISTED_STATUSES, `must be one of ${LISTED_STATUSES.join(', ')}`),
@@ -51,6 +53,8 @@ const FILTERS = {
   /** Of `issuedAt`, inclusive. */
   issuedFrom: v.exactOptional(date),
   issuedTo: v.exactOptional(date),
+  createdFrom: v.exactOptional(createdDay),
+  createdTo: v.exactOptional(createdDay),
   cursor: v.exactOptional(
     v.pipe(
       v.string('must be a string'),
@@ -94,13 +98,16 @@ const PAGE = {
   }),
 }
 
+const NO_NAMES =
+  'There is no search by name: the service stores no name in clear. Search by subjectId, or in your own tables.'
+
 const LIST = operation({
   operationId: 'listDocuments',
   method: 'get',
   path: '/v1/documents',
   tag: 'Documents',
   summary: 'List documents, the newest first',
-  description: "Documents of the key's tenant; with the scope `admin`, of all.",
+  description: `Documents of the key's tenant; with the scope \`admin\`, of all. In the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
   scope: 'documents:read',
   query: PARAMETERS,
   responses: { 200: PAGE },
@@ -113,7 +120,7 @@ const SEARCH = operation({
   path: '/v1/documents/search',
   tag: 'Documents',
   summary: 'List documents, also by subjectId',
-  description: 'As the list. The subjectId is in the body, since proxies log addresses.',
+  description: `As the list. The subjectId is in the body, since proxies log addresses. ${NO_NAMES}`,
   scope: 'documents:read',
   query: {},
   body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 }, isOptional: true },
@@ -177,6 +184,7 @@ function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocume
   const { registry, issuerId } = addresses
   return {
     ...{ registry, issuerId },
+    ...createdAtOf(listed),
     documentHash: listed.documentHash,
     blockchainHash: listed.transactionHash,
     status: listed.status,

@@ -54,6 +54,22 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await stores.outbox.find('issue', batch.root)).toMatchObject({ promised: true })
   })
 
+  test('default: the documents of a batch have the time of its promise', async () => {
+    const before = Math.floor(Date.now() / 1000)
+    const { request, batch, documents } = await drafted()
+    await stores.batchLog.promise(request, batch)
+    const [one] = documents as [Hex]
+    const createdAt = async () => (await stores.documentIndex.find(one))?.createdAt
+    expect(await createdAt()).toBeGreaterThanOrEqual(before)
+    await ports.run(`UPDATE batch SET promised_at = ${10 * 86_400}`)
+    await stores.batchLog.promise(request, batch)
+    expect(await createdAt()).toBe(10 * 86_400)
+    const found = async (days: { createdFrom?: number; createdTo?: number }) =>
+      (await stores.documentIndex.page({ ...days, limit: 9 })).documents.length
+    expect([await found({ createdFrom: 10, createdTo: 10 }), await found({})]).toEqual([2, 2])
+    expect([await found({ createdFrom: 11 }), await found({ createdTo: 9 })]).toEqual([0, 0])
+  })
+
   test('behavior: a restored batch, whose tenant is unknown, gets that of its request', async () => {
     const restored = { root: hash(), size: 2, manifest: hash(), tenant: '' }
     const request = new Uint8Array(randomBytes(32))

@@ -111,6 +111,20 @@ describePorts('document index', (ports) => {
       expect(await index.find(adopted.documentHash)).toMatchObject({ blockNumber: 4 })
     })
 
+    test('behavior: a repeat does not change the time of the first promise', async () => {
+      const before = Math.floor(Date.now() / 1000)
+      const final = await anchored(await promised(), 5)
+      const { documentHash } = final.intent
+      const createdAt = async () => (await index.find(documentHash))?.createdAt
+      expect(await createdAt()).toBeGreaterThanOrEqual(before)
+      expect(await createdAt()).toBeLessThanOrEqual(Date.now() / 1000)
+      await ports.run('UPDATE document SET created_at = 7')
+      await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
+      await outbox.add(final.intent, true, { inserted: false, entry: ENTRY })
+      await outbox.adopt(final.intent as IssueIntent, place(6), { entry: ENTRY })
+      expect(await createdAt()).toBe(7)
+    })
+
     test('behavior: a withdrawn repeat does not take a final document out', async () => {
       const final = await anchored(await promised(), 5)
       await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
@@ -204,6 +218,49 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'revoked', category: [ENTRY.category] })).toEqual([revoked])
       expect(await hashesOf({ status: 'revoked', subject: [1n] })).toEqual([])
       expect(await hashesOf({ status: 'pending', tenant: [3n] })).toEqual([pending])
+    })
+
+    /** Documents that were promised on these days, in the order in which they were requested. */
+    async function promisedOn(days: readonly number[]): Promise<Hex[]> {
+      const hashes: Hex[] = []
+      for (const day of days) {
+        hashes.push(await issued({ subject: BigInt(day) }))
+        await ports.run(`
+          UPDATE document SET created_at = ${day * 86_400 + 86_399}
+          WHERE id = (SELECT max(id) FROM document)`)
+      }
+      return hashes
+    }
+
+    test('default: filters by the day of the promise, whatever the order of rows', async () => {
+      const [ten, thirty, twenty, next] = await promisedOn([10, 30, 20, 31])
+      expect(await hashesOf({ createdFrom: 20 })).toEqual([next, twenty, thirty])
+      expect(await hashesOf({ createdTo: 20 })).toEqual([twenty, ten])
+      expect(await hashesOf({ createdFrom: 11, createdTo: 30 })).toEqual([twenty, thirty])
+      expect(await hashesOf({ createdFrom: 21, createdTo: 29 })).toEqual([])
+      expect(await allOf({ createdFrom: 20, limit: 1 })).toEqual([next, twenty, thirty])
+      const others = { category: [ENTRY.category], status: 'valid' } as const
+      expect(await hashesOf({ ...others, createdTo: 30 })).toEqual([twenty, thirty, ten])
+      expect(await hashesOf({ subject: [20n], createdTo: 20 })).toEqual([twenty])
+      expect(await hashesOf({ subject: [20n], createdTo: 19 })).toEqual([])
+      expect(await hashesOf({ status: 'revoked', createdTo: 30 })).toEqual([])
+    })
+
+    test('behavior: finds an early day without looking through the later ones', async () => {
+      const [first] = await promisedOn([10])
+      const adding = Array.from({ length: 12_000 }, () => promised())
+      await Promise.all(adding)
+      const page = await index.page({ createdTo: 19, limit: 10 })
+      expect(page).toMatchObject({ documents: [{ documentHash: first }], next: null })
+    })
+
+    test('behavior: a document whose time is unknown is of no day, and is in other lists', async () => {
+      const documentHash = await issued()
+      await ports.run('UPDATE document SET created_at = NULL')
+      expect(await hashesOf({ createdFrom: 0 })).toEqual([])
+      expect(await hashesOf({ createdTo: 100_000 })).toEqual([])
+      const { documents } = await index.page({ limit: 1 })
+      expect(documents).toMatchObject([{ documentHash, createdAt: null }])
     })
 
     test('behavior: looks through some thousands of rows at most, and goes on after them', async () => {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres, type Postgres } from '../../../../gateway/adapters/postgres/database.ts'
 import { IssueError } from '../../../../gateway/issue/errors.ts'
@@ -129,6 +131,27 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
       WHERE datname = current_database() AND pid <> pg_backend_pid()`)
     await expect.poll(() => heard).toContain(undefined)
     await expect.poll(() => tell('second').then(() => heard)).toContain('second')
+  })
+
+  test('behavior: documents from before times were kept get none, and later ones do', async () => {
+    const url = await server.newDatabase()
+    const old = new pg.Client({ connectionString: url })
+    await old.connect()
+    onTestFinished(() => old.end())
+    const folder = new URL('../../../../gateway/adapters/postgres/schema/', import.meta.url)
+    for (const name of readdirSync(folder).sort())
+      if (name < '010') await old.query(readFileSync(new URL(name, folder), 'utf8'))
+    const add = (hash: string) =>
+      old.query(`INSERT INTO document (document_hash, issued_on, valid_until)
+        VALUES ('\\x${hash}', 1, 0)`)
+    await add('01')
+    await old.query('CREATE TABLE schema_version (version integer NOT NULL)')
+    await old.query('INSERT INTO schema_version VALUES (9)')
+    const database = await open(url)
+    await add('02')
+    const rows = await database.query('SELECT created_at FROM document ORDER BY id')
+    expect(rows).toEqual([{ created_at: null }, { created_at: expect.any(Number) }])
+    expect(Math.abs(Number(rows[1]?.created_at) - Date.now() / 1000)).toBeLessThan(60)
   })
 
   test('error: the message of a rejected value does not quote it', async () => {

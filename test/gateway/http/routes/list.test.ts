@@ -54,6 +54,11 @@ async function issue(fields: object, key = API_KEY): Promise<Data> {
 const post = (publicId: string | undefined, action: string, body = {}) =>
   call(`/v1/documents/${publicId}/${action}`, { body })
 
+/** A document in a list: an answer to its request does not have the time. */
+const listed = (document: object) => ({
+  ...document,
+  createdAt: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+})
 const hashesOf = (documents: Data[]) => documents.map(({ documentHash }) => documentHash)
 
 describe('lists', () => {
@@ -62,7 +67,7 @@ describe('lists', () => {
     const first = await issue({ category, expiresAt: '2050-01-01', metadata: { a: 'b' } })
     const second = await issue({ category })
     const { documents, nextCursor } = await list(`category=${category}`)
-    expect(documents).toEqual([second, first])
+    expect(documents).toEqual([second, first].map(listed))
     expect(nextCursor).toBe(null)
   })
 
@@ -74,7 +79,7 @@ describe('lists', () => {
     await issue({ category })
     const second = await list(`category=${category}&limit=2&cursor=${first.nextCursor}`)
     const third = await list(`category=${category}&limit=2&cursor=${second.nextCursor}`)
-    expect([first, second, third].flatMap(({ documents }) => documents)).toEqual(issued)
+    expect([first, second, third].flatMap(({ documents }) => documents)).toEqual(issued.map(listed))
     expect(third.nextCursor).toBe(null)
   })
 
@@ -96,6 +101,36 @@ describe('lists', () => {
     expect(await of('status=revoked')).toEqual([early.documentHash])
   })
 
+  test('default: filters by the day on which a document was accepted, in UTC', async () => {
+    const category = newCategory()
+    const before = Math.floor(Date.now() / 1000)
+    const first = await issue({ category, issuedAt: '2025-01-01' })
+    const second = await issue({ category, issuedAt: '2025-01-01' })
+    const after = Date.now() / 1000
+    const { documents } = await list(`category=${category}`)
+    for (const { createdAt = '' } of documents) {
+      expect(Date.parse(createdAt) / 1000).toBeGreaterThanOrEqual(before)
+      expect(Date.parse(createdAt) / 1000).toBeLessThanOrEqual(after)
+    }
+    const database = new DatabaseSync(join(stack.dataDir, 'gateway.db'))
+    database
+      .prepare('UPDATE document SET created_at = ? WHERE document_hash = ?')
+      .run(Date.UTC(2024, 1, 29) / 1000 + 86_399, fromHex(first.documentHash as `0x${string}`))
+    database.close()
+    const of = async (query: string) =>
+      hashesOf((await list(`category=${category}&${query}`)).documents)
+    expect(await of('createdTo=2024-02-29')).toEqual([first.documentHash])
+    expect(await of('createdTo=2024-02-28')).toEqual([])
+    expect(await of('createdFrom=2024-03-01')).toEqual([second.documentHash])
+    expect(await of('createdFrom=2024-02-29T00:00:00Z&limit=1')).toEqual([second.documentHash])
+    const createdAt = '2024-02-29T23:59:59Z'
+    expect(await search({ category, createdFrom: '2024-02-29', createdTo: '2024-02-29' })).toEqual([
+      { ...first, createdAt },
+    ])
+    const { body } = await call(`/v1/documents/${first.publicId}`)
+    expect(body.data).toMatchObject({ documentHash: first.documentHash, createdAt })
+  })
+
   test('behavior: lists a promised document as pending', async () => {
     const category = newCategory()
     stack.proxy.fail = (method) =>
@@ -106,7 +141,7 @@ describe('lists', () => {
     )
     expect(status).toBe(202)
     const { documents } = await list(`category=${category}&status=pending`)
-    expect(documents).toEqual([body.data])
+    expect(documents).toEqual([listed(body.data)])
   })
 
   test('behavior: never lists as valid or suspended what another account has revoked', async () => {
@@ -142,20 +177,22 @@ describe('lists', () => {
     const { documents } = await list('limit=2')
     const { registry, issuerId, network } = lost
     const publicPart = { registry, issuerId, network }
-    expect(documents).toEqual([
-      {
-        ...publicPart,
-        documentHash: erased.documentHash,
-        blockchainHash: erased.blockchainHash,
-        status: 'erased',
-      },
-      {
-        ...publicPart,
-        documentHash: lost.documentHash,
-        blockchainHash: lost.blockchainHash,
-        status: 'valid',
-      },
-    ])
+    expect(documents).toEqual(
+      [
+        {
+          ...publicPart,
+          documentHash: erased.documentHash,
+          blockchainHash: erased.blockchainHash,
+          status: 'erased',
+        },
+        {
+          ...publicPart,
+          documentHash: lost.documentHash,
+          blockchainHash: lost.blockchainHash,
+          status: 'valid',
+        },
+      ].map(listed),
+    )
     // Neither its subject nor its category finds an erased document.
     expect(hashesOf((await list(`category=${category}`)).documents)).toEqual([lost.documentHash])
   })
@@ -168,9 +205,9 @@ describe('searches', () => {
     const first = await issue({ subjectId, category })
     const second = await issue({ subjectId, category: other })
     await issue({ subjectId: '900100201', category })
-    expect(await search({ subjectId })).toEqual([second, first])
-    expect(await search({ subjectId, category })).toEqual([first])
-    expect(await search({ subjectId, limit: 1 })).toEqual([second])
+    expect(await search({ subjectId })).toEqual([second, first].map(listed))
+    expect(await search({ subjectId, category })).toEqual([listed(first)])
+    expect(await search({ subjectId, limit: 1 })).toEqual([listed(second)])
     expect(await search({ subjectId: '9001002000' })).toEqual([])
   })
 
@@ -219,12 +256,12 @@ describe('refusals', () => {
   })
 
   test('error: names every bad parameter at once', async () => {
-    const bad = 'status=lost&issuedFrom=2025-02-30&limit=0&cursor=1&subjectId=1'
+    const bad = 'status=lost&issuedFrom=2025-02-30&createdTo=x&limit=0&cursor=1&subjectId=1'
     const { status, body } = await call(`/v1/documents?${bad}`)
     expect(status).toBe(400)
     expect(body.error.code).toBe('bad_query')
     expect(body.error.details.map(({ field }: Data) => field).sort()).toEqual(
-      ['cursor', 'issuedFrom', 'limit', 'status', 'subjectId'].sort(),
+      ['createdTo', 'cursor', 'issuedFrom', 'limit', 'status', 'subjectId'].sort(),
     )
     expect((await call('/v1/documents?limit=101')).status).toBe(400)
   })
