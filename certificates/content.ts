@@ -1,6 +1,6 @@
 import type { Document } from '../document/document.ts'
 import { CertificateError } from './errors.ts'
-import { LABELS, type Labels } from './labels.ts'
+import { LABEL_NAMES, type Labels, labelsOf } from './labels.ts'
 import type { Settings } from './settings.ts'
 
 /** A value of the document, and whether its first letter is written from right to left. */
@@ -10,7 +10,7 @@ type Entry = { label: Texts; values: Value[] }
 
 /** What a template is given as `it`, beside pictures: docs/certificates.md. */
 export type Content = {
-  languages: { code: string; lang: string; region: string | null; index: number }[]
+  languages: (Language & { code: string; index: number })[]
   heading: string
   author: string
   name: Value
@@ -21,6 +21,9 @@ export type Content = {
   signatures: { name: string; role: Texts; picture: string | null }[]
   date: [year: number, month: number, day: number]
 }
+
+/** As the engine takes it. */
+type Language = { lang: string; region: string | null; rtl: boolean }
 
 /** `{name}` stands for a field, `[…]` for text that is left out unless all its fields are there. */
 const OPTIONAL = /\[([^[\]]*)\]/g
@@ -34,6 +37,7 @@ const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u
  */
 export function contentOf(document: Document, settings: Settings): Content {
   const { languages } = settings
+  const first = languages[0] ?? 'en'
   const plain = plainFields(document)
   const shown = (field: string, language: string) => showField(field, plain, language)
   const fill = (texts: Texts) => {
@@ -43,21 +47,20 @@ export function contentOf(document: Document, settings: Settings): Content {
     ])
     return Object.fromEntries(filled) as Texts
   }
-  const title = Object.keys(settings.title).length > 0 ? settings.title : undefined
+  const hasTitle = languages.some((tag) => settings.title[tag] !== undefined)
   const texts = {
     issuer: settings.issuer,
     address: settings.address,
-    title: title ? fill(title) : { [languages[0] ?? 'en']: shown('category', 'en') ?? '' },
+    title: hasTitle ? fill(settings.title) : { [first]: inWords(document.category) },
     intro: fill(settings.intro),
     body: fill(settings.body),
   }
-  const labelsOf = (name: string) =>
+  const labelIn = (name: string) =>
     Object.fromEntries(languages.map((tag) => [tag, labelOf(name, tag, settings)]))
   const entryOf = (field: string): Entry => {
     const values = languages.map((tag) => shown(field, tag) ?? '')
-    return { label: labelsOf(field), values: [...new Set(values)].map(showValue) }
+    return { label: labelIn(field), values: [...new Set(values)].map(showValue) }
   }
-  const first = languages[0] ?? 'en'
   const [year = 0, month = 0, day = 0] = document.issuedAt.split('-').map(Number)
   return {
     languages: languages.map((code, index) => ({ code, index, ...languageOf(code) })),
@@ -66,10 +69,10 @@ export function contentOf(document: Document, settings: Settings): Content {
     name: showValue(document.subjectName),
     texts,
     labels: Object.fromEntries(
-      Object.keys(LABELS.en ?? {}).map((name) => [name, labelsOf(name)]),
+      LABEL_NAMES.map((name) => [name, labelIn(name)]),
     ) as Content['labels'],
     fields: Object.fromEntries(Object.keys(plain).map((field) => [field, entryOf(field)])),
-    entries: listed(plain, settings).map(entryOf),
+    entries: listed(plain, settings, Object.values(texts.title)).map(entryOf),
     signatures: settings.signatures.map(({ name, role, picture }) => ({
       ...{ name, role },
       picture: picture === undefined ? null : `/${picture}`,
@@ -85,10 +88,15 @@ function plainFields({ metadata = {}, registry: _, issuerId: __, ...fields }: Do
 }
 
 /** The chosen fields that the document has; without a choice, those that no text has shown. */
-function listed(plain: Texts, { fields, title, intro, body }: Settings): string[] {
+function listed(
+  plain: Texts,
+  { fields, title, intro, body }: Settings,
+  titles: readonly string[],
+): string[] {
   if (fields) return fields.filter((field) => Object.hasOwn(plain, field))
   const texts = [title, intro, body].flatMap((text) => Object.values(text))
   const used = texts.flatMap((text) => [...text.matchAll(FIELD)].map(([, field]) => field))
+  if (titles.includes(inWords(plain.category ?? ''))) used.push('category')
   return Object.keys(plain).filter((field) => field !== 'subjectName' && !used.includes(field))
 }
 
@@ -130,7 +138,7 @@ function inWords(category: string): string {
 
 function labelOf(name: string, language: string, { labels }: Settings): string {
   const own = Object.hasOwn(labels, name) ? labels[name] : undefined
-  const ours = LABELS[language]
+  const ours = labelsOf(language)
   return (
     own?.[language] ??
     (ours && Object.hasOwn(ours, name) ? ours[name as keyof Labels] : undefined) ??
@@ -143,8 +151,16 @@ function showValue(text: string): Value {
   return { text, rtl: RIGHT_TO_LEFT.test(text) }
 }
 
-/** A tag in the two parts that the engine takes: script decides the region of Chinese. */
-function languageOf(code: string): { lang: string; region: string | null } {
+/** Scripts that are written from right to left. */
+const RIGHT_TO_LEFT_SCRIPTS = ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm', 'Rohg']
+
+/** A tag as the engine takes it: script decides the region of Chinese, and the direction. */
+function languageOf(code: string): Language {
   const { language, region, script } = new Intl.Locale(code)
-  return { lang: language, region: region ?? (script === 'Hant' ? 'TW' : null) }
+  const { script: usual = '' } = new Intl.Locale(code).maximize()
+  return {
+    lang: language,
+    region: region ?? (script === 'Hant' ? 'TW' : null),
+    rtl: RIGHT_TO_LEFT_SCRIPTS.includes(usual),
+  }
 }

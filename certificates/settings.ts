@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path'
 import * as v from 'valibot'
 import { describeMember, problemsOf } from '../document/members.ts'
 import { CertificateError } from './errors.ts'
-import { LABELS } from './labels.ts'
+import { LABEL_NAMES, labelsOf } from './labels.ts'
 
 /** Maximum UTF-16 units of one text of a template. */
 const MAX_TEXT = 4000
@@ -19,6 +19,7 @@ const text = v.pipe(
 )
 /** A text in one or more languages. */
 const texts = v.record(languageTag, text, 'must be an object of language and text')
+type Texts = v.InferOutput<typeof texts>
 const colour = v.pipe(
   v.string('must be a string'),
   v.regex(/^#[0-9a-fA-F]{6}$/, 'must be # and six hexadecimal digits'),
@@ -36,6 +37,14 @@ const signature = v.strictObject(
   { name: text, role: v.optional(texts, {}), picture: v.optional(picture) },
   describeMember,
 )
+
+/** @returns What a language that brings no words lacks, as `check.it`. */
+function missingLabels(tags: readonly string[], labels: Record<string, Texts>): string[] {
+  const without = tags.filter((tag) => labelsOf(tag) === undefined)
+  return without.flatMap((tag) =>
+    LABEL_NAMES.filter((name) => labels[name]?.[tag] === undefined).map((name) => `${name}.${tag}`),
+  )
+}
 
 const settings = v.pipe(
   v.strictObject(
@@ -66,8 +75,9 @@ const settings = v.pipe(
   v.forward(
     v.partialCheck(
       [['languages'], ['labels']],
-      ({ languages, labels }) => languages.every((tag) => tag in LABELS || 'check' in labels),
-      `without labels of your own, one of ${Object.keys(LABELS).join(', ')}`,
+      ({ languages, labels }) => missingLabels(languages, labels).length === 0,
+      ({ input: { languages, labels } }) =>
+        `needs labels: ${missingLabels(languages, labels).join(', ')}`,
     ),
     ['languages'],
   ),
