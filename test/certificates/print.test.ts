@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { contentOf } from '../../certificates/content.ts'
 import { createEngine } from '../../certificates/engine.ts'
+import { LABEL_NAMES } from '../../certificates/labels.ts'
 import { packCache } from '../../certificates/packs.ts'
 import { printCertificate } from '../../certificates/print.ts'
 import { readSettings, type Settings } from '../../certificates/settings.ts'
@@ -98,6 +101,113 @@ test('behavior: prints the same bytes again', async () => {
   const engine = engineOf(template)
   await print(engine, settings, { ...ADA, subjectName: 'Somebody Else' })
   expect((await print(engine, settings, ADA)).equals(first)).toBe(true)
+})
+
+const pagesOf = (pdf: Buffer) => Number(/\/Count (\d+)/.exec(pdf.toString('latin1'))?.[1])
+
+/** What the pages show: the operand of each text, and where it begins, from the left. */
+function textsOf(pdf: Buffer): { x: number; glyphs: string }[] {
+  const streams = pdf.toString('latin1').matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)
+  return [...streams].flatMap(([, bytes = '']) => {
+    if (!bytes.startsWith('x')) return []
+    const content = inflateSync(Buffer.from(bytes, 'latin1')).toString('latin1')
+    const texts = content.matchAll(/^\S+ \S+ \S+ \S+ (\S+) \S+ cm$|^(.*) T[jJ]$/gm)
+    let x = Number.NaN
+    return [...texts].flatMap(([, left, glyphs]) => {
+      if (left !== undefined) x = Number(left)
+      return glyphs === undefined ? [] : [{ x, glyphs }]
+    })
+  })
+}
+
+const manyEntries = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`module ${i}`, `Algebra ${i}`]))
+
+test('behavior: a diploma has a second page only for entries that do not fit on the first', async () => {
+  const template = findTemplate('diploma')
+  const [engine, settings] = [engineOf(template), readSettings(template)]
+  const pages = async (metadata: Record<string, string>, languages = settings.languages) => {
+    const document = { ...ADA, metadata: { degree: 'Mathematics', ...metadata } }
+    return pagesOf(await print(engine, { ...settings, languages }, document))
+  }
+  expect(await pages({})).toBe(1)
+  expect(await pages(manyEntries(12))).toBe(1)
+  expect(await pages(manyEntries(12), ['ar', 'en'])).toBe(1)
+  expect(await pages(manyEntries(25))).toBe(2)
+})
+
+test('behavior: words that are wider than their place are broken, in every template', async () => {
+  const word = 'x'.repeat(300)
+  const document = { ...ADA, subjectName: word.slice(0, 150), metadata: { degree: word, word } }
+  for (const name of TEMPLATES) {
+    const template = findTemplate(name)
+    const pdf = await print(engineOf(template), readSettings(template), document)
+    // Two bytes are a glyph, and numbers between them a shift; nowhere have so many room.
+    const bytesOf = (glyphs: string) =>
+      glyphs.replace(/\\(\d{3}|.)/g, '.').replace(/\) \S+ \(/g, '').length
+    const runs = textsOf(pdf).map(({ glyphs }) => bytesOf(glyphs) / 2)
+    expect(Math.max(...runs), name).toBeLessThan(150)
+    const [, width] = /\/MediaBox \[0 0 (\S+)/.exec(pdf.toString('latin1')) ?? []
+    expect(Math.max(...textsOf(pdf).map(({ x }) => x)), name).toBeLessThan(Number(width))
+  }
+})
+
+test('behavior: the fingerprint reads from left to right, also in Arabic-first templates', async () => {
+  const template = join(dir, 'fingerprint')
+  copyTemplate('letter', template)
+  const layout = '#import "docreg/lib.typ": *\n#let certificate(it) = align(left, fingerprint(it))'
+  writeFileSync(join(template, 'template.typ'), layout)
+  const settings = readSettings(template)
+  const [english, arabic] = await Promise.all(
+    (['en', 'ar'] as const).map((tag) =>
+      print(engineOf(template), { ...settings, languages: [tag] }, ADA),
+    ),
+  )
+  expect(textsOf(arabic as Buffer)).toEqual(textsOf(english as Buffer))
+  expect(textsOf(arabic as Buffer).length).toBeGreaterThan(0)
+})
+
+test('behavior: without a title, a certificate is called what the document is, once', () => {
+  const settings = readSettings(findTemplate('permit'))
+  const document = { ...ADA, category: 'parking_permit' }
+  const kindsIn = (given: Settings) => {
+    const { texts, entries } = contentOf(document, given)
+    const values = entries.flatMap((entry) => entry.values.map(({ text }) => text))
+    return { title: texts.title, listed: values.filter((text) => text === 'Parking permit') }
+  }
+  expect(kindsIn(settings)).toEqual({ title: { en: 'Parking permit' }, listed: [] })
+  const title = { en: 'Permit', fr: 'Permis' }
+  expect(kindsIn({ ...settings, title })).toEqual({ title, listed: ['Parking permit'] })
+  expect(kindsIn({ ...settings, title, languages: ['de'] }).title).toEqual({ de: 'Parking permit' })
+})
+
+/** A copy of the letter in other languages. */
+function lettersIn(languages: string[], labels: Settings['labels']) {
+  const copy = mkdtempSync(join(dir, 'letter-'))
+  rmSync(copy, { recursive: true })
+  copyTemplate('letter', copy)
+  const file = join(copy, 'settings.json')
+  const settings = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...settings, languages, labels }))
+  return copy
+}
+
+test('args: any language, once its labels are given: all that the documentation lists', async () => {
+  const docs = readFileSync(new URL('../../docs/certificates.md', import.meta.url), 'utf8')
+  const table = docs.slice(docs.indexOf('| label |'), docs.indexOf('### Layout'))
+  const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
+  expect(listed).toEqual(LABEL_NAMES)
+  const labels = Object.fromEntries(listed.map((name) => [name, { it: `${name} in italiano` }]))
+  const template = lettersIn(['it'], labels)
+  const settings = readSettings(template)
+  expect(pagesOf(await print(engineOf(template), settings, ADA))).toBe(1)
+  expect(contentOf(ADA, settings).fields.issuedAt).toMatchObject({
+    label: { it: 'issuedAt in italiano' },
+    values: [{ text: '31 gennaio 2026' }],
+  })
+  const { more: _, ...lacking } = labels
+  expect(() => readSettings(lettersIn(['it'], lacking))).toThrow(/needs labels: more\.it$/)
+  expect(readSettings(lettersIn(['de-AT', 'zh-TW'], {})).languages).toEqual(['de-AT', 'zh-TW'])
 })
 
 test('error: names the field that a text needs and the document lacks', async () => {
