@@ -27,6 +27,10 @@ export type InputErrorCode =
   | 'bundle_of_another'
   /** The proof of completeness belongs to another issuer than `--issuer`. */
   | 'other_issuer'
+  /** The registry has no issuer of this number. */
+  | 'unknown_issuer'
+  /** The issuer was registered after the block that the command looks at. */
+  | 'issuer_newer'
   /** A table of documents that is not one; the message names the line. */
   | 'bad_table'
   /** The folder of `--out` belongs to something else. */

@@ -72,7 +72,12 @@ export function* linesOf(
   }
   for (const key of documents.notIssued) yield `not issued: document ${key}`
   for (const key of batches.notIssued) yield `not issued: batch ${key}`
-  const word = status === 'complete' ? paint('green', 'COMPLETE') : paint('red', 'INCOMPLETE')
+  const isEmpty = documents.count + batches.count === 0
+  const word = isEmpty
+    ? paint('yellow', 'NOTHING ISSUED')
+    : status === 'complete'
+      ? paint('green', 'COMPLETE')
+      : paint('red', 'INCOMPLETE')
   yield `${word}: ${tallyOf('documents', documents)}, ${tallyOf('batches', batches)}`
   if (recounts.size > 0) yield recountedOf([...recounts.values()])
   yield `issuer ${issuerId}, as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}${asOf.blockHash ? `, ${asOf.blockHash}` : ''}`

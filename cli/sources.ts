@@ -1,11 +1,15 @@
 import type { Hex } from '../document/hex.ts'
 import type { RegistryId } from '../document/registry-id.ts'
+import { ChainError } from '../verifier/errors.ts'
 import type { BlockSource, Eip1193Provider } from '../verifier/ports.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
+import { checkCode } from '../verifier/readers/completeness.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
+import { createRequest } from '../verifier/readers/request.ts'
 import type { OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'
-import { trustedRegistry } from './registry.ts'
+import { type TrustedRegistry, trustedRegistry } from './registry.ts'
 
 export const REGISTRY_OPTION = {
   value: '<CAIP-10>',
@@ -42,6 +46,10 @@ export type CommandSources = {
   timeout: number
 }
 
+/** Said by commands whose result rests on the registry's code alone. */
+export const CODE_UNCHECKED =
+  'No code hash of the registry is known: any code at its address was believed'
+
 /** @throws {UsageError} for the first bad option. */
 export function readSources(values: {
   rpc?: string[]
@@ -52,14 +60,41 @@ export function readSources(values: {
 }): CommandSources {
   const timeout = 1000 * wholeNumber('timeout', values.timeout ?? '10', 1)
   const asOf = values['as-of']
+  const trusted = trustedRegistry(values.registry)
   return {
-    ...trustedRegistry(values.registry),
+    ...trusted,
     timeout,
     nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
-      createFetchProvider(url, timeout),
+      comparingCode(createFetchProvider(url, timeout), trusted),
     ),
     blocks: httpUrls('ipfs', values.ipfs).map((url) => createIpfsGatewaySource(url, timeout)),
     ...(asOf !== undefined && { asOf: wholeNumber('as-of', asOf) }),
+  }
+}
+
+/**
+ * @returns A node that compares the registry's code before its first answer, where its hash is
+ * known. Without any code it answers: the reader then says what is missing.
+ */
+export function comparingCode(
+  node: Eip1193Provider,
+  { registry, codeHash }: TrustedRegistry,
+): Eip1193Provider {
+  if (codeHash === undefined) return node
+  const { address } = parseRegistry(registry)
+  let compared: Promise<void> | undefined
+  const compare = () =>
+    checkCode(createRequest(node), [address, 'latest'], codeHash).catch((error) => {
+      if (error instanceof ChainError && error.code === 'no_registry') return
+      compared = undefined
+      throw error
+    })
+  return {
+    async request(asked) {
+      compared ??= compare()
+      await compared
+      return node.request(asked)
+    },
   }
 }
 

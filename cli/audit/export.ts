@@ -9,9 +9,10 @@ import { createCompletenessProof } from '../../verifier/readers/completeness.ts'
 import { InputError } from '../errors.ts'
 import { readLines } from '../lines.ts'
 import { assertHead, readHead } from './journal.ts'
+import { type Newer, readNewer, unknownIssuer } from './known-issuer.ts'
 import type { Ledger } from './ledger.ts'
 import type { Phases } from './phases.ts'
-import { type AsOf, pinBlock, withCollection } from './run.ts'
+import { type AsOf, withCollection } from './run.ts'
 import { openScratch } from './scratch.ts'
 import { inTrieOrder } from './trie-order.ts'
 
@@ -48,12 +49,13 @@ export async function exportList(
   provider: Eip1193Provider,
   file: string,
   options: ExportOptions,
-): Promise<AsOf> {
-  const { registry, asOf, phases } = options
+): Promise<{ header: AsOf; newer: Newer }> {
+  const { phases } = options
   using scratch = openScratch()
   const about = { ...options, provider, checkpoint: file, scratch }
-  return await withCollection(about, async (collection, request) => {
-    const header = await pinBlock(request, registry, asOf)
+  return await withCollection(about, async (collection, pinned) => {
+    const { header } = pinned
+    const newer = await readNewer(options, pinned)
     await collection.advance(header.blockNumber)
     const { size } = await stat(file)
     try {
@@ -69,7 +71,7 @@ export async function exportList(
     } finally {
       phases.end()
     }
-    return header
+    return { header, newer }
   })
 }
 
@@ -112,7 +114,7 @@ async function appendProofs(
  * Checks the proofs in the file of an export. Asks nobody.
  *
  * @throws {InputError} `unreadable` for a file without proofs, `other_registry`, `other_issuer`,
- * and `unproven` with the reason when a proof proves nothing.
+ * `unknown_issuer`, and `unproven` with the reason when a proof proves nothing.
  */
 export async function checkExport(
   file: string,
@@ -136,6 +138,8 @@ export async function checkExport(
     const { asOf, documents, batches } = listing
     if (listing.issuerId !== issuerId)
       throw new InputError('other_issuer', `a proof is for issuer ${listing.issuerId}`)
+    if (!listing.isRegistered)
+      throw await unknownIssuer({ registry: options.registry, issuerId, block: asOf.blockNumber })
     if (total && total.asOf.blockHash !== asOf.blockHash)
       throw new InputError('unproven', 'the proofs are of several blocks')
     for (const { documentHash } of documents.listed) keys.documents.add(documentHash)

@@ -1,3 +1,5 @@
+import { CODE_UNCHECKED } from '../sources.ts'
+
 /** `fault`: the audit fails. `warning`: to be looked into. `notice`: to be known. */
 export type Severity = 'fault' | 'warning' | 'notice'
 
@@ -73,11 +75,10 @@ export const ISSUER_FINDINGS = {
     'A publicId of the file is of a document that is not in the list',
   ],
   events_pruned: ['notice', 'The node has dropped old events; the kept list takes their place'],
+  documents_newer: ['notice', 'Issued after the block of this audit, and not in it'],
+  batches_newer: ['notice', 'Batches issued after the block of this audit, and not in it'],
   not_final: ['notice', 'The node does not say that the block is final'],
-  code_unchecked: [
-    'notice',
-    'No code hash of the registry is known: any code at its address was believed',
-  ],
+  code_unchecked: ['notice', CODE_UNCHECKED],
 } as const satisfies Record<string, readonly [Severity, string]>
 export type IssuerFinding = keyof typeof ISSUER_FINDINGS
 
@@ -95,7 +96,7 @@ export type Finding = {
 }
 
 /** Examples of each finding that a report shows. */
-const MAX_EXAMPLES = 10
+export const MAX_EXAMPLES = 10
 
 const ALL: Record<FindingCode, readonly [Severity, string]> = {
   ...DOCUMENT_FINDINGS,

@@ -45,6 +45,8 @@ export function aboutOf(audit: Audit): object {
       batches: batches.count,
       listedBatches: batches.listed.filter((one) => one.status !== 'not_issued').length,
       documentsInBatches: audit.inBatches,
+      newerDocuments: audit.newer.documents,
+      newerBatches: audit.newer.batches,
     },
     summary: audit.summary,
     findings: audit.findings,

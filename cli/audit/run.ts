@@ -3,6 +3,7 @@ import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../../verifier/errors.ts'
 import type { BlockSource, Eip1193Provider } from '../../verifier/ports.ts'
+import type { IssuerCounts } from '../../verifier/proof/completeness.ts'
 import { decodeHeader, type Header } from '../../verifier/proof/header.ts'
 import { readProof } from '../../verifier/proof/invalid.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
@@ -11,11 +12,12 @@ import { patientRequest } from '../../verifier/readers/patience.ts'
 import { fetchHeader, unlessOvertaken } from '../../verifier/readers/proof.ts'
 import { createRequest, type Request, readStrictly } from '../../verifier/readers/request.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
-import { createSlotProver } from '../../verifier/readers/slot-prover.ts'
+import { createSlotProver, type SlotProver } from '../../verifier/readers/slot-prover.ts'
 import { InputError } from '../errors.ts'
 import { auditIssuer } from './audit-issuer.ts'
 import { type Collection, openCollection } from './collect.ts'
 import { createFindingLog } from './findings.ts'
+import { type Newer, nameNewer, readKnownIssuer, readNewer } from './known-issuer.ts'
 import type { Phases } from './phases.ts'
 import type { IssuerAudit } from './result.ts'
 import { isScratchError } from './scratch.ts'
@@ -48,7 +50,7 @@ export type AsOf = Header & {
 }
 
 /** An audit of one issuer, with the block that it is true for. */
-export type Audit = IssuerAudit & { asOf: AsOf }
+export type Audit = IssuerAudit & { asOf: AsOf; newer: Newer }
 
 /**
  * Audits an issuer at the newest final block, or at the requested one. Starts again at a newer
@@ -57,34 +59,62 @@ export type Audit = IssuerAudit & { asOf: AsOf }
  * @throws {ChainError} when the chain cannot be read.
  */
 export async function runAudit(options: RunOptions): Promise<Audit> {
-  const { registry, codeHash, asOf } = options
-  const { address } = parseRegistry(registry)
+  const { codeHash } = options
   const checkpoint = options.checkpoint?.(options.issuerId)
-  return withCollection({ ...options, checkpoint }, async (collection, request) => {
-    const header = await pinBlock(request, registry, asOf)
-    const isRead = await collection.advance(header.blockNumber)
-    const prover = createSlotProver({ request, address, header, codeHash })
+  return withCollection({ ...options, checkpoint }, async (collection, pinned) => {
+    const { request, prover, header } = pinned
     const findings = createFindingLog()
-    if (!isRead) findings.add('events_pruned')
+    const newer = await readNewer(options, pinned)
+    await nameNewer(options, pinned, newer, findings)
+    if (!(await collection.advance(header.blockNumber))) findings.add('events_pruned')
     if (header.isFinal !== true) findings.add('not_final')
     if (codeHash === undefined) findings.add('code_unchecked')
     const about = { ...options, request, header, findings }
-    return { ...(await auditIssuer(prover, collection.ledger, about)), asOf: header }
+    return { ...(await auditIssuer(prover, collection.ledger, about)), asOf: header, newer }
   })
 }
 
-/** Opens a collection, and works with it again when the chain went on meanwhile. */
+/** The block that is looked at, in which the issuer is registered. */
+export type Pinned = {
+  request: Request
+  header: AsOf
+  prover: SlotProver
+  /** At this block. */
+  counts: IssuerCounts
+}
+
+/**
+ * Opens a collection, and works with it again when the chain went on meanwhile. Nothing is read
+ * and no file is written for an issuer that the registry does not know.
+ */
 export async function withCollection<T>(
   options: Pick<
     RunOptions,
-    'provider' | 'registry' | 'issuerId' | 'from' | 'list' | 'phases' | 'asOf' | 'scratch'
+    | 'provider'
+    | 'registry'
+    | 'codeHash'
+    | 'issuerId'
+    | 'from'
+    | 'list'
+    | 'phases'
+    | 'asOf'
+    | 'scratch'
   > & { checkpoint?: string | undefined },
-  work: (collection: Collection, request: Request) => Promise<T>,
+  work: (collection: Collection, pinned: Pinned) => Promise<T>,
 ): Promise<T> {
-  const request = patientRequest(createRequest(options.provider))
-  const collection = await openCollection({ ...options, request })
+  const { provider, registry, codeHash, issuerId, asOf } = options
+  const { address } = parseRegistry(registry)
+  const request = patientRequest(createRequest(provider))
+  let collection: Collection | undefined
   try {
-    return await unlessOvertaken({ block: options.asOf }, () => work(collection, request))
+    return await unlessOvertaken({ block: asOf }, async () => {
+      const header = await pinBlock(request, registry, asOf)
+      const prover = createSlotProver({ request, address, header, codeHash })
+      const at = { request, registry, issuerId, block: header.blockNumber }
+      const counts = await readKnownIssuer(prover, at)
+      collection ??= await openCollection({ ...options, request })
+      return work(collection, { request, header, prover, counts })
+    })
   } catch (cause) {
     if (isScratchError(cause))
       throw new InputError('unwritable', 'the temporary files cannot be written', cause)
@@ -92,7 +122,7 @@ export async function withCollection<T>(
     throw new InputError('too_many', `the list has ${cause.message}`, cause)
   } finally {
     options.phases.end()
-    await collection.close()
+    await collection?.close()
   }
 }
 

@@ -2,14 +2,16 @@ import { printable } from '../printable.ts'
 import { time } from '../report.ts'
 import type { Terminal } from '../terminal.ts'
 import { grouped } from './charts.ts'
+import { newerSentence } from './known-issuer.ts'
 import type { Audit } from './run.ts'
 
 /** By the bit of the permission. */
 export const PERMISSION_NAMES = ['issue', 'revoke', 'manage', 'delegate'] as const
 
 /** @returns The statement of an audit in a word and a sentence. */
-export function verdictOf({ status, documents, batches, findings }: Audit): {
-  tone: 'good' | 'bad'
+export function verdictOf({ status, documents, batches, findings, newer }: Audit): {
+  /** `empty`: nothing was there at the block, so nothing was audited. */
+  tone: 'good' | 'bad' | 'empty'
   word: string
   sentence: string
 } {
@@ -28,12 +30,19 @@ export function verdictOf({ status, documents, batches, findings }: Audit): {
       word: 'Complete, with faults',
       sentence: `The list has ${counts}: proven to be all. It has faults, below.`,
     }
+  const isEmpty = documents.count + batches.count === 0
+  const sentence = isEmpty
+    ? 'The registry counts no document and no batch of this issuer at this block.'
+    : `The list has ${counts}. Storage proofs show that these are all.`
   return {
-    tone: 'good',
-    word: 'Complete, proven',
-    sentence: `The list has ${counts}. Storage proofs show that these are all.`,
+    ...(isEmpty
+      ? { tone: 'empty', word: 'Nothing to audit' }
+      : { tone: 'good', word: 'Complete, proven' }),
+    sentence: [sentence, newerSentence(newer)].join(' ').trim(),
   }
 }
+
+const COLOURS = { good: 'green', bad: 'red', empty: 'yellow' } as const
 
 /** Findings whose hashes are repaired one by one. */
 const OF_DISTRUSTED = /_by_distrusted$/
@@ -42,7 +51,7 @@ const OF_DISTRUSTED = /_by_distrusted$/
 export function* textOf(audit: Audit, { paint }: Pick<Terminal, 'paint'>): Generator<string> {
   const { issuer, asOf, summary, findings } = audit
   const { tone, word, sentence } = verdictOf(audit)
-  yield `${paint(tone === 'good' ? 'green' : 'red', word.toUpperCase())}: ${sentence}`
+  yield `${paint(COLOURS[tone], word.toUpperCase())}: ${sentence}`
   yield `issuer ${issuer.id}, ${printable(issuer.name)}, as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}, ${asOf.blockHash}`
   const statuses = Object.entries(summary.byStatus).filter(([, count]) => count > 0)
   yield `documents: ${statuses.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'}`

@@ -139,7 +139,15 @@ async function audit(
     const file = out === undefined ? undefined : join(out, 'followed.json')
     await followIssuers({ provider, registry, issuers, from, file }, terminal)
   }
-  return audits.every((one) => verdictOf(one).tone === 'good') ? EXIT.ok : EXIT.notValid
+  return exitCodeOf(audits)
+}
+
+function exitCodeOf(audits: readonly Audit[]): number {
+  if (audits.some((one) => verdictOf(one).tone === 'bad')) return EXIT.notValid
+  // Documents are there, and none of them was looked at.
+  const isTooEarly = ({ newer }: Audit) => newer.documents + newer.batches > 0
+  const empty = audits.filter((one) => verdictOf(one).tone === 'empty')
+  return empty.some(isTooEarly) ? EXIT.noVerdict : EXIT.ok
 }
 
 function orderOf(

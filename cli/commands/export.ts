@@ -1,6 +1,7 @@
 import { networkOf } from '../../verifier/network.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { checkExport, exportList } from '../audit/export.ts'
+import { type Newer, newerSentence } from '../audit/known-issuer.ts'
 import { phasesOn } from '../audit/phases.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -8,6 +9,7 @@ import { EXIT } from '../exit-codes.ts'
 import { printableJson } from '../printable.ts'
 import { TEST_NETWORK, time } from '../report.ts'
 import {
+  CODE_UNCHECKED,
   onlyNode,
   readBlockHashes,
   readIssuers,
@@ -65,12 +67,14 @@ async function run(
   const trustedBlocks = readBlockHashes(values['block-hash'])
   if (check !== undefined && trustedBlocks.length === 0)
     throw new UsageError('--block-hash is required with --check')
+  let newer: Newer | undefined
   if (out !== undefined) {
-    const header = await exportList(onlyNode(sources.nodes, flags), out, {
+    const made = await exportList(onlyNode(sources.nodes, flags), out, {
       ...{ registry, issuerId, asOf, phases: phasesOn(terminal) },
       from: from === undefined ? (deployedIn ?? 0) : wholeNumber('from', from),
     })
-    trustedBlocks.push(header.blockHash)
+    trustedBlocks.push(made.header.blockHash)
+    newer = made.newer
   }
   const file = out ?? check ?? ''
   const list = await checkExport(file, issuerId, {
@@ -80,9 +84,12 @@ async function run(
   })
   const network = networkOf(parseRegistry(registry).chainId)
   const { status, documents, batches, asOf: at } = list
-  if (values.json) terminal.write(printableJson({ issuerId, ...list, network }))
+  const isEmpty = documents.count + batches.count === 0
+  if (values.json) terminal.write(printableJson({ issuerId, ...list, newer: newer ?? null, network }))
   else {
-    const word = terminal.paint(status === 'complete' ? 'green' : 'red', status.toUpperCase())
+    const word = isEmpty
+      ? terminal.paint('yellow', 'NOTHING ISSUED')
+      : terminal.paint(status === 'complete' ? 'green' : 'red', status.toUpperCase())
     terminal.write(
       `${word}: ${documents.listed} of ${documents.count} documents, ${batches.listed} of ${batches.count} batches`,
     )
@@ -91,5 +98,9 @@ async function run(
     )
   }
   if (network === 'test') terminal.warn(TEST_NETWORK)
+  if (codeHash === undefined) terminal.note(CODE_UNCHECKED)
+  const later = newer ? newerSentence(newer) : ''
+  if (later !== '') terminal.note(later)
+  if (isEmpty && later !== '') return EXIT.noVerdict
   return status === 'complete' ? EXIT.ok : EXIT.notValid
 }

@@ -14,6 +14,7 @@ import {
 import { collectIssued, type IssuedList } from '../../verifier/readers/issued-logs.ts'
 import { createRequest, readStrictly } from '../../verifier/readers/request.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { unknownIssuer } from '../audit/known-issuer.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -23,6 +24,7 @@ import { type Recount, recountListed } from '../manifest.ts'
 import { printableJson } from '../printable.ts'
 import { TEST_NETWORK } from '../report.ts'
 import {
+  CODE_UNCHECKED,
   type CommandSources,
   onlyNode,
   readBlockHashes,
@@ -104,7 +106,7 @@ async function list(
     })
     const isShort = result.status === 'incomplete' && hashes === undefined
     if (isShort && !values.json) terminal.warn(GAPS)
-    return tell(result, notes, { sources, issuerId, json, terminal })
+    return tell(result, notes, { sources, provider, issuerId, json, terminal })
   }
   const { rpc, ipfs, 'as-of': asOf } = flags
   if ((rpc ?? ipfs ?? asOf ?? values.from ?? hashes ?? proof) !== undefined)
@@ -224,23 +226,31 @@ async function bounded<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function tell(
+async function tell(
   result: Completeness,
   notes: BatchNotes,
   {
-    sources: { registry },
+    sources: { registry, codeHash },
+    provider,
     issuerId,
     json,
     terminal,
   }: {
     sources: CommandSources
+    /** Absent: nobody is asked. */
+    provider?: Eip1193Provider
     issuerId: number
     json: boolean | undefined
     terminal: Terminal
   },
-): number {
+): Promise<number> {
   if (result.status !== 'unverifiable' && result.issuerId !== issuerId)
     throw new InputError('other_issuer', `the proof is for issuer ${result.issuerId}`)
+  if (result.status !== 'unverifiable' && !result.isRegistered)
+    throw await unknownIssuer({
+      ...{ registry, issuerId, block: result.asOf.blockNumber },
+      ...(provider && { request: createRequest(provider) }),
+    })
   const network = networkOf(parseRegistry(registry).chainId)
   if (json) terminal.write(printableJson({ ...withNotes(result, notes), network }))
   else if (result.status === 'unverifiable') {
@@ -248,6 +258,7 @@ function tell(
     terminal.write(`${word}: ${result.code} (${result.message})`)
   } else for (const line of linesOf(result, notes, terminal)) terminal.write(line)
   if (network === 'test') terminal.warn(TEST_NETWORK)
+  if (codeHash === undefined) terminal.note(CODE_UNCHECKED)
   if (result.status === 'unverifiable') return EXIT.noVerdict
   const codes = [...notes.recounts.values()].filter((code) => code !== null)
   const isUnread = (code: Recount) => code === 'no_manifest' || code === 'unreadable'

@@ -77,6 +77,8 @@ export type Listing = {
   /** `complete`: the list has every document and every batch of the issuer. */
   status: 'complete' | 'incomplete'
   issuerId: number
+  /** Whether the registry knows the issuer; an empty list of one that it does not is complete. */
+  isRegistered: boolean
   asOf: {
     blockNumber: number
     /** `null` when the listing was not proven. */
@@ -258,9 +260,12 @@ export function createNodeSet(nodes: Iterable<Hex>): {
 
 type Signer = Pick<RegistryAccount, 'account' | 'distrustedFrom'>
 
+/** What the registry counts of an issuer. Only one that it does not know has no account. */
+export type IssuerCounts = Pick<RegistryIssuer, 'documentCount' | 'batchCount' | 'accountCount'>
+
 /** Reads the registry's state of an issuer at one block. */
 export type IssuerReader = {
-  counts: Pick<RegistryIssuer, 'documentCount' | 'batchCount'>
+  counts: IssuerCounts
   record(documentHash: Hex): RegistryRecord
   /** The size takes the place of the expiry. */
   batch(root: Hex): RegistryRecord
@@ -305,11 +310,12 @@ export function listingOf(
   }
   const documents = split(keys.documentHashes, reader.record)
   const batches = split(keys.roots, reader.batch)
-  const { documentCount, batchCount } = reader.counts
+  const { documentCount, batchCount, accountCount } = reader.counts
   const complete = documents.issued.length === documentCount && batches.issued.length === batchCount
   return {
     status: complete ? 'complete' : 'incomplete',
     issuerId,
+    isRegistered: accountCount > 0,
     asOf: { blockNumber, blockHash, blockTime },
     documents: {
       count: documentCount,

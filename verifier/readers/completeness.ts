@@ -124,12 +124,12 @@ function inTrieOrder(slots: readonly Hex[]): Hex[] {
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ slot }) => slot)
 }
 
-/** @throws {ChainError} `other_code`, `no_registry` */
-async function checkCode(
+/** Believes the node. @throws {ChainError} `other_code`, `no_registry` */
+export async function checkCode(
   request: Request,
-  params: [address: Hex, block: Hex],
+  params: [address: Hex, block: Hex | 'latest'],
   codeHash: Hex,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<void> {
   const answer = await request('eth_getCode', params, signal)
   const code = readStrictly('eth_getCode', () => readBytes(answer))

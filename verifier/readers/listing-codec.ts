@@ -1,6 +1,7 @@
 import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
-import type { RegistryAccount, RegistryIssuer, RegistryRecord } from '../ports.ts'
+import type { RegistryAccount, RegistryRecord } from '../ports.ts'
+import type { IssuerCounts } from '../proof/completeness.ts'
 import {
   address,
   DIGITS,
@@ -66,10 +67,14 @@ export function decodeBatch(data: unknown): RegistryRecord {
 }
 
 /** @returns The counts of an issuer; ignores its name and URI. */
-export function decodeCounts(data: unknown): Pick<RegistryIssuer, 'documentCount' | 'batchCount'> {
+export function decodeCounts(data: unknown): IssuerCounts {
   const words = readWords(data)
   if (uint(words, 0, 53) !== WORD) throw malformed()
-  return { documentCount: uint(words, 3, 40), batchCount: uint(words, 4, 40) }
+  return {
+    documentCount: uint(words, 3, 40),
+    batchCount: uint(words, 4, 40),
+    accountCount: uint(words, 5, 16),
+  }
 }
 
 export function decodeSigner(data: unknown): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {

@@ -17,6 +17,7 @@ export function createRequest(provider: Eip1193Provider): Request {
       })
     } catch (cause) {
       signal?.throwIfAborted()
+      if (cause instanceof ChainError) throw cause
       if (cause instanceof RpcResponseError)
         throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
       throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
