@@ -14,8 +14,23 @@ issuerTopic=$(cast to-uint256 "$issuer")
 # The issuer's first slot at the ERC-7201 position; its lowest 40 bits are the count of documents.
 base=0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200
 namespace=$(cast index uint32 "$issuer" $base)
+# An empty list would look complete.
+refuse() { echo "$1 at block $block$2" >&2; exit 2; }
+newer=': it is newer. Try again when it is final'
+if [[ $(cast code "$registry" --block "$block") != 0x?* ]]; then
+  [[ $(cast code "$registry") == 0x?* ]] || newer=
+  refuse 'no contract at the address' "$newer"
+fi
 state=$(cast storage "$registry" "$namespace" --block "$block")
+newest=$(cast storage "$registry" "$namespace")
 count=$((16#${state: -10}))
+# Above the two counts of 40 bits stands that of the accounts: 0 only for an unknown issuer.
+if [ "${state: -24:4}" = 0000 ]; then
+  [ "${newest: -24:4}" != 0000 ] || newer=
+  refuse "no issuer $issuer" "$newer"
+fi
+more=$((16#${newest: -10} - count))
+[ "$more" -eq 0 ] || echo "newer than $block, so not listed: $more documents" >&2
 echo "issuer $issuer at $block"
 
 hashes=$(
@@ -47,4 +62,6 @@ if [ "$found" -ne "$count" ]; then
   echo "INCOMPLETE: $found of $count documents"
   exit 1
 fi
-echo "complete: $found of $count documents"
+word=complete
+[ "$count" -gt 0 ] || word='nothing issued'
+echo "$word: $found of $count documents"

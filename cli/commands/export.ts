@@ -85,7 +85,8 @@ async function run(
   const network = networkOf(parseRegistry(registry).chainId)
   const { status, documents, batches, asOf: at } = list
   const isEmpty = documents.count + batches.count === 0
-  if (values.json) terminal.write(printableJson({ issuerId, ...list, newer: newer ?? null, network }))
+  if (values.json)
+    terminal.write(printableJson({ issuerId, ...list, newer: newer ?? null, network }))
   else {
     const word = isEmpty
       ? terminal.paint('yellow', 'NOTHING ISSUED')

@@ -105,37 +105,43 @@ const hasCast =
   // biome-ignore lint/style/noProcessEnv: CI says so in the environment
   process.env.CI === 'true' || spawnSync('cast', ['--version']).status === 0
 
+const artifact = () =>
+  JSON.parse(
+    readFileSync(`${root}artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json`, 'utf8'),
+  )
+
 describe('the list of an issuer', () => {
   let anvil: AnvilNode
   let registry: Contract
   let liar: Server
   let liarUrl: string
   let block: number
+  let provider: JsonRpcProvider
+  let me: string
+  const send = async (name: string, ...args: unknown[]): Promise<void> => {
+    await (await registry.getFunction(name)(...args)).wait()
+  }
   beforeAll(async () => {
     anvil = await startAnvilNode(
       mkdtempSync(join(tmpdir(), 'auditor-')),
       ['--hardfork', 'cancun'],
       1,
     )
-    const provider = new JsonRpcProvider(anvil.url, undefined, {
+    provider = new JsonRpcProvider(anvil.url, undefined, {
       cacheTimeout: -1,
     })
     const wallet = new Wallet(
       '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
       provider,
     )
+    me = wallet.address
     const account = new NonceManager(wallet)
-    const { abi, bytecode } = JSON.parse(
-      readFileSync(`${root}artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json`, 'utf8'),
-    )
+    const { abi, bytecode } = artifact()
     registry = (await new ContractFactory(abi, bytecode, account).deploy(
       wallet.address,
       86_400,
     )) as Contract
     block = (await registry.deploymentTransaction()?.wait())?.blockNumber ?? 0
-    const send = async (name: string, ...args: unknown[]): Promise<void> => {
-      await (await registry.getFunction(name)(...args)).wait()
-    }
     for (const name of ['One', 'Another']) {
       await send('registerIssuer', wallet.address, name, '')
     }
@@ -149,7 +155,6 @@ describe('the list of an issuer', () => {
     await send('revokeInBatch', 1, id('a root'), [id('of the batch')], 1)
     await send('revoke', 1, hashes[3], 1)
     await anvil.request('anvil_mine', '0x10')
-    provider.destroy()
     liar = createServer(async (request, response) => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -177,17 +182,24 @@ describe('the list of an issuer', () => {
     liarUrl = `http://127.0.0.1:${address.port}`
   })
   afterAll(async () => {
+    provider.destroy()
     liar.close()
     await anvil.kill()
   })
 
-  const list = async (program: string, url: string, issuerId: number, origin = String(block)) => {
+  const list = async (
+    program: string,
+    url: string,
+    issuerId: number,
+    origin = String(block),
+    address = String(registry.target),
+  ) => {
     const [command, file] = (
       program === 'ethers'
         ? [process.execPath, 'examples/list-documents.mjs']
         : ['bash', 'examples/list-documents.sh']
     ) as [string, string]
-    const args = [file, url, String(registry.target), String(issuerId)]
+    const args = [file, url, address, String(issuerId)]
     return new Promise<{ code: number; output: string }>((resolve) => {
       execFile(command, [...args, origin], { cwd: root }, (error, stdout, stderr) =>
         resolve({
@@ -236,6 +248,40 @@ describe('the list of an issuer', () => {
           const { code, output } = await list(program, liarUrl, 1)
           expect(code, output).toBe(1)
           expect(output).toMatch(/^INCOMPLETE: 29 of 30 documents/m)
+        })
+
+        test('error: tells an unknown issuer, and what is not final yet, from an empty list', async () => {
+          const unknown = await list(program, anvil.url, 999)
+          expect(unknown.code, unknown.output).toBe(2)
+          expect(unknown.output).toMatch(/^no issuer 999 at block \d+\n$/)
+
+          const issuer = Number(await registry.getFunction('registerIssuer').staticCall(me, 'Late', ''))
+          await send('registerIssuer', me, 'Late', '')
+          const late = await list(program, anvil.url, issuer)
+          expect(late.code, late.output).toBe(2)
+          expect(late.output).toMatch(/^no issuer \d+ at block \d+: it is newer\./)
+
+          await send('setPermissions', issuer, me, 7)
+          await anvil.request('anvil_mine', '0x4')
+          await send('issue', issuer, id('late'), 0)
+          const empty = await list(program, anvil.url, issuer)
+          expect(empty.code, empty.output).toBe(0)
+          expect(empty.output).toMatch(/^nothing issued: 0 of 0 documents/m)
+          expect(empty.output).toMatch(/^newer than \d+, so not listed: 1 documents/m)
+          await anvil.request('anvil_mine', '0x4')
+        })
+
+        test('error: tells a registry that is not final yet, and none at all', async () => {
+          const nowhere = await list(program, anvil.url, 1, String(block), me)
+          expect(nowhere.code, nowhere.output).toBe(2)
+          expect(nowhere.output).not.toContain('newer')
+          const { abi, bytecode } = artifact()
+          const wallet = registry.runner as NonceManager
+          const made = await new ContractFactory(abi, bytecode, wallet).deploy(me, 86_400)
+          await made.deploymentTransaction()?.wait()
+          const late = await list(program, anvil.url, 1, String(block), String(made.target))
+          expect(late.code, late.output).toBe(2)
+          expect(late.output).toMatch(/^no contract at the address at block \d+: it is newer\./)
         })
       },
     )

@@ -1,7 +1,7 @@
 """Reads proofs of completeness by docs/formats.md §14 and §16 alone, with none of this project's code.
 
     completeness.py <a JSON file: a list of {proof, registry, trustedBlocks, codeHash}, each proof a text>
-Prints a list of what each comes to: {error}, {status, code}, or {status, documents, batches}.
+Prints a list of what each comes to: {error}, {status, code}, or {status, isRegistered, documents, batches}.
 """
 import json
 import re
@@ -243,7 +243,8 @@ def read_listing(proof, given):
         found[name] = {"count": bits(state, *counted), "listed": listed, "notIssued": missing[name]}
     require(len(used) == len(proof["nodes"]))
     whole = all(one["count"] == len(one["listed"]) for one in found.values())
-    return {"status": "complete" if whole else "incomplete", **found}
+    registered = bits(state, 80, 95) > 0
+    return {"status": "complete" if whole else "incomplete", "isRegistered": registered, **found}
 
 
 def judged(given):

@@ -101,6 +101,7 @@ function libraryOn({ proof, codeHash, ...options }: Given): object {
     if (status === 'unverifiable') return { status, code: result.code }
     return {
       status,
+      isRegistered: result.isRegistered,
       documents: shapeOf(result.documents, (one) => [
         ...[one.documentHash, one.status, one.account],
       ]),
@@ -150,6 +151,10 @@ test.skipIf(python === undefined)(
       ...['complete', 'incomplete', 'complete', 'incomplete'],
       ...['incomplete', 'complete', 'complete', 'complete', 'complete'],
     ])
+    const strangers = found.flatMap((one, i) =>
+      'isRegistered' in one && one.isRegistered ? [] : [proofs[i]?.name],
+    )
+    expect(strangers).toEqual(['nothing'])
     const suspended = found.map((one) => JSON.stringify(one).split('"suspended"').length - 1)
     expect(suspended.slice(6)).toEqual([0, 2, 0])
   },

@@ -48,7 +48,9 @@ test('default: lists every document and batch, and reports the list complete', a
   expect(stdout).toMatch(
     /^COMPLETE: 30 of 30 documents, 2 of 2 batches\nissuer 1, as of block \d+, /m,
   )
-  expect(stderr).toBe('Warning: Test network: not a real document\n')
+  expect(stderr).toBe(
+    'Warning: Test network: not a real document\nNo code hash of the registry is known: any code at its address was believed\n',
+  )
   expect(code).toBe(0)
 })
 
