@@ -1,5 +1,5 @@
 import type { Document, DocumentPart } from '../document/document.ts'
-import type { Network } from '../verifier/network.ts'
+import { type Network, TEST_NETWORK } from '../verifier/network.ts'
 import type {
   AccountProof,
   BlockchainProof,
@@ -10,9 +10,6 @@ import type {
 } from '../verifier/verdict.ts'
 import { printable } from './printable.ts'
 import type { Paint } from './terminal.ts'
-
-/** Shown with every verdict on a test network. */
-export const TEST_NETWORK = 'Test network: not a real document'
 
 /** Shown if a final revocation was released or replaced after a theft. */
 export const SET_ASIDE = 'A revocation of this document was set aside: its account is distrusted'

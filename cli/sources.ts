@@ -1,6 +1,7 @@
 import type { Hex } from '../document/hex.ts'
 import type { RegistryId } from '../document/registry-id.ts'
 import { ChainError } from '../verifier/errors.ts'
+import { BAD_LIVE_CHAIN, type Network, networkOf, parseLiveChain } from '../verifier/network.ts'
 import type { BlockSource, Eip1193Provider } from '../verifier/ports.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { checkCode } from '../verifier/readers/completeness.ts'
@@ -22,6 +23,12 @@ export const REGISTRY_OPTION = {
 export const SOURCE_OPTIONS = {
   rpc: { value: '<url>', multiple: true, about: 'JSON-RPC endpoint of a node', isSetting: true },
   registry: REGISTRY_OPTION,
+  'live-chain': {
+    value: '<chainId>',
+    multiple: true,
+    about: 'a chain that you know to carry real documents, besides the known ones',
+    isSetting: true,
+  },
   ipfs: {
     value: '<url>',
     multiple: true,
@@ -35,6 +42,8 @@ export const SOURCE_OPTIONS = {
 export type CommandSources = {
   /** CAIP-10. */
   registry: RegistryId
+  /** Of its chain. */
+  network: Network
   /** keccak256 of its code, if known. */
   codeHash?: Hex
   /** The block in which it was deployed, if known. */
@@ -54,15 +63,18 @@ export const CODE_UNCHECKED =
 export function readSources(values: {
   rpc?: string[]
   registry?: string
+  'live-chain'?: string[]
   ipfs?: string[]
   timeout?: string
   'as-of'?: string
 }): CommandSources {
   const timeout = 1000 * wholeNumber('timeout', values.timeout ?? '10', 1)
   const asOf = values['as-of']
+  const liveChains = readLiveChains(values['live-chain'])
   const trusted = trustedRegistry(values.registry)
   return {
     ...trusted,
+    network: networkOf(parseRegistry(trusted.registry).chainId, liveChains),
     timeout,
     nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
       comparingCode(createFetchProvider(url, timeout), trusted),
@@ -133,6 +145,15 @@ export function readBlockHashes(given: string[] = []): Hex[] {
   if (!given.every((hash) => /^0x[0-9a-fA-F]{64}$/.test(hash)))
     throw new UsageError('--block-hash must be 0x and 64 hexadecimal digits')
   return given as Hex[]
+}
+
+/** @throws {UsageError} */
+function readLiveChains(given: string[] = []): number[] {
+  return given.map((text) => {
+    const chainId = parseLiveChain(text)
+    if (chainId === undefined) throw new UsageError(`--live-chain ${BAD_LIVE_CHAIN}`)
+    return chainId
+  })
 }
 
 /** A node named twice would agree with itself. */

@@ -17,6 +17,7 @@ import {
   hexList,
   httpUrl,
   issuerId,
+  liveChains,
   networks,
   pageUrl,
   paths,
@@ -49,6 +50,8 @@ export type Config = {
   publicRpcUrls: string[]
   /** Lower-case address; absent = that of the local chain or the one in `deployments/`. */
   registryAddress?: Hex
+  /** Chain ids that count as live besides the known ones. */
+  liveChains: number[]
   /** The issuer's number in the registry; the local chain has its own. */
   issuerId?: number
   /**
@@ -128,6 +131,7 @@ const environment = v.object({
   RPC_URL: urls,
   PUBLIC_RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
+  LIVE_CHAINS: liveChains,
   ISSUER_ID: v.optional(issuerId),
   ISSUER_NAME: v.optional(registered(200)),
   ISSUER_URI: v.optional(registered(400)),
@@ -223,6 +227,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rpcUrls: e.RPC_URL,
     publicRpcUrls: e.PUBLIC_RPC_URL,
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
+    liveChains: e.LIVE_CHAINS,
     ...(e.ISSUER_ID !== undefined && { issuerId: e.ISSUER_ID }),
     ...(e.ISSUER_NAME && { issuerName: e.ISSUER_NAME }),
     ...(e.ISSUER_URI && { issuerUri: e.ISSUER_URI }),

@@ -1,7 +1,9 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { RegistryId } from '../document/registry-id.ts'
 import { createBundle } from '../verifier/bundle.ts'
+import { networkOf } from '../verifier/network.ts'
 import type { BlockSource } from '../verifier/ports.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import type { PageConfig } from '../web/config.ts'
@@ -88,7 +90,10 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     // The route is public: slow reads must not take the connections that issuing needs.
     rpc: rpc.apart(),
     verifyPage: readVerifyPage(pageConfigOf(config, registry)),
-    addresses: { baseUrl: config.baseUrl, verifyUrl: config.verifyUrl, registry, issuerId },
+    addresses: {
+      ...{ baseUrl: config.baseUrl, verifyUrl: config.verifyUrl, registry, issuerId },
+      network: networkOf(parseRegistry(registry).chainId, config.liveChains),
+    },
   })
 }
 
@@ -168,7 +173,7 @@ function sourcesOf(
  * The page's registry and sources, without secrets of the gateway such as `RPC_URL`.
  */
 function pageConfigOf(
-  { baseUrl, publicRpcUrls, ipfsGateways, maxHeadAge }: Config,
+  { baseUrl, publicRpcUrls, ipfsGateways, maxHeadAge, liveChains }: Config,
   registry: RegistryId,
 ): PageConfig {
   return {
@@ -176,6 +181,7 @@ function pageConfigOf(
     rpc: publicRpcUrls.length > 0 ? publicRpcUrls : [`${baseUrl}/rpc`],
     ipfs: [baseUrl, ...ipfsGateways],
     service: baseUrl,
+    liveChains,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
   }
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
+import { BAD_LIVE_CHAIN, parseLiveChain } from '../verifier/network.ts'
 
 // The kinds of value that an environment variable can have: each parses the text of one.
 
@@ -107,6 +108,20 @@ export const issuerId = v.pipe(
   v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, from 1'),
   v.transform(Number),
   v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
+)
+
+/** Chain ids, comma-separated; empty when absent. */
+export const liveChains = v.pipe(
+  v.optional(v.string(), ''),
+  v.transform((text) => text.split(',').filter((part) => part.trim() !== '')),
+  v.array(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.check((text) => parseLiveChain(text) !== undefined, BAD_LIVE_CHAIN),
+      v.transform(Number),
+    ),
+  ),
 )
 
 /** A text of the registry. @param maxBytes Bytes of UTF-8, as the contract counts them. */

@@ -4,6 +4,7 @@
 //   --registry eip155:1:0x…   the registry that it trusts; without it, the page asks its reader
 //   --rpc https://…           an endpoint that it reads; may be repeated
 //   --ipfs https://…          a source of payloads; may be repeated
+//   --live-chain <chainId>    a chain of your own that carries real documents; may be repeated
 //   --no-identity             does not read files on issuers' domains
 //   --out <file>              the file to write
 import { createHash } from 'node:crypto'
@@ -13,6 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { PAGE_FILE, withConfig } from '../gateway/http/verify-page.ts'
+import { BAD_LIVE_CHAIN, parseLiveChain } from '../verifier/network.ts'
 import { parseSources } from '../web/config.ts'
 
 const web = (name: string) => fileURLToPath(new URL(`../web/${name}`, import.meta.url))
@@ -74,13 +76,14 @@ const { values } = parseArgs({
     registry: { type: 'string' },
     rpc: { type: 'string', multiple: true, default: [] },
     ipfs: { type: 'string', multiple: true, default: [] },
+    'live-chain': { type: 'string', multiple: true, default: [] },
     'no-identity': { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 })
 
-const { registry, rpc, ipfs, 'no-identity': isSilent } = values
-const plain = registry === undefined && rpc.length + ipfs.length === 0 && !isSilent
+const { registry, rpc, ipfs, 'live-chain': live, 'no-identity': isSilent } = values
+const plain = registry === undefined && rpc.length + ipfs.length + live.length === 0 && !isSilent
 
 function configured(page: string): string {
   if (plain) return page
@@ -89,12 +92,16 @@ function configured(page: string): string {
     rpc: rpc.join('\n'),
     ipfs: ipfs.join('\n'),
   })
-  if ('sources' in result)
+  const areChains = live.every((text) => parseLiveChain(text) !== undefined)
+  if ('sources' in result && areChains)
     return withConfig(page, {
       ...result.sources,
+      ...(live.length > 0 && { liveChains: live.map(Number) }),
       ...(isSilent && { identity: false }),
     })
-  console.error(`bad or missing: ${result.problems.map((p) => `--${p}`).join(', ')}`)
+  const problems = 'problems' in result ? result.problems.map((name) => `--${name}`) : []
+  if (problems.length > 0) console.error(`bad or missing: ${problems.join(', ')}`)
+  if (!areChains) console.error(`--live-chain ${BAD_LIVE_CHAIN}`)
   process.exit(1)
 }
 

@@ -11,6 +11,8 @@ import { createLog } from '../gateway/log.ts'
 import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { type Gateway, startGateway } from '../gateway/server.ts'
+import { networkOf, TEST_NETWORK } from '../verifier/network.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
 import { listenForBackups } from './backup/control.ts'
 import {
@@ -112,7 +114,7 @@ function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {
 }
 
 function describe(
-  { baseUrl, verifyUrl, dataDir, rpcUrls, chainPort }: Config,
+  { baseUrl, verifyUrl, dataDir, rpcUrls, chainPort, liveChains }: Config,
   { registry, issuerId, issuerSecrets }: Identity,
 ): void {
   say()
@@ -121,6 +123,9 @@ function describe(
   const origins = rpcUrls.map((url) => new URL(url).origin)
   say(`  chain     ${origins.join(', ') || `http://127.0.0.1:${chainPort}`}`)
   say(`  registry  ${registry}`)
+  const { chainId } = parseRegistry(registry)
+  if (rpcUrls.length > 0 && networkOf(chainId, liveChains) === 'test')
+    say(`  network   ${TEST_NETWORK}; LIVE_CHAINS names a chain of your own`)
   say(`  issuer    ${issuerId}`)
   const secrets = fingerprintsOf(issuerSecrets).map(shortFingerprint)
   say(`  secrets   ${secrets.join(', ')}`)

@@ -16,7 +16,7 @@ export {
   parseDomain,
   readDidDocument,
 } from './identity.ts'
-export { type Network, networkOf } from './network.ts'
+export { type Network, networkOf, TEST_NETWORK } from './network.ts'
 export type {
   BatchPath,
   BlockRead,

@@ -1,31 +1,45 @@
+import { parseChain } from '../document/registry-id.ts'
 import { LOCAL_CHAIN_ID } from './defaults.ts'
 
-/** Whether a chain carries real value: documents on a `test` network prove nothing. */
+/** `live`: a chain that is known to carry real documents. Every other is `test`. */
 export type Network = 'test' | 'live'
 
-/**
- * Chain ids of test networks, past ones included: Anvil and Hardhat 31337, geth `--dev` 1337, and
- * the public ones under the names that github.com/ethereum-lists/chains gives them. Kovan is left
- * out: its number, 42, is that of a live chain now.
- */
+/** Shown with everything about a document on a `test` network. True of an unknown chain too. */
+export const TEST_NETWORK = 'Test network, or one not known to carry real documents'
+
+/** Anvil, Hardhat and geth `--dev`: everybody can start one. */
+const LOCAL_CHAINS: ReadonlySet<number> = new Set([LOCAL_CHAIN_ID, 1337])
+
+/** Production networks, by their numbers in github.com/ethereum-lists/chains. */
 // biome-ignore format: a line for each family.
-const TEST_CHAINS: ReadonlySet<number> = new Set([
-  1337, LOCAL_CHAIN_ID, // local chains
-  3, 4, 5, 17000, 560048, 11155111, // Ropsten, Rinkeby, Goerli, Holesky, Hoodi, Sepolia
-  420, 11155420, 84531, 84532, // OP Goerli, OP Sepolia, Base Goerli, Base Sepolia
-  999999999, 919, 1301, 763373, 1946, // Sepolia of Zora, Mode, Unichain, Ink, Soneium (Minato)
-  168587773, 5003, 534351, 300, // Sepolia of Blast, Mantle, Scroll, zkSync
-  421613, 421614, 59140, 59141, // Arbitrum Goerli, Arbitrum Sepolia, Linea Goerli, Linea Sepolia
-  80001, 80002, 2442, // Polygon Mumbai, Polygon Amoy, Polygon zkEVM Cardona
-  97, 5611, 43113, 4002, // BNB Smart Chain, opBNB, Avalanche Fuji, Fantom
-  10200, 44787, 11142220, // Gnosis Chiado, Celo Alfajores, Celo Sepolia
-  51, 1287, 296, 195, 1952, 80069, 10143, // XDC Apothem, Moonbase, Hedera, X Layer, Bepolia, Monad
+const LIVE_CHAINS: ReadonlySet<number> = new Set([
+  1, // Ethereum
+  10, 8453, 130, 57073, 1868, 480, 7777777, 34443, // OP, Base, Unichain, Ink, Soneium, World, Zora, Mode
+  42161, 42170, 137, 1101, // Arbitrum One and Nova, Polygon PoS and zkEVM
+  324, 59144, 534352, 81457, 5000, // zkSync Era, Linea, Scroll, Blast, Mantle
+  1088, 196, 1135, 167000, 252, // Metis, X Layer, Lisk, Taiko, Fraxtal
+  56, 204, 43114, 250, 146, // BNB Smart Chain, opBNB, Avalanche, Fantom, Sonic
+  100, 42220, 50, 1284, 1285, 592, // Gnosis, Celo, XDC, Moonbeam, Moonriver, Astar
+  295, 80094, 143, 8217, 25, 30, // Hedera, Berachain, Monad, Kaia, Cronos, Rootstock
+  42, 14, 1329, 2020, // LUKSO, Flare, Sei, Ronin
 ])
 
 /**
  * @param chainId EIP-155.
- * @returns `live` for every chain that is not a known test network.
+ * @param liveChains Others that the caller knows to carry real documents, never those that a
+ * document, a link or a QR code names. A local chain is `test` all the same.
  */
-export function networkOf(chainId: number): Network {
-  return TEST_CHAINS.has(chainId) ? 'test' : 'live'
+export function networkOf(chainId: number, liveChains: readonly number[] = []): Network {
+  if (LOCAL_CHAINS.has(chainId)) return 'test'
+  return LIVE_CHAINS.has(chainId) || liveChains.includes(chainId) ? 'live' : 'test'
 }
+
+/** @returns The number of a chain that may be named live; `undefined` for every other text. */
+export function parseLiveChain(text: string): number | undefined {
+  const chainId = parseChain(`eip155:${text}`)
+  const mayBeNamed = Number.isSafeInteger(chainId) && !LOCAL_CHAINS.has(chainId ?? 0)
+  return mayBeNamed ? chainId : undefined
+}
+
+/** Why a text is not the number of such a chain. */
+export const BAD_LIVE_CHAIN = 'must be the number of a chain, and not of a local one (31337, 1337)'

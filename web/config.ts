@@ -23,6 +23,8 @@ export type PageConfig = {
   timeout?: number
   /** Whether to check that the issuer's domain vouches for the issuer; absent = yes. */
   identity?: boolean
+  /** Chain ids that count as live besides the known ones. */
+  liveChains?: number[]
   /**
    * The address of the service that serves the page; the page labels `rpc` and `ipfs` addresses
    * that begin with it as the service's own.
@@ -39,6 +41,7 @@ export type Sources = {
   maxHeadAge?: number
   timeout?: number
   identity?: boolean
+  liveChains?: number[]
 }
 
 /** The stored part of the reader's choice: never a registry or anything about a document. */

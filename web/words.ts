@@ -89,10 +89,10 @@ export function troublesOf({ status, checks }: PageVerdict): string[] {
     .map(({ code }) => maybe(`why.${code}`) ?? code)
 }
 
-/** @returns A notice that documents of this registry are not real, on a test network. */
-export function networkWarning({ registry }: Sources): string | undefined {
+/** @returns A notice unless the registry is on a chain known to carry real documents. */
+export function networkWarning({ registry, liveChains }: Sources): string | undefined {
   if (registry === '') return undefined
-  const isTest = networkOf(parseRegistryId(registry).chainId) === 'test'
+  const isTest = networkOf(parseRegistryId(registry).chainId, liveChains) === 'test'
   return isTest ? t('network.test') : undefined
 }
 

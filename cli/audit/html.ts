@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import { time } from '../report.ts'
 import { columns, escapeHtml, grouped, rows } from './charts.ts'
 import type { Finding } from './findings.ts'
@@ -23,7 +24,7 @@ export function* htmlOf(head: ReportHead, audits: readonly Audit[]): Generator<s
 <title>Audit of ${escapeHtml(names)}</title>
 <style>${STYLE}</style></head><body>
 <header><p class="kind">Audit of a document registry · made ${escapeHtml(head.madeAt.slice(0, 16).replace('T', ' '))} UTC</p>
-${head.network === 'test' ? '<p class="test">Test network: these are not real documents</p>' : ''}</header>
+${head.network === 'test' ? `<p class="test">${TEST_NETWORK}</p>` : ''}</header>
 `
   for (const audit of audits) yield sectionOf(audit, head)
   yield '</body></html>\n'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Hex } from '../../document/hex.ts'
-import { networkOf } from '../../verifier/network.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import { csvOf } from '../audit/csv.ts'
 import { followIssuers } from '../audit/follow-command.ts'
 import { htmlOf } from '../audit/html.ts'
@@ -15,7 +14,6 @@ import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { makeFolder, writePieces } from '../pieces.ts'
 import { printableJson } from '../printable.ts'
-import { TEST_NETWORK } from '../report.ts'
 import {
   type CommandSources,
   onlyNode,
@@ -118,10 +116,10 @@ async function audit(
     const order = { ...orderOf(values, sources, terminal), provider, issuerId, scratch }
     audits.push(await runAudit(order))
   }
-  const { registry } = sources
+  const { registry, network } = sources
   const head: ReportHead = {
     registry,
-    network: networkOf(parseRegistry(registry).chainId),
+    network,
     madeAt: new Date().toISOString(),
   }
   if (out !== undefined) {

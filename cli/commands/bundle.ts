@@ -1,10 +1,8 @@
 import { createBundle } from '../../verifier/bundle.ts'
-import { networkOf } from '../../verifier/network.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { writePrivately } from '../private-file.ts'
-import { TEST_NETWORK } from '../report.ts'
 import { onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import { readSubject } from '../subject.ts'
 import type { Terminal } from '../terminal.ts'
@@ -38,7 +36,7 @@ async function writeBundle(
   { values, flags, args: [given = ''] }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
-  const { registry, nodes, blocks, asOf } = readSources(values)
+  const { registry, network, nodes, blocks, asOf } = readSources(values)
   const provider = onlyNode(nodes, flags)
 
   const { publicId } = await readSubject(given)
@@ -48,7 +46,7 @@ async function writeBundle(
     blocks,
     ...(asOf !== undefined && { block: asOf }),
   })
-  if (networkOf(parseRegistry(registry).chainId) === 'test') terminal.warn(TEST_NETWORK)
+  if (network === 'test') terminal.warn(TEST_NETWORK)
   if (bundle.sealed === null)
     terminal.warn('the sealed document is not in it: it was never issued, or no --ipfs has it')
   const text = JSON.stringify(bundle)

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { networkOf } from '../../verifier/network.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import { type Bundles, bundlesOfGateway, bundlesOfSources } from '../certificates/bundles.ts'
 import { asUsage, openPrinting, type Printed, printAll } from '../certificates/printing.ts'
 import { readPrintedRows } from '../certificates/rows.ts'
@@ -9,7 +8,6 @@ import { InputError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS, PATIENT_ATTEMPTS } from '../gateway.ts'
 import { printableJson } from '../printable.ts'
-import { TEST_NETWORK } from '../report.ts'
 import { readSources, SOURCE_OPTIONS } from '../sources.ts'
 import { listenForStop } from '../stop.ts'
 import type { Terminal } from '../terminal.ts'
@@ -93,8 +91,7 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
   const { isStopped, end } = listenForStop(() =>
     terminal.note('Stopping after the certificates under way; Ctrl-C again stops at once'),
   )
-  const registry = bundles.trusted?.registry
-  if (registry && networkOf(parseRegistry(registry).chainId) === 'test') terminal.warn(TEST_NETWORK)
+  if (bundles.trusted?.network === 'test') terminal.warn(TEST_NETWORK)
   try {
     const printed = await printAll(rows, { printing, folder, bundles, terminal, isStopped })
     tell(printed, folder, values, terminal)

@@ -4,10 +4,9 @@ import { createPresentation, type Presentation } from '../../document/presentati
 import { decodePresentationLink, encodePresentationLink } from '../../document/presentation-link.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { readPayload } from '../../verifier/checks/payload.ts'
-import { networkOf } from '../../verifier/network.ts'
 import type { BlockSource } from '../../verifier/ports.ts'
 import { verifyPresentation } from '../../verifier/presentation.ts'
-import { createChainReader, parseRegistry } from '../../verifier/readers/chain.ts'
+import { createChainReader } from '../../verifier/readers/chain.ts'
 import type { PresentationVerdict, Verdict } from '../../verifier/verdict.ts'
 import { type VerifyOptions, verify } from '../../verifier/verify.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
@@ -24,6 +23,7 @@ import type { Terminal } from '../terminal.ts'
 const OPTIONS = {
   rpc: SOURCE_OPTIONS.rpc,
   registry: SOURCE_OPTIONS.registry,
+  'live-chain': SOURCE_OPTIONS['live-chain'],
   ipfs: SOURCE_OPTIONS.ipfs,
   ...GATEWAY_OPTIONS,
 } as const satisfies Options
@@ -63,8 +63,8 @@ async function demo(
   { values, flags }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
-  const { registry, nodes, blocks } = readSources(values)
-  if (networkOf(parseRegistry(registry).chainId) !== 'test')
+  const { registry, network, nodes, blocks } = readSources(values)
+  if (network !== 'test')
     throw new UsageError('a demo needs a test network: this registry is on a live one')
   const { client } = connect(values)
   const chain = createChainReader(onlyNode(nodes, flags), registry)

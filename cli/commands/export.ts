@@ -1,5 +1,4 @@
-import { networkOf } from '../../verifier/network.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import { checkExport, exportList } from '../audit/export.ts'
 import { type Newer, newerSentence } from '../audit/known-issuer.ts'
 import { phasesOn } from '../audit/phases.ts'
@@ -7,7 +6,7 @@ import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printableJson } from '../printable.ts'
-import { TEST_NETWORK, time } from '../report.ts'
+import { time } from '../report.ts'
 import {
   CODE_UNCHECKED,
   onlyNode,
@@ -58,7 +57,7 @@ async function run(
   terminal: Terminal,
 ): Promise<number> {
   const sources = readSources(values)
-  const { registry, codeHash, asOf, deployedIn } = sources
+  const { registry, network, codeHash, asOf, deployedIn } = sources
   const [issuerId = 0, ...more] = readIssuers(values.issuer)
   if (more.length > 0) throw new UsageError('--issuer is one number')
   const { out, check, from } = values
@@ -82,7 +81,6 @@ async function run(
     trustedBlocks,
     ...(codeHash !== undefined && { codeHash }),
   })
-  const network = networkOf(parseRegistry(registry).chainId)
   const { status, documents, batches, asOf: at } = list
   const isEmpty = documents.count + batches.count === 0
   if (values.json)

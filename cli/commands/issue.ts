@@ -1,3 +1,4 @@
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
@@ -26,7 +27,6 @@ import {
   readRows,
 } from '../issue/rows.ts'
 import { counted, printable, printableJson } from '../printable.ts'
-import { TEST_NETWORK } from '../report.ts'
 import { wholeNumber } from '../sources.ts'
 import { listenForStop } from '../stop.ts'
 import type { Terminal } from '../terminal.ts'

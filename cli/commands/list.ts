@@ -1,11 +1,10 @@
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../../verifier/errors.ts'
-import { networkOf } from '../../verifier/network.ts'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { type Completeness, verifyCompleteness } from '../../verifier/proof/completeness.ts'
 import { decodeHeader } from '../../verifier/proof/header.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
 import {
   type CompletenessSource,
   createCompletenessProof,
@@ -22,7 +21,6 @@ import { readAll, writeProof } from '../files.ts'
 import { type BatchNotes, linesOf, parseList } from '../kept-list.ts'
 import { type Recount, recountListed } from '../manifest.ts'
 import { printableJson } from '../printable.ts'
-import { TEST_NETWORK } from '../report.ts'
 import {
   CODE_UNCHECKED,
   type CommandSources,
@@ -230,7 +228,7 @@ async function tell(
   result: Completeness,
   notes: BatchNotes,
   {
-    sources: { registry, codeHash },
+    sources: { registry, codeHash, network },
     provider,
     issuerId,
     json,
@@ -251,7 +249,6 @@ async function tell(
       ...{ registry, issuerId, block: result.asOf.blockNumber },
       ...(provider && { request: createRequest(provider) }),
     })
-  const network = networkOf(parseRegistry(registry).chainId)
   if (json) terminal.write(printableJson({ ...withNotes(result, notes), network }))
   else if (result.status === 'unverifiable') {
     const word = terminal.paint('yellow', 'UNVERIFIABLE')

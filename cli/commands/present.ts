@@ -15,9 +15,8 @@ import { openDocument } from '../../document/sealed.ts'
 import { createBundleSource } from '../../verifier/bundle.ts'
 import { readBatch } from '../../verifier/checks/batch.ts'
 import { readPayload } from '../../verifier/checks/payload.ts'
-import { networkOf } from '../../verifier/network.ts'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import type { DocumentKey, Eip1193Provider } from '../../verifier/ports.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { createProvingReader } from '../../verifier/readers/proof.ts'
 import { keyOf } from '../../verifier/verify.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
@@ -25,7 +24,6 @@ import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printable, printableJson } from '../printable.ts'
 import { writePrivately } from '../private-file.ts'
-import { TEST_NETWORK } from '../report.ts'
 import { type CommandSources, onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import { readSubject, type Subject } from '../subject.ts'
 import type { Terminal } from '../terminal.ts'
@@ -94,7 +92,7 @@ async function present(
     await list(held.source, terminal, values.json ?? false)
     return EXIT.ok
   }
-  if (networkOf(parseRegistry(sources.registry).chainId) === 'test') terminal.warn(TEST_NETWORK)
+  if (sources.network === 'test') terminal.warn(TEST_NETWORK)
   const presentation = await createPresentation({ ...held.source, choose })
   if (presentation.registry !== sources.registry)
     throw new InputError('other_registry', 'the document is of another registry')

@@ -1,9 +1,9 @@
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
 import { cellsOf } from '../issue/rows.ts'
 import { printable, printableJson } from '../printable.ts'
-import { TEST_NETWORK } from '../report.ts'
 import { readTargets, TARGET_ARGUMENT } from '../targets.ts'
 import type { Terminal } from '../terminal.ts'
 

@@ -4,7 +4,6 @@ import type { RegistryId } from '../../document/registry-id.ts'
 import { createBundleSource, verifyBundle } from '../../verifier/bundle.ts'
 import { headAgeOf, majorityOf } from '../../verifier/defaults.ts'
 import { parseDomain } from '../../verifier/identity.ts'
-import { networkOf } from '../../verifier/network.ts'
 import type { ChainReader, IdentitySource } from '../../verifier/ports.ts'
 import { verifyPresentation, verifyPresentationProof } from '../../verifier/presentation.ts'
 import { createChainReader, parseRegistry } from '../../verifier/readers/chain.ts'
@@ -111,7 +110,7 @@ async function verifyDocument(
     ? offline(proven, { ...sources, flags }, trustedBlocks)
     : ask(input, online))
   const warnings = warningsOf(input, proven, sources)
-  const network = networkOf(parseRegistry(sources.registry).chainId)
+  const { network } = sources
   terminal.write(
     values.json
       ? printableJson({ ...verdict, network, warnings })

@@ -5,7 +5,7 @@ import type { Quote } from '../issue/ports.ts'
 import type { Log } from '../log.ts'
 import { failureOf } from './envelope.ts'
 import { ApiError } from './errors.ts'
-import { type Addresses, networkOfRegistry, verifyUrlOf } from './present.ts'
+import { type Addresses, verifyUrlOf } from './present.ts'
 
 type Deps = { addresses: Addresses; log: Log }
 
@@ -65,7 +65,7 @@ function dataOf(
     batchRoot: outcome.root,
     blockchainHash: outcome.transactionHash,
     status: outcome.status,
-    network: networkOfRegistry(addresses.registry),
+    network: addresses.network,
     verifyUrl: verifyUrlOf(addresses, publicId),
   }
 }

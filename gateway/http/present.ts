@@ -2,8 +2,7 @@ import { type Document, validUntilOf } from '../../document/document.ts'
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { formatQrAddress, formatVerifyLink } from '../../document/verify-link.ts'
-import { type Network, networkOf } from '../../verifier/network.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+import type { Network } from '../../verifier/network.ts'
 import type { BlockchainProof } from '../../verifier/verdict.ts'
 
 /** The addresses in responses, without a slash at the end. */
@@ -12,6 +11,8 @@ export type Addresses = {
   verifyUrl: string
   /** CAIP-10. */
   registry: RegistryId
+  /** Of the registry's chain. */
+  network: Network
   /** The issuer that the gateway writes for. */
   issuerId: number
 }
@@ -50,11 +51,6 @@ export function verifyUrlOf({ verifyUrl, registry }: Addresses, publicId: string
   return formatVerifyLink(verifyUrl, { publicId, registry })
 }
 
-/** @param registry CAIP-10. */
-export function networkOfRegistry(registry: RegistryId): Network {
-  return networkOf(parseRegistry(registry).chainId)
-}
-
 /** @param createdAt Seconds of the Unix epoch. */
 export function createdAtOf({ createdAt = null }: { createdAt?: number | null | undefined }) {
   return createdAt === null ? {} : { createdAt: instant(createdAt) }
@@ -91,7 +87,7 @@ export function presentDocument(
     documentHash,
     blockchainHash: transactionHash,
     status,
-    network: networkOfRegistry(registry),
+    network: addresses.network,
     qrCodeUrl: formatQrAddress(addresses.baseUrl, publicId),
     verifyUrl: verifyUrlOf(addresses, publicId),
   }

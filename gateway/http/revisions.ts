@@ -4,7 +4,7 @@ import type { JsonValue } from '../../document/json.ts'
 import { REASON_NAMES, REVOCATION_REASONS, reasonName } from '../../verifier/reasons.ts'
 import type { RevisionIntent } from '../issue/intent.ts'
 import type { Revised } from '../issue/revise.ts'
-import { type Addresses, instant, networkOfRegistry } from './present.ts'
+import { type Addresses, instant } from './present.ts'
 import { parseBody } from './request.ts'
 
 /** A reason; a suspension, certificateHold, is not a revocation here. */
@@ -46,13 +46,13 @@ export type ChangeTime = (typeof CHANGES)[keyof typeof CHANGES]['changedAt']
 export function presentRevised(
   { status, reason, revisedAt, transactionHash }: Revised,
   changedAt: ChangeTime,
-  { registry }: Addresses,
+  { network }: Addresses,
 ): object {
   return {
     status,
     ...(changedAt !== CHANGES.release.changedAt && { reason: reasonName(reason) }),
     [changedAt]: instant(revisedAt),
-    network: networkOfRegistry(registry),
+    network,
     blockchainHash: transactionHash,
   }
 }

@@ -67,7 +67,9 @@ const day = v.pipe(
 export const url = v.pipe(v.string(), v.url())
 export const network = v.pipe(
   v.picklist(['test', 'live']),
-  v.description('A document on a test network proves nothing.'),
+  v.description(
+    '`live`: a chain known for real documents, or named so by the operator. A document on any other proves nothing.',
+  ),
 )
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const issuerId = v.pipe(

@@ -5,9 +5,9 @@ import {
   MINIMAL_DISCLOSURE,
   report,
   SET_ASIDE,
-  TEST_NETWORK,
 } from '../../cli/report.ts'
 import type { Hex } from '../../document/hex.ts'
+import { TEST_NETWORK } from '../../verifier/network.ts'
 import type {
   BlockchainProof,
   Check,
@@ -49,14 +49,14 @@ const linesOf = (verdict: Verdict, network: 'test' | 'live', warnings: string[] 
   report({ verdict, network, warnings }, (_, text) => text).split('\n')
 
 test('default: prints the words of the banner', () => {
-  expect(TEST_NETWORK).toBe('Test network: not a real document')
+  expect(TEST_NETWORK).toBe('Test network, or one not known to carry real documents')
 })
 
 describe.each(STATUSES)('%s', (status) => {
   test('behavior: on a test network, the banner follows the verdict', () => {
     const [verdict, banner] = linesOf(verdictOf(status), 'test')
     expect(verdict).toMatch(/^(VALID|NOT VALID|COULD NOT CHECK): /)
-    expect(banner).toBe('Test network: not a real document')
+    expect(banner).toBe(TEST_NETWORK)
   })
 
   test('behavior: prints no banner on a live network', () => {

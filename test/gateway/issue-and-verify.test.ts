@@ -476,12 +476,13 @@ describe('network', () => {
     expect((await stack.verify(publicId)).body.data.document.network).toBe('test')
   })
 
-  test('behavior: is live for a chain that is not a known test network', async () => {
+  test('behavior: a live network has no banner', async () => {
     const { app } = bareApp({
       addresses: {
         baseUrl: 'https://gateway.example',
         verifyUrl: 'https://gateway.example/verify',
         registry: `eip155:1:0x${'11'.repeat(20)}`,
+        network: 'live',
         issuerId: 1,
       },
     })
@@ -493,7 +494,7 @@ describe('network', () => {
       const page = await app.request(path, {
         headers: { 'sec-fetch-dest': 'document' },
       })
-      expect(await page.text()).not.toContain('Test network')
+      expect(await page.text()).not.toContain('class="banner"')
     }
   })
 })

@@ -25,6 +25,7 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
       baseUrl: 'http://gateway.example',
       verifyUrl: 'http://gateway.example/verify',
       registry: `eip155:31337:0x${'11'.repeat(20)}`,
+      network: 'test',
       issuerId: 1,
     },
     rateLimits: {

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
-import {
-  instant,
-  networkOfRegistry,
-  presentDocument,
-  presentProof,
-} from '../../gateway/http/present.ts'
+import { instant, presentDocument, presentProof } from '../../gateway/http/present.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -158,7 +153,7 @@ describe("a client can check the gateway's answer against the chain", () => {
     const { document, blockchainProof: proof } = own
     const truth = {
       ...own,
-      network: networkOfRegistry(stack.registry),
+      network: 'test',
       asOf: own.asOf && {
         ...own.asOf,
         blockTime: instant(own.asOf.blockTime),
@@ -168,7 +163,10 @@ describe("a client can check the gateway's answer against the chain", () => {
         document &&
         proof &&
         presentDocument(
-          { baseUrl: '', verifyUrl: '', registry: stack.registry, issuerId: 1 },
+          {
+            ...{ baseUrl: '', verifyUrl: '', registry: stack.registry, issuerId: 1 },
+            network: 'test',
+          },
           document,
           {
             publicId: id,

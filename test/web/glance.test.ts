@@ -18,7 +18,7 @@ const ISSUER = {
   name: 'University of Testville',
   uri: `https://${HOST}/registry`,
 }
-const WARNING = 'Test network: not a real document'
+const WARNING = 'Test network, or one not known to carry real documents'
 
 /** @returns Its text as it is seen: without what is folded away. */
 function visible(place: Locator): Promise<string> {
@@ -288,13 +288,22 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     ] as const) {
       const card = await open(publicId, status, testWorld.config)
       expect(await visible(card.locator('.network'))).toBe(WARNING)
-      expect(await page.title()).toMatch(/^Test network · /)
+      expect(await page.title()).toMatch(/^Test or unknown network · /)
       expect(await page.locator('[role=status]').first().textContent()).toMatch(
-        /^Test network: not a real document\. /,
+        new RegExp(`^${WARNING}\\. `),
       )
     }
     await open(absent.publicId, 'valid')
-    expect(await seen()).not.toContain('Test network')
+    expect(await seen()).not.toContain(WARNING)
+    // The page's own configuration may name it live; a link may not.
+    await open(issued.publicId, 'valid', { ...testWorld.config, liveChains: [SEPOLIA] })
+    expect(await seen()).not.toContain(WARNING)
+    const link = `publicId=${issued.publicId}&registry=${testWorld.config.registry}`
+    for (const named of [`liveChains=${SEPOLIA}`, `live-chain=${SEPOLIA}`]) {
+      await page.goto('about:blank')
+      const forged = await open(`${link}&${named}`, 'valid', testWorld.config)
+      expect(await visible(forged.locator('.network'))).toBe(WARNING)
+    }
     testWorld.node = 'hangs up'
     const card = await open(issued.publicId, 'unverifiable', testWorld.config)
     expect(await card.locator('.network').isVisible()).toBe(true)

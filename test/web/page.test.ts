@@ -93,9 +93,9 @@ describeInBrowser('the page, as the gateway serves it', () => {
       stack.registry,
     ])
       expect(shown).toContain(text)
-    expect(await page.title()).toBe('Test network · Valid · Document check')
+    expect(await page.title()).toBe('Test or unknown network · Valid · Document check')
     expect(await page.locator('[role=status]').first().textContent()).toMatch(
-      /^Test network: not a real document\. Valid\. /,
+      /^Test network, or one not known to carry real documents\. Valid\. /,
     )
   })
 

@@ -39,7 +39,9 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     await page.goto(`${stack.url}/qr/${publicId}`)
     const code = page.locator('img')
     expect(await code.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0)
-    expect(await page.locator('.banner').textContent()).toBe('Test network: not a real document')
+    expect(await page.locator('.banner').textContent()).toBe(
+      'Test network, or one not known to carry real documents',
+    )
     expect(await page.locator('.secret').textContent()).toMatch(/can read the whole document/)
     // The code and nothing else: no script, nothing from elsewhere.
     expect(requested).toEqual([

@@ -103,8 +103,8 @@ export const de: Texts = {
   downloadFailed: 'Die Knoten geben keinen Nachweis',
   secret:
     'Wer den Code eines Dokuments hat, kann das Dokument lesen. Geben Sie ihn mit Bedacht weiter.',
-  'network.name': 'Testnetz',
-  'network.test': 'Testnetz: kein echtes Dokument',
+  'network.name': 'Test- oder unbekanntes Netz',
+  'network.test': 'Testnetz, oder eines, das nicht für echte Dokumente bekannt ist',
   'parties.issued': 'Ausgestellt für {name}.',
   'parties.recorded': 'Das Register hat einen Eintrag vom {date}.',
   'issuer.same':

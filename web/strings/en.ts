@@ -106,8 +106,8 @@ export const en = {
   download: 'Save the proof',
   downloadFailed: 'The nodes give no proof',
   secret: 'Whoever has the code of a document can read the document. Pass it on with care.',
-  'network.name': 'Test network',
-  'network.test': 'Test network: not a real document',
+  'network.name': 'Test or unknown network',
+  'network.test': 'Test network, or one not known to carry real documents',
   'parties.issued': 'Issued to {name}.',
   'parties.recorded': 'The registry has a record of {date}.',
 

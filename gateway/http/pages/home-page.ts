@@ -1,11 +1,10 @@
 import { html } from 'hono/html'
-import type { Network } from '../../../verifier/network.ts'
 import type { Addresses } from '../present.ts'
 import { type Markup, testBanner } from './page.ts'
 
 /** The landing page. Its links are relative, so that they hold behind a proxy too. */
-export function homePage({ verifyUrl, registry }: Addresses, network: Network): Markup {
-  return html`${testBanner(network, 'not for real documents')}
+export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
+  return html`${testBanner(network)}
 <section class="home">
 <h1>Documents that anyone can check</h1>
 <p class="lead">This service issues documents and anchors each on a blockchain. Anyone can check a document, even years later, with or without this service.</p>

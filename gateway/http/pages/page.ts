@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
 import { html, raw } from 'hono/html'
-import type { Network } from '../../../verifier/network.ts'
+import { type Network, TEST_NETWORK } from '../../../verifier/network.ts'
 import { PRIVATE } from '../envelope.ts'
 
 export type Markup = ReturnType<typeof html>
@@ -32,10 +32,8 @@ const HEADERS = {
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath d='M7 2h13l6 6v22H7z' fill='%23556'/%3E%3Cpath d='m11 18 4 4 8-9' fill='none' stroke='%23fff' stroke-width='3'/%3E%3C/svg%3E"
 
-/** @param text What a test network means on this page. */
-export function testBanner(network: Network, text: string): Markup | '' {
-  if (network === 'live') return ''
-  return html`<p class="banner">Test network: ${text}</p>`
+export function testBanner(network: Network): Markup | '' {
+  return network === 'live' ? '' : html`<p class="banner">${TEST_NETWORK}</p>`
 }
 
 /**

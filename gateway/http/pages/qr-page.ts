@@ -7,7 +7,7 @@ import { type Markup, testBanner } from './page.ts'
  * about the document itself, which it has not checked.
  */
 export function qrPage(verifyUrl: string, network: Network): Markup {
-  return html`${testBanner(network, 'not a real document')}
+  return html`${testBanner(network)}
 <section class="qr">
 <img src="?format=svg" alt="QR code that leads to the verify page of one document" width="320" height="320">
 <div class="text">

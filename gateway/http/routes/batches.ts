@@ -14,7 +14,7 @@ import { ApiError } from '../errors.ts'
 import { answerLines, isNdjson } from '../ndjson.ts'
 import { serve } from '../operation.ts'
 import { createPlaces } from '../places.ts'
-import { type Addresses, instant, networkOfRegistry } from '../present.ts'
+import { type Addresses, instant } from '../present.ts'
 import { readOptionalJson } from '../request.ts'
 import { idempotencyKeyOf, prefersAsync } from '../request-headers.ts'
 import { presentRevised } from '../revisions.ts'
@@ -146,6 +146,6 @@ function present({ addresses }: BatchRouteDeps, batch: BatchStanding): object {
     blockchainHash: transactionHash,
     registry: addresses.registry,
     issuerId: addresses.issuerId,
-    network: networkOfRegistry(addresses.registry),
+    network: addresses.network,
   }
 }

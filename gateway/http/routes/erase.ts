@@ -8,7 +8,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { NAMED_ERRORS } from '../errors.ts'
 import { operation, serve } from '../operation.ts'
-import { instant, networkOfRegistry } from '../present.ts'
+import { instant } from '../present.ts'
 import * as schemas from '../schemas.ts'
 
 export type EraseDeps = PathDeps & {
@@ -90,7 +90,7 @@ export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
         erasedAt: instant(erasedAt && Math.floor(erasedAt / 1000)),
         removed,
         remains,
-        network: networkOfRegistry(addresses.registry),
+        network: addresses.network,
       },
       erasedAt === null ? 202 : 200,
     )

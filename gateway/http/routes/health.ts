@@ -6,7 +6,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { WRITE_ERRORS } from '../errors.ts'
 import { operation, servePublic } from '../operation.ts'
-import { type Addresses, networkOfRegistry } from '../present.ts'
+import type { Addresses } from '../present.ts'
 import * as schemas from '../schemas.ts'
 
 export type HealthDeps = {
@@ -110,8 +110,7 @@ export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
       ...(mayRevoke ? [] : ['may_not_revoke']),
       ...(headAge < -MAX_CLOCK_SKEW_SECONDS ? ['clock_behind_chain'] : []),
     ]
-    const { registry } = deps.addresses
-    const network = networkOfRegistry(registry)
+    const { registry, network } = deps.addresses
     return succeed(c, { status: 'ready', network, registry, warnings })
   })
 }

@@ -5,7 +5,7 @@ import { succeed } from '../envelope.ts'
 import { operation, servePublic } from '../operation.ts'
 import { homePage } from '../pages/home-page.ts'
 import { respondWithPage } from '../pages/page.ts'
-import { type Addresses, networkOfRegistry } from '../present.ts'
+import type { Addresses } from '../present.ts'
 import { prefers } from '../request.ts'
 import * as schemas from '../schemas.ts'
 
@@ -47,8 +47,7 @@ export const homeOperations = [HOME]
 
 /** A page, or links for a program. */
 export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
-  const { baseUrl, verifyUrl, registry } = addresses
-  const network = networkOfRegistry(registry)
+  const { baseUrl, verifyUrl, registry, network } = addresses
   const links = {
     documents: `${baseUrl}/v1/documents`,
     verify: `${baseUrl}/v1/verify`,
@@ -65,7 +64,7 @@ export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
       })
     return respondWithPage(c, {
       title: 'Document registry',
-      main: homePage(addresses, network),
+      main: homePage(addresses),
       vary: 'Accept',
     })
   })

@@ -11,7 +11,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable } from '../errors.ts'
 import { aliasOf, operation, refuseOtherMethods, serve } from '../operation.ts'
-import { type Addresses, createdAtOf, networkOfRegistry, presentDocument } from '../present.ts'
+import { type Addresses, createdAtOf, presentDocument } from '../present.ts'
 import { parseBody, readOptionalJson } from '../request.ts'
 import * as schemas from '../schemas.ts'
 
@@ -181,13 +181,13 @@ function presentPage(addresses: Addresses, { documents, next }: ListPage): objec
 /** @returns Without its contents, a document has only what is public. */
 function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocument): object {
   if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
-  const { registry, issuerId } = addresses
+  const { registry, issuerId, network } = addresses
   return {
     ...{ registry, issuerId },
     ...createdAtOf(listed),
     documentHash: listed.documentHash,
     blockchainHash: listed.transactionHash,
     status: listed.status,
-    network: networkOfRegistry(registry),
+    network,
   }
 }

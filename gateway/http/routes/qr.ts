@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts'
 import { operation, servePublic } from '../operation.ts'
 import { respondWithPage } from '../pages/page.ts'
 import { qrPage } from '../pages/qr-page.ts'
-import { type Addresses, networkOfRegistry, verifyUrlOf } from '../present.ts'
+import { type Addresses, verifyUrlOf } from '../present.ts'
 import { chargeCost } from '../rate-limits.ts'
 import { prefers } from '../request.ts'
 import { sentPublicId } from '../schemas.ts'
@@ -56,8 +56,6 @@ export const qrOperations = [QR_CODE]
 
 /** Public; says nothing about the document's status. */
 export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
-  const network = networkOfRegistry(addresses.registry)
-
   servePublic(app, QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
     decodePublicId(publicId)
@@ -66,7 +64,7 @@ export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
     if (format === undefined && c.req.header('sec-fetch-dest') === 'document')
       return respondWithPage(c, {
         title: 'QR code of a document',
-        main: qrPage(verifyUrl, network),
+        main: qrPage(verifyUrl, addresses.network),
         vary: VARY,
       })
     await chargeCost(c, COST)

@@ -13,13 +13,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { unverifiable } from '../errors.ts'
 import { operation, serve } from '../operation.ts'
-import {
-  type Addresses,
-  instant,
-  networkOfRegistry,
-  presentDocument,
-  presentProof,
-} from '../present.ts'
+import { type Addresses, instant, presentDocument, presentProof } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
 import * as schemas from '../schemas.ts'
 
@@ -99,7 +93,7 @@ export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
     return succeed(c, {
       ...rest,
       status,
-      network: networkOfRegistry(addresses.registry),
+      network: addresses.network,
       asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
       document:
         document &&

@@ -73,12 +73,12 @@ test('default: verifies a bundle with the network denied', async () => {
 
 test('behavior: making and reading a bundle of a test network shows the banner', async () => {
   const made = await docreg(['bundle', publicId, ...asked()])
-  expect(made.stderr).toBe('Warning: Test network: not a real document\n')
+  expect(made.stderr).toBe('Warning: Test network, or one not known to carry real documents\n')
   const { stdout } = await docreg([
     ...['verify', file, '--registry', stack.registry],
     ...['--block-hash', blockHash],
   ])
-  expect(stdout.split('\n')[1]).toBe('Test network: not a real document')
+  expect(stdout.split('\n')[1]).toBe('Test network, or one not known to carry real documents')
 })
 
 test('behavior: the network really is denied', async () => {

@@ -62,7 +62,7 @@ describe('present', () => {
       ...['--out', file],
     )
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toBe('Warning: Test network: not a real document\n')
+    expect(stderr).toBe('Warning: Test network, or one not known to carry real documents\n')
     expect(statSync(file).mode & 0o077).toBe(0)
     const shown = parsePresentation(readFileSync(file))
     expect(shown.disclosures).toHaveLength(3)

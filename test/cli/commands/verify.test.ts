@@ -214,7 +214,7 @@ describe('output', () => {
       expect(human.code).toBe(code)
       const [headline, banner] = human.stdout.split('\n')
       expect(headline).toMatch(new RegExp(`^${verdict}: `))
-      expect(banner).toBe('Test network: not a real document')
+      expect(banner).toBe('Test network, or one not known to carry real documents')
       const { stdout } = await verify(publicId, '--json')
       expect(JSON.parse(stdout).network).toBe('test')
     }
@@ -364,10 +364,11 @@ test('behavior: a stale node gives no verdict, unless any age is accepted', asyn
       method === 'eth_call' ? registryAbi.encodeFunctionResult('verificationOf', [answer]) : []
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
   })
-  const told = (...options: string[]) =>
+  const told = (...options: string[]) => toldOf(1, ...options)
+  const toldOf = (chainId: number, ...options: string[]) =>
     docreg([
       ...['verify', issued.publicId, '--rpc', node.url],
-      ...['--registry', `eip155:1:0x${'a'.repeat(40)}`, ...options],
+      ...['--registry', `eip155:${chainId}:0x${'a'.repeat(40)}`, ...options],
     ])
   const chainCheck = async (...options: string[]) => {
     const { network, checks } = JSON.parse((await told('--json', ...options)).stdout)
@@ -378,6 +379,13 @@ test('behavior: a stale node gives no verdict, unless any age is accepted', asyn
     expect(await chainCheck()).toBe('head_stale')
     expect(await chainCheck('--max-head-age', '999999999')).toBe('read')
     expect((await told()).stdout).not.toContain('Test network')
+    // A chain that nobody knows, until the reader names it.
+    const banner = 'Test network, or one not known to carry real documents'
+    expect((await toldOf(987654321)).stdout).toContain(banner)
+    expect((await toldOf(987654321, '--live-chain', '5')).stdout).toContain(banner)
+    expect((await toldOf(987654321, '--live-chain', '987654321')).stdout).not.toContain(banner)
+    const local = await toldOf(31337, '--live-chain', '31337')
+    expect([local.code, local.stderr]).toEqual([64, expect.stringContaining('--live-chain must')])
   } finally {
     await node.close()
   }
