@@ -7,6 +7,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -42,12 +43,14 @@ export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
 }
 
 /**
- * By rename, so that a kill leaves a whole file or none; flushed, since without the secret nothing
- * sealed can be opened.
+ * Writes a file that its owner alone can read: by rename, so that a kill leaves a whole one or
+ * none; flushed, since without a secret nothing sealed can be opened.
  */
-function writeDurably(path: string, text: string): void {
+export function writeDurably(path: string, text: string): void {
   const next = `${path}.tmp`
-  const file = openSync(next, 'w', 0o600)
+  // One that a kill left may be anybody's to read.
+  rmSync(next, { force: true })
+  const file = openSync(next, 'wx', 0o600)
   writeSync(file, text)
   fsyncSync(file)
   closeSync(file)

@@ -1,11 +1,11 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { drawQrCode } from '../cli/qr-terminal.ts'
 import { shortFingerprint } from '../gateway/adapters/binding.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
 import { databaseOf } from '../gateway/databases.ts'
-import { createKeys } from '../gateway/keys/keys.ts'
+import { makeKey } from '../gateway/keys/keys.ts'
 import { DEFAULT_TENANT } from '../gateway/keys/settings.ts'
 import { createLog } from '../gateway/log.ts'
 import type { Identity } from '../gateway/open-chain.ts'
@@ -15,6 +15,7 @@ import { networkOf, TEST_NETWORK } from '../verifier/network.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
 import { listenForBackups } from './backup/control.ts'
+import { quoted } from './backup/dump-commands.ts'
 import {
   type LocalIdentity,
   localIdentity,
@@ -24,6 +25,7 @@ import {
   tellCause,
 } from './identity.ts'
 import { issueSample, SAMPLE } from './sample.ts'
+import { writeDurably } from './secrets.ts'
 
 const say = (line = '') => console.log(line)
 
@@ -98,15 +100,26 @@ async function firstKey(config: Config): Promise<string | undefined> {
   const { store, hadKeys, close } = await databaseOf(config).openKeys(createLog('warn'))
   try {
     if (await hadKeys()) return undefined
-    const { secret } = await createKeys(store).create({
+    const { key, secret } = makeKey({
       scopes: ['admin'],
       tenant: DEFAULT_TENANT,
       label: 'made at the first start',
     })
+    if (!process.stdout.isTTY) {
+      mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+      writeDurably(keyFileOf(config), `${secret}\n`)
+    }
+    // After the file: a kill in between leaves one that opens nothing, and that is made again.
+    await store.put(key)
     return secret
   } finally {
     await close()
   }
+}
+
+/** Where the first key is when standard output is a file, a pipe or a journal. */
+function keyFileOf({ dataDir }: Config): string {
+  return join(dataDir, 'first-api-key')
 }
 
 function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {
@@ -134,13 +147,18 @@ function describe(
   say()
 }
 
-function showKey({ apiKey }: Config, key: string | undefined): void {
-  if (key) {
+function showKey(config: Config, key: string | undefined): void {
+  const file = keyFileOf(config)
+  if (key && process.stdout.isTTY) {
     say('An API key, shown only now:')
     say()
     say(`  export API_KEY=${key}`)
-  } else if (apiKey) {
+  } else if (config.apiKey) {
     say('The API key is the one in $API_KEY.')
+  } else if (existsSync(file)) {
+    say('The first API key is in a file that only its owner can read. Delete it after reading:')
+    say()
+    say(`  export API_KEY=$(cat ${quoted(file)})`)
   } else {
     say('The first start showed the API key. To create another:')
     say('  npm run keys -- create --scope admin')

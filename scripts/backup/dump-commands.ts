@@ -36,7 +36,8 @@ function withoutPassword(databaseUrl: string): string {
   return url.href
 }
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+/** @returns A text as one word of a shell. */
+export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** @returns The number of the newest block; `null` when no node answers. */
 export async function newestBlock({ rpcUrls, rpcTimeout }: Config): Promise<number | null> {

@@ -171,8 +171,7 @@ async function startService(): Promise<void> {
   await expect
     .poll(() => fetch(`${local}/readyz`).then(({ status }) => status, output), { interval: 200 })
     .toBe(200)
-  const key = /export API_KEY=(\S+)/.exec(output())?.[1]
-  if (key) env.API_KEY = key
+  env.API_KEY ??= readFileSync(join(folder, 'checkout/data/first-api-key'), 'utf8').trim()
 }
 
 /** Lets a wallet send the call that a command has printed. */

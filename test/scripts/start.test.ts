@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -116,11 +116,17 @@ async function chainAnswers(): Promise<boolean> {
 test('default: starts, prints what to paste, stops, starts again and finds everything', async () => {
   const first = start()
   await ready()
-  const key = /export API_KEY=(\S+)/.exec(first.output())?.[1] ?? ''
+  // The output is no terminal: the key is in a file of its owner, and nowhere in the output.
+  const file = join(dataDir, 'first-api-key')
+  const key = readFileSync(file, 'utf8').trim()
   expect(key).toMatch(/^drk_/)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(first.output()).not.toContain('drk_')
+  const given = /^ *(export API_KEY=.*)$/m.exec(first.output())?.[1]
+  expect(given).toBe(`export API_KEY=$(cat '${file}')`)
   const printed = first.output().split('\n')
   const commands = printed.filter((line) => /^ {2,}\S.*(curl|"|')/.test(line))
-  const pasted = await paste(`export API_KEY=${key}\n${commands.join('\n')}`)
+  const pasted = await paste(`${given}\n${commands.join('\n')}`)
   expect(pasted).toContain('"valid":true')
   const { publicId } = await issue(key)
   const { blockchainProof } = await verify(publicId, key)
@@ -129,7 +135,8 @@ test('default: starts, prints what to paste, stops, starts again and finds every
 
   const second = start()
   await ready()
-  expect(second.output()).not.toContain(key)
+  expect(second.output()).not.toContain('drk_')
+  expect(readFileSync(file, 'utf8').trim()).toBe(key)
   expect(second.output()).toContain('$API_KEY')
   expect(await verify(publicId, key)).toMatchObject({
     status: 'valid',
@@ -461,6 +468,7 @@ describe('cannot start', () => {
     expect(await chainAnswers()).toBe(false)
     await stranger.close()
     // The key was not shown, so it must not have been made.
+    expect(existsSync(join(dataDir, 'first-api-key'))).toBe(false)
     const again = start()
     await ready()
     expect(again.output()).toContain('export API_KEY=')
