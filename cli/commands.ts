@@ -6,6 +6,7 @@ import { demoCommand } from './commands/demo.ts'
 import { documentsCommand } from './commands/documents.ts'
 import { eraseCommand } from './commands/erase.ts'
 import { exportCommand } from './commands/export.ts'
+import { findCommand } from './commands/find.ts'
 import { identityCommand } from './commands/identity.ts'
 import { issueCommand } from './commands/issue.ts'
 import { listCommand } from './commands/list.ts'
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   issueCommand,
   certificateCommand,
   documentsCommand,
+  findCommand,
   showCommand,
   revokeCommand,
   suspendCommand,

@@ -22,6 +22,8 @@ const OPTIONS = {
   category: { value: '<category>', about: 'only this category' },
   'issued-from': { value: '<date>', about: 'only those issued on this day or later' },
   'issued-to': { value: '<date>', about: 'only those issued on this day or earlier' },
+  'created-from': { value: '<date>', about: 'only those accepted on this day (UTC) or later' },
+  'created-to': { value: '<date>', about: 'only those accepted on this day (UTC) or earlier' },
   'subject-id': { value: '<digits>', about: 'only those of this person or organisation' },
   csv: {
     about: 'as a table with publicIds, which other commands take as --from; keep it private',
@@ -33,10 +35,17 @@ export const documentsCommand = defineCommand({
   name: 'documents',
   group: 'Issue',
   summary: 'List the documents of your service, the newest first',
-  about: ['"docreg list" lists all of an issuer from the chain, proven complete, without names.'],
+  about: [
+    'In the order in which the service accepted them. "docreg list" lists all of an issuer from the chain, proven complete, without names.',
+    'There is no search by name: the service stores no name in clear. Search by --subject-id, or in your own tables with "docreg find".',
+  ],
   options: OPTIONS,
   examples: [
     ['The suspended ones', 'docreg documents --status suspended'],
+    [
+      'What was accepted in a week',
+      'docreg documents --created-from 2026-07-06 --created-to 2026-07-12',
+    ],
     ['To revoke all of a category', 'docreg documents --category permit --csv > permits.csv'],
   ],
   exitCodes: '0 listed, 2 could not',
@@ -56,6 +65,8 @@ async function documents({ values }: Input, terminal: Terminal): Promise<number>
     progress.update(found.length)
   }
   progress.end()
+  // Those of a batch, or of before a reindex, may be elsewhere.
+  found.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)))
   if (values.json) terminal.write(printableJson(found))
   else if (values.csv) writeTable(found, terminal)
   else {
@@ -72,6 +83,8 @@ async function* pagesOf({ client }: Gateway, values: Input['values']): AsyncGene
     ...(values.category !== undefined && { category: values.category }),
     ...(values['issued-from'] !== undefined && { issuedFrom: values['issued-from'] }),
     ...(values['issued-to'] !== undefined && { issuedTo: values['issued-to'] }),
+    ...(values['created-from'] !== undefined && { createdFrom: values['created-from'] }),
+    ...(values['created-to'] !== undefined && { createdTo: values['created-to'] }),
     ...(values['subject-id'] !== undefined && { subjectId: values['subject-id'] }),
   }
   let cursor: string | null = null
@@ -84,15 +97,28 @@ async function* pagesOf({ client }: Gateway, values: Input['values']): AsyncGene
   } while (cursor !== null)
 }
 
+const timeOf = ({ createdAt = '' }: Listed) => createdAt
+
 /** What was erased has no fields. */
-function lineOf({ status, issuedAt, category, subjectName, documentHash }: Listed): string {
+function lineOf(document: Listed): string {
+  const { status, issuedAt, category, subjectName, documentHash, createdAt } = document
   const parts = [status.padEnd(10), (issuedAt ?? '').slice(0, 10).padEnd(10), category ?? '']
   return printable(
-    [...parts, subjectName ?? '', documentHash].filter((part) => part !== '').join('  '),
+    [...parts, subjectName ?? '', documentHash, createdAt ? `accepted ${createdAt}` : '']
+      .filter((part) => part !== '')
+      .join('  '),
   )
 }
 
-const COLUMNS = ['status', 'subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
+const COLUMNS = [
+  'status',
+  'subjectName',
+  'subjectId',
+  'category',
+  'issuedAt',
+  'expiresAt',
+  'createdAt',
+]
 /** Of the answer, not of the document. */
 const LEFT_OUT = ['registry', 'issuerId', 'qrCodeUrl', 'validUntil', 'blockchainHash']
 

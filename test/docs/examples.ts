@@ -139,6 +139,12 @@ export const RUN: Example[] = [
   },
   {
     page: 'docs/docreg.md',
+    has: '--where metadata.degree=bsc',
+    prints: /^Ada Lovelace .*0x\w{64} .*issued\.csv:2$/m,
+    writes: ['found.csv'],
+  },
+  {
+    page: 'docs/docreg.md',
     has: 'docreg suspend',
     prints: /Suspended[\s\S]*Released[\s\S]*Superseded[\s\S]*Revoked/,
     writes: ['corrected.csv'],

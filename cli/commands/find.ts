@@ -1,0 +1,191 @@
+import type { Stats } from 'node:fs'
+import { opendir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { formatTable, MAX_ROWS, parseCsv } from '../csv.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { readAll } from '../files.ts'
+import { counted, printable, printableJson } from '../printable.ts'
+import type { Terminal } from '../terminal.ts'
+
+const TABLE = 'issued.csv'
+const MAX_FOLDERS = 10_000
+/** Characters of a cell in a line for people. */
+const MAX_SHOWN = 200
+
+const OPTIONS = {
+  name: { value: '<text>', about: 'only those whose subjectName has these words' },
+  where: {
+    value: '<column=text>',
+    multiple: true,
+    about:
+      'only those whose column has these words, as metadata.degree=history or issuedAt=2026-07',
+  },
+  csv: { about: 'as a table with publicIds, which other commands take as --from; keep it private' },
+} as const satisfies Options
+
+export const findCommand = defineCommand({
+  name: 'find',
+  group: 'Issue',
+  summary: `Find documents by name or another column in your folders of ${TABLE}`,
+  about: [
+    `The service stores no names in clear: only your own tables have them. Searches each ${TABLE} in the folders and all folders below, without the service. Neither case nor accents count, nor the order of words.`,
+    'Prints names and the documentHash, with which "docreg show", "revoke" and the like name a document. With --csv or --json, the publicIds are in it too, which open the documents.',
+  ],
+  args: [
+    { name: '<folder...>', about: `folders of "docreg issue --out", or tables like ${TABLE}` },
+  ],
+  options: OPTIONS,
+  examples: [
+    ['By name', 'docreg find diplomas --name "lovelace ada"'],
+    [
+      'To revoke what was issued to somebody',
+      'docreg find issued --where subjectId=18151210 --csv > theirs.csv && docreg revoke --from theirs.csv',
+    ],
+  ],
+  exitCodes: '0 searched, 2 a table could not be read',
+  run: find,
+})
+
+type Input = CommandInput<typeof OPTIONS>
+/** Words that a cell must have, by the name of its column. */
+type Wanted = ReadonlyMap<string, readonly string[]>
+type Hit = { file: string; line: number; cells: Record<string, string> }
+type Search = { tables: number; found: Hit[]; problems: string[]; columns: Set<string> }
+
+async function find({ args, values }: Input, terminal: Terminal): Promise<number> {
+  const wanted = wantedOf(values)
+  const search: Search = { tables: 0, found: [], problems: [], columns: new Set() }
+  for (const path of args)
+    for await (const file of tablesIn(path, search.problems))
+      await searchTable(file, wanted, search)
+  const { tables, found, problems, columns } = search
+  if (tables === 0 && problems.length === 0)
+    throw new InputError('unreadable', `no ${TABLE} is in these folders or below`)
+  for (const column of wanted.keys())
+    if (tables > 0 && !columns.has(column)) problems.push(`no table has a column ${column}`)
+  if (values.json) terminal.write(printableJson({ tables, found: found.map(entryOf), problems }))
+  else if (values.csv) writeTable(found, terminal)
+  else for (const hit of found) terminal.write(lineOf(hit))
+  for (const problem of problems) terminal.warn(printable(problem))
+  terminal.note(`${counted(found.length, 'document')} in ${counted(tables, 'table')}`)
+  return problems.length > 0 ? EXIT.noVerdict : EXIT.ok
+}
+
+/** @throws {UsageError} */
+function wantedOf({ name, where = [] }: Input['values']): Wanted {
+  const pairs = where.map((text) => {
+    const at = text.indexOf('=')
+    if (at < 1) throw new UsageError('--where must be <column>=<text>')
+    return [text.slice(0, at).trim(), text.slice(at + 1)] as const
+  })
+  if (name !== undefined) pairs.push(['subjectName', name])
+  if (pairs.length === 0) throw new UsageError('--name or --where is required')
+  const wanted = new Map<string, string[]>()
+  for (const [column, text] of pairs) {
+    const words = plain(text).split(/\s+/).filter(Boolean)
+    if (words.length === 0) throw new UsageError(`no text to find in ${column}`)
+    wanted.set(column, [...(wanted.get(column) ?? []), ...words])
+  }
+  return wanted
+}
+
+/** Letters that no accent was added to. */
+const OTHER_LETTERS: Record<string, string> = { Ł: 'L', Ø: 'O', Đ: 'D', Ð: 'D', Æ: 'AE', Œ: 'OE' }
+
+/** @returns Text without case and accents; in capitals, which make ß and ss the same. */
+function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{Script=Inherited}/gu, '')
+    .toUpperCase()
+    .replace(/[ŁØĐÐÆŒ]/g, (letter) => OTHER_LETTERS[letter] ?? letter)
+}
+
+/**
+ * Follows no symbolic links. Folders that cannot be read become problems.
+ *
+ * @throws {InputError} `unreadable`, if there is no such path; `too_many`.
+ */
+async function* tablesIn(path: string, problems: string[]): AsyncGenerator<string> {
+  if (!(await statOf(path)).isDirectory()) return yield path
+  const folders = [path]
+  for (let at = 0; at < folders.length; at++) {
+    const folder = folders[at] as string
+    const below: string[] = []
+    try {
+      for await (const entry of await opendir(folder)) {
+        if (entry.isDirectory()) below.push(join(folder, entry.name))
+        if (entry.isFile() && entry.name === TABLE) yield join(folder, TABLE)
+      }
+    } catch {
+      problems.push(`${folder} cannot be read`)
+    }
+    folders.push(...below.sort())
+    if (folders.length > MAX_FOLDERS)
+      throw new InputError('too_many', `more than ${MAX_FOLDERS} folders: name those to search`)
+  }
+}
+
+async function statOf(path: string): Promise<Stats> {
+  try {
+    return await stat(path)
+  } catch (cause) {
+    throw new InputError('unreadable', `${path} cannot be read`, cause)
+  }
+}
+
+/** What is no table, or has a bad row among those found, becomes a problem: the others count. */
+async function searchTable(file: string, wanted: Wanted, search: Search): Promise<void> {
+  try {
+    const { columns, rows } = parseCsv(await readAll(file))
+    search.tables++
+    for (const column of columns) search.columns.add(column)
+    for (const { line, cells } of rows) {
+      if (!fits(cells, wanted)) continue
+      if (/^0x[0-9a-f]{64}$/.test(cells.documentHash ?? ''))
+        search.found.push({ file, line, cells })
+      else search.problems.push(`${file}: line ${line} has no documentHash`)
+      if (search.found.length + search.problems.length > MAX_ROWS)
+        throw new RangeError(`more than ${MAX_ROWS} documents: ask for fewer`)
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw new InputError('too_many', error.message, error)
+    if (!(error instanceof InputError)) throw error
+    const isNamed = error.message.includes(file)
+    search.problems.push(isNamed ? error.message : `${file}: ${error.message}`)
+  }
+}
+
+function fits(cells: Hit['cells'], wanted: Wanted): boolean {
+  for (const [column, words] of wanted) {
+    const cell = plain(cells[column] ?? '')
+    if (!words.every((word) => cell.includes(word))) return false
+  }
+  return true
+}
+
+const COLUMNS = ['subjectName', 'subjectId', 'category', 'issuedAt']
+
+/** Without publicId. The status in the table is that of the time when it was written. */
+function lineOf({ file, line, cells }: Hit): string {
+  const parts = [...COLUMNS, 'documentHash'].map((column) => cells[column] ?? '')
+  return [...parts, `${file}:${line}`]
+    .filter((part) => part !== '')
+    .map((part) => printable(part).slice(0, MAX_SHOWN))
+    .join('  ')
+}
+
+/** A column of the same name in the table does not count. */
+const entryOf = ({ file, cells }: Hit) => ({ ...cells, file })
+
+function writeTable(found: readonly Hit[], terminal: Terminal): void {
+  const rows = found.map(entryOf)
+  const columns = new Set(['file', ...COLUMNS, ...rows.flatMap((row) => Object.keys(row))])
+  terminal.write(
+    formatTable([...columns], rows)
+      .toString()
+      .trimEnd(),
+  )
+}
