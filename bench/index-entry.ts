@@ -17,6 +17,7 @@ import { createIndexEntryOf } from '../gateway/blind-index.ts'
 import type { IndexEntry } from '../gateway/document-index.ts'
 import type { IssueIntent } from '../gateway/issue/intent.ts'
 import { fillDatabase, rowsFor } from './ten-million/fill.ts'
+import { FIRST_SECOND } from './ten-million/pretended.ts'
 
 const ROUNDS = 6
 const GROUPS = 40
@@ -112,6 +113,7 @@ async function measurePages(database: Database): Promise<Record<string, number>>
     newest: {},
     category: { category: [3n] },
     'date that none has': { issuedTo: 1 },
+    'first day': { createdTo: Math.floor(FIRST_SECOND / 86_400) },
     subject: { subject: [5n, 6n] },
   }
   const results: Record<string, number> = {}

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { migrate } from '../../gateway/adapters/postgres/migrate.ts'
 import type { Rows } from './fill.ts'
-import { EXPIRY, FIRST_BLOCK, NO_BLOCK } from './pretended.ts'
+import { EXPIRY, FIRST_BLOCK, FIRST_SECOND, NO_BLOCK, SECONDS_APART } from './pretended.ts'
 
 const PERIOD_MS = 7 * 86_400_000
 const SEALED_BYTES = 200
@@ -112,10 +112,10 @@ function history(range: Range, rows: Rows): string {
 
 function index(range: Range, rows: Rows): string {
   return `INSERT INTO document
-      (document_hash, block_number, issued_on, valid_until, subject, category, tenant)
+      (document_hash, block_number, issued_on, valid_until, subject, category, tenant, created_at)
     SELECT ${hashOf(rows)}, ${blockOf(rows)}, 20000, ${EXPIRY},
       ('x' || encode(substr(sha256(int8send(-i)), 1, 8), 'hex'))::bit(64)::bigint,
-      i % ${CATEGORIES}, 1
+      i % ${CATEGORIES}, 1, ${FIRST_SECOND} + i * ${SECONDS_APART}
     FROM ${series(range)}`
 }
 

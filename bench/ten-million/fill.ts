@@ -3,7 +3,14 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import { KEY_KINDS, type KeyKind, subjectKey } from '../../gateway/adapters/sqlite/sorted-keys.ts'
-import { BLOCK_HASH_FORMAT, EXPIRY, FIRST_BLOCK, NO_BLOCK } from './pretended.ts'
+import {
+  BLOCK_HASH_FORMAT,
+  EXPIRY,
+  FIRST_BLOCK,
+  FIRST_SECOND,
+  NO_BLOCK,
+  SECONDS_APART,
+} from './pretended.ts'
 
 /** Number of rows of each kind. */
 export type Rows = {
@@ -96,9 +103,9 @@ function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'el
     FROM block WHERE id < ${notFinalFrom};
 
     INSERT INTO document (document_hash, block_number, issued_on, valid_until, subject, category,
-      tenant)
+      tenant, created_at)
     SELECT hash, iif(id < ${queuedFrom}, id / ${IN_BLOCK}, NULL), 20000, ${EXPIRY}, random(),
-      id % ${CATEGORIES}, 1
+      id % ${CATEGORIES}, 1, ${FIRST_SECOND} + id * ${SECONDS_APART}
     FROM block;
 
     INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised,

@@ -21,3 +21,7 @@ export function blockOfDocument(documentHash: string, blocks: number): number {
 export function blockHashOf(blockNumber: number): Hex {
   return `0x${String(blockNumber).padStart(64, '0')}`
 }
+
+/** When documents were promised: ten million in a year. Seconds of the Unix epoch. */
+export const FIRST_SECOND = 1_700_000_000
+export const SECONDS_APART = 3
