@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync'
+import type { OptionSpec } from './command.ts'
 import { InputError } from './errors.ts'
 import { escapeCharacter } from './printable.ts'
 
@@ -25,6 +26,18 @@ export const PLAIN: Dialect = {
   ...{ encoding: 'utf-8', hasMark: false },
 }
 
+/** What spreadsheets write beside UTF-8 and UTF-16, and a file does not say. */
+export const ENCODINGS = ['windows-1252', 'windows-1250'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+/** Of every command that reads a table. */
+export const ENCODING_OPTION = {
+  value: '<name>',
+  choices: ENCODINGS,
+  about:
+    'of a table that is not UTF-8: windows-1252 of Western Europe, windows-1250 of Central Europe',
+} as const satisfies OptionSpec
+
 /** Bytes of one row. */
 const MAX_ROW = 128 * 1024
 const DELIMITERS = [',', ';', '\t']
@@ -37,12 +50,12 @@ export const MAX_ROWS = 100_000
 
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
- * do not count, and neither do empty rows. What {@link formatTable} wrote is known by its columns.
+ * do not count, and neither do empty rows and empty columns at the end. What {@link formatTable} wrote is known by its columns.
  *
  * @throws {InputError} `bad_table`, naming the line.
  */
-export function parseCsv(bytes: Uint8Array): Table {
-  const decoded = decodeText(bytes)
+export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
+  const decoded = decodeText(bytes, encoding)
   const text = decoded.replace(/\r\n?/g, '\n')
   const unquoted = headerOf(text).replace(/"[^"]*"/g, '')
   const count = (delimiter: string) => unquoted.split(delimiter).length
@@ -50,7 +63,7 @@ export function parseCsv(bytes: Uint8Array): Table {
   const [first, ...records] = recordsOf(text, delimiter)
   const isOurs = first?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
   const read = isOurs ? fromHarmless : (cell: string) => cell
-  const columns = (first?.record ?? []).map(read)
+  const columns = withoutEnd(first?.record ?? []).map(read)
   if (columns.length === 0) throw badTable('the first line must name the columns')
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
   if (repeated !== undefined) throw badTable(`two columns have the name "${repeated}"`)
@@ -59,10 +72,16 @@ export function parseCsv(bytes: Uint8Array): Table {
     ...{ delimiter, lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n' },
     ...{
       encoding: isUtf16(bytes) ? 'utf-16le' : 'utf-8',
-      hasMark: isUtf16(bytes) || hasMark(bytes),
+      // With a mark, spreadsheets know UTF-8.
+      hasMark: isUtf16(bytes) || hasMark(bytes) || encoding !== undefined,
     },
   }
   return { columns, rows: records.map((record) => rowOf(record, columns, read)), dialect }
+}
+
+/** @returns The cells up to the last one that is not empty. */
+function withoutEnd(cells: readonly string[]): string[] {
+  return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
 }
 
 /** @returns The first line of a table; a quoted name of a column may have line breaks. */
@@ -102,19 +121,47 @@ function rowOf(
 ): Row {
   const within = record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
   const line = info.lines - within
-  if (record.length !== columns.length)
-    throw badTable(`line ${line}: ${record.length} cells, but there are ${columns.length} columns`)
+  const count = Math.min(record.length, Math.max(withoutEnd(record).length, columns.length))
+  if (count !== columns.length)
+    throw badTable(`line ${line}: ${count} cells, but there are ${columns.length} columns`)
   const cells = columns.map((name, i) => [name, read(record[i] ?? '')] as const)
   return { line, cells: Object.fromEntries(cells) }
 }
 
-/** @throws {InputError} `bad_table` */
-export function decodeText(bytes: Uint8Array): string {
+/**
+ * @param encoding What the user says. A byte order mark says more.
+ * @throws {InputError} `bad_table`, also for UTF-8 that would be read as something else.
+ */
+export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
+  const isUnicode = isUtf16(bytes) || hasMark(bytes)
+  const text = unicodeOf(bytes)
+  if (encoding === undefined || isUnicode) {
+    if (text !== undefined) return text
+    throw badTable(
+      `the text is not UTF-8: save it as "CSV UTF-8", or give --encoding ${ENCODINGS.join(' or ')}`,
+    )
+  }
+  // What is meant for another encoding is hardly ever UTF-8 by chance.
+  if (text !== undefined && /[^\0-\x7f]/.test(text))
+    throw badTable('the text is UTF-8: leave out --encoding')
+  const decoded = new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  return encoding === 'windows-1252' ? decoded.replace(/[\x80-\x9f]/g, fromWindows1252) : decoded
+}
+
+/** @returns `undefined` for bytes that are not Unicode. */
+function unicodeOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder(isUtf16(bytes) ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes)
-  } catch (cause) {
-    throw badTable('the text is not UTF-8: save it as "CSV UTF-8"', cause)
+  } catch {
+    return undefined
   }
+}
+
+/** From 0x80. Decoders of Node.js before 24 take windows-1252 for Latin-1, and leave these out. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+function fromWindows1252(control: string): string {
+  return WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control
 }
 
 function isUtf16(bytes: Uint8Array): boolean {

@@ -1,6 +1,14 @@
 import { decodePublicId } from '../document/public-id.ts'
 import type { CommandInput, Options } from './command.ts'
-import { badTable, decodeText, headerOf, MAX_ROWS, parseCsv } from './csv.ts'
+import {
+  badTable,
+  decodeText,
+  ENCODING_OPTION,
+  type Encoding,
+  headerOf,
+  MAX_ROWS,
+  parseCsv,
+} from './csv.ts'
 import { UsageError } from './errors.ts'
 import { readInputFile } from './files.ts'
 import { readSubject } from './subject.ts'
@@ -26,20 +34,22 @@ export const TARGET_OPTIONS = {
     about:
       'many: a CSV file with a column publicId or documentHash, as issued.csv; or one of them on each line',
   },
+  encoding: ENCODING_OPTION,
 } as const satisfies Options
 
 /** @throws {UsageError} unless there is one source. @throws {InputError} */
 export async function readTargets({
   args: [given],
-  values: { from },
+  values: { from, encoding },
 }: Pick<CommandInput<typeof TARGET_OPTIONS>, 'args' | 'values'>): Promise<Target[]> {
   if ((given === undefined) === (from === undefined))
     throw new UsageError('one document, or --from, is required')
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
-  const text = decodeText(bytes)
+  const table = encoding as Encoding | undefined
+  const text = decodeText(bytes, table)
   const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(headerOf(text))
-  return isTable ? fromTable(bytes) : fromLines(text)
+  return isTable ? fromTable(bytes, table) : fromLines(text)
 }
 
 async function idOf(given: string): Promise<string> {
@@ -53,8 +63,8 @@ function isHash(text: string): boolean {
   return /^0x[0-9a-fA-F]{64}$/.test(text)
 }
 
-function fromTable(bytes: Uint8Array): Target[] {
-  const { rows } = parseCsv(bytes)
+function fromTable(bytes: Uint8Array, encoding: Encoding | undefined): Target[] {
+  const { rows } = parseCsv(bytes, encoding)
   return rows.map(({ line, cells }) => {
     const id = cells.publicId || cells.documentHash || ''
     return { line, id: checked(id, line), cells }

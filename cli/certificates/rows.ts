@@ -4,7 +4,7 @@ import { fileNameOf } from '../../certificates/files.ts'
 import type { Hex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { readBundle } from '../../verifier/bundle.ts'
-import { badTable, MAX_ROWS, parseCsv, type Row } from '../csv.ts'
+import { badTable, type Encoding, MAX_ROWS, parseCsv, type Row, type Table } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { readInputFile } from '../files.ts'
 import { readBytes, readSubject } from '../subject.ts'
@@ -16,15 +16,17 @@ const TABLE = 'issued.csv'
  * @param given One document.
  * @param from Many: a table; `-` for one on standard input; a folder of `docreg issue`, or of bundles.
  * @param page The verify page; that of each row if absent.
+ * @param encoding Of the table.
  * @throws {UsageError} unless there is one source. @throws {InputError}
  */
 export async function readPrintedRows(
   given: string | undefined,
   from: string | undefined,
   page: string | undefined,
+  encoding?: Encoding,
 ): Promise<PrintedRow[]> {
   if (page !== undefined && !URL.canParse(page)) throw new UsageError('--verify-url is no address')
-  if (from !== undefined && given === undefined) return readMany(from, page)
+  if (from !== undefined && given === undefined) return readMany(from, page, encoding)
   if (given === undefined || from !== undefined)
     throw new UsageError('one document, or --from, is required')
   if (page === undefined) throw new UsageError('--verify-url is required')
@@ -33,11 +35,15 @@ export async function readPrintedRows(
   return [{ publicId, page, ...(bundle && { bundle: async () => bundle.bundle }) }]
 }
 
-async function readMany(from: string, page: string | undefined): Promise<PrintedRow[]> {
+async function readMany(
+  from: string,
+  page: string | undefined,
+  encoding: Encoding | undefined,
+): Promise<PrintedRow[]> {
   if (from === '-' || !existsSync(from) || !statSync(from).isDirectory())
-    return fromTable(await readInputFile(from), page)
+    return fromTable(parseCsv(await readInputFile(from), encoding), page)
   const table = join(from, TABLE)
-  if (existsSync(table)) return fromTable(await readInputFile(table), page)
+  if (existsSync(table)) return fromTable(parseCsv(await readInputFile(table), encoding), page)
   if (page === undefined) throw new UsageError('--verify-url is required for a folder of bundles')
   const names = readdirSync(from).filter((name) => name.endsWith('.json'))
   if (names.length === 0)
@@ -56,8 +62,8 @@ async function ofBundle(file: string, page: string): Promise<PrintedRow> {
   }
 }
 
-function fromTable(bytes: Uint8Array, page: string | undefined): PrintedRow[] {
-  return parseCsv(bytes).rows.map((row) => ofLine(row, page))
+function fromTable({ rows }: Table, page: string | undefined): PrintedRow[] {
+  return rows.map((row) => ofLine(row, page))
 }
 
 function ofLine({ line, cells }: Row, page: string | undefined): PrintedRow {

@@ -4,6 +4,7 @@ import { type Bundles, bundlesOfGateway, bundlesOfSources } from '../certificate
 import { asUsage, openPrinting, type Printed, printAll } from '../certificates/printing.ts'
 import { readPrintedRows } from '../certificates/rows.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { ENCODING_OPTION, type Encoding } from '../csv.ts'
 import { InputError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS, PATIENT_ATTEMPTS } from '../gateway.ts'
@@ -24,6 +25,7 @@ const OPTIONS = {
     about:
       'many: a CSV file with a column publicId, as issued.csv, or - for one on standard input; a folder of "docreg issue", or of bundles',
   },
+  encoding: ENCODING_OPTION,
   template: {
     value: '<name>',
     about: 'diploma, permit or letter, or the folder of your own template; default letter',
@@ -71,7 +73,7 @@ export const certificateCommand = defineCommand({
     ],
     ['A template to change', 'docreg certificate --template diploma --new-template our-diploma'],
   ],
-  exitCodes: '0 all written, 2 some could not',
+  exitCodes: '0 all written, 2 some could not, 65 wrong input',
   run,
 })
 
@@ -85,7 +87,8 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
     return EXIT.ok
   }
   const bundles = bundlesOf(values, flags)
-  const rows = await readPrintedRows(args[0], values.from, values['verify-url'])
+  const encoding = values.encoding as Encoding | undefined
+  const rows = await readPrintedRows(args[0], values.from, values['verify-url'], encoding)
   const folder = values.out ?? 'certificates'
   const printing = await openPrinting(template, values.fonts ?? [], terminal)
   const { isStopped, end } = listenForStop(() =>

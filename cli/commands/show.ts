@@ -19,7 +19,7 @@ export const showCommand = defineCommand({
   args: [{ ...TARGET_ARGUMENT, name: '<document>' }],
   options: OPTIONS,
   examples: [['By its hash', 'docreg show 0x43b6…']],
-  exitCodes: '0 shown, 2 could not',
+  exitCodes: '0 shown, 2 could not, 65 wrong input',
   run: show,
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Dialect, formatCsv, formatTable, PLAIN, parseCsv } from '../../cli/csv.ts'
+import { type Dialect, decodeText, formatCsv, formatTable, PLAIN, parseCsv } from '../../cli/csv.ts'
 
 const CELLS = [
   ['name', 'note'],
@@ -52,7 +52,10 @@ test('behavior: no piece of a line begins a formula, and none has control charac
 
 test('behavior: gives back what it wrote, names of columns too', () => {
   const table = fc
-    .uniqueArray(hostile, { minLength: 2, maxLength: 5 })
+    .uniqueArray(
+      hostile.filter((name) => name !== ''),
+      { minLength: 2, maxLength: 5 },
+    )
     .chain((columns) => fc.tuple(fc.constant(columns), fc.tuple(...columns.map(() => hostile))))
   fc.assert(
     fc.property(table, fc.constantFrom(...DIALECTS), ([columns, row], dialect) => {
@@ -63,6 +66,37 @@ test('behavior: gives back what it wrote, names of columns too', () => {
     }),
     { numRuns: 2_000 },
   )
+})
+
+test('behavior: leaves out columns at the end that are empty in all rows', () => {
+  const read = (text: string) => parseCsv(Buffer.from(text))
+  const expected = { columns: ['a', 'b'], rows: [{ line: 2, cells: { a: '1', b: '' } }] }
+  expect(read('a;b;;\n1;;;\n')).toMatchObject(expected)
+  expect(read('a;b\n1;;;; \n')).toMatchObject(expected)
+  expect(read('a;b;;\n1;\n')).toMatchObject(expected)
+  for (const text of ['a;b;;\n1;;;x\n', 'a;b\n1;2;x\n', 'a;b\n1\n'])
+    expect(() => read(text)).toThrow(/line 2: \d cells, but there are 2 columns/)
+})
+
+/** Windows-1250 and 1252 have these letters at the same bytes, but for the last one. */
+const WINDOWS = Buffer.from([...Buffer.from('a;b\n'), 0x80, 0x8a, 0x84, 0xfc, 0x3b, 0xe8, 0x0a])
+
+test('args: reads Windows encodings by name, and UTF-8 with a mark in spite of them', () => {
+  const cells = (encoding: 'windows-1252' | 'windows-1250') => parseCsv(WINDOWS, encoding).rows[0]
+  expect(cells('windows-1252')).toMatchObject({ cells: { a: '€Š„ü', b: 'è' } })
+  expect(cells('windows-1250')).toMatchObject({ cells: { a: '€Š„ü', b: 'č' } })
+  // Bytes that mean nothing stay control characters, which no document may have.
+  expect(decodeText(Uint8Array.of(0x81), 'windows-1252')).toBe('\x81')
+  const { dialect } = parseCsv(WINDOWS, 'windows-1252')
+  expect(dialect).toMatchObject({ delimiter: ';', encoding: 'utf-8', hasMark: true })
+  const again = formatTable(['a', 'b'], [{ a: '€Š„ü', b: 'č' }], dialect)
+  expect(parseCsv(again, 'windows-1252').rows[0]).toMatchObject({ cells: { a: '€Š„ü', b: 'č' } })
+})
+
+test('error: names the option for text that is not UTF-8, and refuses it for text that is', () => {
+  expect(() => parseCsv(WINDOWS)).toThrow(/--encoding windows-1252 or windows-1250/)
+  expect(() => parseCsv(Buffer.from('a\nZoë\n'), 'windows-1252')).toThrow(/leave out --encoding/)
+  expect(parseCsv(Buffer.from('a\nZoe\n'), 'windows-1252').rows).toHaveLength(1)
 })
 
 test('behavior: keeps the cells of a table that docreg did not write', () => {
