@@ -7,6 +7,8 @@ export const EXIT = {
   noVerdict: 2,
   /** `EX_USAGE` of sysexits.h: nothing was read or requested. */
   usage: 64,
+  /** `EX_DATAERR`: the input of a registrar's command is wrong. The same one fails again. */
+  badInput: 65,
   /** `EX_SOFTWARE`. Node's own code for it is 1, which here means "not valid". */
   bug: 70,
 } as const

@@ -44,7 +44,21 @@ export function explain(error: unknown, called: Called, json: boolean): number {
     ]
     console.error(lines.map(printable).join('\n'))
   }
-  return isUsage ? EXIT.usage : EXIT.noVerdict
+  if (isUsage) return EXIT.usage
+  return isWrongInput(error, called) ? EXIT.badInput : EXIT.noVerdict
+}
+
+/** Files without a document, for commands that must have one. */
+const NO_DOCUMENT = ['unreadable', 'no_qr_code', 'several_qr_codes', 'no_public_id']
+
+/** A verdict is another matter: its commands say by 2 that they have none. */
+function isWrongInput(error: Error, { command }: Called): boolean {
+  if (error instanceof InputError && error.code === 'bad_table') return true
+  if (command?.group !== 'Issue') return false
+  return (
+    error instanceof FormatError ||
+    (error instanceof InputError && NO_DOCUMENT.includes(error.code))
+  )
 }
 
 function usageMessage({ code, message }: Error & { code?: string }, { name }: Called): string {

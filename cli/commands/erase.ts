@@ -25,7 +25,8 @@ export const eraseCommand = defineCommand({
     ['One; it asks first', 'docreg erase letter.png'],
     ['Many, in a script', 'docreg erase --from requests.csv --yes'],
   ],
-  exitCodes: '0 erased or promised, 1 some were refused, 2 not finished: run it again',
+  exitCodes:
+    '0 erased or promised, 1 some were refused, 2 not finished: run it again, 65 wrong input',
   run: erase,
 })
 

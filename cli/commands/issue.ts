@@ -1,6 +1,7 @@
 import { TEST_NETWORK } from '../../verifier/network.ts'
 import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { ENCODING_OPTION, type Encoding } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readInputFile } from '../files.ts'
@@ -46,6 +47,7 @@ const OPTIONS = {
     multiple: true,
     about: 'the same value in all rows: category=diploma',
   },
+  encoding: ENCODING_OPTION,
   dates: {
     value: '<order>',
     choices: [...DATE_ORDERS],
@@ -94,7 +96,7 @@ export const issueCommand = defineCommand({
     ['By one transaction', 'docreg issue people.csv --out issued/ --batch'],
   ],
   exitCodes:
-    '0 all issued (or would be), 1 some rows are bad or refused, 2 not finished: run it again',
+    '0 all issued (or would be), 1 some rows are bad or refused, 2 not finished: run it again, 65 wrong input',
   run: issue,
 })
 
@@ -113,7 +115,8 @@ async function issue(
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
   const printing = await printingOf(values, terminal)
   try {
-    const rows = readRows(await readInputFile(file), mapping, Date.now())
+    const encoding = values.encoding as Encoding | undefined
+    const rows = readRows(await readInputFile(file), { ...mapping, encoding }, Date.now())
     const checked = printing ? checkForTemplate(rows, printing) : rows
     return await issueChecked(checked, values, { concurrency, printing, terminal })
   } finally {
@@ -199,7 +202,8 @@ type Task = {
   terminal: Terminal
 }
 
-async function issueAll({ good, bad, dialect }: CheckedRows, task: Task): Promise<number> {
+async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
+  const { good, bad, dialect } = checked
   const { journal, out, values, concurrency, terminal } = task
   const done = good.filter(({ key }) => journal.rows.get(key)?.issued)
   const formats = formatsOf(values.qr)
@@ -226,7 +230,7 @@ async function issueAll({ good, bad, dialect }: CheckedRows, task: Task): Promis
     progress.end()
     // Also after an outage: what is issued is in the table.
     writeIssued(out, journal, formats, dialect)
-    writeFailed(out, bad, refused, dialect)
+    writeFailed(out, checked, refused)
   }
   const issued = [...journal.rows.values()].filter((row) => row.issued)
   const drawing = terminal.progress('QR codes', issued.length)

@@ -18,7 +18,8 @@ export const releaseCommand = defineCommand({
     ['One', 'docreg release letter.png'],
     ['Many', 'docreg release --from documents.csv'],
   ],
-  exitCodes: '0 done or promised, 1 some were refused, 2 not finished: run it again',
+  exitCodes:
+    '0 done or promised, 1 some were refused, 2 not finished: run it again, 65 wrong input',
   run: release,
 })
 

@@ -47,7 +47,8 @@ export const revokeCommand = defineCommand({
     ],
     ['Many, in a script', 'docreg revoke --from withdrawn.csv --yes'],
   ],
-  exitCodes: '0 revoked or promised, 1 some were refused, 2 not finished: run it again',
+  exitCodes:
+    '0 revoked or promised, 1 some were refused, 2 not finished: run it again, 65 wrong input',
   run: revoke,
 })
 

@@ -46,7 +46,8 @@ export const supersedeCommand = defineCommand({
     ],
     ['Many', 'docreg supersede --from corrections.csv --out corrected.csv'],
   ],
-  exitCodes: '0 superseded or promised, 1 some were refused, 2 not finished: run it again',
+  exitCodes:
+    '0 superseded or promised, 1 some were refused, 2 not finished: run it again, 65 wrong input',
   run: supersede,
 })
 

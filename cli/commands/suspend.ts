@@ -18,7 +18,8 @@ export const suspendCommand = defineCommand({
     ['One', 'docreg suspend letter.png'],
     ['Many', 'docreg suspend --from documents.csv'],
   ],
-  exitCodes: '0 done or promised, 1 some were refused, 2 not finished: run it again',
+  exitCodes:
+    '0 done or promised, 1 some were refused, 2 not finished: run it again, 65 wrong input',
   run: suspend,
 })
 

@@ -11,7 +11,7 @@ import { UsageError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Terminal } from '../terminal.ts'
 import type { SentRow } from './journal.ts'
-import { type CheckedRows, cellsOf, type GoodRow } from './rows.ts'
+import type { CheckedRows, GoodRow } from './rows.ts'
 
 /** In the folder of the run. */
 export const CERTIFICATES = 'certificates'
@@ -29,7 +29,7 @@ export function checkForTemplate(rows: CheckedRows, { settings }: Printing): Che
     } catch (error) {
       if (!(error instanceof CertificateError)) throw error
       const problems = [{ field: '', message: error.message }]
-      checked.bad.push({ line: row.line, cells: cellsOf(row.fields), problems })
+      checked.bad.push({ line: row.line, cells: rows.cells.get(row.key) ?? {}, problems })
     }
   }
   checked.bad.sort((a, b) => a.line - b.line)

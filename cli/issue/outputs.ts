@@ -5,7 +5,7 @@ import { type QrOptions, qrPng, qrSvg } from '../../certificates/qr-code.ts'
 import { type Dialect, formatTable } from '../csv.ts'
 import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'
-import { type BadRow, cellsOf } from './rows.ts'
+import { type CheckedRows, cellsOf } from './rows.ts'
 
 /** Everything here opens documents, or is about people. */
 const PRIVATE = 0o600
@@ -42,19 +42,19 @@ function certificateOf(folder: string, row: SentRow): { certificate?: string } {
 /** Writes `failed.csv`, which can be corrected and issued; an older one is replaced. */
 export function writeFailed(
   folder: string,
-  bad: readonly BadRow[],
+  { bad, cells, dialect }: CheckedRows,
   refused: readonly RefusedRow[],
-  dialect: Dialect,
 ): void {
   const path = join(folder, 'failed.csv')
   const table = [
-    ...bad.map(({ line, cells, problems }) => ({
-      ...cells,
+    ...bad.map(({ line, cells: own, problems }) => ({
+      ...own,
       line: String(line),
       problem: problems.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
     })),
     ...refused.map(({ row, problem }) => ({
-      ...cellsOf(row.fields),
+      // Of a row that is sent again, the table may be another one now.
+      ...(cells.get(row.key) ?? cellsOf(row.fields)),
       line: String(row.line),
       problem,
     })),

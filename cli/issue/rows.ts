@@ -8,6 +8,7 @@ import {
   badTable,
   type Dialect,
   decodeText,
+  type Encoding,
   MAX_ROWS,
   OWN_COLUMNS,
   PLAIN,
@@ -27,6 +28,8 @@ export type BadRow = { line: number; cells: Record<string, string>; problems: Fi
 export type CheckedRows = {
   good: GoodRow[]
   bad: BadRow[]
+  /** What `failed.csv` has of a good row that is refused, by its key. */
+  cells: ReadonlyMap<string, Row['cells']>
   /** Of the table, for those that are made of it. */
   dialect: Dialect
 }
@@ -34,6 +37,7 @@ export type CheckedRows = {
 const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
 const DATES = ['issuedAt', 'expiresAt']
 const METADATA = 'metadata.'
+const BY_LOWER_CASE = new Map(FIELDS.map((field) => [field.toLowerCase(), field]))
 
 /** How a spreadsheet writes dates: day, month, year or month, day, year. */
 export const DATE_ORDERS = ['dmy', 'mdy'] as const
@@ -42,7 +46,7 @@ export type DateOrder = (typeof DATE_ORDERS)[number]
 const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
 const SHORT_DATE = /^\d{1,2}[./-]\d{1,2}[./-]\d{2}$/
 
-/** What `--map`, `--set` and `--dates` say. */
+/** What `--map`, `--set`, `--dates` and `--encoding` say. */
 export type Mapping = {
   /** Field by column; an empty field leaves the column out. */
   map: ReadonlyMap<string, string>
@@ -50,6 +54,7 @@ export type Mapping = {
   set: ReadonlyMap<string, string>
   /** Absent: dates are YYYY-MM-DD. */
   dates?: DateOrder | undefined
+  encoding?: Encoding | undefined
 }
 
 /** @param map `column=field`; `column=` leaves one out. @throws {UsageError} */
@@ -93,10 +98,11 @@ export function isField(name: string): boolean {
 export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): CheckedRows {
   const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
   const { sent, dialect } = isNdjson
-    ? { sent: fromNdjson(decodeText(bytes), mapping), dialect: PLAIN }
+    ? { sent: fromNdjson(decodeText(bytes, mapping.encoding), mapping), dialect: PLAIN }
     : fromCsv(bytes, mapping)
   const good: GoodRow[] = []
   const bad: BadRow[] = []
+  const cellsByKey = new Map<string, Row['cells']>()
   const lines = new Map<string, number>()
   for (const { line, cells, value } of sent) {
     const read = readNewDocument(value, now)
@@ -106,40 +112,64 @@ export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): Chec
     }
     const key = createHash('sha256').update(toCanonical(read.fields)).digest('hex')
     const before = lines.get(key)
-    if (before === undefined) good.push({ line, fields: read.fields, key })
-    else
+    if (before === undefined) {
+      good.push({ line, fields: read.fields, key })
+      cellsByKey.set(key, cells)
+    } else
       bad.push({ line, cells, problems: [{ field: '', message: `is the same as line ${before}` }] })
     lines.set(key, before ?? line)
   }
-  return { good, bad, dialect }
+  return { good, bad, cells: cellsByKey, dialect }
 }
 
 type JsonObject = Record<string, JsonValue>
 type Sent = { line: number; cells: Record<string, string>; value: JsonValue }
 
 function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: Dialect } {
-  const { columns, rows, dialect } = parseCsv(bytes)
+  const { columns, rows, dialect } = parseCsv(bytes, mapping.encoding)
   if (columns.includes('publicId'))
     throw badTable('it has a column publicId: these documents are issued already')
   const fields = fieldsOf(columns, mapping)
-  const sent = rows.map(({ line, cells }) => ({
-    line,
-    cells,
-    value: documentOf(withDates(cells, fields, mapping.dates), fields, mapping.set),
-  }))
+  const sent = rows.map((row) => {
+    const cells = withDates(row.cells, fields, mapping.dates)
+    const value = documentOf(cells, fields, mapping.set)
+    return { line: row.line, cells: byFields(cells, fields, mapping.set), value }
+  })
   return { sent, dialect }
+}
+
+/**
+ * @returns A row as `failed.csv` has it, which can be issued without the options of its table: by
+ * the names of fields, with the values of `--set`. Columns that were left out keep their names.
+ */
+function byFields(
+  cells: Row['cells'],
+  fields: ReadonlyMap<string, string>,
+  set: Mapping['set'],
+): Row['cells'] {
+  const named = Object.entries(cells).flatMap(([column, text]) => {
+    if (OWN_COLUMNS.includes(column)) return []
+    const field = fields.get(column)
+    if (field !== undefined) return [[field, text] as const]
+    return isField(column) || BY_LOWER_CASE.has(column.toLowerCase())
+      ? []
+      : [[column, text] as const]
+  })
+  return Object.fromEntries([...named, ...[...set].filter(([, text]) => text !== '')])
 }
 
 /** @returns The field of each column that has one. @throws {UsageError} */
 function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, string> {
+  // `failed.csv`: columns without a field were left out before, and the others have its name.
+  if (OWN_COLUMNS.every((name, i) => columns[i] === name))
+    return new Map(columns.filter(isField).map((name) => [name, name]))
   const missing = [...map.keys()].filter((column) => !columns.includes(column))
   if (missing.length > 0)
     throw new UsageError(`--map names a missing column: ${missing.join(', ')}`)
-  const known = new Map(FIELDS.map((field) => [field.toLowerCase(), field]))
   const found = columns.flatMap((column): [string, string | undefined][] => {
     if (map.has(column)) return [[column, map.get(column)]]
     if (OWN_COLUMNS.includes(column)) return []
-    return [[column, isField(column) ? column : known.get(column.toLowerCase())]]
+    return [[column, isField(column) ? column : BY_LOWER_CASE.get(column.toLowerCase())]]
   })
   const unknown = found.flatMap(([column, field]) => (field === undefined ? [column] : []))
   if (unknown.length > 0)
@@ -152,7 +182,7 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   return new Map(used)
 }
 
-/** @returns The cells with their dates as YYYY-MM-DD, those that are written in this order. */
+/** @returns The cells with their dates as YYYY-MM-DD, if they may be written in this order. */
 function withDates(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
@@ -164,6 +194,7 @@ function withDates(
     const [, first = '', second = '', year] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
     if (year === undefined || !DATES.includes(field)) continue
     const [day, month] = order === 'dmy' ? [first, second] : [second, first]
+    if (Number(month) > 12) continue
     changed[column] = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   }
   return changed

@@ -234,7 +234,7 @@ describe('many documents', () => {
   test('error: a line without a document changes nothing, and is not repeated', async () => {
     const { publicId } = await issued()
     const { code, stderr } = await run('suspend', '--from', file('list', [publicId, 'secret']))
-    expect(code).toBe(2)
+    expect(code).toBe(65)
     expect(stderr).toContain('line 2')
     expect(stderr).not.toContain('secret')
     expect(await statusOf(publicId)).toBe('valid')

@@ -147,7 +147,7 @@ describe('the table', () => {
     const issued = readFileSync(out('dialect/issued.csv'), 'utf8')
     expect(issued).toMatch(/^\ufeffline;subjectName;[^\n]*\r\n2;"Müller; Zoë";1;[^\n]*\r\n$/)
     const failed = readFileSync(out('dialect/failed.csv'), 'utf8')
-    expect(failed).toMatch(/^\ufeffline;problem;subjectName;[^\n]*\r\n3;[^\n]*1\.8\.2026\r\n$/)
+    expect(failed).toMatch(/^\ufeffline;problem;subjectName;[^\n]*\r\n3;[^\n]*2026-08-01\r\n$/)
     const corrected = file('corrected-excel.csv', failed.replace(';x;', ';2;'))
     expect((await issue([corrected, ...args])).code).toBe(0)
     expect(tableOf('dialect', 'issued.csv')).toHaveLength(2)
@@ -209,15 +209,104 @@ describe('the table', () => {
 
   test.each([
     ['an unknown column', 'subjectName,Nr\nAda,1\n', 64, /unknown columns: Nr/],
-    ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 2, /line 2: 5 cells/],
-    ['two columns of one name', 'subjectId,subjectId\n1,1\n', 2, /two columns/],
-    ['a quotation mark that is not closed', `${HEADER}"Ada,1,a,2026-07-01\n`, 2, /quotation mark/],
-    ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x0a]), 2, /UTF-8/],
-    ['documents that are issued already', `publicId,${HEADER}x,A,1,a,2026-07-01\n`, 2, /already/],
+    ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 65, /line 2: 5 cells/],
+    ['two columns of one name', 'subjectId,subjectId\n1,1\n', 65, /two columns/],
+    ['a quotation mark that is not closed', `${HEADER}"Ada,1,a,2026-07-01\n`, 65, /quotation mark/],
+    ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x0a]), 65, /UTF-8.*--encoding/],
+    ['documents that are issued already', `publicId,${HEADER}x,A,1,a,2026-07-01\n`, 65, /already/],
   ])('error: refuses %s', async (_, text, code, message) => {
     const answer = await dryRun(text)
     expect(answer.code).toBe(code)
     expect(answer.stderr).toMatch(message)
+  })
+})
+
+describe('a registrar with a spreadsheet of 200 rows', () => {
+  /** As a spreadsheet saves "CSV" in Western Europe; three rows are bad. */
+  const graduates = () => {
+    const rows = Array.from({ length: 200 }, (_, i) => {
+      const date = i === 20 ? '31.6.2026' : '30.6.2026'
+      return `Žoë Müller ${i};${i === 10 ? 'x' : i + 1};BSc;${date};Büro ${i};;`
+    })
+    rows[30] = `${'n'.repeat(201)};31;BSc;30.6.2026;Büro 30;;`
+    const text = ['Name;Nr;Degree;Date;Note;;', ...rows, ''].join('\r\n')
+    return Buffer.from(text.replaceAll('Ž', '\x8e'), 'latin1')
+  }
+  const args = [
+    ...['--map', 'Name=subjectName', '--map', 'Nr=subjectId', '--map', 'Degree=metadata.degree'],
+    ...['--map', 'Date=issuedAt', '--map', 'Note=', '--set', 'category=registrar'],
+    ...['--dates', 'dmy', '--encoding', 'windows-1252', '--qr', 'none'],
+  ]
+  const folder = () => out('registrar')
+  const table = () => {
+    writeFileSync(join(dir, 'graduates.csv'), graduates())
+    return join(dir, 'graduates.csv')
+  }
+
+  test('behavior: failed.csv is issued without the options, and nothing is issued twice', async () => {
+    const run = await issue([table(), '--out', folder(), '--skip-bad', ...args])
+    expect(run.code, run.stderr).toBe(1)
+    expect(tableOf('registrar', 'issued.csv')).toHaveLength(197)
+    const bad = tableOf('registrar', 'failed.csv')
+    expect(bad.map(({ line }) => line)).toEqual(['12', '22', '32'])
+    expect(bad[0]).toMatchObject({
+      ...{ subjectName: 'Žoë Müller 10', subjectId: 'x', category: 'registrar' },
+      ...{ 'metadata.degree': 'BSc', issuedAt: '2026-06-30', Note: 'Büro 10' },
+    })
+    expect(bad[0]?.problem).toContain('subjectId must')
+    const failed = join(folder(), 'failed.csv')
+    expect((await issue([failed, '--out', folder()])).code).toBe(1)
+    expect(await count('registrar')).toBe(197)
+    const corrected = readFileSync(failed, 'utf8')
+      .replace(';x;', ';11;')
+      .replace(/31\.6\.2026|2026-06-31/, '2026-06-30')
+      .replace('n'.repeat(201), 'Nina')
+    writeFileSync(failed, corrected)
+    const again = await issue([failed, '--out', folder()])
+    expect(again.code, again.stdout + again.stderr).toBe(0)
+    expect((await issue([failed, '--out', folder()])).code).toBe(0)
+    const issued = tableOf('registrar', 'issued.csv')
+    expect(new Set(issued.map(({ subjectId }) => subjectId)).size).toBe(200)
+    expect(issued).toHaveLength(200)
+    expect(await count('registrar')).toBe(200)
+  })
+
+  test('behavior: failed.csv is issued with the same options, too', async () => {
+    const [folder, category] = [out('same'), ['--set', 'category=same_options']]
+    const first = [...args.filter((arg) => arg !== 'category=registrar' && arg !== '--set')]
+    await issue([table(), '--out', folder, '--skip-bad', ...first, ...category])
+    const failed = join(folder, 'failed.csv')
+    const text = readFileSync(failed, 'utf8')
+      .replace(';x;', ';11;')
+      .replace(/"?n{201}"?/, 'Nina')
+    writeFileSync(failed, text.replace(/2026-06-31/, '30.6.2026'))
+    expect((await issue([failed, '--out', folder, ...first, ...category])).code).toBe(0)
+    expect(await count('same_options')).toBe(200)
+  })
+
+  test('behavior: rows that the service refuses are in failed.csv in the same way', async () => {
+    const refusing = await serveHttp(async (request, response) => {
+      const isSecond = (await bodyOf(request)).includes('"subjectId":"2"')
+      const error = { code: 'bad_request', message: 'no', details: [] }
+      const issued = { publicId: 'p', documentHash: `0x${'0'.repeat(64)}`, status: 'valid' }
+      const answer = isSecond
+        ? { success: false, error }
+        : { success: true, data: { ...issued, verifyUrl: 'https://x.example/', network: 'test' } }
+      response.writeHead(isSecond ? 400 : 201, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer))
+    })
+    const text = 'Name;Nr;Note\nAda;1;a\nBob;2;b\nEve;x;c\n'
+    const mapped = ['--map', 'Name=subjectName', '--map', 'Nr=subjectId', '--map', 'Note=']
+    const set = ['--set', 'category=refused', '--set', 'issuedAt=2026-07-01']
+    const args = [file('refused.csv', text), '--out', out('refused'), ...mapped, ...set]
+    const { code } = await issue([...args, '--skip-bad'], '', refusing.url)
+    await refusing.close()
+    expect(code).toBe(1)
+    const rows = { category: 'refused', issuedAt: '2026-07-01' }
+    expect(tableOf('refused', 'failed.csv')).toEqual([
+      expect.objectContaining({ ...rows, line: '4', subjectName: 'Eve', Note: 'c' }),
+      expect.objectContaining({ ...rows, line: '3', subjectName: 'Bob', Note: 'b' }),
+    ])
   })
 })
 
