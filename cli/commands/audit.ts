@@ -92,7 +92,8 @@ export const auditCommand = defineCommand({
     ['At a node that has dropped old events', 'docreg audit --issuer 1 --list list.ndjson'],
     ['Alerts about accounts and issuers', 'docreg audit --issuer 1 --follow'],
   ],
-  exitCodes: '0 complete and without a fault, 1 incomplete or with faults, 2 could not check',
+  exitCodes:
+    '0 complete and without a fault, 1 incomplete or with faults, 2 could not check, no such issuer, or all newer than the block',
   run: audit,
 })
 

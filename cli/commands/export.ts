@@ -48,7 +48,7 @@ export const exportCommand = defineCommand({
     ['The list of issuer 1', 'docreg export --issuer 1 --out list.ndjson'],
     ['Check it, offline', 'docreg export --issuer 1 --check list.ndjson --block-hash 0x…'],
   ],
-  exitCodes: '0 complete, 1 incomplete, 2 could not',
+  exitCodes: '0 complete, 1 incomplete, 2 could not, no such issuer, or all newer than the block',
   run,
 })
 

@@ -76,7 +76,7 @@ export const listCommand = defineCommand({
     ['With a proof for somebody else', 'docreg list --issuer 1 --proof proof.json'],
     ['Check that proof, offline', 'docreg list --issuer 1 --check proof.json --block-hash 0x…'],
   ],
-  exitCodes: '0 complete, 1 incomplete, 2 could not check',
+  exitCodes: '0 complete, 1 incomplete, 2 could not check, or no such issuer',
   run: list,
 })
 
