@@ -74,8 +74,10 @@ export async function runAudit(options: RunOptions): Promise<Audit> {
   })
 }
 
+type IssuerOption = 'registry' | 'codeHash' | 'issuerId' | 'asOf'
+
 /** The block that is looked at, in which the issuer is registered. */
-export type Pinned = {
+type Pinned = {
   request: Request
   header: AsOf
   prover: SlotProver
@@ -88,32 +90,18 @@ export type Pinned = {
  * and no file is written for an issuer that the registry does not know.
  */
 export async function withCollection<T>(
-  options: Pick<
-    RunOptions,
-    | 'provider'
-    | 'registry'
-    | 'codeHash'
-    | 'issuerId'
-    | 'from'
-    | 'list'
-    | 'phases'
-    | 'asOf'
-    | 'scratch'
-  > & { checkpoint?: string | undefined },
+  options: Pick<RunOptions, IssuerOption | 'provider' | 'from' | 'list' | 'phases' | 'scratch'> & {
+    checkpoint?: string | undefined
+  },
   work: (collection: Collection, pinned: Pinned) => Promise<T>,
 ): Promise<T> {
-  const { provider, registry, codeHash, issuerId, asOf } = options
-  const { address } = parseRegistry(registry)
-  const request = patientRequest(createRequest(provider))
+  const request = patientRequest(createRequest(options.provider))
   let collection: Collection | undefined
   try {
-    return await unlessOvertaken({ block: asOf }, async () => {
-      const header = await pinBlock(request, registry, asOf)
-      const prover = createSlotProver({ request, address, header, codeHash })
-      const at = { request, registry, issuerId, block: header.blockNumber }
-      const counts = await readKnownIssuer(prover, at)
+    return await unlessOvertaken({ block: options.asOf }, async () => {
+      const pinned = await pinIssuer(request, options)
       collection ??= await openCollection({ ...options, request })
-      return work(collection, { request, header, prover, counts })
+      return work(collection, pinned)
     })
   } catch (cause) {
     if (isScratchError(cause))
@@ -124,6 +112,18 @@ export async function withCollection<T>(
     options.phases.end()
     await collection?.close()
   }
+}
+
+/** @throws {ChainError | InputError} as {@link pinBlock} and {@link readKnownIssuer}. */
+async function pinIssuer(
+  request: Request,
+  { registry, codeHash, issuerId, asOf }: Pick<RunOptions, IssuerOption>,
+): Promise<Pinned> {
+  const header = await pinBlock(request, registry, asOf)
+  const { address } = parseRegistry(registry)
+  const prover = createSlotProver({ request, address, header, codeHash })
+  const at = { request, registry, issuerId, block: header.blockNumber }
+  return { request, header, prover, counts: await readKnownIssuer(prover, at) }
 }
 
 /** @returns The header of the newest final block, or of the requested one, unless it is too new. */

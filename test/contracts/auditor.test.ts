@@ -255,7 +255,9 @@ describe('the list of an issuer', () => {
           expect(unknown.code, unknown.output).toBe(2)
           expect(unknown.output).toMatch(/^no issuer 999 at block \d+\n$/)
 
-          const issuer = Number(await registry.getFunction('registerIssuer').staticCall(me, 'Late', ''))
+          const issuer = Number(
+            await registry.getFunction('registerIssuer').staticCall(me, 'Late', ''),
+          )
           await send('registerIssuer', me, 'Late', '')
           const late = await list(program, anvil.url, issuer)
           expect(late.code, late.output).toBe(2)
