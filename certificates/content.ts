@@ -1,4 +1,4 @@
-import type { Document } from '../document/document.ts'
+import { type Document, metadataOf } from '../document/document.ts'
 import { CertificateError } from './errors.ts'
 import { LABEL_NAMES, type Labels, labelsOf } from './labels.ts'
 import type { Settings } from './settings.ts'
@@ -82,8 +82,9 @@ export function contentOf(document: Document, settings: Settings): Content {
 }
 
 /** @returns The fields by the names that templates use; metadata as `metadata.<key>`. */
-function plainFields({ metadata = {}, registry: _, issuerId: __, ...fields }: Document): Texts {
-  const entries = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])
+function plainFields(document: Document): Texts {
+  const { metadata: _, registry: __, issuerId: ___, ...fields } = document
+  const entries = metadataOf(document).map(([key, value]) => [`metadata.${key}`, value])
   return { ...fields, ...Object.fromEntries(entries) }
 }
 

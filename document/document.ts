@@ -189,6 +189,16 @@ export function parseDocumentPart(value: unknown): DocumentPart {
   return parse(partSchema, value)
 }
 
+/** Compares numbers in names by their value. */
+const NAMES = new Intl.Collator('en', { numeric: true })
+
+/** @returns The entries of the metadata as people read them: `module_2` before `module_10`. */
+export function metadataOf({
+  metadata = {},
+}: Pick<DocumentPart, 'metadata'>): [name: string, value: string][] {
+  return Object.entries(metadata).sort(([a], [b]) => NAMES.compare(a, b))
+}
+
 /** @returns The RFC 8785 bytes of a document. */
 export function encodeDocument(document: Document): Uint8Array {
   return toCanonical(document)

@@ -1,3 +1,4 @@
+import { metadataOf } from '../../document/document.ts'
 import { TEST_NETWORK } from '../../verifier/network.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -51,7 +52,7 @@ async function show(
   }
   if (document.network === 'test') terminal.warn(TEST_NETWORK)
   const cells = cellsOf(document)
-  const names = [...SHOWN, ...Object.keys(cells).filter((name) => name.startsWith('metadata.'))]
+  const names = [...SHOWN, ...metadataOf(document).map(([name]) => `metadata.${name}`)]
   const width = Math.max(...names.map((name) => name.length))
   for (const name of names) {
     const value = cells[name]

@@ -1,4 +1,4 @@
-import type { DocumentPart } from '../../document/document.ts'
+import { type DocumentPart, metadataOf } from '../../document/document.ts'
 import type { Choice } from '../../document/presentation.ts'
 import { foreign, h, icon } from '../dom.ts'
 import { type Excerpt, makeExcerpt } from '../excerpt.ts'
@@ -72,7 +72,7 @@ function viewChoice(fields: DocumentPart): {
   const ofFields = shownFields(fields).map(({ name, value }) =>
     viewBox(name, t(`document.${name}`), value),
   )
-  const ofMetadata = Object.entries(fields.metadata ?? {}).map(([name, value]) =>
+  const ofMetadata = metadataOf(fields).map(([name, value]) =>
     viewBox(name, foreign(name), foreign(value)),
   )
   const ticked = (boxes: typeof ofFields) =>
