@@ -7,7 +7,10 @@ import { ApiError } from './errors.ts'
 import { describeApi } from './openapi.ts'
 import { refuseOtherMethods } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
+import { lostPage } from './pages/home-page.ts'
+import { respondWithPage } from './pages/page.ts'
 import { chargeUnserved, limitRates } from './rate-limits.ts'
+import { prefers } from './request.ts'
 import { requestLog } from './request-log.ts'
 import { type BatchRouteDeps, batchRoutes } from './routes/batches.ts'
 import { type BulkChangeDeps, bulkChangeRoutes } from './routes/bulk-changes.ts'
@@ -78,6 +81,13 @@ export function createApp(deps: AppDeps): Hono<Env> {
   refuseUnknownMethods(app)
   app.notFound(async (c) => {
     await chargeUnserved(c)
+    if (c.req.method === 'GET' && prefers(c, 'text/html', 'application/json'))
+      return respondWithPage(c, {
+        title: 'Nothing at this address',
+        main: lostPage(addresses),
+        vary: 'Accept',
+        status: 404,
+      })
     return fail(c, new ApiError('not_found', 'no such resource'), deps.log)
   })
   app.onError((error, c) => fail(c, error, deps.log))

@@ -94,6 +94,28 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     await page.close()
   })
 
+  test.each(['/verfy', '/verify/', '/Verify', `/verify/${'x'.repeat(40)}`, '/v1/nothing'])(
+    'error: a mistyped address leads a browser on, and a program gets an error: %s',
+    async (path) => {
+      const page = await browser.newPage()
+      const response = await page.goto(stack.url + path)
+      expect(response?.status()).toBe(404)
+      const headers = (await response?.allHeaders()) ?? {}
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+      expect(headers.vary).toBe('Accept')
+      expect(await page.locator('h1').textContent()).toBe('There is nothing at this address')
+      expect(await page.locator('main').textContent()).not.toContain('x'.repeat(40))
+      await page.getByRole('link', { name: 'Check a document' }).click()
+      await page.locator('section.ask').waitFor()
+      await page.close()
+      for (const accept of ['*/*', 'application/json', 'application/json, text/html']) {
+        const answer = await fetch(stack.url + path, { headers: { accept } })
+        expect(answer.status).toBe(404)
+        expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } })
+      }
+    },
+  )
+
   test('default: the reference has every operation, and loads nothing else', async () => {
     const page = await browser.newPage()
     const requested: string[] = []
@@ -133,6 +155,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
       const page = await context.newPage()
       for (const [name, path] of [
         ['home', '/'],
+        ['lost', '/verfy'],
         ['qr', `/qr/${publicId}`],
         ['docs', '/docs'],
       ]) {

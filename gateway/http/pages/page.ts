@@ -45,9 +45,9 @@ export function testBanner(network: Network): Markup | '' {
  */
 export async function respondWithPage(
   c: Context,
-  page: { title: string; main: Markup; vary?: string },
+  page: { title: string; main: Markup; vary?: string; status?: 200 | 404 },
 ): Promise<Response> {
-  const { title, main, vary } = page
+  const { title, main, vary, status = 200 } = page
   const markup = await html`<!doctype html>
 <html lang="en">
 <head>
@@ -68,5 +68,5 @@ ${main}
 </body>
 </html>
 `
-  return c.body(`${markup}`, 200, { ...HEADERS, ...(vary && { Vary: vary }) })
+  return c.body(`${markup}`, status, { ...HEADERS, ...(vary && { Vary: vary }) })
 }
