@@ -1,4 +1,4 @@
-import type { Document, DocumentPart } from '../document/document.ts'
+import { type Document, type DocumentPart, metadataOf } from '../document/document.ts'
 import { type Network, TEST_NETWORK } from '../verifier/network.ts'
 import type {
   AccountProof,
@@ -34,6 +34,9 @@ export type Report = {
 }
 
 type Line = readonly [label: string, value: string]
+
+/** Ends the line of a valid document without such a domain. */
+const UNCONFIRMED = 'but no domain confirms the issuer'
 
 const HEADLINES: Record<VerdictStatus, string> = {
   valid: 'VALID: issued, not revoked or suspended, not expired, unchanged',
@@ -94,13 +97,8 @@ const MEANINGS: Record<string, string> = {
 
 /** @returns A verdict for people, without a line feed at its end. */
 export function report({ verdict, network, warnings }: Report, paint: Paint): string {
-  const { blockchainProof: proof, status, asOf } = verdict
-  const parts = [
-    paint(
-      verdict.valid ? 'green' : status === 'unverifiable' ? 'yellow' : 'red',
-      paint('bold', headlineOf(verdict)),
-    ),
-  ]
+  const { blockchainProof: proof, asOf } = verdict
+  const parts = [paint(colourOf(verdict), paint('bold', headlineOf(verdict)))]
   for (const notice of noticesOf(verdict, network))
     parts.push(paint('yellow', paint('bold', notice)))
   if (asOf) parts.push(`as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}`)
@@ -132,11 +130,22 @@ function contentOf(verdict: Report['verdict']): string[] {
 
 /** @returns The text for the status; a missing required domain has its own. */
 export function headlineOf({ status, checks }: Report['verdict']): string {
-  const has = (name: string, outcome: string) =>
-    checks.some((one) => one.check === name && one.outcome === outcome)
-  return status === 'distrusted' && has('issuer', 'pass')
-    ? 'NOT VALID: the domain that you require does not vouch for it'
-    : HEADLINES[status]
+  if (status === 'distrusted' && outcomeOf('issuer', checks) === 'pass')
+    return 'NOT VALID: the domain that you require does not vouch for it'
+  const isConfirmed = status !== 'valid' || outcomeOf('identity', checks) === 'pass'
+  return isConfirmed ? HEADLINES[status] : `${HEADLINES[status]}; ${UNCONFIRMED}`
+}
+
+/** Green needs a domain that vouches for the issuer, and a date that has come. */
+export function colourOf({ status, checks }: Report['verdict']): 'green' | 'yellow' | 'red' {
+  if (status === 'unverifiable') return 'yellow'
+  const identity = outcomeOf('identity', checks)
+  if (status !== 'valid' || identity === 'fail') return 'red'
+  return identity === 'pass' && outcomeOf('dating', checks) !== 'fail' ? 'green' : 'yellow'
+}
+
+function outcomeOf(name: Check['check'], checks: readonly Check[]): Check['outcome'] | undefined {
+  return checks.find(({ check }) => check === name)?.outcome
 }
 
 /** @returns Notices that a reader must see beside a good status. */
@@ -144,8 +153,7 @@ function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   const { checks, blockchainProof } = verdict
   const document = 'disclosed' in verdict ? verdict.disclosed : verdict.document
   const notices = network === 'test' ? [TEST_NETWORK] : []
-  const isAhead = checks.some(({ check, outcome }) => check === 'dating' && outcome === 'fail')
-  if (document?.issuedAt !== undefined && isAhead)
+  if (document?.issuedAt !== undefined && outcomeOf('dating', checks) === 'fail')
     notices.push(`This document is dated in the future: ${longDate(document.issuedAt)}`)
   if (blockchainProof?.setAside) notices.push(SET_ASIDE)
   if (blockchainProof)
@@ -226,10 +234,7 @@ function partLines(
   ]
   return [
     ...fields.flatMap<Line>(([label, value]) => (value === undefined ? [] : [[label, value]])),
-    ...Object.entries(document.metadata ?? {}).map<Line>(([key, value]) => [
-      `metadata.${key}`,
-      value,
-    ]),
+    ...metadataOf(document).map<Line>(([key, value]) => [`metadata.${key}`, value]),
   ]
 }
 

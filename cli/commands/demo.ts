@@ -7,6 +7,7 @@ import { readPayload } from '../../verifier/checks/payload.ts'
 import type { BlockSource } from '../../verifier/ports.ts'
 import { verifyPresentation } from '../../verifier/presentation.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
+import { createIdentitySource } from '../../verifier/readers/identity-source.ts'
 import type { PresentationVerdict, Verdict } from '../../verifier/verdict.ts'
 import { type VerifyOptions, verify } from '../../verifier/verify.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
@@ -16,7 +17,7 @@ import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
 import { cellsOf } from '../issue/rows.ts'
 import { printable, printableJson } from '../printable.ts'
 import { drawQrCode } from '../qr-terminal.ts'
-import { headlineOf } from '../report.ts'
+import { colourOf, headlineOf } from '../report.ts'
 import { onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -73,11 +74,14 @@ async function demo(
     if (!values.json) for (const line of lines) terminal.write(line)
   }
   const stage: Stage = {
-    ...{ client, options: { chain, blocks }, say, pause: () => pause(values.json) },
+    client,
+    options: { chain, blocks, identity: createIdentitySource() },
+    say,
+    pause: () => pause(values.json),
     title: (text, explanation) => say(terminal.paint('bold', text), explanation),
     judge: (verdict) => {
       verdicts.push(verdict.status)
-      say(`  ${terminal.paint(verdict.valid ? 'green' : 'red', headlineOf(verdict))}`)
+      say(`  ${terminal.paint(colourOf(verdict), headlineOf(verdict))}`)
     },
   }
   const document = await issueOne(stage)

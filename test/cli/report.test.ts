@@ -254,6 +254,37 @@ describe('the details of a record', () => {
     expect(lines.join('\n')).not.toContain('✓')
   })
 
+  const CLEAN = 'VALID: issued, not revoked or suspended, not expired, unchanged'
+  const BARE = `${CLEAN}; but no domain confirms the issuer`
+  test.each([
+    ['pass', 'linked', 'green', CLEAN],
+    ['unknown', 'unreachable', 'yellow', BARE],
+    ['unknown', 'not_asked', 'yellow', BARE],
+    ['fail', 'denied', 'red', BARE],
+  ] as const)('behavior: a valid document whose domain is %s, %s, is %s', (...row) => {
+    const [outcome, code, colour, headline] = row
+    const verdict = verdictOf('valid', { checks: [identity(outcome, code)] })
+    const paint = (name: string, text: string) => `<${name}>${text}`
+    const [first] = report({ verdict, network: 'live', warnings: [] }, paint).split('\n')
+    expect(first).toBe(`<${colour}><bold>${headline}`)
+  })
+
+  test('behavior: a date in the future is not green', () => {
+    const { checks, ...verdict } = dated('valid')
+    const linked = { ...verdict, checks: [...checks, identity('pass', 'linked')] }
+    const paint = (name: string, text: string) => `<${name}>${text}`
+    const shown = report({ verdict: linked, network: 'live', warnings: [] }, paint)
+    expect(shown).toMatch(new RegExp(`^<yellow><bold>${CLEAN}$`, 'm'))
+  })
+
+  test('behavior: sorts entries with numbers by their value', () => {
+    const verdict = dated('valid')
+    const metadata = { module_10: 'b', module_2: 'a' }
+    const document = verdict.document && { ...verdict.document, metadata }
+    const lines = linesOf({ ...verdict, document }, 'live').join('\n')
+    expect(lines).toMatch(/module_2 .*\n.*module_10/)
+  })
+
   test('behavior: puts a denial right below the verdict', () => {
     expect(judged('valid', identity('fail', 'denied'))[1]).toBe(DENIED)
     expect(judged('valid', identity('fail', 'account_not_listed'))[1]).toBe(ACCOUNT_NOT_LISTED)
