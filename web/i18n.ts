@@ -97,25 +97,36 @@ export function showBlock(block: { blockNumber: number; blockTime: number }): st
 
 /** @param seconds Before now. @returns `3 minutes ago`, in words. */
 export function showAgo(seconds: number): string {
-  return new Intl.RelativeTimeFormat(language).format(-Math.floor(seconds / 60), 'minute')
+  return new Intl.RelativeTimeFormat(locale()).format(-Math.floor(seconds / 60), 'minute')
 }
 
 /** @returns `a, b and c`. */
 export function showList(items: string[]): string {
-  return new Intl.ListFormat(language).format(items)
+  return new Intl.ListFormat(locale()).format(items)
 }
 
 export function showNumber(value: number): string {
-  return new Intl.NumberFormat(language).format(value)
+  return new Intl.NumberFormat(locale()).format(value)
 }
 
 function format(options: Intl.DateTimeFormatOptions, time: number): string {
   // A node can send any number, also one that is not a valid date.
   if (Number.isNaN(new Date(time).getTime())) return String(time / 1000)
-  return new Intl.DateTimeFormat(language, {
+  return new Intl.DateTimeFormat(locale(), {
     ...options,
+    // Documents have Gregorian dates; some regions would show another calendar.
+    calendar: 'gregory',
     timeZone: 'UTC',
   }).format(time)
+}
+
+/** @returns The page's language with the reader's region, such as `en-GB`. */
+function locale(): string {
+  const { languages } = navigator
+  const own = languages.filter((tag) => tag.toLowerCase().split('-')[0] === language)
+  const regions = [...own, ...languages].map((tag) => /-([a-z]{2}|\d{3})\b/i.exec(tag)?.[1])
+  const region = regions.find((each) => each !== undefined)
+  return region === undefined ? language : `${language}-${region}`
 }
 
 function kept(): string | null {
