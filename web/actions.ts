@@ -32,6 +32,7 @@ export function createActions(session: Session): Actions {
     checkText: (text) => attempt(() => parseSubject(text)),
     checkFile: (file) => attempt(() => readFile(file)),
     retry: () => session.restart(true),
+    open: (subject) => session.start(subject, true),
     trustBlock: (trustedBlock) => session.restart(true, { trustedBlock }),
     async saveProof() {
       if (state.phase.at !== 'done') return false

@@ -1,5 +1,5 @@
 import type { DocumentPart } from '../document/document.ts'
-import type { Judgement, VerdictStatus } from '../verifier/verdict.ts'
+import type { BlockchainProof, Judgement, VerdictStatus } from '../verifier/verdict.ts'
 
 /** A verdict on a document or on an excerpt of one. */
 export type PageVerdict = Judgement & {
@@ -68,4 +68,17 @@ export function shownStatus(
 /** @returns Whether the status held at an earlier block and may have changed since. */
 export function isOutdated(findings: Findings): boolean {
   return !findings.live && CHANGEABLE.includes(shownStatus(findings))
+}
+
+/** @returns Whether the document is dated in the future. */
+export function isAhead({ checks }: PageVerdict): boolean {
+  return checks.some(({ check, outcome }) => check === 'dating' && outcome === 'fail')
+}
+
+/** @returns A name for a document of one issuer. Only its own issuer can replace a document. */
+export function keyOf(
+  { registry, issuer }: BlockchainProof,
+  documentHash: BlockchainProof['documentHash'],
+): string {
+  return `${registry} ${issuer.id} ${documentHash}`
 }

@@ -1,4 +1,5 @@
 import { h } from './dom.ts'
+import { isToCompare } from './doubt.ts'
 import { t } from './i18n.ts'
 import type { Actions, Done, Phase, State } from './state.ts'
 import { viewActions } from './views/actions.ts'
@@ -6,11 +7,10 @@ import { viewAsk } from './views/ask.ts'
 import { viewChecks } from './views/checks.ts'
 import { viewDocument } from './views/document.ts'
 import { viewHeader } from './views/header.ts'
-import { viewParties } from './views/parties.ts'
 import { viewPrinted } from './views/print.ts'
 import { viewShare } from './views/share.ts'
 import { viewStatement } from './views/statement.ts'
-import { viewHint, viewTrust } from './views/trust.ts'
+import { viewTrust } from './views/trust.ts'
 import { viewVerdict } from './views/verdict.ts'
 import { headlineOf, networkWarning, spoken, spokenIdentity } from './words.ts'
 
@@ -23,7 +23,7 @@ export type Screen = {
   /** Announces a text to screen readers. */
   announce(text: string): void
   announceOutcome(): void
-  /** Redraws the parts that depend on the issuer's domain, and announces its answer. */
+  /** Redraws what depends on the issuer's domain, and announces its answer. */
   drawIdentity(phase: Done): void
   focusVerdict(): void
 }
@@ -62,12 +62,14 @@ export function createScreen(state: State, actions: () => Actions): Screen {
       live.textContent = phase.at === 'done' ? `${spoken(phase, sources)} ${to}`.trim() : ''
     },
     drawIdentity(phase) {
-      const parties = viewParties(phase)
-      if (parties) document.querySelector('.parties')?.replaceWith(parties)
+      document.title = titleOf(state)
+      const isFocused = document.activeElement?.id === 'verdict'
+      document.querySelector('.verdict')?.replaceWith(viewVerdict(state, actions()))
+      if (isFocused) document.getElementById('verdict')?.focus()
       const checks = document.querySelector('.checks')
       const isOpen = checks?.querySelector('details')?.open ?? false
       checks?.replaceWith(viewChecks(phase.verdict.checks, { isOpen }))
-      later.textContent = spokenIdentity(phase.verdict)
+      later.textContent = spokenIdentity(phase)
     },
     focusVerdict() {
       document.getElementById('verdict')?.focus()
@@ -86,7 +88,6 @@ function viewMain(state: State, actions: Actions): Node[] {
       ? [viewAsk(state, actions), viewTrust(state, actions)]
       : [
           viewVerdict(state, actions),
-          viewHint(state),
           ...(phase.at === 'done' ? viewRest(phase, state, actions) : []),
           phase.at === 'checking' && viewChecks(phase.checks, { isRunning: true }),
           viewTrust(state, actions),
@@ -98,7 +99,7 @@ function viewMain(state: State, actions: Actions): Node[] {
 function viewRest(phase: Done, { sources }: State, actions: Actions): (Node | false)[] {
   return [
     viewStatement(phase),
-    viewDocument(phase),
+    !isToCompare(phase) && viewDocument(phase),
     viewChecks(phase.verdict.checks),
     viewActions(phase, actions),
     viewShare(phase, actions),

@@ -1,7 +1,7 @@
 import { isPresentationLink } from '../document/presentation-link.ts'
 import { type Check, FormatError } from '../verifier/index.ts'
 import { check } from './check.ts'
-import type { PageVerdict } from './findings.ts'
+import { keyOf, type PageVerdict } from './findings.ts'
 import { t } from './i18n.ts'
 import { askIdentity, domainToAsk, mayAsk } from './identity.ts'
 import {
@@ -188,7 +188,14 @@ async function findOut(
   try {
     const findings = await check(subject, state.sources, watch)
     const saidErased = await isSaidErased(findings.verdict, state)
-    const done = { subject, ...findings, saidErased, checkedAt: Date.now() }
+    const newer = newerOf(subject, findings.verdict, state)
+    const done = {
+      subject,
+      ...findings,
+      saidErased,
+      checkedAt: Date.now(),
+      ...(newer && { newer }),
+    }
     if (!mayAsk(state.sources)) return { at: 'done', ...done }
     const asking = domainToAsk(findings.verdict)
     if (asking !== undefined) return { at: 'done', ...done, asking }
@@ -200,6 +207,22 @@ async function findOut(
     if (!watch.signal.aborted) console.error(error)
     return { at: 'failed', subject }
   }
+}
+
+/**
+ * Remembers what a valid document replaces, as long as the page is open: the registry does not say
+ * by what a document was replaced.
+ *
+ * @returns The document in the place of this one, if the reader has opened it.
+ */
+function newerOf(
+  subject: Subject,
+  { valid, status, fields, blockchainProof: proof }: PageVerdict,
+  { newer }: State,
+): Subject | undefined {
+  if (proof === null) return undefined
+  if (valid && fields?.supersedes) newer.set(keyOf(proof, fields.supersedes), subject)
+  return status === 'superseded' ? newer.get(keyOf(proof, proof.documentHash)) : undefined
 }
 
 async function isSaidErased(

@@ -28,6 +28,8 @@ export type Done = Findings & {
   blocks: Uint8Array[]
   /** The domain whose answer is pending. */
   asking?: string
+  /** The document in the place of a replaced one, if the reader has opened it. */
+  newer?: Subject
 }
 
 /** The state of the page; exists as long as the page. */
@@ -37,6 +39,8 @@ export type State = {
   readonly config: PageConfig | null
   /** The sources: the page's own, or the reader's choice. */
   sources: Sources
+  /** Valid documents that the reader has opened, by the document that each replaces. */
+  readonly newer: Map<string, Subject>
   problem?: Problem
 }
 
@@ -50,6 +54,8 @@ export type Actions = {
   checkText(text: string): void
   checkFile(file: File): void
   retry(): void
+  /** Checks a document that the reader has opened before. */
+  open(subject: Subject): void
   /** Checks a proof file with the hash of a block that the reader trusts. */
   trustBlock(hash: Hex): void
   /** @returns Whether it was saved. */
@@ -65,6 +71,7 @@ export function createState(config: PageConfig | null): State {
     phase: { at: 'ask' },
     config,
     sources: { ...usualSources(config), ...keptChoice() },
+    newer: new Map(),
   }
 }
 

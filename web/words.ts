@@ -3,19 +3,27 @@ import { parseRegistryId } from '../document/registry-id.ts'
 import type { BlockchainProof, VerdictStatus } from '../verifier/index.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Sources } from './config.ts'
-import { type Findings, isOutdated, type PageVerdict, shownStatus } from './findings.ts'
+import { doubtOf, isToCompare } from './doubt.ts'
+import { type Findings, isAhead, isOutdated, type PageVerdict, shownStatus } from './findings.ts'
 import { maybe, showAgo, showDate, showDay, showList, showNumber, t } from './i18n.ts'
 import { identityOf } from './identity.ts'
-import { isExcerpt } from './input.ts'
+import { isExcerpt, type Subject } from './input.ts'
 import type { Done, Phase } from './state.ts'
 import type { TextKey } from './strings/en.ts'
 
+/**
+ * An issuer's name beside these statuses would lend them its reputation: only the details show it.
+ */
+export const NAMELESS: readonly string[] = ['wrong_key', 'tampered']
+
 /** @returns The verdict in one line. */
-export function headlineOf(findings: Findings): string {
-  const status = shownStatus(findings)
-  return isOutdated(findings)
+export function headlineOf(phase: Done): string {
+  const status = shownStatus(phase)
+  const doubt = doubtOf(phase)
+  if (doubt !== undefined) return t(`valid.${doubt}`)
+  return isOutdated(phase)
     ? t(`${pastOf(status)}.past`, {
-        date: showDay(findings.verdict.asOf?.blockTime ?? 0),
+        date: showDay(phase.verdict.asOf?.blockTime ?? 0),
       })
     : t(`${status}.title`)
 }
@@ -30,7 +38,17 @@ function pastOf(status: VerdictStatus): 'valid' | 'suspended' | 'not_issued' {
  * valid.
  */
 export function linesOf(phase: Done): string[] {
-  return [meaningOf(phase), ...reasonsOf(phase), ...(phase.saidErased ? [t('erased.here')] : [])]
+  return [
+    meaningOf(phase),
+    ...(phase.verdict.status === 'superseded' ? [successorOf(phase)] : []),
+    ...reasonsOf(phase),
+    ...(phase.saidErased ? [t('erased.here')] : []),
+  ]
+}
+
+/** @returns Where the newer document is: the registry does not name it. */
+function successorOf({ newer }: Done): string {
+  return t(newer === undefined ? 'superseded.ask' : 'superseded.held')
 }
 
 function meaningOf(findings: Findings): string {
@@ -118,10 +136,19 @@ export function agoOf(checkedAt: number): string {
   return seconds < 60 ? t('checked.now') : t('checked.ago', { ago: showAgo(seconds) })
 }
 
+/** @returns A notice that nobody confirms the issuer, where the headline does not say it. */
+export function unconfirmedNotice(phase: Done): string | undefined {
+  const { verdict, asking } = phase
+  const isSilent =
+    asking !== undefined || verdict.blockchainProof === null || NAMELESS.includes(verdict.status)
+  if (isSilent || doubtOf(phase) === 'unconfirmed') return undefined
+  return identityOf(verdict).outcome === 'unknown' ? t('issuer.nobody') : undefined
+}
+
 /** @returns A notice if the document is dated in the future. */
-export function datingNotice({ checks, fields }: PageVerdict): string | undefined {
-  const early = checks.some(({ check, outcome }) => check === 'dating' && outcome === 'fail')
-  return early && fields?.issuedAt !== undefined
+export function datingNotice(verdict: PageVerdict): string | undefined {
+  const { fields } = verdict
+  return isAhead(verdict) && fields?.issuedAt !== undefined
     ? t('dating.notice', { date: showDate(fields.issuedAt) })
     : undefined
 }
@@ -148,26 +175,40 @@ export function closedNotice({ blockchainProof }: PageVerdict): string | undefin
   return t('closed.notice', { block: [showNumber(closedBlock), ...day].join(' · ') })
 }
 
+/** @returns The registry that a link or file names, if it is not the one that the page trusts. */
+export function otherRegistry({ hint }: Subject, { registry }: Sources): string | undefined {
+  return hint?.toLowerCase() === registry ? undefined : hint
+}
+
 /** @returns The outcome, for a screen reader. */
 export function spoken(phase: Done, sources: Sources): string {
   const warning = networkWarning(sources)
   const { verdict } = phase
+  const other = otherRegistry(phase.subject, sources)
   const notices = [datingNotice, setAsideNotice, revokerNotice, closedNotice]
-  return [
-    ...(warning === undefined ? [] : [`${warning}.`]),
+  const lines = [
+    warning && `${warning}.`,
     `${headlineOf(phase)}.`,
-    ...notices.flatMap((noticeOf) => noticeOf(verdict) ?? []),
+    other && t('trust.other', { registry: other }),
+    unconfirmedNotice(phase),
+    isToCompare(phase) && t('document.compare'),
+    ...notices.map((noticeOf) => noticeOf(verdict)),
     ...linesOf(phase),
-  ].join(' ')
+  ]
+  return lines.filter(Boolean).join(' ')
 }
 
-/** @returns The answer of the issuer's domain, for a screen reader. */
-export function spokenIdentity(verdict: PageVerdict): string {
-  const { name, uri, domain } = verdict.blockchainProof?.issuer ?? {}
+/** @returns The headline with the answer of the issuer's domain, for a screen reader. */
+export function spokenIdentity(phase: Done): string {
+  return `${headlineOf(phase)}. ${answerOf(phase.verdict)}`
+}
+
+function answerOf(verdict: PageVerdict): string {
+  const { name = '', uri, domain } = verdict.blockchainProof?.issuer ?? {}
   if (domain) return `${t('domain.confirmed')} ${domain}.`
   const { outcome, code } = identityOf(verdict)
-  if (outcome !== 'fail') return t('issuer.unconfirmed', { issuer: name ?? '' })
-  return `${uri ?? ''}: ${t(denialOf(code))}`
+  if (outcome !== 'fail') return `${t('issuer.nobody')} ${t('issuer.calls', { issuer: name })}`
+  return `${t(denialOf(code))} ${uri ?? ''}`
 }
 
 /** @returns The text of a domain that does not confirm the issuer. */

@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 
 /** Drops a file on the page, like a reader. */
@@ -16,4 +17,14 @@ export async function give(
     { text, name, type },
   )
   await page.dispatchEvent('main', 'drop', { dataTransfer: data })
+}
+
+/** @returns A PDF as far as the page reads it: with one attachment, for a file input. */
+export function pdfOf(attachment: object) {
+  const buffer = Buffer.concat([
+    Buffer.from('%PDF-1.7\n1 0 obj <</Type/EmbeddedFile/Filter/FlateDecode>> stream\n'),
+    deflateSync(JSON.stringify(attachment)),
+    Buffer.from('\nendstream endobj\n%%EOF'),
+  ])
+  return { name: 'certificate.pdf', mimeType: 'application/pdf', buffer }
 }

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { createDidDocument } from '../../verifier/identity.ts'
 import { launchChromium } from './chromium.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 import { type PageWorld, startPageWorld } from './page-world.ts'
@@ -14,7 +15,7 @@ export type PageFixture = {
 }
 
 const ETHEREUM = 1
-const ISSUER = {
+export const ISSUER = {
   name: 'University of Testville',
   uri: 'https://diploma.testville.example',
 }
@@ -44,10 +45,28 @@ export function usePage(): PageFixture {
   })
   beforeEach(async () => {
     fixture.context = await fixture.browser.newContext({ locale: 'en' })
+    await serveDidDocument(fixture.context, fixture.world, 1)
     fixture.page = await fixture.context.newPage()
     fixture.world.node = 'answers'
     fixture.world.content = 'answers'
   })
   afterEach(() => fixture.context.close())
   return fixture
+}
+
+/**
+ * Answers for the issuer's domain, in place of earlier answers.
+ *
+ * @param issuerId That the domain names.
+ */
+export async function serveDidDocument(
+  browser: BrowserContext | Page,
+  { config: { registry } }: PageWorld,
+  issuerId: number,
+): Promise<void> {
+  const did = `did:web:${new URL(ISSUER.uri).host}`
+  const json = createDidDocument({ did, registry, issuerId })
+  const headers = { 'access-control-allow-origin': '*' }
+  await browser.unrouteAll()
+  await browser.route(`${ISSUER.uri}/**`, (route) => route.fulfill({ json, headers }))
 }

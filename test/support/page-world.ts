@@ -44,6 +44,7 @@ export type PageWorld = {
   issueInBatch(fields?: Partial<Document>): Promise<string>
   revoke(hash: Uint8Array): Promise<void>
   suspend(hash: Uint8Array): Promise<void>
+  supersede(hash: Uint8Array): Promise<void>
   /** Revokes or releases a document by an account that is distrusted afterwards. */
   steal(name: 'revoke' | 'release', hash: Uint8Array): Promise<void>
   /** Closes the issuer, or opens it again. */
@@ -161,6 +162,7 @@ export async function startPageWorld(
     },
     revoke: (hash) => revokeFor(hash, REVOCATION_REASONS.privilegeWithdrawn),
     suspend: (hash) => revokeFor(hash, SUSPENDED),
+    supersede: (hash) => revokeFor(hash, REVOCATION_REASONS.superseded),
     async steal(name, hash) {
       const thief = randomKey()
       const { address } = new Wallet(thief)

@@ -48,7 +48,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await card.textContent()).toContain('Checked just now')
     const statement = page.locator('.statement')
     expect(await statement.textContent()).toMatch(
-      new RegExp(`state of ${dayOf(bundle)} at .* UTC: Valid\\.`),
+      new RegExp(`state of ${dayOf(bundle)} at .* UTC: Issued and unchanged\\.`),
     )
     expect(await statement.textContent()).toContain('The result above counts')
   })

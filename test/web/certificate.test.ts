@@ -1,38 +1,72 @@
-import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { describeInBrowser } from '../support/chromium.ts'
-import { usePage } from '../support/page-fixture.ts'
+import { pdfOf } from '../support/give-file.ts'
+import { serveDidDocument, usePage } from '../support/page-fixture.ts'
 
-/** A PDF as far as the page looks, with one attachment. */
-const pdfOf = (content: string) =>
-  Buffer.concat([
-    Buffer.from('%PDF-1.7\n1 0 obj <</Type/EmbeddedFile/Filter/FlateDecode>> stream\n'),
-    deflateSync(content),
-    Buffer.from('\nendstream endobj\n%%EOF'),
-  ])
+const COMPARE = 'Compare every entry: nobody has checked what is printed'
+const PHONE = { width: 390, height: 844 }
 
 describeInBrowser('the page takes a certificate', () => {
   const fixture = usePage()
-  const choose = async (buffer: Buffer) => {
+  const choose = async (attachment: object) => {
     const { world, pages, page } = fixture
+    await page.setViewportSize(PHONE)
     await page.goto(pages.host({ ...world.config }))
-    const file = { name: 'certificate.pdf', mimeType: 'application/pdf', buffer }
-    await page.locator('input[type=file]').setInputFiles(file)
+    await page.locator('input[type=file]').setInputFiles(pdfOf(attachment))
+  }
+  const issue = async () => {
+    const { publicId, hash } = await fixture.world.issue()
+    return { hash, bundle: await fixture.world.bundle(publicId) }
   }
 
-  test('default: asks the node, and shows the words to compare with the paper', async () => {
+  test('default: asks to compare the PDF, with the entries in the card, and is not green', async () => {
+    const { page } = fixture
+    const { bundle } = await issue()
+    await choose(bundle)
+    await page.locator('.linked').waitFor()
+    const card = page.locator('.verdict.unsure[data-status=valid]')
+    expect(await card.locator('h1').textContent()).toBe(COMPARE)
+    expect(await page.title()).toContain(COMPARE)
+    expect(await page.locator('[role=status]').first().textContent()).toContain(COMPARE)
+    expect(await card.locator('#compare').textContent()).toMatch(
+      /^Compare every entry with the PDF/,
+    )
+    const entries = await card.locator('.document dl > div').all()
+    expect(entries).toHaveLength(5)
+    // Without scrolling.
+    for (const entry of entries) {
+      const box = await entry.boundingBox()
+      expect((box?.y ?? PHONE.height) + (box?.height ?? 0)).toBeLessThan(PHONE.height)
+    }
+    expect(await page.locator('.document').count()).toBe(1)
+  })
+
+  test('behavior: also says that nobody confirms the issuer', async () => {
+    const { world, page, context } = fixture
+    await context.unrouteAll()
+    const { bundle } = await issue()
+    await choose(bundle)
+    await page.locator('.verdict.unsure #unconfirmed').waitFor()
+    expect(await page.locator('h1').textContent()).toBe(COMPARE)
+    await serveDidDocument(context, world, 2)
+    await choose(bundle)
+    await page.locator('.verdict.denied #compare').waitFor()
+    expect(await page.locator('h1').textContent()).toContain('does not confirm it')
+  })
+
+  test('behavior: there is nothing to compare with a revoked document', async () => {
     const { world, page } = fixture
-    const { publicId } = await world.issue()
-    await choose(pdfOf(JSON.stringify(await world.bundle(publicId))))
-    await page.locator('.verdict.good[data-status=valid]').waitFor()
-    const text = await page.locator('.document').textContent()
-    expect(text).toContain('Ada')
-    expect(text).toContain('Compare every entry with the PDF or the paper')
+    const { bundle, hash } = await issue()
+    await world.revoke(hash)
+    await choose(bundle)
+    await page.locator('.verdict.bad[data-status=revoked]').waitFor()
+    expect(await page.locator('#compare').count()).toBe(0)
+    expect(await page.locator('.document').count()).toBe(1)
   })
 
   test('error: says that a PDF has no proof attached', async () => {
     const { page } = fixture
-    await choose(pdfOf('{}'))
+    await choose({})
     await page.getByText('This PDF has no proof file attached').waitFor()
   })
 })

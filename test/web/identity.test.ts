@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { toHex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { createDidDocument } from '../../verifier/identity.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
@@ -12,6 +13,9 @@ const ETHEREUM = 1
 const LOCAL = 31337
 const DOMAIN = 'diploma.testville.example'
 const NAME = 'University of Testville'
+const UNCONFIRMED = 'Issued and unchanged, but nobody confirms who the issuer is'
+const DENIED = 'The domain that the issuer names does not confirm it'
+const NOT_LISTED = 'The domain of the issuer does not list the account that issued it'
 const CORS = { 'access-control-allow-origin': '*' }
 
 describeInBrowser('who issued it, on the page', () => {
@@ -78,6 +82,13 @@ describeInBrowser('who issued it, on the page', () => {
     await page.locator('.verdict:not(.busy)').waitFor()
   }
   const parties = () => page.locator('.parties')
+  /** The card, its title, and the title of the page agree. */
+  const looks = async (tone: string, title: string) => {
+    const card = page.locator('.verdict[data-status=valid]')
+    expect(await card.getAttribute('class')).toBe(`verdict ${tone}`)
+    expect(await card.locator('h1').textContent()).toBe(title)
+    expect(await page.title()).toContain(`· ${title} ·`)
+  }
   const check = (code: string) =>
     page
       .locator(`.checks li[data-check=identity][data-code=${code}]`)
@@ -97,8 +108,9 @@ describeInBrowser('who issued it, on the page', () => {
       page.locator(selector).evaluate((e) => Number.parseFloat(getComputedStyle(e).fontSize))
     expect(await size('.linked .host')).toBeGreaterThan(await size('.parties .to'))
     expect(await page.locator('[role=status]').nth(1).textContent()).toBe(
-      `The issuer is confirmed by the domain ${host}.`,
+      `Valid. The issuer is confirmed by the domain ${host}.`,
     )
+    await looks('good', 'Valid')
   })
 
   test('behavior: asks without a cookie or the address of the page or the document', async () => {
@@ -113,25 +125,27 @@ describeInBrowser('who issued it, on the page', () => {
   })
 
   test.each([
-    ['denied', 'does not confirm it', { issuerId: 2 }],
+    ['denied', 'does not confirm it', { issuerId: 2 }, DENIED],
     [
       'account_not_listed',
       'but not the account that issued',
       { accounts: [`0x${'1'.repeat(40)}`] },
+      NOT_LISTED,
     ],
-  ] as const)('behavior: warns beside the verdict: %s', async (code, words, changes) => {
+  ] as const)('behavior: a denial is red: %s', async (code, words, changes, title) => {
     answer = serving(statement(changes))
     await open()
     const denial = page.locator('.verdict #denial')
     await denial.waitFor()
     expect(await denial.textContent()).toContain(words)
     expect(await denial.textContent()).toContain(host)
-    expect(await parties().textContent()).toContain('not confirmed by any')
     await check(code)
     expect(await page.locator('.checks > ul').textContent()).toContain(code)
     // It decides no status.
-    expect(await page.locator('.verdict.good').count()).toBe(1)
+    await looks('denied', title)
+    expect(await page.locator('[role=status]').nth(1).textContent()).toContain(title)
     expect(await page.locator('.linked').count()).toBe(0)
+    expect(await parties().locator('strong', { hasText: NAME }).count()).toBe(0)
   })
 
   const MOVED = { ...CORS, location: 'http://localhost/did.json' }
@@ -147,12 +161,18 @@ describeInBrowser('who issued it, on the page', () => {
     answer = manner
     await open()
     await check(code)
-    expect(await parties().textContent()).toContain(
-      `calls itself ${NAME}, not confirmed by any domain`,
+    await looks('unsure', UNCONFIRMED)
+    expect(await page.locator('[role=status]').nth(1).textContent()).toBe(
+      `${UNCONFIRMED}. No domain confirms who the issuer is. The issuer calls itself ${NAME}.`,
     )
-    expect(await parties().textContent()).toContain(host)
     expect(await page.locator('.linked, #denial').count()).toBe(0)
-    expect(await page.locator('.verdict.good').count()).toBe(1)
+    // The name comes last, and neither it nor the address stands out.
+    expect(await parties().textContent()).toMatch(/anyone can choose a name\..*calls itself/)
+    expect(await parties().textContent()).toContain(host)
+    const styles = await parties()
+      .locator('.host strong, p:last-child bdi')
+      .evaluateAll((all) => all.map((e) => getComputedStyle(e)).map((s) => Number(s.fontWeight)))
+    expect(styles).toEqual([400, 400])
   })
 
   test('behavior: a slow domain does not delay the verdict, and is filled in', async () => {
@@ -165,7 +185,7 @@ describeInBrowser('who issued it, on the page', () => {
       serving(statement())(...to)
     }
     await open()
-    expect(await page.locator('h1').textContent()).toBe('Valid')
+    await looks('asking', 'Issued and unchanged')
     expect(await parties().textContent()).toContain('Asking this domain')
     // What the reader does in the meantime stays.
     await page.getByText('Share only some fields').click()
@@ -173,6 +193,7 @@ describeInBrowser('who issued it, on the page', () => {
     await page.getByText(/checks passed/).click()
     release()
     await parties().locator('.linked').waitFor()
+    await looks('good', 'Valid')
     expect(await page.getByLabel('Identifier').isChecked()).toBe(true)
     expect(await page.locator('.checks details').getAttribute('open')).toBe('')
   })
@@ -195,7 +216,7 @@ describeInBrowser('who issued it, on the page', () => {
     await check('not_asked')
     expect(await parties().textContent()).toContain('has not asked it')
     await page.reload()
-    await page.locator('.verdict.good').waitFor()
+    await page.locator('.verdict.unsure').waitFor()
     await check('not_asked')
     expect(asked).toEqual([])
     await page.getByText('Choose whom to ask').click()
@@ -206,9 +227,48 @@ describeInBrowser('who issued it, on the page', () => {
   test('behavior: the server of the page can turn it off', async () => {
     const config = { ...world.config, identity: false }
     await page.goto(`${pages.host(config)}#${publicId}`)
-    await page.locator('.verdict.good').waitFor()
+    await page.locator('.verdict.unsure').waitFor()
     await check('not_asked')
     expect(asked).toEqual([])
+  })
+
+  test('behavior: a replaced document names neither its issuer as a fact nor a newer one', async () => {
+    answer = (_, response) => response.destroy()
+    const { publicId, hash } = await world.issue()
+    await world.supersede(hash)
+    await open(publicId)
+    expect(await page.locator('.verdict.past #unconfirmed').textContent()).toBe(
+      'No domain confirms who the issuer is.',
+    )
+    expect(await page.locator('.verdict').textContent()).toContain(
+      'Ask whoever gave it to you for the newer one, or the issuer.',
+    )
+    expect(await page.getByRole('button', { name: 'Show the newer one' }).count()).toBe(0)
+  })
+
+  test('behavior: a replaced document leads to the newer one that was opened before', async () => {
+    const [old, other] = [await world.issue(), await world.issue()]
+    const newer = await world.issue({ supersedes: toHex(old.hash) })
+    await world.supersede(old.hash)
+    await world.supersede(other.hash)
+    await open(newer.publicId)
+    await check('linked')
+    const next = async (publicId: string) => {
+      await page.getByLabel('Code or link').fill(publicId)
+      await page.keyboard.press('Enter')
+      await page.locator('.verdict[data-status=superseded]').waitFor()
+    }
+    await next(other.publicId)
+    expect(await page.getByRole('button', { name: 'Show the newer one' }).count()).toBe(0)
+    await next(old.publicId)
+    expect(await page.locator('.verdict').textContent()).not.toContain('Ask whoever')
+    await page.getByRole('button', { name: 'Show the newer one' }).click()
+    await page.locator('.verdict.good').waitFor()
+    expect(await page.locator('.document').textContent()).toContain(toHex(old.hash))
+    // It is forgotten with the page.
+    page = await context.newPage()
+    await open(old.publicId)
+    expect(await page.getByRole('button', { name: 'Show the newer one' }).count()).toBe(0)
   })
 
   test('behavior: the policy lets the page ask any domain over https', async () => {

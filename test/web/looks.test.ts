@@ -1,15 +1,16 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Document } from '../../document/document.ts'
+import { toHex } from '../../document/hex.ts'
 import { createPresentation } from '../../document/presentation.ts'
 import { encodePublicId } from '../../document/public-id.ts'
-import { createDidDocument } from '../../verifier/identity.ts'
 import { readBundle } from '../../verifier/index.ts'
 import { LANGUAGES } from '../../web/i18n.ts'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { startWorld, type World } from '../support/corpus/world.ts'
-import { give } from '../support/give-file.ts'
+import { give, pdfOf } from '../support/give-file.ts'
+import { ISSUER, serveDidDocument } from '../support/page-fixture.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
 import { type PageWorld, startPageWorld } from '../support/page-world.ts'
 import { takePicture } from '../support/pictures.ts'
@@ -45,10 +46,6 @@ const LOOKS = {
 } as const
 
 const ETHEREUM = 1
-const ISSUER = {
-  name: 'University of Testville',
-  uri: 'https://diploma.testville.example',
-}
 const DIPLOMA: Partial<Document> = {
   subjectName: 'Ada Lovelace',
   category: 'master_of_science',
@@ -61,9 +58,14 @@ const DIPLOMA: Partial<Document> = {
  * waiting.
  */
 const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Promise<void>> = {
-  async real(page, world, url) {
+  async unconfirmed(page, world, url) {
     await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
-    await page.locator('.good').waitFor()
+    await page.locator('.unsure').waitFor()
+  },
+  async asking(page, world, url) {
+    await page.route(`${ISSUER.uri}/**`, () => {})
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.asking').waitFor()
   },
   async real_revoked(page, world, url) {
     const { publicId, hash } = await world.issue(DIPLOMA)
@@ -72,11 +74,13 @@ const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Prom
     await page.locator('.bad').waitFor()
   },
   async future(page, world, url) {
+    await serveDidDocument(page, world, 1)
     const issuedAt = '2999-01-01'
     const expiresAt = '2999-12-31'
     const { publicId } = await world.issue({ ...DIPLOMA, issuedAt, expiresAt })
     await page.goto(`${url}#${publicId}`)
-    await page.locator('#dating').waitFor()
+    await page.locator('.unsure #dating').waitFor()
+    await page.unrouteAll()
   },
   async real_wrong_key(page, world, url) {
     const { hash } = await world.issue(DIPLOMA)
@@ -92,7 +96,33 @@ const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Prom
   async denied(page, world, url) {
     await serveDidDocument(page, world, 2)
     await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
-    await page.locator('#denial').waitFor()
+    await page.locator('.denied #denial').waitFor()
+  },
+  async pdf(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    await givePdf(page, world, url)
+    await page.locator('.linked').waitFor()
+  },
+  async pdf_unconfirmed(page, world, url) {
+    await page.unrouteAll()
+    await givePdf(page, world, url)
+    await page.locator('#unconfirmed').waitFor()
+  },
+  async replaced(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    const old = await world.issue(DIPLOMA)
+    const newer = await world.issue({ ...DIPLOMA, supersedes: toHex(old.hash) })
+    await world.supersede(old.hash)
+    await page.goto(`${url}#${newer.publicId}`)
+    await page.locator('.good').waitFor()
+    await page.locator('#number').fill(old.publicId)
+    await page.keyboard.press('Enter')
+    await page.locator('.past .linked').waitFor()
+  },
+  async other_registry(page, world, url) {
+    const { publicId } = await world.issue(DIPLOMA)
+    await page.goto(`${url}#publicId=${publicId}&registry=eip155:1:0x${'12'.repeat(20)}`)
+    await page.locator('.good #hint').waitFor()
   },
   async stolen_revoked(page, world, url) {
     const { publicId, hash } = await world.issue(DIPLOMA)
@@ -111,7 +141,7 @@ const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Prom
     const { publicId } = await world.issue(DIPLOMA)
     await world.setClosed(true)
     await page.goto(`${url}#${publicId}`)
-    await page.locator('.good #closed').waitFor()
+    await page.locator('.verdict:not(.asking) #closed').waitFor()
     await world.setClosed(false)
   },
   async share(page, world, url) {
@@ -170,17 +200,10 @@ const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Prom
   },
 }
 
-/** @param issuerId That the issuer's domain names. */
-async function serveDidDocument(
-  page: Page,
-  { config: { registry } }: PageWorld,
-  issuerId: number,
-): Promise<void> {
-  const did = `did:web:${new URL(ISSUER.uri).host}`
-  const json = createDidDocument({ did, registry, issuerId })
-  const headers = { 'access-control-allow-origin': '*' }
-  await page.unrouteAll()
-  await page.route(`${ISSUER.uri}/**`, (route) => route.fulfill({ json, headers }))
+async function givePdf(page: Page, world: PageWorld, url: string): Promise<void> {
+  const { publicId } = await world.issue(DIPLOMA)
+  await page.goto(url)
+  await page.locator('input[type=file]').setInputFiles(pdfOf(await world.bundle(publicId)))
 }
 
 /** Drops an excerpt with the name and one entry. */
@@ -269,7 +292,7 @@ describeInBrowser('how the page looks', () => {
     expect(await page.locator('#revoker').count()).toBe(0)
     await play('closed')
     expect(await text('#closed')).toMatch(/has closed this issuer \(block [\d,]+/)
-    expect(await text('h1')).toBe('Valid')
+    expect(await text('h1')).toBe('Issued and unchanged, but nobody confirms who the issuer is')
     await page.close()
   })
 
@@ -306,7 +329,7 @@ describeInBrowser('how the page looks', () => {
       await page.locator('#language').selectOption(tag)
       expect(await html.getAttribute('lang')).toBe(tag)
       expect(await html.getAttribute('dir')).toBe(dir)
-      expect(await page.locator('h1').textContent()).toBe(texts['valid.title'])
+      expect(await page.locator('h1').textContent()).toBe(texts['valid.unconfirmed'])
       expect(await page.locator('#language').evaluate((e) => e === document.activeElement)).toBe(
         true,
       )

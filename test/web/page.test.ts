@@ -11,6 +11,9 @@ import { transact } from '../support/transact.ts'
 /** The one thing that is asked of anybody else. */
 const DID_DOCUMENT = 'https://testville.example/.well-known/did.json'
 
+/** The domain cannot be asked. */
+const UNCONFIRMED = 'Issued and unchanged, but nobody confirms who the issuer is'
+
 /** Text that attacks who shows it as anything but text. */
 const HOSTILE = [
   '<script>alert(1)</script>',
@@ -80,7 +83,8 @@ describeInBrowser('the page, as the gateway serves it', () => {
   test('default: shows a valid document', async () => {
     const { verifyUrl } = await issue({ metadata: { registrar: 'Testville' } })
     await page.goto(verifyUrl)
-    expect(await (await verdict('valid')).textContent()).toBe('Valid')
+    await page.locator('.verdict.unsure[data-status=valid]').waitFor()
+    expect(await page.locator('h1').textContent()).toBe(UNCONFIRMED)
     const shown = await page.locator('main').textContent()
     for (const text of [
       'Ada Lovelace',
@@ -93,10 +97,11 @@ describeInBrowser('the page, as the gateway serves it', () => {
       stack.registry,
     ])
       expect(shown).toContain(text)
-    expect(await page.title()).toBe('Test or unknown network · Valid · Document check')
+    expect(await page.title()).toBe(`Test or unknown network · ${UNCONFIRMED} · Document check`)
     expect(await page.locator('[role=status]').first().textContent()).toMatch(
-      /^Test network, or one not known to carry real documents\. Valid\. /,
+      /^Test network, or one not known to carry real documents\. Issued and unchanged\. /,
     )
+    expect(await page.locator('[role=status]').nth(1).textContent()).toContain(UNCONFIRMED)
   })
 
   test('behavior: secrets never leave the browser nor a trace in it', async () => {

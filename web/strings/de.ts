@@ -44,6 +44,14 @@ export const de: Texts = {
   checking: 'Wird geprüft …',
   'valid.title': 'Gültig',
   'valid.text': 'Es wurde nicht zurückgezogen und ist nicht abgelaufen.',
+  'valid.asking': 'Ausgestellt und unverändert',
+  'valid.denied': 'Die Domain, die der Aussteller nennt, bestätigt ihn nicht',
+  'valid.notListed':
+    'Die Domain des Ausstellers führt das Konto nicht auf, mit dem es ausgestellt wurde',
+  'valid.unconfirmed':
+    'Ausgestellt und unverändert, aber niemand bestätigt, wer der Aussteller ist',
+  'valid.pdf': 'Vergleichen Sie jeden Eintrag: Was gedruckt ist, hat niemand geprüft',
+  'valid.future': 'Ausgestellt und unverändert, aber mit einem Datum in der Zukunft',
   'valid.past': 'War am {date} gültig, seither nicht geprüft',
   'valid.past.text':
     'Es kann inzwischen zurückgezogen worden sein. Prüfen Sie es noch einmal, bevor Sie sich darauf verlassen.',
@@ -54,7 +62,11 @@ export const de: Texts = {
   'not_issued.past.text':
     'Das Register hatte damals keinen Eintrag zu diesem Dokument. Es kann inzwischen ausgestellt worden sein.',
   'superseded.title': 'Ersetzt',
-  'superseded.text': 'Der Aussteller hat es am {date} ersetzt. Verlangen Sie das neuere.',
+  'superseded.text': 'Der Aussteller hat es am {date} ersetzt.',
+  'superseded.ask':
+    'Verlangen Sie das neuere von der Person, die es Ihnen gegeben hat, oder vom Aussteller.',
+  'superseded.held': 'Das neuere haben Sie auf dieser Seite schon geöffnet.',
+  'superseded.open': 'Das neuere zeigen',
   'revoked.title': 'Widerrufen',
   'revoked.text': 'Der Aussteller hat es am {date} endgültig zurückgezogen. Grund: {reason}.',
   'suspended.title': 'Ausgesetzt',
@@ -112,7 +124,7 @@ export const de: Texts = {
   'issuer.none':
     'Der Aussteller hat keine Adresse eintragen lassen: Es gibt niemanden, den man fragen könnte.',
   'issuer.calls': 'Der Aussteller nennt sich {issuer}.',
-  'issuer.unconfirmed': 'Der Aussteller nennt sich {issuer}, von keiner Domain bestätigt.',
+  'issuer.nobody': 'Keine Domain bestätigt, wer der Aussteller ist.',
   'domain.confirmed': 'Der Aussteller ist bestätigt von der Domain',
   'domain.linked':
     'Diese Domain bestätigt den Aussteller, der sich {issuer} nennt. Ist es die Domain, die Sie erwarten?',

@@ -48,6 +48,12 @@ export const en = {
 
   'valid.title': 'Valid',
   'valid.text': 'It has not been withdrawn and has not expired.',
+  'valid.asking': 'Issued and unchanged',
+  'valid.denied': 'The domain that the issuer names does not confirm it',
+  'valid.notListed': 'The domain of the issuer does not list the account that issued it',
+  'valid.unconfirmed': 'Issued and unchanged, but nobody confirms who the issuer is',
+  'valid.pdf': 'Compare every entry: nobody has checked what is printed',
+  'valid.future': 'Issued and unchanged, but dated in the future',
   'valid.past': 'Was valid on {date}, not checked since',
   'valid.past.text': 'It may have been withdrawn since then. Check it again before you rely on it.',
   'not_issued.title': 'Never issued',
@@ -57,7 +63,10 @@ export const en = {
   'not_issued.past.text':
     'The registry had no record of this document then. It may have been issued since.',
   'superseded.title': 'Replaced',
-  'superseded.text': 'The issuer replaced it on {date}. Ask for the newer one.',
+  'superseded.text': 'The issuer replaced it on {date}.',
+  'superseded.ask': 'Ask whoever gave it to you for the newer one, or the issuer.',
+  'superseded.held': 'You have opened the newer one on this page before.',
+  'superseded.open': 'Show the newer one',
   'revoked.title': 'Revoked',
   'revoked.text': 'The issuer withdrew it permanently on {date}. Reason: {reason}.',
   'suspended.title': 'On hold',
@@ -114,7 +123,7 @@ export const en = {
   'issuer.same': 'Compare it with the address that you know: anyone can choose a name.',
   'issuer.none': 'The issuer has not registered an address, so there is nobody to ask.',
   'issuer.calls': 'The issuer calls itself {issuer}.',
-  'issuer.unconfirmed': 'The issuer calls itself {issuer}, not confirmed by any domain.',
+  'issuer.nobody': 'No domain confirms who the issuer is.',
   'domain.confirmed': 'The issuer is confirmed by the domain',
   'domain.linked':
     'This domain confirms the issuer, which calls itself {issuer}. Is it the domain that you expect?',

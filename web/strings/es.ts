@@ -41,6 +41,12 @@ export const es: Texts = {
   checking: 'Comprobando …',
   'valid.title': 'Válido',
   'valid.text': 'No ha sido retirado y no ha caducado.',
+  'valid.asking': 'Expedido y sin cambios',
+  'valid.denied': 'El dominio que indica el emisor no lo confirma',
+  'valid.notListed': 'El dominio del emisor no menciona la cuenta que lo expidió',
+  'valid.unconfirmed': 'Expedido y sin cambios, pero nadie confirma quién es el emisor',
+  'valid.pdf': 'Compare cada dato: nadie ha comprobado lo que está impreso',
+  'valid.future': 'Expedido y sin cambios, pero con una fecha futura',
   'valid.past': 'Era válido el {date}; sin comprobar desde entonces',
   'valid.past.text':
     'Puede haber sido retirado desde entonces. Compruébelo de nuevo antes de fiarse de él.',
@@ -51,7 +57,10 @@ export const es: Texts = {
   'not_issued.past.text':
     'El registro no tenía entonces constancia de este documento. Puede haberse expedido desde entonces.',
   'superseded.title': 'Sustituido',
-  'superseded.text': 'El emisor lo sustituyó el {date}. Pida el más reciente.',
+  'superseded.text': 'El emisor lo sustituyó el {date}.',
+  'superseded.ask': 'Pida el más reciente a quien se lo entregó, o al emisor.',
+  'superseded.held': 'Usted ya ha abierto el más reciente en esta página.',
+  'superseded.open': 'Mostrar el más reciente',
   'revoked.title': 'Revocado',
   'revoked.text': 'El emisor lo retiró definitivamente el {date}. Motivo: {reason}.',
   'suspended.title': 'Suspendido',
@@ -106,7 +115,7 @@ export const es: Texts = {
   'issuer.same': 'Compárela con la dirección que usted conoce: cualquiera puede elegir un nombre.',
   'issuer.none': 'El emisor no ha registrado ninguna dirección: no hay a quién preguntar.',
   'issuer.calls': 'El emisor se hace llamar {issuer}.',
-  'issuer.unconfirmed': 'El emisor se hace llamar {issuer}, sin que ningún dominio lo confirme.',
+  'issuer.nobody': 'Ningún dominio confirma quién es el emisor.',
   'domain.confirmed': 'El emisor está confirmado por el dominio',
   'domain.linked':
     'Este dominio confirma al emisor, que se hace llamar {issuer}. ¿Es el dominio que usted espera?',

@@ -41,6 +41,12 @@ export const pt: Texts = {
   checking: 'A verificar …',
   'valid.title': 'Válido',
   'valid.text': 'Não foi retirado e não caducou.',
+  'valid.asking': 'Emitido e inalterado',
+  'valid.denied': 'O domínio que o emissor indica não o confirma',
+  'valid.notListed': 'O domínio do emissor não menciona a conta que o emitiu',
+  'valid.unconfirmed': 'Emitido e inalterado, mas ninguém confirma quem é o emissor',
+  'valid.pdf': 'Compare cada dado: ninguém verificou o que está impresso',
+  'valid.future': 'Emitido e inalterado, mas com uma data futura',
   'valid.past': 'Era válido em {date}, não verificado desde então',
   'valid.past.text':
     'Pode ter sido retirado desde então. Verifique-o de novo antes de confiar nele.',
@@ -51,7 +57,10 @@ export const pt: Texts = {
   'not_issued.past.text':
     'O registo não tinha então nenhuma inscrição deste documento. Pode ter sido emitido desde então.',
   'superseded.title': 'Substituído',
-  'superseded.text': 'O emissor substituiu-o em {date}. Peça o mais recente.',
+  'superseded.text': 'O emissor substituiu-o em {date}.',
+  'superseded.ask': 'Peça o mais recente a quem lho deu, ou ao emissor.',
+  'superseded.held': 'Já abriu o mais recente nesta página.',
+  'superseded.open': 'Mostrar o mais recente',
   'revoked.title': 'Revogado',
   'revoked.text': 'O emissor retirou-o definitivamente em {date}. Motivo: {reason}.',
   'suspended.title': 'Suspenso',
@@ -106,7 +115,7 @@ export const pt: Texts = {
   'issuer.same': 'Compare-o com o endereço que conhece: qualquer pessoa pode escolher um nome.',
   'issuer.none': 'O emissor não registou nenhum endereço: não há a quem perguntar.',
   'issuer.calls': 'O emissor apresenta-se como {issuer}.',
-  'issuer.unconfirmed': 'O emissor apresenta-se como {issuer}, sem confirmação de nenhum domínio.',
+  'issuer.nobody': 'Nenhum domínio confirma quem é o emissor.',
   'domain.confirmed': 'O emissor é confirmado pelo domínio',
   'domain.linked':
     'Este domínio confirma o emissor, que se apresenta como {issuer}. É o domínio que espera?',

@@ -18,7 +18,9 @@ export function viewActions({ subject, verdict }: Done, actions: Actions): HTMLE
     h(
       'div',
       { class: 'ways' },
-      h('button', { type: 'button', click: () => print() }, icon(...PRINT), t('print')),
+      // On paper, it would be about a document that nobody has.
+      verdict.status !== 'not_issued' &&
+        h('button', { type: 'button', click: () => print() }, icon(...PRINT), t('print')),
       !ofExcerpt &&
         telling(aloud, COPY, t('copy'), async () =>
           (await copy(subject.publicId)) ? t('copied') : t('copyFailed'),

@@ -4,9 +4,13 @@ import { h, icon } from '../dom.ts'
 export const ATTENTION = ['M12 3 2 20.5h20z', 'M12 9.5v5.5', 'M12 17.8h.01']
 
 /** A notice that does not affect the status, and so must be visible beside it. */
-export function viewAlert(id: string, notice: string | undefined): HTMLElement | false {
+export function viewAlert(
+  id: string,
+  ...notice: (Node | string | undefined)[]
+): HTMLElement | false {
+  const [first] = notice
   return (
-    notice !== undefined &&
-    h('p', { class: 'alert', id }, icon(...ATTENTION), h('span', {}, notice))
+    first !== undefined &&
+    h('p', { class: 'alert', id }, icon(...ATTENTION), h('span', {}, ...notice))
   )
 }

@@ -1,11 +1,14 @@
-import type { DocumentPart } from '../../document/document.ts'
+import { type DocumentPart, metadataOf } from '../../document/document.ts'
 import { foreign, h } from '../dom.ts'
+import { isToCompare } from '../doubt.ts'
 import { showDate, t } from '../i18n.ts'
 import { isExcerpt } from '../input.ts'
 import type { Done } from '../state.ts'
+import { viewAlert } from './alert.ts'
 
 /** The document's fields, as text; for an excerpt, the disclosed ones. */
-export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
+export function viewDocument(phase: Done): HTMLElement | false {
+  const { verdict, subject } = phase
   const { fields, checks, status } = verdict
   if (fields === null) {
     const isUnread = checks.some(
@@ -20,12 +23,12 @@ export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
   const shown = shownFields(fields)
   if (!ofExcerpt && fields.expiresAt === undefined)
     shown.push({ name: 'expiresAt', value: t('document.never') })
-  const metadata = Object.entries(fields.metadata ?? {})
+  const metadata = metadataOf(fields)
   const isEmpty = shown.length + metadata.length === 0
   return section(
     ofExcerpt ? 'excerpt' : 'document',
     ofExcerpt && h('p', { class: 'only' }, t(isEmpty ? 'excerpt.nothing' : 'excerpt.only')),
-    'fromPdf' in subject && h('p', { class: 'only' }, t('document.compare')),
+    isToCompare(phase) && viewAlert('compare', t('document.compare')),
     shown.length > 0 &&
       h('dl', {}, ...shown.map(({ name, value }) => entry(t(`document.${name}`), value))),
     metadata.length > 0 && h('h3', {}, t('document.metadata')),

@@ -4,16 +4,12 @@ import type { PageVerdict } from '../findings.ts'
 import { maybe, phrase, showDay, t } from '../i18n.ts'
 import { identityOf } from '../identity.ts'
 import type { Done } from '../state.ts'
-import { denialOf } from '../words.ts'
+import { denialOf, NAMELESS } from '../words.ts'
 import { ATTENTION } from './alert.ts'
 import { viewDomain } from './host.ts'
 
 /** Statuses that name the registry's issuer as the document's issuer, if it could be read. */
 const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
-/**
- * An issuer's name beside these statuses would lend them its reputation: only the details show it.
- */
-const NAMELESS = ['wrong_key', 'tampered']
 const GLOBE = [
   'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z',
   'M3 12h18',
@@ -24,41 +20,33 @@ const TICK = ['M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z', 'm7.8 12.3 3 3 5.6-6.2']
 
 /**
  * The subject and the issuer: the domain that vouches for it, or the name that it gives itself. The
- * domain's answer comes after the verdict and redraws this part.
+ * domain's answer comes after the verdict.
  */
-export function viewParties({ verdict, asking }: Done): HTMLElement | false {
-  const { blockchainProof: proof, status } = verdict
+export function viewParties(phase: Done): HTMLElement | false {
+  const { blockchainProof: proof, status } = phase.verdict
   if (proof === null || NAMELESS.includes(status)) return false
-  return h('div', { class: 'parties' }, ...viewIssuer(verdict, proof, asking))
+  return h('div', { class: 'parties' }, ...viewIssuer(phase, proof))
 }
 
-function viewIssuer(
-  verdict: PageVerdict,
-  { issuer, chainId }: BlockchainProof,
-  asking: string | undefined,
-): (Node | false)[] {
+function viewIssuer(phase: Done, { issuer, chainId }: BlockchainProof): (Node | false)[] {
+  const { verdict, asking } = phase
   const to = viewSubject(verdict)
-  const name = strong(issuer.name)
-  if (asking !== undefined)
-    return [
-      to,
-      h('p', {}, ...phrase('issuer.calls', { issuer: name })),
-      viewAddress(asking, t('domain.asking')),
-    ]
   if (issuer.domain !== null)
     return [
       viewLinked(issuer.domain),
       to,
-      h('p', { class: 'hint' }, ...phrase('domain.linked', { issuer: name })),
+      h('p', { class: 'hint' }, ...phrase('domain.linked', { issuer: strong(issuer.name) })),
     ]
+  // Plain and last: anyone can be registered under any name.
+  const name = h(
+    'p',
+    { class: 'hint' },
+    ...phrase('issuer.calls', { issuer: foreign(issuer.name) }),
+  )
+  if (asking !== undefined) return [to, viewAddress(asking, t('domain.asking')), name]
   const { outcome, code } = identityOf(verdict)
-  const unconfirmed = phrase('issuer.unconfirmed', { issuer: name })
-  return [
-    outcome === 'fail' && viewDenial(issuer.uri, chainId, code),
-    to,
-    h('p', {}, ...unconfirmed),
-    outcome !== 'fail' && viewUnconfirmed(issuer.uri, chainId, code),
-  ]
+  if (outcome === 'fail') return [viewDenial(issuer.uri, chainId, code), to, name]
+  return [to, viewUnconfirmed(issuer.uri, chainId, code), name]
 }
 
 function viewSubject(verdict: PageVerdict): HTMLElement | false {
@@ -96,7 +84,7 @@ function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
     'div',
     { class: 'alert denial', id: 'denial' },
     icon(...ATTENTION),
-    h('div', { class: 'place' }, ...viewDomain(domain), h('p', {}, t(denialOf(code)))),
+    h('div', { class: 'place' }, h('p', {}, t(denialOf(code))), ...viewDomain(domain)),
   )
 }
 

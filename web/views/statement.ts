@@ -15,7 +15,8 @@ export function viewStatement({ statement, live }: Findings): HTMLElement | fals
       ? [t('statement.unusable'), ...troublesOf(statement)].join(' ')
       : t('statement.text', {
           date: showTime(asOf.blockTime),
-          status: t(`${status}.title`),
+          // A proof file does not say whether a domain confirms the issuer.
+          status: t(status === 'valid' ? 'valid.asking' : `${status}.title`),
         })
   return h(
     'section',

@@ -1,23 +1,12 @@
 import { majorityOf } from '../../verifier/defaults.ts'
 import type { BlockchainProof } from '../../verifier/index.ts'
 import { isOf, originOf } from '../config.ts'
-import { foreign, h } from '../dom.ts'
+import { h } from '../dom.ts'
 import type { PageVerdict } from '../findings.ts'
-import { phrase, showBlock, showNumber, t } from '../i18n.ts'
+import { showBlock, showNumber, t } from '../i18n.ts'
 import type { Actions, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 import { viewSources } from './sources.ts'
-
-/** A warning that the link names another registry than the page trusts: a mistake, or a forgery. */
-export function viewHint({ phase, sources }: State): HTMLElement | false {
-  const hint = phase.at === 'ask' ? undefined : phase.subject.hint
-  if (hint === undefined || hint.toLowerCase() === sources.registry) return false
-  return h(
-    'p',
-    { class: 'warning', id: 'hint' },
-    ...phrase('trust.other', { registry: foreign(hint, { dir: 'ltr' }) }),
-  )
-}
 
 /** The basis of the verdict, its limits, and how to choose other sources. */
 export function viewTrust(state: State, actions: Actions): HTMLElement {
