@@ -217,16 +217,12 @@ export const de: Texts = {
   'identity.denied': 'Die Domain, die der Aussteller nennt, bestätigt ihn nicht.',
   'identity.account_not_listed':
     'Die Domain des Ausstellers führt das Konto nicht auf, mit dem es ausgestellt wurde.',
-  'identity.unknown':
-    'Ob eine Domain den Aussteller bestätigt, ist nicht bekannt. Das ändert am Ergebnis nichts.',
-  'identity.no_domain':
-    'Der Aussteller nennt keine Domain, die man fragen könnte. Das ändert am Ergebnis nichts.',
-  'identity.unreachable':
-    'Die Domain des Ausstellers konnte nicht gefragt werden. Das ändert am Ergebnis nichts.',
+  'identity.unknown': 'Ob eine Domain den Aussteller bestätigt, ist nicht bekannt.',
+  'identity.no_domain': 'Der Aussteller nennt keine Domain, die man fragen könnte.',
+  'identity.unreachable': 'Die Domain des Ausstellers konnte nicht gefragt werden.',
   'identity.malformed':
-    'Was die Domain über den Aussteller veröffentlicht, lässt sich nicht lesen. Das ändert am Ergebnis nichts.',
-  'identity.not_asked':
-    'Die Domain des Ausstellers wurde nicht gefragt. Das ändert am Ergebnis nichts.',
+    'Was die Domain über den Aussteller veröffentlicht, lässt sich nicht lesen.',
+  'identity.not_asked': 'Die Domain des Ausstellers wurde nicht gefragt.',
   'payload.pass': 'Der Inhalt wurde gefunden und ist aufs Zeichen genau der eingetragene.',
   'payload.fail': 'Der Inhalt wurde gelöscht.',
   'payload.unknown': 'Der Inhalt ist nicht verfügbar.',

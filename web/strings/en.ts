@@ -219,16 +219,11 @@ export const en = {
   'identity.denied': 'The domain that the issuer names does not confirm it.',
   'identity.account_not_listed':
     'The domain of the issuer does not list the account that issued it.',
-  'identity.unknown':
-    'Whether a domain confirms the issuer is not known. That does not change the result.',
-  'identity.no_domain':
-    'The issuer names no domain that could be asked. That does not change the result.',
-  'identity.unreachable':
-    'The domain of the issuer could not be asked. That does not change the result.',
-  'identity.malformed':
-    'What the domain publishes about the issuer cannot be read. That does not change the result.',
-  'identity.not_asked':
-    'The domain of the issuer has not been asked. That does not change the result.',
+  'identity.unknown': 'Whether a domain confirms the issuer is not known.',
+  'identity.no_domain': 'The issuer names no domain that could be asked.',
+  'identity.unreachable': 'The domain of the issuer could not be asked.',
+  'identity.malformed': 'What the domain publishes about the issuer cannot be read.',
+  'identity.not_asked': 'The domain of the issuer has not been asked.',
   'payload.pass': 'The content was found, and is exactly what was recorded.',
   'payload.fail': 'The content has been erased.',
   'payload.unknown': 'The content is unavailable.',

@@ -208,13 +208,11 @@ export const es: Texts = {
   'identity.pass': 'El dominio del emisor confirma al emisor.',
   'identity.denied': 'El dominio que indica el emisor no lo confirma.',
   'identity.account_not_listed': 'El dominio del emisor no menciona la cuenta que lo expidió.',
-  'identity.unknown': 'No se sabe si un dominio confirma al emisor. Eso no cambia el resultado.',
-  'identity.no_domain':
-    'El emisor no indica ningún dominio al que preguntar. Eso no cambia el resultado.',
-  'identity.unreachable': 'No se pudo preguntar al dominio del emisor. Eso no cambia el resultado.',
-  'identity.malformed':
-    'Lo que el dominio publica sobre el emisor no se puede leer. Eso no cambia el resultado.',
-  'identity.not_asked': 'No se ha preguntado al dominio del emisor. Eso no cambia el resultado.',
+  'identity.unknown': 'No se sabe si un dominio confirma al emisor.',
+  'identity.no_domain': 'El emisor no indica ningún dominio al que preguntar.',
+  'identity.unreachable': 'No se pudo preguntar al dominio del emisor.',
+  'identity.malformed': 'Lo que el dominio publica sobre el emisor no se puede leer.',
+  'identity.not_asked': 'No se ha preguntado al dominio del emisor.',
   'payload.pass': 'El contenido se encontró y es, letra por letra, el inscrito.',
   'payload.fail': 'El contenido fue borrado.',
   'payload.unknown': 'El contenido no está disponible.',

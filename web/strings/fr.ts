@@ -209,16 +209,11 @@ export const fr: Texts = {
   'identity.denied': 'Le domaine que l’émetteur indique ne le confirme pas.',
   'identity.account_not_listed':
     'Le domaine de l’émetteur ne mentionne pas le compte qui l’a délivré.',
-  'identity.unknown':
-    'On ne sait pas si un domaine confirme l’émetteur. Cela ne change pas le résultat.',
-  'identity.no_domain':
-    'L’émetteur n’indique aucun domaine à interroger. Cela ne change pas le résultat.',
-  'identity.unreachable':
-    'Le domaine de l’émetteur n’a pas pu être interrogé. Cela ne change pas le résultat.',
-  'identity.malformed':
-    'Ce que le domaine publie sur l’émetteur est illisible. Cela ne change pas le résultat.',
-  'identity.not_asked':
-    'Le domaine de l’émetteur n’a pas été interrogé. Cela ne change pas le résultat.',
+  'identity.unknown': 'On ne sait pas si un domaine confirme l’émetteur.',
+  'identity.no_domain': 'L’émetteur n’indique aucun domaine à interroger.',
+  'identity.unreachable': 'Le domaine de l’émetteur n’a pas pu être interrogé.',
+  'identity.malformed': 'Ce que le domaine publie sur l’émetteur est illisible.',
+  'identity.not_asked': 'Le domaine de l’émetteur n’a pas été interrogé.',
   'payload.pass': 'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',
   'payload.fail': 'Le contenu a été effacé.',
   'payload.unknown': 'Le contenu n’est pas disponible.',

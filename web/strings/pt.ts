@@ -206,14 +206,11 @@ export const pt: Texts = {
   'identity.pass': 'O domínio do emissor confirma o emissor.',
   'identity.denied': 'O domínio que o emissor indica não o confirma.',
   'identity.account_not_listed': 'O domínio do emissor não menciona a conta que o emitiu.',
-  'identity.unknown': 'Não se sabe se um domínio confirma o emissor. Isso não muda o resultado.',
-  'identity.no_domain':
-    'O emissor não indica nenhum domínio que se possa consultar. Isso não muda o resultado.',
-  'identity.unreachable':
-    'Não foi possível consultar o domínio do emissor. Isso não muda o resultado.',
-  'identity.malformed':
-    'O que o domínio publica sobre o emissor não se consegue ler. Isso não muda o resultado.',
-  'identity.not_asked': 'O domínio do emissor não foi consultado. Isso não muda o resultado.',
+  'identity.unknown': 'Não se sabe se um domínio confirma o emissor.',
+  'identity.no_domain': 'O emissor não indica nenhum domínio que se possa consultar.',
+  'identity.unreachable': 'Não foi possível consultar o domínio do emissor.',
+  'identity.malformed': 'O que o domínio publica sobre o emissor não se consegue ler.',
+  'identity.not_asked': 'O domínio do emissor não foi consultado.',
   'payload.pass': 'O conteúdo foi encontrado e é, letra por letra, o inscrito.',
   'payload.fail': 'O conteúdo foi apagado.',
   'payload.unknown': 'O conteúdo não está disponível.',
