@@ -16,6 +16,9 @@ export type Certificate = {
   bundle: string
 }
 
+/** What may be wider than its place, between marks of JSON: those of lib.typ, but any script. */
+const LONG_WORD = /[^\s"/-]{20}/u
+
 /** @returns The PDF. @throws {CertificateError} */
 export async function printCertificate(
   engine: Engine,
@@ -37,6 +40,7 @@ export async function printCertificate(
       keywords,
       link,
       host: new URL(link).host,
+      hasLongWords: LONG_WORD.test(text),
       fingerprint: fingerprintOf(documentHash),
     }),
     'rosette.svg': rosetteSvg(documentHash, settings.colours),
