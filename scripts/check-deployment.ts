@@ -4,9 +4,11 @@
  * difference.
  */
 import { parseArgs } from 'node:util'
-import { Contract, dataLength, keccak256 } from 'ethers'
+import { Contract, dataLength, type JsonRpcProvider, keccak256 } from 'ethers'
+import { UsageError } from '../cli/errors.ts'
 import { textIn } from '../gateway/identity.ts'
 import { readBuild } from './build.ts'
+import { CommandError, runCommand } from './command.ts'
 import {
   addressOf,
   forwarderOf,
@@ -19,69 +21,78 @@ import {
 import { readNetwork } from './network.ts'
 import { formatPermissions } from './permissions.ts'
 
-const { values } = parseArgs({
-  options: { network: { type: 'string' }, registry: { type: 'string' } },
-})
-if (values.network === undefined)
-  throw new Error('--network <name> is missing; hardhat.config.ts lists the names')
-
-const { artifact, input, forwarder } = await readBuild()
-const provider = await readNetwork(values.network)
-const { chainId } = await provider.getNetwork()
-const named = addressOf(chainId, values.registry)
-const deployment = readDeployment(chainId, named)
-if (deployment === undefined) throw new Error(`there is no ${recordOf(chainId, named)}`)
-
-let differences = 0
-const compare = (what: string, same: boolean): void => {
-  if (!same) differences++
-  console.log(`${same ? 'same     ' : 'DIFFERENT'}  ${what}`)
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { network: { type: 'string' }, registry: { type: 'string' } },
+  })
+  if (values.network === undefined)
+    throw new UsageError('--network <name> is missing; hardhat.config.ts lists the names')
+  const provider = await readNetwork(values.network)
+  try {
+    return await check(provider, values.registry)
+  } finally {
+    provider.destroy()
+  }
 }
-const code = await provider.getCode(deployment.address)
-compare(`chain id ${deployment.chainId}`, BigInt(deployment.chainId) === chainId)
-compare(
-  `code hash in ${recordOf(chainId, named)} (${dataLength(code)} bytes)`,
-  keccak256(code) === deployment.codeHash,
-)
-compare(
-  "code of this commit's build, except what the constructor fills in",
-  withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
-)
-// A CREATE2 address is a hash of the creation code, so this also checks what the constructor fills
-// in.
-compare(
-  "address that follows from this commit's build, admin and delay",
-  planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address === deployment.address,
-)
-compare(
-  "its compiler input, beside it, and this commit's",
-  JSON.stringify(readInput(chainId, named)) === JSON.stringify(input),
-)
-const forwarderCode = await provider.getCode(forwarderOf(deployment.address))
-compare(
-  `forwarder ${deployment.forwarder}, created by the registry`,
-  forwarderOf(deployment.address) === deployment.forwarder,
-)
-compare(
-  `forwarder's code hash (${dataLength(forwarderCode)} bytes)`,
-  keccak256(forwarderCode) === deployment.forwarderCodeHash,
-)
-compare(
-  "forwarder's code of this commit's build, except what the constructor fills in",
-  withoutImmutables(forwarderCode, forwarder.immutables) ===
-    withoutImmutables(forwarder.code, forwarder.immutables),
-)
-const receipt = await provider.getTransactionReceipt(deployment.transaction)
-compare(
-  `transaction ${deployment.transaction} in block ${deployment.block}`,
-  receipt?.blockNumber === deployment.block,
-)
-if (differences === 0) await printPermissions(deployment.address)
-provider.destroy()
-if (differences > 0) process.exitCode = 1
 
-async function printPermissions(address: string): Promise<void> {
-  const registry = new Contract(address, artifact.abi, provider)
+async function check(provider: JsonRpcProvider, given: string | undefined): Promise<number> {
+  const { artifact, input, forwarder } = await readBuild()
+  const { chainId } = await provider.getNetwork()
+  const named = addressOf(chainId, given)
+  const deployment = readDeployment(chainId, named)
+  if (deployment === undefined) throw new CommandError(`there is no ${recordOf(chainId, named)}`)
+
+  let differences = 0
+  const compare = (what: string, same: boolean): void => {
+    if (!same) differences++
+    console.log(`${same ? 'same     ' : 'DIFFERENT'}  ${what}`)
+  }
+  const code = await provider.getCode(deployment.address)
+  compare(`chain id ${deployment.chainId}`, BigInt(deployment.chainId) === chainId)
+  compare(
+    `code hash in ${recordOf(chainId, named)} (${dataLength(code)} bytes)`,
+    keccak256(code) === deployment.codeHash,
+  )
+  compare(
+    "code of this commit's build, except what the constructor fills in",
+    withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
+  )
+  // A CREATE2 address is a hash of the creation code, so this also checks what the constructor fills
+  // in.
+  compare(
+    "address that follows from this commit's build, admin and delay",
+    planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address ===
+      deployment.address,
+  )
+  compare(
+    "its compiler input, beside it, and this commit's",
+    JSON.stringify(readInput(chainId, named)) === JSON.stringify(input),
+  )
+  const forwarderCode = await provider.getCode(forwarderOf(deployment.address))
+  compare(
+    `forwarder ${deployment.forwarder}, created by the registry`,
+    forwarderOf(deployment.address) === deployment.forwarder,
+  )
+  compare(
+    `forwarder's code hash (${dataLength(forwarderCode)} bytes)`,
+    keccak256(forwarderCode) === deployment.forwarderCodeHash,
+  )
+  compare(
+    "forwarder's code of this commit's build, except what the constructor fills in",
+    withoutImmutables(forwarderCode, forwarder.immutables) ===
+      withoutImmutables(forwarder.code, forwarder.immutables),
+  )
+  const receipt = await provider.getTransactionReceipt(deployment.transaction)
+  compare(
+    `transaction ${deployment.transaction} in block ${deployment.block}`,
+    receipt?.blockNumber === deployment.block,
+  )
+  if (differences > 0) return 1
+  await printPermissions(new Contract(deployment.address, artifact.abi, provider))
+  return 0
+}
+
+async function printPermissions(registry: Contract): Promise<void> {
   const read = (name: string, ...args: unknown[]) => registry.getFunction(name)(...args)
   const when = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString()
   const [pendingAdmin, schedule] = await read('pendingDefaultAdmin')
@@ -120,3 +131,5 @@ function describe(account: {
         : formatPermissions(account.permissions)
   return `${account.account} ${state}`
 }
+
+await runCommand('check', main)

@@ -4,23 +4,24 @@
  * would be sent and what it would cost. `--adopt` records a registry that is already deployed.
  * docs/contract.md says how to configure a network and its key.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import {
   concat,
   formatEther,
   formatUnits,
-  getAddress,
   Interface,
   id,
   keccak256,
-  type Signer,
   type TransactionRequest,
   ZeroHash,
   zeroPadValue,
 } from 'ethers'
 import hre from 'hardhat'
+import { UsageError } from '../cli/errors.ts'
+import { wholeNumber } from '../cli/sources.ts'
 import { readBuild } from './build.ts'
+import { CommandError, runCommand } from './command.ts'
 import {
   checkBlockNumbers,
   forwarderOf,
@@ -28,80 +29,101 @@ import {
   parseAdminDelay,
   planOf,
   proxy,
+  readAddress,
   readDeployment,
   reasonOf,
   recordOf,
   salt,
   writeDeployment,
 } from './deployment.ts'
+import { signerOf } from './network.ts'
 
-const { values } = parseArgs({
-  options: {
-    network: { type: 'string' },
-    admin: { type: 'string' },
-    'admin-delay': { type: 'string', default: String(2 * 24 * 60 * 60) },
-    'allow-plain-admin': { type: 'boolean', default: false },
-    adopt: { type: 'boolean', default: false },
-    block: { type: 'string' },
-    send: { type: 'boolean', default: false },
-    verify: { type: 'boolean', default: false },
-  },
-})
-if (values.network === undefined)
-  throw new Error('--network <name> is missing; hardhat.config.ts lists the names')
+const OPTIONS = {
+  network: { type: 'string' },
+  admin: { type: 'string' },
+  'admin-delay': { type: 'string', default: String(2 * 24 * 60 * 60) },
+  'allow-plain-admin': { type: 'boolean', default: false },
+  adopt: { type: 'boolean', default: false },
+  block: { type: 'string' },
+  send: { type: 'boolean', default: false },
+  verify: { type: 'boolean', default: false },
+} as const
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
 
-const { artifact, input } = await readBuild()
-const connection = await hre.network.create(values.network)
-const { provider } = connection.ethers
-const [signer] = (await connection.ethers.getSigners()) as unknown as [Signer | undefined]
-if (signer === undefined) throw new Error(`network ${values.network} has no account to pay with`)
-const payer = await signer.getAddress()
-const admin = getAddress(values.admin ?? payer)
-const adminDelay = parseAdminDelay(values['admin-delay'])
-
-const { chainId } = await provider.getNetwork()
-await checkBlockNumbers(provider)
-const { initCode, address } = planOf(artifact.bytecode, admin, adminDelay)
-console.log(`chain        ${chainId}`)
-console.log(`registry     ${address}`)
-console.log(`forwarder    ${forwarderOf(address)}`)
-console.log(`admin        ${admin}${values.admin === undefined ? ' (the payer)' : ''}`)
-console.log(`admin delay  ${adminDelay} s`)
-if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
-  throw new Error(
-    `the admin ${admin} is no contract on this chain, but a plain key: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
-  )
-
-const isThere = async (where: string): Promise<boolean> => (await provider.getCode(where)) !== '0x'
-if (!(await isThere(address))) {
-  if (values.adopt) throw new Error(`no registry to adopt at ${address}`)
-  await deploy()
-} else if (values.adopt) {
-  await adopt()
-} else {
-  const isKnown = readDeployment(chainId, address) !== undefined
-  console.log(
-    isKnown
-      ? 'The registry is already deployed.'
-      : `The registry is already deployed, but there is no ${recordOf(chainId, address)}: --adopt writes that file.`,
-  )
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: OPTIONS })
+  if (values.network === undefined)
+    throw new UsageError('--network <name> is missing; hardhat.config.ts lists the names')
+  const block = values.block === undefined ? undefined : wholeNumber('block', values.block)
+  const adminDelay = parseAdminDelay(values['admin-delay'])
+  const named = values.admin === undefined ? undefined : readAddress('--admin', values.admin)
+  const build = await readBuild()
+  const connection = await hre.network.create(values.network)
+  try {
+    const plan = await planFor({ ...values, named, adminDelay }, build, connection)
+    const { address, chainId, isThere } = plan
+    if (!(await isThere(address))) {
+      if (values.adopt) throw new CommandError(`no registry to adopt at ${address}`)
+      await deploy(plan)
+    } else if (values.adopt) {
+      await adopt(plan, block)
+    } else {
+      const isKnown = readDeployment(chainId, address) !== undefined
+      console.log(
+        isKnown
+          ? 'The registry is already deployed.'
+          : `The registry is already deployed, but there is no ${recordOf(chainId, address)}: --adopt writes that file.`,
+      )
+    }
+    if (values.verify) publish(values.network, plan)
+  } finally {
+    await connection.close()
+  }
 }
-if (values.verify) {
-  const command = [
-    'verify',
-    'etherscan',
-    '--network',
-    values.network,
-    address,
-    admin,
-    String(adminDelay),
-  ]
-  execFileSync('hardhat', command, { stdio: 'inherit' })
-}
-await connection.close()
 
-async function deploy(): Promise<void> {
-  await tryDirectly()
+type Plan = Awaited<ReturnType<typeof planFor>>
+
+/** Prints what would be deployed, and refuses a plain admin. */
+async function planFor(
+  values: Values & { named: string | undefined; adminDelay: number },
+  { artifact, input }: Awaited<ReturnType<typeof readBuild>>,
+  connection: Awaited<ReturnType<typeof hre.network.create>>,
+) {
+  const { provider } = connection.ethers
+  const { named, adminDelay } = values
+  const signer = await signerOf(connection, values.network ?? '')
+  const payer = await signer.getAddress()
+  const admin = named ?? payer
+  const { chainId } = await provider.getNetwork()
+  await checkBlockNumbers(provider)
+  const { initCode, address } = planOf(artifact.bytecode, admin, adminDelay)
+  console.log(`chain        ${chainId}`)
+  console.log(`registry     ${address}`)
+  console.log(`forwarder    ${forwarderOf(address)}`)
+  console.log(`admin        ${admin}${named === undefined ? ' (the payer)' : ''}`)
+  console.log(`admin delay  ${adminDelay} s`)
+  if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
+    throw new CommandError(
+      `the admin ${admin} is no contract on this chain, but a plain key: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
+    )
+  const isThere = async (where: string): Promise<boolean> =>
+    (await provider.getCode(where)) !== '0x'
+  return {
+    ...{ artifact, input, provider, signer, payer, admin, adminDelay, chainId, initCode, address },
+    ...{ isThere, isSent: values.send },
+  }
+}
+
+/** Publishes the source at Etherscan. */
+function publish(network: string, { address, admin, adminDelay }: Plan): void {
+  const args = ['verify', 'etherscan', '--network', network, address, admin, String(adminDelay)]
+  const { status } = spawnSync('hardhat', args, { stdio: 'inherit' })
+  if (status !== 0) throw new CommandError('the source was not published: see above')
+}
+
+async function deploy(plan: Plan): Promise<void> {
+  const { provider, signer, payer, initCode, address, chainId, isThere } = plan
+  await tryDirectly(plan)
   const needsProxy = !(await isThere(proxy.address))
   const creation: TransactionRequest = {
     to: proxy.address,
@@ -122,34 +144,34 @@ async function deploy(): Promise<void> {
     )
   console.log(`gas          ${gas}${needsProxy ? ' (about)' : ''}`)
   console.log(`cost         at most ${formatEther(cost)} at ${formatUnits(price, 'gwei')} gwei`)
-  if (!values.send) {
+  if (!plan.isSent) {
     console.log('Dry run: nothing was sent. Add --send to deploy.')
     return
   }
   if (balance < cost)
-    throw new Error(
+    throw new CommandError(
       `${payer} has ${formatEther(balance)}, but the deployment may cost ${formatEther(cost)}`,
     )
 
   if (needsProxy) {
     await (
-      await (signer as Signer).sendTransaction({
+      await signer.sendTransaction({
         to: proxy.sender,
         value: proxy.funds,
       })
     ).wait()
     const created = await provider.broadcastTransaction(proxy.raw).catch((cause) => {
-      throw new Error(
+      throw new CommandError(
         `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that takes it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
         { cause },
       )
     })
     await created.wait()
   }
-  const receipt = await (await (signer as Signer).sendTransaction(creation)).wait()
+  const receipt = await (await signer.sendTransaction(creation)).wait()
   if (receipt === null || !(await isThere(address)))
-    throw new Error(`the transaction succeeded, but there is no code at ${address}`)
-  await record(receipt.blockNumber, receipt.hash)
+    throw new CommandError(`the transaction succeeded, but there is no code at ${address}`)
+  await record(plan, receipt.blockNumber, receipt.hash)
   console.log(
     `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see ${recordOf(chainId, address)}.`,
   )
@@ -159,10 +181,9 @@ async function deploy(): Promise<void> {
  * Records a registry that somebody deployed before. Its address is a hash of this build's code, the
  * admin and the delay, so it can only be this registry.
  */
-async function adopt(): Promise<void> {
-  const block = values.block === undefined ? await creationBlock() : Number(values.block)
-  if (!Number.isSafeInteger(block) || block < 0)
-    throw new Error(`--block ${values.block} is not the number of a block`)
+async function adopt(plan: Plan, given: number | undefined): Promise<void> {
+  const { provider, address, admin, chainId } = plan
+  const block = given ?? (await creationBlock(plan))
   // Only the constructor's event has the proxy as its sender.
   const granted = [id('RoleGranted(bytes32,address,address)'), ZeroHash, admin, proxy.address]
   const [log] = await provider.getLogs({
@@ -172,17 +193,17 @@ async function adopt(): Promise<void> {
     toBlock: block,
   })
   if (log === undefined)
-    throw new Error(
+    throw new CommandError(
       `${address} was not created in block ${block}: name the block of its creation by --block`,
     )
-  await record(block, log.transactionHash)
+  await record(plan, block, log.transactionHash)
   console.log(
     `Adopted: created in block ${block} by ${log.transactionHash}; see ${recordOf(chainId, address)}.`,
   )
 }
 
 /** Bisects over the code at old blocks; needs a node that keeps old state. */
-async function creationBlock(): Promise<number> {
+async function creationBlock({ provider, address }: Plan): Promise<number> {
   try {
     let low = 0
     let high = await provider.getBlockNumber()
@@ -193,16 +214,17 @@ async function creationBlock(): Promise<number> {
     }
     return low
   } catch (cause) {
-    throw new Error(
+    throw new CommandError(
       'this RPC does not answer for old blocks: name the block of the creation by --block',
       { cause },
     )
   }
 }
 
-async function record(block: number, transaction: string): Promise<void> {
+async function record(plan: Plan, block: number, transaction: string): Promise<void> {
+  const { provider, address, admin, adminDelay, chainId, input } = plan
   const solidity = hre.config.solidity.profiles.default?.compilers[0]
-  if (solidity === undefined) throw new Error('hardhat.config.ts has no compiler')
+  if (solidity === undefined) throw new CommandError('hardhat.config.ts has no compiler')
   const forwarder = forwarderOf(address)
   const deployment = {
     chainId: Number(chainId),
@@ -226,13 +248,16 @@ async function record(block: number, transaction: string): Promise<void> {
 }
 
 /** The proxy swallows the reason of a failure, so the creation is simulated without it first. */
-async function tryDirectly(): Promise<void> {
+async function tryDirectly({ provider, payer, initCode, artifact }: Plan): Promise<void> {
   try {
     await provider.call({ from: payer, data: initCode })
   } catch (cause) {
-    throw new Error(`the deployment would fail: ${reasonOf(cause, new Interface(artifact.abi))}`, {
-      cause,
-    })
+    throw new CommandError(
+      `the deployment would fail: ${reasonOf(cause, new Interface(artifact.abi))}`,
+      {
+        cause,
+      },
+    )
   }
 }
 
@@ -249,3 +274,5 @@ function commit(): string {
     return 'unknown'
   }
 }
+
+await runCommand('deploy', main)

@@ -13,11 +13,14 @@ import {
   getCreateAddress,
   type Interface,
   id,
+  isAddress,
   keccak256,
   type Provider,
   toBeHex,
 } from 'ethers'
 import { DEPLOYMENTS, onlyKnownRegistry } from '../cli/deployments.ts'
+import { UsageError } from '../cli/errors.ts'
+import { CommandError, sentenceOf } from './command.ts'
 
 /**
  * The deterministic deployment proxy, at the same address on nearly every chain
@@ -78,15 +81,23 @@ export function readInput(chainId: bigint, address: string): unknown {
   return readJson(inputFileOf(chainId, address))
 }
 
+/** @param what Of the command line. @throws {UsageError} */
+export function readAddress(what: string, text: string): string {
+  if (isAddress(text)) return getAddress(text)
+  throw new UsageError(
+    `${what} must be an address: 0x and 40 hexadecimal digits, in lower case or with its checksum`,
+  )
+}
+
 /**
  * @param given By `--registry`; else the only recorded registry of the chain is meant.
  * @returns The address of a registry.
  */
 export function addressOf(chainId: bigint, given: string | undefined): string {
-  if (given !== undefined) return getAddress(given)
+  if (given !== undefined) return readAddress('--registry', given)
   const known = onlyKnownRegistry(Number(chainId))
   if (known.address) return getAddress(known.address)
-  throw new Error(`${known.problem}; name the registry by --registry <address>`)
+  throw new CommandError(`${known.problem}; name the registry by --registry <address>`)
 }
 
 /** Overwrites no other deployment: an address is a hash of code, admin and delay. */
@@ -106,7 +117,7 @@ export function parseAdminDelay(text: string): number {
   const delay = Number(text)
   const inRange = delay >= MIN_ADMIN_DELAY && delay <= MAX_ADMIN_DELAY
   if (!Number.isSafeInteger(delay) || !inRange)
-    throw new Error(
+    throw new UsageError(
       `--admin-delay ${text} is not a number of seconds from ${MIN_ADMIN_DELAY} (a day) to ${MAX_ADMIN_DELAY} (a year)`,
     )
   return delay
@@ -171,7 +182,7 @@ export async function checkBlockNumbers(
   const after = await provider.getBlockNumber()
   // A call may run in the latest block or in the next one.
   if (number < BigInt(before) || number > BigInt(after + 1)) {
-    throw new Error(
+    throw new CommandError(
       `block.number is ${number} on this chain, but its RPC counts ${after}: records would name blocks whose logs cannot be found`,
     )
   }
@@ -179,7 +190,9 @@ export async function checkBlockNumbers(
 
 /** @returns Why a simulated call failed: the contract's error if there is one. */
 export function reasonOf(cause: unknown, contract: Interface): string {
-  return errorOf(cause, contract) ?? String(cause)
+  const own = errorOf(cause, contract)
+  if (own !== undefined) return own
+  return cause instanceof Error ? sentenceOf(cause) : String(cause)
 }
 
 /** @returns The contract's error with which a simulated call failed; `undefined` = none. */

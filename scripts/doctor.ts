@@ -10,6 +10,7 @@ import { createLog } from '../gateway/log.ts'
 import { openKubo } from '../gateway/open-stores.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { LOCAL_CHAIN_ID } from '../verifier/defaults.ts'
+import { runCommand } from './command.ts'
 import { checkAccount } from './doctor/account.ts'
 import { checkEndpoints, type RegistryOn } from './doctor/endpoints.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
@@ -101,12 +102,16 @@ async function checkService({ baseUrl }: Config): Promise<Finding> {
   }
 }
 
-const { values } = parseArgs({ options: { json: { type: 'boolean' } } })
-const findings = await examine(process.env)
-if (values.json) console.log(JSON.stringify(findings, null, 2))
-else
-  for (const { check, outcome, message, advice } of findings) {
-    console.log(`${outcome.padEnd(4)}  ${check.padEnd(9)}  ${message}`)
-    if (advice !== undefined) console.log(`${' '.repeat(17)}→ ${advice}`)
-  }
-process.exit(findings.some(({ outcome }) => outcome === 'fail') ? 1 : 0)
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { json: { type: 'boolean' } } })
+  const findings = await examine(process.env)
+  if (values.json) console.log(JSON.stringify(findings, null, 2))
+  else
+    for (const { check, outcome, message, advice } of findings) {
+      console.log(`${outcome.padEnd(4)}  ${check.padEnd(9)}  ${message}`)
+      if (advice !== undefined) console.log(`${' '.repeat(17)}→ ${advice}`)
+    }
+  return findings.some(({ outcome }) => outcome === 'fail') ? 1 : 0
+}
+
+await runCommand('look', main)

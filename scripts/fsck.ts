@@ -5,15 +5,16 @@
 
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { wholeNumber } from '../cli/sources.ts'
 import { toHex } from '../document/hex.ts'
 import { createRpcPool } from '../gateway/adapters/ethereum/rpc.ts'
 import { readConfig } from '../gateway/config.ts'
 import { databaseOf } from '../gateway/databases.ts'
 import { createLog } from '../gateway/log.ts'
 import { openKubo } from '../gateway/open-stores.ts'
+import { runCommand } from './command.ts'
 import { compare, DIFFERENCES, type Difference } from './fsck/compare.ts'
 import { keptOf } from './fsck/kept.ts'
-import { tellCause } from './identity.ts'
 import { readIssued } from './recover/issued.ts'
 
 async function main(): Promise<number> {
@@ -28,6 +29,7 @@ async function main(): Promise<number> {
   const config = readConfig({
     ...{ ...(RPC_URL && defaults), ...process.env, ...(!hasAccount && { ISSUER_KEY: unused }) },
   })
+  const from = wholeNumber('from', values.from ?? '0')
   const { rpcTimeout } = config
   const log = createLog('silent')
   const kubo = await openKubo(config, log)
@@ -38,7 +40,6 @@ async function main(): Promise<number> {
   const found: { code: Difference; about: string }[] = []
   try {
     const { registry, issuerId } = kept
-    const from = Number(values.from ?? 0)
     const issued = await readIssued({ rpc, registry, issuerId }, { from, say: () => {} })
     const counts = await compare(kept, issued, (code, about) => {
       found.push({ code, about })
@@ -60,9 +61,4 @@ async function main(): Promise<number> {
   }
 }
 
-try {
-  process.exit(await main())
-} catch (error) {
-  console.error(tellCause('compare', error))
-  process.exit(2)
-}
+await runCommand('compare', main, 2)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { UsageError } from '../cli/errors.ts'
 
 /** The limit of a transaction (EIP-7825). */
 const MAX_TRANSACTION_GAS = 16_777_216n
@@ -16,14 +17,14 @@ export function readHashes(text: string): string[] {
     const hash = line.trim().toLowerCase()
     if (hash === '') continue
     if (!/^0x[0-9a-f]{64}$/.test(hash))
-      throw new Error(
+      throw new UsageError(
         isFile
           ? `line ${i + 1} of ${text.slice(1)} is not a hash: 0x and 64 hexadecimal digits`
           : `${JSON.stringify(line)} is not a hash: 0x and 64 hexadecimal digits`,
       )
     hashes.add(hash)
   }
-  if (hashes.size === 0) throw new Error(`${text} has no hash`)
+  if (hashes.size === 0) throw new UsageError(`${text} has no hash`)
   return [...hashes]
 }
 

@@ -173,26 +173,3 @@ function localIssuerTexts({ issuerName, issuerUri, baseUrl, port }: Config) {
   const here = identityAddressOf(baseUrl, LOCAL_CHAIN_ID) ? baseUrl : `http://127.0.0.1:${port}`
   return { name: issuerName ?? LOCAL_ISSUER_NAME, uri: issuerUri ?? here }
 }
-
-/** Prints an error that the operator can fix without its stack; any other is a bug. */
-export function tellCause(what: string, error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return `cannot ${what}:\n  ${error.message}\n  Another program listens there: set PORT`
-  const known = [
-    'BackupError',
-    'BulkFileError',
-    'ChainError',
-    'ConfigError',
-    'DataDirError',
-    'DatabaseUrlError',
-    'IssueError',
-    'KeyFileError',
-    'LocalChainError',
-    'LocalRegistryError',
-  ]
-  return known.includes(error.name) || code !== undefined
-    ? `cannot ${what}:\n  ${error.message.replace(/^cannot start:\s*/, '')}`
-    : error
-}

@@ -26,8 +26,9 @@ import { type RecordKey, revocationOf, type TrustedRecord } from '../gateway/iss
 import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { claimAccount } from './claim-account.ts'
+import { runCommand } from './command.ts'
 import { openForCommand } from './command-database.ts'
-import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { localIdentity, patiently, remoteIdentity } from './identity.ts'
 
 /** Documents whose records are read together, and that one transaction issues. */
 const CHUNK = 200
@@ -245,9 +246,4 @@ async function issueBatches(
   return last
 }
 
-try {
-  process.exit(await main())
-} catch (error) {
-  console.error(tellCause('issue again', error))
-  process.exit(EXIT.failed)
-}
+await runCommand('issue again', main, EXIT.failed)

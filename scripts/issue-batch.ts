@@ -6,6 +6,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { UsageError } from '../cli/errors.ts'
 import type { Batch } from '../document/batch/batch.ts'
 import type { IssuerSubkeys } from '../document/keys.ts'
 import type { CommandDatabase } from '../gateway/adapters/command-database.ts'
@@ -24,8 +25,9 @@ import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 import { claimAccount } from './claim-account.ts'
+import { runCommand } from './command.ts'
 import { openForCommand, openPayloadStore } from './command-database.ts'
-import { localIdentity, remoteIdentity, tellCause } from './identity.ts'
+import { localIdentity, remoteIdentity } from './identity.ts'
 
 const USAGE = 'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
 /** How long a block may take; milliseconds. */
@@ -134,23 +136,19 @@ async function secretOf(
 }
 
 function readArguments(): Arguments {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        out: { type: 'string' },
-        'idempotency-key': { type: 'string' },
-      },
-    })
-    const [file, ...more] = positionals
-    const { out, 'idempotency-key': idempotencyKey } = values
-    if (!file || more.length > 0 || !out) throw new Error(USAGE)
-    if (existsSync(out)) throw new Error(`${out} exists already: remove it, or name another file`)
-    return { file, out, ...(idempotencyKey && { idempotencyKey }) }
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exit(64)
-  }
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      out: { type: 'string' },
+      'idempotency-key': { type: 'string' },
+    },
+  })
+  const [file, ...more] = positionals
+  const { out, 'idempotency-key': idempotencyKey } = values
+  if (!file || more.length > 0 || !out) throw new UsageError(USAGE)
+  if (existsSync(out))
+    throw new UsageError(`${out} exists already: remove it, or name another file`)
+  return { file, out, ...(idempotencyKey && { idempotencyKey }) }
 }
 
 function tellBad({ line, problems }: BadLine): void {
@@ -188,10 +186,4 @@ async function writeIssued(path: string, documents: AsyncIterable<BulkIssued>): 
   }
 }
 
-try {
-  await main()
-  process.exit()
-} catch (error) {
-  console.error(tellCause('issue the batch', error))
-  process.exit(1)
-}
+await runCommand('issue the batch', main)

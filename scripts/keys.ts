@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
+import { UsageError } from '../cli/errors.ts'
 import { readDatabaseUrl, readDataDir } from '../gateway/config.ts'
 import { databaseOf } from '../gateway/databases.ts'
 import { SCOPES } from '../gateway/grant.ts'
@@ -10,6 +11,7 @@ import { createKeys, type Keys, type MadeKey } from '../gateway/keys/keys.ts'
 import type { ApiKey } from '../gateway/keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '../gateway/keys/settings.ts'
 import { createLog } from '../gateway/log.ts'
+import { CommandError, runCommand } from './command.ts'
 
 const USAGE = `npm run keys -- create --scope <scope> [settings] [--tenant <name>]
 npm run keys -- list [--json]
@@ -56,9 +58,9 @@ async function main(): Promise<void> {
   const dataDir = readDataDir(process.env)
   const databaseUrl = readDatabaseUrl(process.env)
   if (databaseUrl === undefined && !existsSync(dataDir))
-    throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
+    throw new CommandError(`there is no ${dataDir}: set DATA_DIR to the service's`)
   const run = COMMANDS[command]
-  if (!run || more.length > 0 || run.needsId !== (id !== undefined)) throw new Error(USAGE)
+  if (!run || more.length > 0 || run.needsId !== (id !== undefined)) throw new UsageError(USAGE)
   const keys = await databaseOf({
     ...{ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) },
   }).openKeys(createLog('warn'))
@@ -182,10 +184,7 @@ function parse<T>(schema: v.GenericSchema<unknown, T>, settings: object): T {
         : issue.message
     return `--${OPTION_OF[first] ?? first} ${message}`
   })
-  throw new Error([...new Set(lines)].join('\n'))
+  throw new UsageError([...new Set(lines)].join('\n'))
 }
 
-main().catch((error) => {
-  console.error(error instanceof Error ? error.message : error)
-  process.exit(1)
-})
+await runCommand('change the keys', main)

@@ -1,5 +1,7 @@
-import { JsonRpcProvider } from 'ethers'
+import { JsonRpcProvider, type Signer } from 'ethers'
 import hre from 'hardhat'
+import { UsageError } from '../cli/errors.ts'
+import { CommandError } from './command.ts'
 
 /**
  * @param name Of hardhat.config.ts.
@@ -7,6 +9,29 @@ import hre from 'hardhat'
  */
 export async function readNetwork(name: string): Promise<JsonRpcProvider> {
   const network = hre.config.networks[name]
-  if (network?.type !== 'http') throw new Error(`hardhat.config.ts has no network ${name}`)
-  return new JsonRpcProvider(await network.url.getUrl())
+  if (network?.type !== 'http') throw new UsageError(`hardhat.config.ts has no network ${name}`)
+  const url = await network.url.getUrl()
+  const provider = new JsonRpcProvider(url)
+  try {
+    // Otherwise ethers asks again for ever.
+    await provider._detectNetwork()
+    return provider
+  } catch (cause) {
+    provider.destroy()
+    throw new CommandError(`the node of network ${name} does not answer`, { cause })
+  }
+}
+
+type Connection = Awaited<ReturnType<typeof hre.network.create>>
+
+/** @param name Of hardhat.config.ts. @returns The account of its key. */
+export async function signerOf({ ethers }: Connection, name: string): Promise<Signer> {
+  const signers = await ethers.getSigners().catch((cause) => {
+    if (cause.name === 'HardhatError' || cause.code !== undefined) throw cause
+    const problem = 'DEPLOYER_KEY must be 0x and 64 hexadecimal digits'
+    throw new CommandError(`network ${name} has no account: ${problem}`, { cause })
+  })
+  const [signer] = signers as unknown as [Signer | undefined]
+  if (signer === undefined) throw new CommandError(`network ${name} has no account`)
+  return signer
 }

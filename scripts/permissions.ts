@@ -1,3 +1,5 @@
+import { UsageError } from '../cli/errors.ts'
+
 /** Permissions of an account in the form that operators write: `issue,revoke`. */
 const BITS = { issue: 1, revoke: 2, manage: 4, delegate: 8 } as const
 
@@ -7,7 +9,7 @@ export function parsePermissions(text: string): number {
   for (const name of text.split(',')) {
     const bit = Object.entries(BITS).find(([known]) => known === name)?.[1]
     if (bit === undefined || (permissions & bit) !== 0)
-      throw new Error(
+      throw new UsageError(
         `${JSON.stringify(text)} is not a list of permissions (${Object.keys(BITS).join(', ')}) such as issue,revoke`,
       )
     permissions |= bit

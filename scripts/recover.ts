@@ -9,12 +9,14 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { counted } from '../cli/printable.ts'
+import { wholeNumber } from '../cli/sources.ts'
 import { toHex } from '../document/hex.ts'
 import { openErasureList } from '../gateway/adapters/erasure-list.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
+import { runCommand } from './command.ts'
 import { openForCommand } from './command-database.ts'
-import { remoteIdentity, tellCause } from './identity.ts'
+import { remoteIdentity } from './identity.ts'
 import { readIssued } from './recover/issued.ts'
 import { openPayloads } from './recover/payloads.ts'
 import { restoreDocuments } from './recover/restore.ts'
@@ -29,7 +31,7 @@ async function main(): Promise<number> {
   const config = readSettings()
   const { dataDir } = config
   const checkpoint = join(dataDir, 'recover.ndjson')
-  const from = Number(values.from ?? 0)
+  const from = wholeNumber('from', values.from ?? '0')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const stops: (() => Promise<void>)[] = []
   try {
@@ -81,9 +83,4 @@ function readSettings(): Config {
   return config
 }
 
-try {
-  process.exit(await main())
-} catch (error) {
-  console.error(tellCause('recover', error))
-  process.exit(2)
-}
+await runCommand('recover', main, 2)

@@ -26,8 +26,9 @@ import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import { collectIssued } from '../verifier/readers/issued-logs.ts'
 import { isSuperseded } from '../verifier/status.ts'
+import { runCommand } from './command.ts'
 import { openForCommand, openPayloadStore } from './command-database.ts'
-import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { localIdentity, patiently, remoteIdentity } from './identity.ts'
 import { readManifest } from './read-manifest.ts'
 
 /** Documents whose records are read together. */
@@ -230,10 +231,4 @@ function statusOf(record: TrustedRecord): KeptStatus | null {
   return revocation === 'suspended' ? 'suspended' : null
 }
 
-try {
-  await main()
-  process.exit()
-} catch (error) {
-  console.error(tellCause('rebuild the index', error))
-  process.exit(1)
-}
+await runCommand('rebuild the index', main)

@@ -9,15 +9,18 @@ import { parseArgs } from 'node:util'
 import {
   Contract,
   formatEther,
-  getAddress,
   isCallException,
+  isError,
+  type JsonRpcProvider,
   type Signer,
   type TransactionReceipt,
 } from 'ethers'
 import hre from 'hardhat'
-import { addressOf, errorOf, reasonOf } from './deployment.ts'
+import { UsageError } from '../cli/errors.ts'
+import { CommandError, runCommand } from './command.ts'
+import { addressOf, errorOf, readAddress, reasonOf } from './deployment.ts'
 import { fittingParts, readHashes, type Trial } from './hash-list.ts'
-import { readNetwork } from './network.ts'
+import { readNetwork, signerOf } from './network.ts'
 import { parsePermissions } from './permissions.ts'
 
 /**
@@ -55,57 +58,107 @@ const actions: Readonly<Record<string, readonly [actor: Actor, method: string, u
 const manyOf: Readonly<Record<string, string>> = { revoke: 'revokeMany', release: 'releaseMany' }
 const CHANGES = /^Document(InBatch)?(Revoked|Released)$/
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    network: { type: 'string' },
-    registry: { type: 'string' },
-    as: { type: 'string' },
-    send: { type: 'boolean', default: false },
-  },
-})
-const [action = '', ...texts] = positionals
-const known = Object.entries(actions).find(([name]) => name === action)?.[1]
-const names = known?.[2].split(' ').filter(Boolean) ?? []
-if (known === undefined || values.network === undefined || texts.length !== names.length) {
-  console.error(
-    'npm run roles -- <action> --network <name> [--registry <address>] [--as <address>] [--send], where <action> is one of',
-  )
-  for (const [name, [, , usage]] of Object.entries(actions)) console.error(`  ${name} ${usage}`)
-  console.error('<permissions> are one or more of issue,revoke,manage,delegate')
-  console.error(
-    '<documentHashes> are one or more, separated by commas, or @ and a file with one a line',
-  )
-  process.exit(2)
-}
+const USAGE = [
+  'npm run roles -- <action> --network <name> [--registry <address>] [--as <address>] [--send], where <action> is one of',
+  ...Object.entries(actions).map(([name, [, , usage]]) => `  ${name} ${usage}`),
+  '<permissions> are one or more of issue,revoke,manage,delegate',
+  '<documentHashes> are one or more, separated by commas, or @ and a file with one a line',
+].join('\n')
 
 type Argument = string | number | readonly string[]
 
-const [actor, method] = known
-const args = texts.map((text, index): Argument => {
-  if (names[index] === '<permissions>') return parsePermissions(text)
-  return names[index] === '<documentHashes>' ? readHashes(text) : text
-})
-const hashes = args.find((arg) => typeof arg === 'object')
-const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
-const provider = await readNetwork(values.network)
-const { chainId } = await provider.getNetwork()
-const registry = new Contract(addressOf(chainId, values.registry), abi, provider)
-const connection = values.send ? await hre.network.create(values.network) : undefined
-try {
-  await run()
-} finally {
-  provider.destroy()
-  await connection?.close()
+/** What is to be called, and by whom. */
+type Order = {
+  network: string
+  /** By `--registry`. */
+  given: string | undefined
+  as: string | undefined
+  isSent: boolean
+  actor: Actor
+  method: string
+  args: readonly Argument[]
+}
+
+function readOrder(): Order {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      network: { type: 'string' },
+      registry: { type: 'string' },
+      as: { type: 'string' },
+      send: { type: 'boolean', default: false },
+    },
+  })
+  const [action = '', ...texts] = positionals
+  const known = Object.entries(actions).find(([name]) => name === action)?.[1]
+  const names = known?.[2].split(' ').filter(Boolean) ?? []
+  if (known === undefined || values.network === undefined || texts.length !== names.length)
+    throw new UsageError(USAGE)
+  const [actor, method] = known
+  const args = texts.map((text, index) => readArgument(names[index] ?? '', text))
+  const as = values.as === undefined ? undefined : readAddress('--as', values.as)
+  const { network, registry: given, send: isSent } = values
+  return { network, given, as, isSent, actor, method, args }
+}
+
+/** @param name In the usage of an action. @throws {UsageError} */
+function readArgument(name: string, text: string): Argument {
+  if (name === '<permissions>') return parsePermissions(text)
+  if (name === '<documentHashes>') return readHashes(text)
+  if (name === '<account>') return readAddress(name, text)
+  if (name === '<root>' && !/^0x[0-9a-fA-F]{64}$/.test(text))
+    throw new UsageError('<root> must be 0x and 64 hexadecimal digits')
+  const most = LARGEST[name]
+  if (most !== undefined && !(/^\d{1,15}$/.test(text) && Number(text) <= most))
+    throw new UsageError(`${name} must be a whole number, at most ${most}`)
+  return text
+}
+
+/** The largest number that the contract takes; it judges the others. */
+const LARGEST: Readonly<Record<string, number>> = {
+  '<issuerId>': 2 ** 32 - 1,
+  '<reason>': 255,
+  '<block>': 2 ** 40 - 1,
+}
+
+/** The registry of an order. */
+type Office = Order & { registry: Contract; provider: JsonRpcProvider; chainId: bigint }
+
+async function main(): Promise<void> {
+  const order = readOrder()
+  const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
+  const provider = await readNetwork(order.network)
+  const connection = order.isSent ? await hre.network.create(order.network) : undefined
+  try {
+    const { chainId } = await provider.getNetwork()
+    const registry = new Contract(addressOf(chainId, order.given), abi, provider)
+    await assertRegistry(registry, chainId)
+    const signer = connection && (await signerOf(connection, order.network))
+    await run({ ...order, registry, provider, chainId }, signer)
+  } finally {
+    provider.destroy()
+    await connection?.close()
+  }
+}
+
+async function assertRegistry(registry: Contract, chainId: bigint): Promise<void> {
+  try {
+    await registry.getFunction('MAX_LIST')()
+  } catch (cause) {
+    if (!isError(cause, 'BAD_DATA') && !isCallException(cause)) throw cause
+    throw new CommandError(`${registry.target} on chain ${chainId} is not a document registry`, {
+      cause,
+    })
+  }
 }
 
 type Call = { to: string; data: string; text: string; changes: number | null }
 
-async function run(): Promise<void> {
-  const [signer] = ((await connection?.ethers.getSigners()) ?? []) as Signer[]
-  const from = await caller(signer)
+async function run(office: Office, signer: Signer | undefined): Promise<void> {
+  const { provider, chainId, actor } = office
+  const from = await caller(office, signer)
   let count = 0
-  for await (const { call, trial } of fittingCalls(from)) {
+  for await (const { call, trial } of fittingCalls(office, from)) {
     console.log(`${count++ > 0 ? '\n' : ''}call   ${call.text}`)
     console.log(`chain  ${chainId}`)
     console.log(`from   ${from} (${actor})`)
@@ -120,7 +173,7 @@ async function run(): Promise<void> {
     const { maxFeePerGas, gasPrice } = await provider.getFeeData()
     const cost = formatEther(trial.gas * (maxFeePerGas ?? gasPrice ?? 0n))
     console.log(`gas    ${trial.gas}, at most ${cost}`)
-    if (signer !== undefined) await send(signer, call)
+    if (signer !== undefined) await send(office, signer, call)
   }
   if (signer !== undefined) return
   console.log(
@@ -131,27 +184,36 @@ async function run(): Promise<void> {
 }
 
 /** @returns The calls of the action, each simulated: a list may need several. */
-async function* fittingCalls(from: string): AsyncGenerator<{ call: Call; trial: Trial }> {
+async function* fittingCalls(
+  office: Office,
+  from: string,
+): AsyncGenerator<{ call: Call; trial: Trial }> {
+  const { method, args, provider, registry } = office
+  const hashes = args.find((arg) => typeof arg === 'object')
   const many = hashes !== undefined && (hashes.length > 1 || manyOf[method] === undefined)
   if (!many) {
-    const call = await callOf(method, hashes?.[0])
-    yield { call, trial: await simulated(call, from) }
+    const call = await callOf(office, method, hashes?.[0])
+    yield { call, trial: await simulated(office, call, from) }
     return
   }
-  const ofMany = (part: readonly string[]) => callOf(manyOf[method] ?? method, part)
+  const ofMany = (part: readonly string[]) => callOf(office, manyOf[method] ?? method, part)
   const block = await provider.getBlock('latest')
   const limits = {
     length: Number(await registry.getFunction('MAX_LIST')()),
     blockGas: block?.gasLimit ?? 0n,
   }
-  const trialOf = async (part: readonly string[]) => simulated(await ofMany(part), from)
+  const trialOf = async (part: readonly string[]) => simulated(office, await ofMany(part), from)
   for await (const { part, trial } of fittingParts(hashes, trialOf, limits))
     yield { call: await ofMany(part), trial }
 }
 
 /** @param listed The part of the action's hashes that this call is about; absent = no hashes. */
-async function callOf(name: string, listed?: string | readonly string[]): Promise<Call> {
-  const given = args.map((arg) => (arg === hashes ? (listed ?? arg) : arg))
+async function callOf(
+  { args, registry }: Office,
+  name: string,
+  listed?: string | readonly string[],
+): Promise<Call> {
+  const given = args.map((arg) => (typeof arg === 'object' ? (listed ?? arg) : arg))
   const { to, data } = await registry.getFunction(name).populateTransaction(...given)
   const shown = given.map((arg) =>
     typeof arg === 'object' && arg.length > 3 ? `${arg.length} hashes from ${arg[0]} on` : arg,
@@ -160,27 +222,35 @@ async function callOf(name: string, listed?: string | readonly string[]): Promis
   return { to, data, text: `${name}(${shown.join(', ')})`, changes }
 }
 
-async function simulated({ to, data }: Call, from: string): Promise<Trial> {
+async function simulated(
+  { provider, registry }: Office,
+  { to, data }: Call,
+  from: string,
+): Promise<Trial> {
   try {
     await provider.call({ from, to, data })
     return { gas: await provider.estimateGas({ from, to, data }) }
   } catch (cause) {
     const failure = reasonOf(cause, registry.interface)
     // Anything else is no word of the chain on this call.
-    if (!isCallException(cause)) throw new Error(failure, { cause })
+    if (!isCallException(cause)) throw new CommandError(failure, { cause })
     return { failure, isReverted: errorOf(cause, registry.interface) !== undefined }
   }
 }
 
-async function send(signer: Signer, { to, data, changes }: Call): Promise<void> {
+async function send(
+  { registry }: Office,
+  signer: Signer,
+  { to, data, changes }: Call,
+): Promise<void> {
   const response = await signer.sendTransaction({ to, data })
   const receipt = await response.wait()
-  const done = changes === null ? '' : `, ${changedBy(receipt)} of ${changes} changed`
+  const done = changes === null ? '' : `, ${changedBy(receipt, registry)} of ${changes} changed`
   console.log(`Done in block ${receipt?.blockNumber} by ${receipt?.hash}${done}.`)
 }
 
 /** @returns How many documents a list has changed: it skips the others. */
-function changedBy(receipt: TransactionReceipt | null): number {
+function changedBy(receipt: TransactionReceipt | null, registry: Contract): number {
   const events = receipt?.logs.map((log) => registry.interface.parseLog(log)?.name ?? '') ?? []
   return events.filter((name) => CHANGES.test(name)).length
 }
@@ -189,12 +259,14 @@ function changedBy(receipt: TransactionReceipt | null): number {
  * @returns With `--send`, the account of the key; otherwise `--as`, or the account that the
  * registry has in that role.
  */
-async function caller(signer: Signer | undefined): Promise<string> {
-  const named = values.as === undefined ? undefined : getAddress(values.as)
+async function caller(
+  { registry, as: named, actor, args }: Office,
+  signer: Signer | undefined,
+): Promise<string> {
   if (signer !== undefined) {
     const own = await signer.getAddress()
     if (named !== undefined && named !== own)
-      throw new Error(`--as is ${named}, but the key belongs to ${own}`)
+      throw new CommandError(`--as is ${named}, but the key belongs to ${own}`)
     return own
   }
   if (named !== undefined) return named
@@ -202,5 +274,9 @@ async function caller(signer: Signer | undefined): Promise<string> {
   if (actor === 'next admin') return (await registry.getFunction('pendingDefaultAdmin')())[0]
   if (actor === 'proposed account')
     return (await registry.getFunction('proposalOf')(args[0])).account
-  throw new Error(`--as <address> is missing: name the account of the issuer that makes this call`)
+  throw new UsageError(
+    `--as <address> is missing: name the account of the issuer that makes this call`,
+  )
 }
+
+await runCommand('call the registry', main)

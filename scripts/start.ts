@@ -16,13 +16,13 @@ import { parseRegistry } from '../verifier/readers/chain.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
 import { listenForBackups } from './backup/control.ts'
 import { quoted } from './backup/dump-commands.ts'
+import { tellCause } from './command.ts'
 import {
   type LocalIdentity,
   localIdentity,
   nameLocalIssuer,
   patiently,
   remoteIdentity,
-  tellCause,
 } from './identity.ts'
 import { issueSample, SAMPLE } from './sample.ts'
 import { writeDurably } from './secrets.ts'

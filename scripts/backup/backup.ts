@@ -16,6 +16,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { UsageError } from '../../cli/errors.ts'
 import type { Hex } from '../../document/hex.ts'
 import { fingerprintsIn } from '../../gateway/adapters/sqlite/binding.ts'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
@@ -23,7 +24,7 @@ import { KEYS_FILE } from '../../gateway/adapters/sqlite/key-store.ts'
 import { readConfig, readDataDir } from '../../gateway/config.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { copyChain } from '../../local-chain/journal.ts'
-import { tellCause } from '../identity.ts'
+import { runCommand } from '../command.ts'
 import {
   BackupError,
   CHAIN_FOLDER,
@@ -84,18 +85,13 @@ async function sayDumpCommands(): Promise<void> {
 }
 
 function readArguments(): { to: string; withSecrets: boolean } {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { 'without-secrets': { type: 'boolean', default: false } },
-    })
-    const [to, ...more] = positionals
-    if (!to || more.length > 0) throw new Error(USAGE)
-    return { to: resolve(to), withSecrets: !values['without-secrets'] }
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exit(64)
-  }
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { 'without-secrets': { type: 'boolean', default: false } },
+  })
+  const [to, ...more] = positionals
+  if (!to || more.length > 0) throw new UsageError(USAGE)
+  return { to: resolve(to), withSecrets: !values['without-secrets'] }
 }
 
 /** Holds a service's locks, so that none starts meanwhile. */
@@ -173,7 +169,4 @@ function holdsIssuerSecrets(backup: string): boolean {
   }
 }
 
-main().catch((error) => {
-  console.error(tellCause('back up', error))
-  process.exit(1)
-})
+await runCommand('back up', main)

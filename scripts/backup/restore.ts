@@ -6,8 +6,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { UsageError } from '../../cli/errors.ts'
 import { type Config, readConfig } from '../../gateway/config.ts'
-import { tellCause, withIdentity } from '../identity.ts'
+import { runCommand } from '../command.ts'
+import { withIdentity } from '../identity.ts'
 import { type Comparison, compareWithChain } from './compare.ts'
 import { BackupError, CHAIN_FOLDER, copyFiles, readBackup } from './contents.ts'
 import { linesOf, writeLists } from './report.ts'
@@ -56,31 +58,18 @@ async function restoreFolder(config: Config, from: string): Promise<void> {
 }
 
 function readFolder(): string {
-  return readArguments(() => {
-    const { positionals } = parseArgs({ allowPositionals: true })
-    const [from, ...more] = positionals
-    if (!from || more.length > 0) throw new Error(USAGE)
-    return resolve(from)
-  })
+  const { positionals } = parseArgs({ allowPositionals: true })
+  const [from, ...more] = positionals
+  if (!from || more.length > 0) throw new UsageError(USAGE)
+  return resolve(from)
 }
 
 /** @returns The newest block when `pg_dump` was started; `null` when unknown. */
 function readBlock(): number | null {
-  return readArguments(() => {
-    const { values } = parseArgs({ options: { block: { type: 'string' } } })
-    if (values.block === undefined) return null
-    if (!/^\d{1,15}$/.test(values.block)) throw new Error(POSTGRES_USAGE)
-    return Number(values.block)
-  })
-}
-
-function readArguments<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exit(64)
-  }
+  const { values } = parseArgs({ options: { block: { type: 'string' } } })
+  if (values.block === undefined) return null
+  if (!/^\d{1,15}$/.test(values.block)) throw new UsageError(POSTGRES_USAGE)
+  return Number(values.block)
 }
 
 async function compare(config: Config, block: number | null): Promise<Comparison> {
@@ -97,7 +86,4 @@ async function compare(config: Config, block: number | null): Promise<Comparison
   })
 }
 
-main().catch((error) => {
-  console.error(tellCause('restore', error))
-  process.exit(1)
-})
+await runCommand('restore', main)

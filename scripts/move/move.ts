@@ -5,12 +5,14 @@
  * the original again.
  */
 import { parseArgs } from 'node:util'
+import { UsageError } from '../../cli/errors.ts'
 import { openRegistry } from '../../gateway/adapters/ethereum/registry.ts'
 import { type Config, ConfigError, readConfig } from '../../gateway/config.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
 import { checkBatchHistory } from '../backup/batches.ts'
 import { checkHistory } from '../backup/compare.ts'
-import { tellCause, withIdentity } from '../identity.ts'
+import { runCommand } from '../command.ts'
+import { withIdentity } from '../identity.ts'
 import { BATCH_HISTORY, HISTORY } from '../tables/list.ts'
 import { hashesIn, type Side } from '../tables/rows.ts'
 import { moveToPostgres } from './to-postgres.ts'
@@ -46,18 +48,10 @@ async function checkAgainstChain(config: Config, identity: Identity, side: Side)
 }
 
 function readArguments(): keyof typeof DIRECTIONS {
-  try {
-    const { positionals } = parseArgs({ allowPositionals: true })
-    const [direction = '', ...more] = positionals
-    if (!Object.hasOwn(DIRECTIONS, direction) || more.length > 0) throw new Error(USAGE)
-    return direction as keyof typeof DIRECTIONS
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exit(64)
-  }
+  const { positionals } = parseArgs({ allowPositionals: true })
+  const [direction = '', ...more] = positionals
+  if (!Object.hasOwn(DIRECTIONS, direction) || more.length > 0) throw new UsageError(USAGE)
+  return direction as keyof typeof DIRECTIONS
 }
 
-main().catch((error) => {
-  console.error(tellCause('move', error))
-  process.exit(1)
-})
+await runCommand('move', main)

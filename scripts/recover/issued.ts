@@ -11,6 +11,7 @@ import {
 } from '../../cli/audit/state.ts'
 import type { Hex } from '../../document/hex.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
+import { ChainError } from '../../verifier/errors.ts'
 import type { RegistryRecord } from '../../verifier/ports.ts'
 import { slotsOfIssuer } from '../../verifier/proof/slots.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
@@ -41,6 +42,9 @@ export async function readIssued(
 ): Promise<Issued> {
   const { checkpoint, from, say } = options
   const request = patientRequest(createRequest(rpc))
+  const { address } = parseRegistry(registry)
+  if ((await request('eth_getCode', [address, 'latest'])) === '0x')
+    throw new ChainError('no_registry', `there is no contract at ${registry}`)
   const collection = await openCollection({
     ...{ request, registry, issuerId, from, checkpoint, phases: NO_PHASES },
     // Ends with the process: documents are read from it when they are restored.

@@ -231,7 +231,7 @@ describe('npm run roles on the local chain', () => {
       ['release', '1', `@${file}`],
     ])
       expect(await roles([...args, '--as', issuer])).toMatchObject({
-        code: 1,
+        code: 64,
         stderr: expect.stringContaining('line 2 of'),
       })
   })
