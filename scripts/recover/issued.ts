@@ -1,5 +1,6 @@
 import { type Collection, openCollection } from '../../cli/audit/collect.ts'
 import type { DocumentTable } from '../../cli/audit/documents.ts'
+import { unknownIssuer } from '../../cli/audit/known-issuer.ts'
 import type { LedgerBatch } from '../../cli/audit/ledger.ts'
 import { pinBlock } from '../../cli/audit/run.ts'
 import { openScratch } from '../../cli/audit/scratch.ts'
@@ -35,7 +36,7 @@ export type Issued = {
   recordsOf(hashes: readonly Hex[]): Promise<RegistryRecord[]>
 }
 
-/** @throws {ChainError} when the chain cannot be read. */
+/** @throws {InputError} `unknown_issuer` @throws {ChainError} when the chain cannot be read. */
 export async function readIssued(
   { rpc, registry, issuerId }: Pick<Identity, 'rpc' | 'registry' | 'issuerId'>,
   options: { checkpoint?: string; from: number; say: (line: string) => void },
@@ -72,6 +73,7 @@ async function readAll(
   await advance(block)
   const prover = createSlotProver({ request, address, header })
   const { issuer, accounts } = await readIssuerState(prover, issuerId)
+  if (accounts.size === 0) throw await unknownIssuer({ registry, issuerId, block })
   const slots = slotsOfIssuer(issuerId)
   const documents = ledger.documents()
   const about = { scratch: ledger.scratch, phases: NO_PHASES }

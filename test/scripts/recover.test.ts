@@ -168,9 +168,13 @@ test('error: names what no source has, refuses a folder in use and a chain that 
   const nowhere = { REGISTRY_ADDRESS: `0x${'a'.repeat(40)}`, DATA_DIR: join(folder, 'f') }
   const foreign = await recover(nowhere)
   expect(foreign.stderr).toMatch(/^cannot recover:\n {2}there is no contract at eip155:31337:0xaa/m)
+  const nobody = await recover({ ISSUER_ID: '999', DATA_DIR: join(folder, 'g') })
+  expect(nobody.stderr).toMatch(
+    /^cannot recover:\n {2}the registry has no issuer 999 at block \d+/m,
+  )
   const local = await recover({ RPC_URL: '', DATA_DIR: join(folder, 'e') })
   expect(local.stderr).toContain('RPC_URL is required')
-  expect([other.code, again.code, foreign.code, local.code]).toEqual([1, 2, 2, 2])
+  expect([other.code, again.code, foreign.code, nobody.code, local.code]).toEqual([1, 2, 2, 2, 2])
 })
 
 test('behavior: fsck finds nothing in it, and then each fault that is planted, and changes nothing', async () => {
