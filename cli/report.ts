@@ -36,7 +36,7 @@ export type Report = {
 type Line = readonly [label: string, value: string]
 
 /** Ends the line of a valid document without such a domain. */
-const UNCONFIRMED = 'but no domain confirms the issuer'
+const UNCONFIRMED = 'but no domain has confirmed the issuer'
 
 const HEADLINES: Record<VerdictStatus, string> = {
   valid: 'VALID: issued, not revoked or suspended, not expired, unchanged',

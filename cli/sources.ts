@@ -97,8 +97,8 @@ export function comparingCode(
   let compared: Promise<void> | undefined
   const compare = () =>
     checkCode(createRequest(node), [address, 'latest'], codeHash).catch((error) => {
-      if (error instanceof ChainError && error.code === 'no_registry') return
       compared = undefined
+      if (error instanceof ChainError && error.code === 'no_registry') return
       throw error
     })
   return {

@@ -1,5 +1,5 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { drawQrCode } from '../cli/qr-terminal.ts'
 import { shortFingerprint } from '../gateway/adapters/binding.ts'
@@ -105,9 +105,11 @@ async function firstKey(config: Config): Promise<string | undefined> {
       tenant: DEFAULT_TENANT,
       label: 'made at the first start',
     })
-    if (!process.stdout.isTTY) {
+    const file = keyFileOf(config)
+    if (process.stdout.isTTY) rmSync(file, { force: true })
+    else {
       mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-      writeDurably(keyFileOf(config), `${secret}\n`)
+      writeDurably(file, `${secret}\n`)
     }
     // After the file: a kill in between leaves one that opens nothing, and that is made again.
     await store.put(key)
@@ -160,7 +162,7 @@ function showKey(config: Config, key: string | undefined): void {
     say()
     say(`  export API_KEY=$(cat ${quoted(file)})`)
   } else {
-    say('The first start showed the API key. To create another:')
+    say('The first start made an API key. To create another:')
     say('  npm run keys -- create --scope admin')
   }
   say()

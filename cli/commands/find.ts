@@ -15,12 +15,12 @@ const MAX_FOLDERS = 10_000
 const MAX_SHOWN = 200
 
 const OPTIONS = {
-  name: { value: '<text>', about: 'only those whose subjectName has these words' },
+  name: { value: '<text>', about: 'only those whose subjectName has words that begin so' },
   where: {
     value: '<column=text>',
     multiple: true,
     about:
-      'only those whose column has these words, as metadata.degree=history or issuedAt=2026-07',
+      'only those whose column has words that begin so, as metadata.degree=history or issuedAt=2026-07; a subjectId must be whole',
   },
   csv: { about: 'as a table with publicIds, which other commands take as --from; keep it private' },
 } as const satisfies Options
@@ -44,7 +44,7 @@ export const findCommand = defineCommand({
       'docreg find issued --where subjectId=18151210 --csv > theirs.csv && docreg revoke --from theirs.csv',
     ],
   ],
-  exitCodes: '0 searched, 2 a table could not be read',
+  exitCodes: '0 searched, 2 a table could not be read, 65 there is none',
   run: find,
 })
 
@@ -161,9 +161,20 @@ async function searchTable(file: string, wanted: Wanted, search: Search): Promis
 function fits(cells: Hit['cells'], wanted: Wanted): boolean {
   for (const [column, words] of wanted) {
     const cell = plain(cells[column] ?? '')
-    if (!words.every((word) => cell.includes(word))) return false
+    const isFound =
+      column === 'subjectId'
+        ? cell.trim() === words.join(' ')
+        : words.every((word) => hasWord(cell, word))
+    if (!isFound) return false
   }
   return true
+}
+
+/** @returns Whether a word of the cell begins so: a first name is not found inside another. */
+function hasWord(cell: string, start: string): boolean {
+  for (let at = cell.indexOf(start); at >= 0; at = cell.indexOf(start, at + 1))
+    if (!/[\p{L}\p{N}]$/u.test(cell.slice(0, at))) return true
+  return false
 }
 
 const COLUMNS = ['subjectName', 'subjectId', 'category', 'issuedAt']

@@ -255,7 +255,7 @@ describe('the details of a record', () => {
   })
 
   const CLEAN = 'VALID: issued, not revoked or suspended, not expired, unchanged'
-  const BARE = `${CLEAN}; but no domain confirms the issuer`
+  const BARE = `${CLEAN}; but no domain has confirmed the issuer`
   test.each([
     ['pass', 'linked', 'green', CLEAN],
     ['unknown', 'unreachable', 'yellow', BARE],

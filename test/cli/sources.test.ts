@@ -49,9 +49,10 @@ test('error: other code gives no answer, and a reader says so', async () => {
   expect(new Set(asked)).toEqual(new Set(['eth_getCode']))
 })
 
-test('error: a node that is down is asked again; without code the reader says what is missing', async () => {
-  const { node } = nodeWith(new Error('down'), '0x')
+test('error: a node that is down or lags is asked again; without code the reader says what is missing', async () => {
+  const { node } = nodeWith(new Error('down'), '0x', '0x6002')
   const comparing = comparingCode(node, { registry, codeHash })
   await expect(ask(comparing)).rejects.toMatchObject({ code: 'rpc_unreachable' })
   await expect(ask(comparing)).resolves.toBe('0x1')
+  await expect(ask(comparing)).rejects.toMatchObject({ code: 'other_code' })
 })

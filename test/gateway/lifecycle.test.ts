@@ -28,8 +28,9 @@ describeDatabases('lifecycle', (settings) => {
       const issued = (await stack.issue(ADA)).body.data
       const { status, body } = await get(issued.publicId)
       expect(status).toBe(200)
-      const { blockchainProof, ...document } = body.data
+      const { blockchainProof, createdAt, ...document } = body.data
       expect(document).toEqual(issued)
+      expect(createdAt).toMatch(/Z$/)
       expect(blockchainProof.transactionHash).toBe(issued.blockchainHash)
     })
 

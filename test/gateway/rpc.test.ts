@@ -316,6 +316,7 @@ describe('PUBLIC_RPC_URL', () => {
         rpc: ['https://a.example/key', 'https://b.example'],
         ipfs: [own.url],
         service: own.url,
+        liveChains: [],
       })
       expect(html).not.toContain(own.proxy.url)
     } finally {

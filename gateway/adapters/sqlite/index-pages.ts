@@ -74,7 +74,7 @@ export function createIndexReader(
       .sort((a, b) => Number(b.id) - Number(a.id))
     const page = rows.slice(0, query.limit)
     const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
-    return { documents: page.map(documentOf), next: last > range.low ? last : null }
+    return { documents: page.map(documentOf), next: last || null }
   }
 }
 

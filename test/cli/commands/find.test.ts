@@ -54,6 +54,16 @@ describe('finds', () => {
     expect(await found('.', '--name', 'lovelace')).toEqual([])
   })
 
+  test('default: nobody is found by a part of another name or number', async () => {
+    table('issued.csv', {
+      1: { subjectName: 'Ann Ada', subjectId: '18151210' },
+      2: { subjectName: 'Hannah Ada', subjectId: '918151210' },
+      3: { subjectName: 'Jo-Anne Ada', subjectId: '181512109' },
+    })
+    expect(await found('.', '--name', 'ann')).toEqual([1, 3])
+    expect(await found('.', '--where', 'subjectId=18151210')).toEqual([1])
+  })
+
   test('default: by any column, and all that is asked for must fit', async () => {
     table('issued.csv', {
       1: { subjectName: 'Ada', 'metadata.degree': 'BSc History' },
@@ -124,8 +134,8 @@ test('error: says what is missing', async () => {
     [['.', '--name', ' '], 64, 'no text to find'],
     [['.', '--where', 'Ada'], 64, '--where must be <column>=<text>'],
     [['--name', 'ada'], 64, 'folder'],
-    [['empty', '--name', 'ada'], 2, 'no issued.csv is in these folders or below'],
-    [['nowhere', '--name', 'ada'], 2, 'nowhere cannot be read'],
+    [['empty', '--name', 'ada'], 65, 'no issued.csv is in these folders or below'],
+    [['nowhere', '--name', 'ada'], 65, 'nowhere cannot be read'],
     [['.', '--where', 'degree=BSc'], 2, 'no table has a column degree'],
   ] as const) {
     const { code, stderr } = await find(...args)
