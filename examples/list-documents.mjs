@@ -25,13 +25,23 @@ try {
   const blockTag = (await provider.getBlock('finalized'))?.number ?? 0
   const code = await provider.getCode(address, blockTag)
   if (code === '0x')
-    refuse('no contract at the address', (await provider.getCode(address)) !== '0x')
+    refuse('no contract at the address', (await provider.getCode(address)) !== '0x' && 'it is')
   if (codeHash !== undefined && keccak256(code) !== codeHash)
     throw new Error(`other code: ${keccak256(code)}`)
   const issuer = await registry.issuerOf(issuerId, { blockTag })
   const newest = await registry.issuerOf(issuerId)
   // Only an issuer that the registry does not know has no account.
-  if (issuer.accountCount === 0n) refuse(`no issuer ${issuerId}`, newest.accountCount > 0n)
+  if (issuer.accountCount === 0n)
+    refuse(`no issuer ${issuerId}`, newest.accountCount > 0n && 'it is')
+  const newer = newest.documentCount - issuer.documentCount
+  const newerBatches = newest.batchCount - issuer.batchCount
+  const isEmpty = issuer.documentCount + issuer.batchCount === 0n
+  if (newer + newerBatches > 0n) {
+    console.error(
+      `newer than ${blockTag}, so not listed: ${newer} documents, ${newerBatches} batches`,
+    )
+    if (isEmpty) refuse('nothing issued', 'all is')
+  }
   console.log(`issuer ${issuerId} ${JSON.stringify(issuer.name)} at ${blockTag}`)
 
   const hashes = await distinct('DocumentIssued', /^document (0x[0-9a-f]{64})\b/gm)
@@ -55,13 +65,7 @@ try {
     console.log(`batch ${root} of ${batch.size} block ${batch.anchoredBlock}`)
   }
   const complete = documents === issuer.documentCount && batches === issuer.batchCount
-  const word = issuer.documentCount + issuer.batchCount > 0n ? 'complete' : 'nothing issued'
-  const newer = newest.documentCount - issuer.documentCount
-  const newerBatches = newest.batchCount - issuer.batchCount
-  if (newer + newerBatches > 0n)
-    console.error(
-      `newer than ${blockTag}, so not listed: ${newer} documents, ${newerBatches} batches`,
-    )
+  const word = isEmpty ? 'nothing issued' : 'complete'
   console.log(
     `${complete ? word : 'INCOMPLETE'}: ${documents} of ${issuer.documentCount} documents, ${batches} of ${issuer.batchCount} batches`,
   )
@@ -69,7 +73,7 @@ try {
 
   /** Ends, since an empty list would look complete. */
   function refuse(what, isNewer) {
-    const advice = isNewer ? ': it is newer. Try again when it is final' : ''
+    const advice = isNewer ? `: ${isNewer} newer. Try again when it is final` : ''
     console.error(`${what} at block ${blockTag}${advice}`)
     process.exit(2)
   }

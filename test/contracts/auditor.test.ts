@@ -265,11 +265,24 @@ describe('the list of an issuer', () => {
 
           await send('setPermissions', issuer, me, 7)
           await anvil.request('anvil_mine', '0x4')
-          await send('issue', issuer, id('late'), 0)
           const empty = await list(program, anvil.url, issuer)
           expect(empty.code, empty.output).toBe(0)
           expect(empty.output).toMatch(/^nothing issued: 0 of 0 documents/m)
-          expect(empty.output).toMatch(/^newer than \d+, so not listed: 1 documents/m)
+
+          // Issued, but not final yet.
+          await send('issueBatch', issuer, id(program), 7, id('a manifest'))
+          const newer = await list(program, anvil.url, issuer)
+          expect(newer.code, newer.output).toBe(2)
+          expect(newer.output).toMatch(/^newer than \d+, so not listed: 0 documents, 1 batches/m)
+          expect(newer.output).toMatch(/^nothing issued at block \d+: all is newer\./m)
+
+          // Batches alone are not nothing.
+          await anvil.request('anvil_mine', '0x4')
+          await send('issue', issuer, id('late'), 0)
+          const batch = await list(program, anvil.url, issuer)
+          expect(batch.code, batch.output).toBe(0)
+          expect(batch.output).toMatch(/^complete: 0 of 0 documents.*\b1\b/m)
+          expect(batch.output).toMatch(/^newer than \d+, so not listed: 1 documents, 0 batches/m)
           await anvil.request('anvil_mine', '0x4')
         })
 
