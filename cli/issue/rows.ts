@@ -140,33 +140,40 @@ function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: 
 
 /**
  * @returns A row as `failed.csv` has it, which can be issued without the options of its table: by
- * the names of fields, with the values of `--set`. Columns that were left out keep their names.
+ * the names of fields, with the values of `--set`. Columns that were left out are in parentheses.
  */
 function byFields(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
   set: Mapping['set'],
 ): Row['cells'] {
+  const isAgain = isFailedTable(Object.keys(cells))
   const named = Object.entries(cells).flatMap(([column, text]) => {
-    if (OWN_COLUMNS.includes(column)) return []
     const field = fields.get(column)
     if (field !== undefined) return [[field, text] as const]
-    return isField(column) || BY_LOWER_CASE.has(column.toLowerCase())
-      ? []
-      : [[column, text] as const]
+    if (OWN_COLUMNS.includes(column)) return []
+    return [[isAgain && LEFT_OUT.test(column) ? column : `(${column})`, text] as const]
   })
   return Object.fromEntries([...named, ...[...set].filter(([, text]) => text !== '')])
 }
 
+/** A column of `failed.csv` that is no field: so a mistyped name of a field is not taken for one. */
+const LEFT_OUT = /^\(.*\)$/s
+
+function isFailedTable(columns: readonly string[]): boolean {
+  return OWN_COLUMNS.every((name, i) => columns[i] === name)
+}
+
 /** @returns The field of each column that has one. @throws {UsageError} */
 function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, string> {
-  // `failed.csv`: columns without a field were left out before, and the others have its name.
-  if (OWN_COLUMNS.every((name, i) => columns[i] === name))
-    return new Map(columns.filter(isField).map((name) => [name, name]))
+  const isFailed = isFailedTable(columns)
   const missing = [...map.keys()].filter((column) => !columns.includes(column))
-  if (missing.length > 0)
+  if (missing.length > 0 && !isFailed)
     throw new UsageError(`--map names a missing column: ${missing.join(', ')}`)
   const found = columns.flatMap((column): [string, string | undefined][] => {
+    // The options of the first table may be given again, and must not map its fields twice.
+    if (isFailed && isField(column)) return [[column, column]]
+    if (isFailed && LEFT_OUT.test(column)) return []
     if (map.has(column)) return [[column, map.get(column)]]
     if (OWN_COLUMNS.includes(column)) return []
     return [[column, isField(column) ? column : BY_LOWER_CASE.get(column.toLowerCase())]]

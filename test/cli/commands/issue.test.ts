@@ -251,12 +251,17 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(bad.map(({ line }) => line)).toEqual(['12', '22', '32'])
     expect(bad[0]).toMatchObject({
       ...{ subjectName: 'Žoë Müller 10', subjectId: 'x', category: 'registrar' },
-      ...{ 'metadata.degree': 'BSc', issuedAt: '2026-06-30', Note: 'Büro 10' },
+      ...{ 'metadata.degree': 'BSc', issuedAt: '2026-06-30', '(Note)': 'Büro 10' },
     })
     expect(bad[0]?.problem).toContain('subjectId must')
     const failed = join(folder(), 'failed.csv')
     expect((await issue([failed, '--out', folder()])).code).toBe(1)
     expect(await count('registrar')).toBe(197)
+    // Read and written again, it has the same columns.
+    await issue([failed, '--out', folder(), '--skip-bad'])
+    expect(Object.keys(tableOf('registrar', 'failed.csv')[0] ?? {})).toEqual(
+      Object.keys(bad[0] ?? {}),
+    )
     const corrected = readFileSync(failed, 'utf8')
       .replace(';x;', ';11;')
       .replace(/31\.6\.2026|2026-06-31/, '2026-06-30')
@@ -284,6 +289,18 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(await count('same_options')).toBe(200)
   })
 
+  test('error: a mistyped column of failed.csv is named, and nothing is issued', async () => {
+    const row = '2,,Ada,1,mistyped,2026-07-01'
+    for (const column of ['metdata.grade', '(Note', 'Note'])
+      expect(
+        await issue([
+          file('mistyped.csv', `line,problem,${HEADER.trim()},${column},(Room)\n${row},A,7\n`),
+          ...['--out', out('mistyped')],
+        ]),
+      ).toMatchObject({ code: 64, stderr: expect.stringContaining(`unknown columns: ${column}.`) })
+    expect(await count('mistyped')).toBe(0)
+  })
+
   test('behavior: rows that the service refuses are in failed.csv in the same way', async () => {
     const refusing = await serveHttp(async (request, response) => {
       const isSecond = (await bodyOf(request)).includes('"subjectId":"2"')
@@ -304,8 +321,8 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     expect(code).toBe(1)
     const rows = { category: 'refused', issuedAt: '2026-07-01' }
     expect(tableOf('refused', 'failed.csv')).toEqual([
-      expect.objectContaining({ ...rows, line: '4', subjectName: 'Eve', Note: 'c' }),
-      expect.objectContaining({ ...rows, line: '3', subjectName: 'Bob', Note: 'b' }),
+      expect.objectContaining({ ...rows, line: '4', subjectName: 'Eve', '(Note)': 'c' }),
+      expect.objectContaining({ ...rows, line: '3', subjectName: 'Bob', '(Note)': 'b' }),
     ])
   })
 })
