@@ -303,8 +303,13 @@ function tell(result: Result, { out, values, terminal }: Task): void {
       `  qr/         QR codes (${formats.join(', ')}), named by subjectId and document`,
     )
   if (printed) tellPrinted(printed, terminal)
-  if (failed.length > 0)
-    terminal.write(`  failed.csv  ${counted(failed.length, 'row')} not issued, and why`)
+  const repeated = failed.filter(({ sameAs }) => sameAs !== undefined).length
+  if (failed.length > repeated)
+    terminal.write(`  failed.csv  ${counted(failed.length - repeated, 'row')} not issued, and why`)
+  if (repeated > 0)
+    terminal.write(
+      `Each row is issued once: ${counted(repeated, 'repeated row')} left out, also of failed.csv.`,
+    )
   if (waiting > 0)
     terminal.write(
       `${waiting} of them are promised, and not in a block yet. The same command shows when they are.`,

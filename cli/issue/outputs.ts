@@ -46,8 +46,10 @@ export function writeFailed(
   refused: readonly RefusedRow[],
 ): void {
   const path = join(folder, 'failed.csv')
+  // A repeated row is good in a table without the other one: it would become a second document.
+  const correctable = bad.filter(({ sameAs }) => sameAs === undefined)
   const table = [
-    ...bad.map(({ line, cells: own, problems }) => ({
+    ...correctable.map(({ line, cells: own, problems }) => ({
       ...own,
       line: String(line),
       problem: problems.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),

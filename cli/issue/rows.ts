@@ -24,7 +24,13 @@ export type GoodRow = {
   /** sha-256 of the canonical fields, hexadecimal: the same row is the same document. */
   key: string
 }
-export type BadRow = { line: number; cells: Record<string, string>; problems: FieldProblem[] }
+export type BadRow = {
+  line: number
+  cells: Record<string, string>
+  problems: FieldProblem[]
+  /** The line of the same row, which is issued instead: `failed.csv` leaves this one out. */
+  sameAs?: number
+}
 export type CheckedRows = {
   good: GoodRow[]
   bad: BadRow[]
@@ -115,8 +121,10 @@ export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): Chec
     if (before === undefined) {
       good.push({ line, fields: read.fields, key })
       cellsByKey.set(key, cells)
-    } else
-      bad.push({ line, cells, problems: [{ field: '', message: `is the same as line ${before}` }] })
+    } else {
+      const problems = [{ field: '', message: `is the same as line ${before}` }]
+      bad.push({ line, cells, problems, sameAs: before })
+    }
     lines.set(key, before ?? line)
   }
   return { good, bad, cells: cellsByKey, dialect }

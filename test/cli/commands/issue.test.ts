@@ -172,6 +172,23 @@ describe('the table', () => {
     expect(await count('skip_bad')).toBe(2)
   })
 
+  test('behavior: failed.csv issued into a new folder makes no document of a repeated row', async () => {
+    const row = (name: string, id: string) => `${name},${id},repeated,2026-07-01\n`
+    const text = HEADER + row('Ada', '1') + row('Ada', '1') + row('Bob', 'x') + row('Ada', '1')
+    const first = await issue([
+      file('repeated.csv', text),
+      ...['--out', out('repeated'), '--skip-bad'],
+    ])
+    expect(first.code).toBe(1)
+    expect(first.stdout).toContain('line 5: is the same as line 2')
+    expect(first.stdout).toContain('failed.csv  1 row not issued')
+    expect(first.stdout).toContain('2 repeated rows left out')
+    const failed = join(out('repeated'), 'failed.csv')
+    writeFileSync(failed, readFileSync(failed, 'utf8').replace(',x,', ',2,'))
+    expect((await issue([failed, '--out', out('repeated-new')])).code).toBe(0)
+    expect(await count('repeated')).toBe(2)
+  })
+
   test('behavior: formulas and control characters of others do nothing, and come back whole', async () => {
     const category = 'formulas'
     const metadata = { note: "'=1;+2", screen: '\x1b[2J\r\u009b', '=,@;;;;;;\n;publicId': '\t-' }
