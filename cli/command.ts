@@ -22,7 +22,9 @@ export type Values<O extends Options> = {
   [K in keyof O]?: O[K] extends { value: string }
     ? O[K] extends { multiple: true }
       ? string[]
-      : string
+      : O[K] extends { choices: readonly (infer Choice)[] }
+        ? Choice
+        : string
     : boolean
 }
 

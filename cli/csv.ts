@@ -50,7 +50,8 @@ export const MAX_ROWS = 100_000
 
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
- * do not count, and neither do empty rows and empty columns at the end. What {@link formatTable} wrote is known by its columns.
+ * do not count, and neither do empty rows and empty columns at the end. What {@link formatTable}
+ * wrote is known by its columns.
  *
  * @throws {InputError} `bad_table`, naming the line.
  */
@@ -141,7 +142,7 @@ export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
       `the text is not UTF-8: save it as "CSV UTF-8", or give --encoding ${ENCODINGS.join(' or ')}`,
     )
   }
-  // What is meant for another encoding is hardly ever UTF-8 by chance.
+  // Text in another encoding is almost never valid UTF-8, so the option is wrong.
   if (text !== undefined && /[^\0-\x7f]/.test(text))
     throw badTable('the text is UTF-8: leave out --encoding')
   const decoded = new TextDecoder(encoding, { fatal: true }).decode(bytes)

@@ -46,10 +46,9 @@ export async function readTargets({
     throw new UsageError('one document, or --from, is required')
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
-  const table = encoding as Encoding | undefined
-  const text = decodeText(bytes, table)
+  const text = decodeText(bytes, encoding)
   const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(headerOf(text))
-  return isTable ? fromTable(bytes, table) : fromLines(text)
+  return isTable ? fromTable(bytes, encoding) : fromLines(text)
 }
 
 async function idOf(given: string): Promise<string> {

@@ -4,7 +4,7 @@ import { type Bundles, bundlesOfGateway, bundlesOfSources } from '../certificate
 import { asUsage, openPrinting, type Printed, printAll } from '../certificates/printing.ts'
 import { readPrintedRows } from '../certificates/rows.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { ENCODING_OPTION, type Encoding } from '../csv.ts'
+import { ENCODING_OPTION } from '../csv.ts'
 import { InputError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS, PATIENT_ATTEMPTS } from '../gateway.ts'
@@ -87,8 +87,7 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
     return EXIT.ok
   }
   const bundles = bundlesOf(values, flags)
-  const encoding = values.encoding as Encoding | undefined
-  const rows = await readPrintedRows(args[0], values.from, values['verify-url'], encoding)
+  const rows = await readPrintedRows(args[0], values.from, values['verify-url'], values.encoding)
   const folder = values.out ?? 'certificates'
   const printing = await openPrinting(template, values.fonts ?? [], terminal)
   const { isStopped, end } = listenForStop(() =>

@@ -1,7 +1,7 @@
 import { TEST_NETWORK } from '../../verifier/network.ts'
 import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { ENCODING_OPTION, type Encoding } from '../csv.ts'
+import { ENCODING_OPTION } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readInputFile } from '../files.ts'
@@ -23,7 +23,6 @@ import {
   type BadRow,
   type CheckedRows,
   DATE_ORDERS,
-  type DateOrder,
   readMapping,
   readRows,
 } from '../issue/rows.ts'
@@ -109,14 +108,13 @@ async function issue(
   const { out } = values
   if (out === undefined && !values['dry-run'])
     throw new UsageError('--out is required: a folder for the results; or --dry-run')
-  const dates = values.dates as DateOrder | undefined
-  const mapping = { ...readMapping(values.map, values.set), dates }
+  const { dates, encoding } = values
+  const mapping = { ...readMapping(values.map, values.set), dates, encoding }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
   const printing = await printingOf(values, terminal)
   try {
-    const encoding = values.encoding as Encoding | undefined
-    const rows = readRows(await readInputFile(file), { ...mapping, encoding }, Date.now())
+    const rows = readRows(await readInputFile(file), mapping, Date.now())
     const checked = printing ? checkForTemplate(rows, printing) : rows
     return await issueChecked(checked, values, { concurrency, printing, terminal })
   } finally {
