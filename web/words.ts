@@ -200,7 +200,8 @@ export function spoken(phase: Done, sources: Sources): string {
 
 /** @returns The headline with the answer of the issuer's domain, for a screen reader. */
 export function spokenIdentity(phase: Done): string {
-  return `${headlineOf(phase)}. ${answerOf(phase.verdict)}`
+  const isNameless = NAMELESS.includes(phase.verdict.status)
+  return isNameless ? `${headlineOf(phase)}.` : `${headlineOf(phase)}. ${answerOf(phase.verdict)}`
 }
 
 function answerOf(verdict: PageVerdict): string {

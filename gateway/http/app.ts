@@ -7,8 +7,7 @@ import { ApiError } from './errors.ts'
 import { describeApi } from './openapi.ts'
 import { refuseOtherMethods } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
-import { lostPage } from './pages/home-page.ts'
-import { respondWithPage } from './pages/page.ts'
+import { respondLost } from './pages/home-page.ts'
 import { chargeUnserved, limitRates } from './rate-limits.ts'
 import { prefers } from './request.ts'
 import { requestLog } from './request-log.ts'
@@ -81,13 +80,8 @@ export function createApp(deps: AppDeps): Hono<Env> {
   refuseUnknownMethods(app)
   app.notFound(async (c) => {
     await chargeUnserved(c)
-    if (c.req.method === 'GET' && prefers(c, 'text/html', 'application/json'))
-      return respondWithPage(c, {
-        title: 'Nothing at this address',
-        main: lostPage(addresses),
-        vary: 'Accept',
-        status: 404,
-      })
+    if (['GET', 'HEAD'].includes(c.req.method) && prefers(c, 'text/html', 'application/json'))
+      return respondLost(c, addresses, 'Accept')
     return fail(c, new ApiError('not_found', 'no such resource'), deps.log)
   })
   app.onError((error, c) => fail(c, error, deps.log))

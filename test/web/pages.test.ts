@@ -116,6 +116,17 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     },
   )
 
+  test('error: a mistyped address of a QR code leads a browser on, and is an error for a program', async () => {
+    const page = await browser.newPage()
+    const path = '/qr/1-2-mistyped'
+    expect((await page.goto(stack.url + path))?.status()).toBe(404)
+    expect(await page.locator('h1').textContent()).toBe('There is nothing at this address')
+    await page.close()
+    const answer = await fetch(stack.url + path, { headers: { accept: 'text/html' } })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ error: { code: 'bad_public_id' } })
+  })
+
   test('default: the reference has every operation, and loads nothing else', async () => {
     const page = await browser.newPage()
     const requested: string[] = []

@@ -1,6 +1,7 @@
+import type { Context } from 'hono'
 import { html } from 'hono/html'
 import type { Addresses } from '../present.ts'
-import { type Markup, testBanner } from './page.ts'
+import { type Markup, respondWithPage, testBanner } from './page.ts'
 
 /** The landing page. Its links are relative, so that they hold behind a proxy too. */
 export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
@@ -28,11 +29,16 @@ export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
  * What a browser shows at an address where nothing is. The code of a document may be in its
  * fragment, so the reader is asked to enter it again.
  */
-export function lostPage({ verifyUrl, baseUrl }: Addresses): Markup {
-  return html`<section class="home">
+export function respondLost(
+  c: Context,
+  { verifyUrl, baseUrl }: Addresses,
+  vary: string,
+): Promise<Response> {
+  const main = html`<section class="home">
 <h1>There is nothing at this address</h1>
 <p class="lead">This says nothing about any document. The address may be mistyped, or parts of it may be missing.</p>
 <p class="ways"><a class="button primary" href="${verifyUrl}">Check a document</a></p>
 <p class="hint">Enter the code of the document there, or scan its QR code again. The other pages of this service are listed <a href="${baseUrl}/">on its first page</a>.</p>
 </section>`
+  return respondWithPage(c, { title: 'Nothing at this address', main, vary, status: 404 })
 }

@@ -7,6 +7,7 @@ import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
 import { operation, servePublic } from '../operation.ts'
+import { respondLost } from '../pages/home-page.ts'
 import { respondWithPage } from '../pages/page.ts'
 import { qrPage } from '../pages/qr-page.ts'
 import { type Addresses, verifyUrlOf } from '../present.ts'
@@ -58,10 +59,13 @@ export const qrOperations = [QR_CODE]
 export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
   servePublic(app, QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
+    const format = formatOf(c.req.query('format'))
+    const isPage = format === undefined && c.req.header('sec-fetch-dest') === 'document'
+    // People type this address from paper.
+    if (isPage && !isPublicId(publicId)) return respondLost(c, addresses, VARY)
     decodePublicId(publicId)
     const verifyUrl = verifyUrlOf(addresses, publicId)
-    const format = formatOf(c.req.query('format'))
-    if (format === undefined && c.req.header('sec-fetch-dest') === 'document')
+    if (isPage)
       return respondWithPage(c, {
         title: 'QR code of a document',
         main: qrPage(verifyUrl, addresses.network),
@@ -70,6 +74,15 @@ export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
     await chargeCost(c, COST)
     return respondWithPicture(c, verifyUrl, format ?? acceptedFormat(c))
   })
+}
+
+function isPublicId(text: string): boolean {
+  try {
+    decodePublicId(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function respondWithPicture(c: Context, text: string, format: Format): Promise<Response> {
