@@ -22,5 +22,5 @@ export function doubtOf(phase: Done): Doubt | undefined {
  */
 export function isToCompare(phase: Done): boolean {
   const { subject, verdict } = phase
-  return 'fromPdf' in subject && verdict.fields !== null && shownStatus(phase) === 'valid'
+  return subject.fromPdf === true && verdict.fields !== null && shownStatus(phase) === 'valid'
 }

@@ -17,12 +17,12 @@ type Given = {
   hint?: string
   /** The hash of a block that the reader trusts, for the proof in a file. */
   trustedBlock?: Hex
+  /** The file was attached to a PDF, whose words may be others than the document's. */
+  fromPdf?: true
 }
 
 export type DocumentSubject = Given & {
   publicId: string
-  /** The proof file was attached to a PDF, whose words may be others than the document's. */
-  fromPdf?: true
   /** The text of a proof file; its statement as of its block is checked too. */
   bundle?: string
   /** Text blocks from a proof file: the sealed document and its batch block. */
@@ -128,23 +128,30 @@ async function excerptOf(read: () => Promise<Presentation>): Promise<ExcerptSubj
 
 /** @returns The subject that {@link toHistory} stored; `undefined` if none. */
 export function fromHistory(kept: unknown): Promise<Subject> | undefined {
-  const { publicId, presentation, hint } = (kept ?? {}) as Record<string, unknown>
-  if (presentation !== undefined) return excerptOf(async () => parsePresentation(presentation))
+  const { publicId, presentation, hint, fromPdf } = (kept ?? {}) as Record<string, unknown>
+  const from = fromPdf === true && ({ fromPdf } as const)
+  if (presentation !== undefined)
+    return excerptOf(async () => parsePresentation(presentation)).then((read) => ({
+      ...read,
+      ...from,
+    }))
   if (typeof publicId !== 'string') return undefined
   return Promise.resolve({
     publicId,
     ...(typeof hint === 'string' && { hint }),
+    ...from,
   })
 }
 
 /**
  * @returns The state that a reload or a step back restores. For a proof file, it has only the
- * document.
+ * document, and whether a PDF must be compared with it.
  */
 export function toHistory(subject: Subject): object {
-  if (isExcerpt(subject)) return { presentation: subject.presentation }
+  const from = subject.fromPdf && { fromPdf: true }
+  if (isExcerpt(subject)) return { presentation: subject.presentation, ...from }
   const { publicId, hint } = subject
-  return { publicId, ...(hint !== undefined && { hint }) }
+  return { publicId, ...(hint !== undefined && { hint }), ...from }
 }
 
 /** @returns The block of the proof in a file; `undefined` if there is no proof. */

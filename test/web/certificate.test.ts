@@ -41,6 +41,25 @@ describeInBrowser('the page takes a certificate', () => {
     expect(await page.locator('.document').count()).toBe(1)
   })
 
+  test('behavior: a reload and a step back still ask to compare', async () => {
+    const { page } = fixture
+    const { bundle } = await issue()
+    await choose(bundle)
+    const card = page.locator('.verdict.unsure[data-status=valid]')
+    await card.locator('.linked').waitFor()
+    await page.reload()
+    await card.locator('.linked').waitFor()
+    expect(await card.locator('h1').textContent()).toBe(COMPARE)
+    await page.goto('about:blank')
+    await page.goBack()
+    await card.locator('.linked').waitFor()
+    expect(await card.locator('#compare').count()).toBe(1)
+    // Only what the page itself has written makes it ask.
+    await page.evaluate(() => history.replaceState({ ...history.state, fromPdf: 'no' }, ''))
+    await page.reload()
+    await page.locator('.verdict.good').waitFor()
+  })
+
   test('behavior: also says that nobody confirms the issuer', async () => {
     const { world, page, context } = fixture
     await context.unrouteAll()
