@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Hex } from '../document/hex.ts'
 import { formatRegistryId, type RegistryId } from '../document/registry-id.ts'
+import { InputError } from './errors.ts'
 
 /** The records beside this program: `<chainId>/<address>.json`, from the deploy command. */
 export const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
@@ -20,6 +22,7 @@ export type KnownRegistry = {
 /**
  * @param folder With a slash at its end.
  * @returns The recorded registries of a chain; of all chains if absent.
+ * @throws {InputError} `unreadable`, naming a damaged record.
  */
 export function knownRegistries(folder: URL, chainId?: number): KnownRegistry[] {
   const chains = namesIn(folder, /^[1-9][0-9]*$/).map(Number)
@@ -29,11 +32,24 @@ export function knownRegistries(folder: URL, chainId?: number): KnownRegistry[] 
       const ofChain = new URL(`${chain}/`, folder)
       return namesIn(ofChain, /^0x[0-9a-f]{40}\.json$/).map((name) => {
         const address = name.replace('.json', '') as Hex
-        const { codeHash, block } = JSON.parse(readFileSync(new URL(name, ofChain), 'utf8'))
+        const { codeHash, block } = readRecord(new URL(name, ofChain))
         const registry = formatRegistryId(chain, address)
         return { chainId: chain, address, registry, codeHash, block }
       })
     })
+}
+
+function readRecord(file: URL): Pick<KnownRegistry, 'codeHash' | 'block'> {
+  let record: unknown
+  try {
+    record = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    // Judged as any other text that is no record.
+  }
+  const { codeHash, block } = (record ?? {}) as Record<string, unknown>
+  if (!/^0x[0-9a-f]{64}$/.test(`${codeHash}`) || !Number.isSafeInteger(block))
+    throw new InputError('unreadable', `${fileURLToPath(file)} is not the record of a deployment`)
+  return { codeHash: codeHash as Hex, block: block as number }
 }
 
 function namesIn(folder: URL, pattern: RegExp): string[] {

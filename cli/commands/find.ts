@@ -96,11 +96,16 @@ const OTHER_LETTERS: Record<string, string> = { Ł: 'L', Ø: 'O', Đ: 'D', Ð: '
 
 /** @returns Text without case and accents; in capitals, which make ß and ss the same. */
 function plain(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{Script=Inherited}/gu, '')
-    .toUpperCase()
-    .replace(/[ŁØĐÐÆŒ]/g, (letter) => OTHER_LETTERS[letter] ?? letter)
+  return (
+    text
+      .normalize('NFKD')
+      .replace(/\p{Script=Inherited}/gu, '')
+      // As spreadsheets and keyboards write them.
+      .replace(/[‘’ʼ]/g, "'")
+      .replace(/[‐–]/g, '-')
+      .toUpperCase()
+      .replace(/[ŁØĐÐÆŒ]/g, (letter) => OTHER_LETTERS[letter] ?? letter)
+  )
 }
 
 /**

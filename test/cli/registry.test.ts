@@ -62,6 +62,12 @@ test('args: takes one of several registries of a chain, with the hash of its cod
   expect(trusted(`eip155:10:${ADDRESS}`)).toEqual(known(10))
 })
 
+test.each(['{broken', '{"nonsense":1}', 'null'])('error: names a damaged record: %s', (text) => {
+  deploy(10)
+  writeFileSync(join(dir, '10', `${ADDRESS.toLowerCase()}.json`), text)
+  expect(() => trusted()).toThrow('.json is not the record of a deployment')
+})
+
 test('error: refuses no known registry, several known ones, another chain, and anything but a registry', () => {
   expect(() => trusted()).toThrow(UsageError)
   deploy(10)

@@ -58,8 +58,9 @@ describe('finds', () => {
     table('issued.csv', {
       1: { subjectName: 'Ann Ada', subjectId: '18151210' },
       2: { subjectName: 'Hannah Ada', subjectId: '918151210' },
-      3: { subjectName: 'Jo-Anne Ada', subjectId: '181512109' },
+      3: { subjectName: 'Jo‐Anne O’Brien', subjectId: '181512109' },
     })
+    expect(await found('.', '--name', "o'brien jo-anne")).toEqual([3])
     expect(await found('.', '--name', 'ann')).toEqual([1, 3])
     expect(await found('.', '--where', 'subjectId=18151210')).toEqual([1])
   })
