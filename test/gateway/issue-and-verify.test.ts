@@ -310,12 +310,15 @@ describe('QR code', () => {
     }
   })
 
-  test('error: returns no page for a mistyped address', async () => {
-    const answer = await stack.request('/qr/%3Cscript%3E', {
+  test('error: returns a page for a mistyped address, which does not repeat it', async () => {
+    const { status, headers, body } = await stack.request('/qr/%3Cscript%3E', {
       headers: { 'sec-fetch-dest': 'document' },
     })
-    expect(answer.status).toBe(400)
-    expect(answer.body.error.code).toBe('bad_public_id')
+    expect(status).toBe(404)
+    expect(headers.get('content-type')).toContain('text/html')
+    const html = new TextDecoder().decode(body)
+    expect(html).toContain('There is nothing at this address')
+    expect(html).not.toMatch(/(<|%3C)script/i)
   })
 
   test('error: refuses a malformed publicId and an unknown format', async () => {

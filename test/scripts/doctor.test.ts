@@ -78,7 +78,10 @@ test('error: lists several recorded registries of the chain, and takes the only 
   const node = await startAnvilNode(folder, ['--chain-id', `${chainId}`], 1)
   const addresses = ['12', '34'].map((byte) => `0x${byte.repeat(20)}`)
   const record = (address = '') =>
-    writeFileSync(join(records, `${address}.json`), JSON.stringify({ codeHash: '0x', block: 1 }))
+    writeFileSync(
+      join(records, `${address}.json`),
+      JSON.stringify({ codeHash: `0x${'00'.repeat(32)}`, block: 1 }),
+    )
   const unnamed = { RPC_URL: node.url, REGISTRY_ADDRESS: '' }
   const identity = () => remoteIdentity(readConfig({ ...env, ...unnamed }), () => {})
   const problem = async () => {

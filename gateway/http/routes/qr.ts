@@ -50,6 +50,10 @@ const QR_CODE = operation({
       description: 'The picture, or the page.',
       content: { 'image/svg+xml': null, 'image/png': null, 'text/html': null },
     },
+    404: {
+      description: 'The page for a browser whose user mistyped the address.',
+      content: { 'text/html': null },
+    },
   },
   errors: ['bad_query'],
 })
