@@ -1,7 +1,7 @@
 import { sep } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { COMPILE_CACHE } from './test/support/compile-cache.ts'
+import { COMPILE_CACHE } from '#test/support/compile-cache.ts'
 
 /** They start services and nodes, so that they take longest. */
 const LONG = ['scripts', 'corpus', 'faults', 'examples', 'web']

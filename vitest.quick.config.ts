@@ -13,8 +13,8 @@ const IMPORTED = /\b(?:from|import)\s*\(?'(\.[^']+\.m?[jt]s)'/g
  */
 const SLOW = [
   'test/contracts/storage-layout.test.ts',
-  'test/gateway/adapters/sqlite/erasures.test.ts',
-  'test/gateway/webhooks/courier.test.ts',
+  'test/gateway/store/sqlite/erasures.test.ts',
+  'test/gateway/events/courier.test.ts',
   'test/hostile/documents.test.ts',
   'test/hostile/nodes.test.ts',
   'test/hostile/presented-canaries.test.ts',

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { buildBatch } from '../document/batch/batch.ts'
+import { buildBatch } from '#document/batch/batch.ts'
 
 const documents = Number(process.argv[2] ?? 100_000)
 

@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os'
-import { createKubo, kuboBinary } from '../test/support/kubo.ts'
+import { createKubo, kuboBinary } from '#test/support/kubo.ts'
 import {
   type Limits,
   measureEcho,

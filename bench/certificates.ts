@@ -5,10 +5,10 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { packCache } from '../certificates/packs.ts'
-import { createPool, type Pool } from '../certificates/pool.ts'
-import { readSettings } from '../certificates/settings.ts'
-import { findTemplate, TEMPLATES } from '../certificates/template.ts'
+import { packCache } from '#certificates/packs.ts'
+import { createPool, type Pool } from '#certificates/pool.ts'
+import { readSettings } from '#certificates/settings.ts'
+import { findTemplate, TEMPLATES } from '#certificates/template.ts'
 
 const count = Number(process.argv[2] ?? 10_000)
 const names = process.argv[3]?.split(',') ?? TEMPLATES

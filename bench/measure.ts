@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseRegistryId } from '../document/registry-id.ts'
-import { freePort } from '../local-chain/free-port.ts'
+import { parseRegistryId } from '#document/registry-id.ts'
+import { freePort } from '#local-chain/free-port.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { anvilPidOf, type BenchChain, startClockedChain } from './chain.ts'
 import type { LoadOptions, LoadResult } from './load.ts'

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { type Hex, toHex } from '../document/hex.ts'
-import { seal } from '../document/sealed.ts'
-import { decodeRecords, encodeIssueMany } from '../gateway/adapters/ethereum/registry-codec.ts'
-import { sealWithNode } from '../gateway/adapters/node-seal.ts'
-import { MAX_BATCH } from '../gateway/issue/batch.ts'
-import { registryAbi } from '../gateway/registry-abi.ts'
+import { sealWithNode } from '#base/node-seal.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import { decodeRecords, encodeIssueMany } from '#chain/registry-codec.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import { seal } from '#document/sealed.ts'
+import { MAX_BATCH } from '#engine/batch.ts'
 
 /**
  * Processor time of one step of issuing in microseconds per document: with the usual library, and

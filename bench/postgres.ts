@@ -7,7 +7,7 @@
 //   --rounds R        runs of each (3)
 //   --connections C   (200)
 import { parseArgs } from 'node:util'
-import { postgresFolder, startPostgres } from '../test/support/postgres.ts'
+import { postgresFolder, startPostgres } from '#test/support/postgres.ts'
 import { type Limits, measureIssue, type Row } from './measure.ts'
 import { createPostgresServer, type MeasuredServer, type ServerMemory } from './postgres-server.ts'
 import { median } from './quantile.ts'

@@ -5,8 +5,8 @@
 //
 // It prints a `RawResult` as JSON.
 import { Wallet } from 'ethers'
-import type { Hex } from '../document/hex.ts'
-import { MAX_BATCH } from '../gateway/issue/batch.ts'
+import type { Hex } from '#document/hex.ts'
+import { MAX_BATCH } from '#engine/batch.ts'
 import { type BenchChain, startClockedChain, startInstantChain } from './chain.ts'
 import { usageOf } from './processes.ts'
 import { signIssues } from './sign-issues.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Wallet } from 'ethers'
-import { toHex } from '../document/hex.ts'
-import type { RegistryId } from '../document/registry-id.ts'
-import { registryAbi } from '../gateway/registry-abi.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import { toHex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
 
 const GAS_A_DOCUMENT = 27_000n
 const EXPIRY = 4_102_444_800

@@ -12,7 +12,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { postgresFolder, startPostgres } from '../test/support/postgres.ts'
+import { postgresFolder, startPostgres } from '#test/support/postgres.ts'
 import { startInstantChain } from './chain.ts'
 import { inFolder } from './measure.ts'
 import { createPostgresServer, type MeasuredServer } from './postgres-server.ts'

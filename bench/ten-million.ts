@@ -8,7 +8,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bodyOf, serveHttp } from '../test/support/http.ts'
+import { bodyOf, serveHttp } from '#test/support/http.ts'
 import { startInstantChain } from './chain.ts'
 import { inFolder } from './measure.ts'
 import { readSetting, withSection } from './report.ts'

@@ -1,4 +1,4 @@
-import { type Document, metadataOf } from '../document/document.ts'
+import { type Document, metadataOf } from '#document/document.ts'
 import { CertificateError } from './errors.ts'
 import { LABEL_NAMES, type Labels, labelsOf } from './labels.ts'
 import type { Settings } from './settings.ts'

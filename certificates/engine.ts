@@ -26,7 +26,7 @@ type Typst = {
 /** Files that the engine sees in the folder `docreg/` of the template, by their names. */
 export type Files = Record<string, string | Uint8Array>
 
-const ours = fileURLToPath(new URL('../certificates/templates/', import.meta.url))
+const ours = fileURLToPath(new URL('./templates/', import.meta.url))
 const STANDARD = 'a-3a'
 /** Results that this many later certificates have not used are dropped. */
 const CACHE_AGE = 5

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Hex } from '../document/hex.ts'
-import { readBundle } from '../verifier/bundle.ts'
-import { bundleInPdf } from '../verifier/pdf.ts'
+import type { Hex } from '#document/hex.ts'
+import { readBundle } from '#verifier/bundle.ts'
+import { bundleInPdf } from '#verifier/pdf.ts'
 
 /** Only its owner may read it: a certificate opens its document. */
 const PRIVATE = 0o600

@@ -1,4 +1,4 @@
-import type { DocumentPart } from '../document/document.ts'
+import type { DocumentPart } from '#document/document.ts'
 
 type Field = Exclude<keyof DocumentPart, 'metadata'>
 /** The words that a certificate needs beside those of its issuer. */

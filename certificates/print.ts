@@ -1,5 +1,5 @@
-import type { Document } from '../document/document.ts'
-import { fromHex, type Hex } from '../document/hex.ts'
+import type { Document } from '#document/document.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import { contentOf } from './content.ts'
 import type { Engine } from './engine.ts'
 import { packsFor } from './packs.ts'

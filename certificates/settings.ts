@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import * as v from 'valibot'
-import { describeMember, problemsOf } from '../document/members.ts'
+import { describeMember, problemsOf } from '#document/members.ts'
 import { CertificateError } from './errors.ts'
 import { LABEL_NAMES, labelsOf } from './labels.ts'
 

@@ -7,7 +7,7 @@ import { CertificateError } from './errors.ts'
 /** The templates that come with the command. */
 export const TEMPLATES = ['diploma', 'permit', 'letter'] as const
 
-const ours = fileURLToPath(new URL('../certificates/templates/', import.meta.url))
+const ours = fileURLToPath(new URL('./templates/', import.meta.url))
 const SHARED = ['lib.typ', 'main.typ']
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CallError, type Client, type Line } from '../client/index.ts'
+import { CallError, type Client, type Line } from '#client/index.ts'
 import { InputError } from './errors.ts'
 import { isTemporary, problemOf, refusalOf } from './outcome.ts'
 import type { Target } from './targets.ts'

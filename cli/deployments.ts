@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Hex } from '../document/hex.ts'
-import { formatRegistryId, type RegistryId } from '../document/registry-id.ts'
+import type { Hex } from '#document/hex.ts'
+import { formatRegistryId, type RegistryId } from '#document/registry-id.ts'
 import { InputError } from './errors.ts'
 
 /** The records beside this program: `<chainId>/<address>.json`, from the deploy command. */

@@ -1,5 +1,5 @@
 import { open, readFile, stat } from 'node:fs/promises'
-import type { CompletenessProof } from '../verifier/proof/completeness.ts'
+import type { CompletenessProof } from '#verifier/proof/completeness.ts'
 import { InputError } from './errors.ts'
 
 /** Maximum bytes of a file of hashes or of a proof. */

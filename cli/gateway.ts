@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { type Client, createClient } from '../client/index.ts'
+import { type Client, createClient } from '#client/index.ts'
 import type { Options } from './command.ts'
 import { UsageError } from './errors.ts'
 

@@ -1,14 +1,14 @@
-import { readAtMost } from '../document/bytes.ts'
-import { FormatError } from '../document/errors.ts'
-import type { Hex } from '../document/hex.ts'
-import type { RegistryId } from '../document/registry-id.ts'
-import { objectionTo } from '../verifier/checks/identity.ts'
+import { readAtMost } from '#document/bytes.ts'
+import { FormatError } from '#document/errors.ts'
+import type { Hex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { objectionTo } from '#verifier/checks/identity.ts'
 import {
   type IdentityAddress,
   type IdentityStatement,
   readDidDocument,
-} from '../verifier/identity.ts'
-import { IDENTITY_TIMEOUT_MS, MAX_DID_DOCUMENT } from '../verifier/readers/identity-source.ts'
+} from '#verifier/identity.ts'
+import { IDENTITY_TIMEOUT_MS, MAX_DID_DOCUMENT } from '#verifier/readers/identity-source.ts'
 
 /** The domain, and what its file should say. */
 export type Claim = {

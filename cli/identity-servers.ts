@@ -1,4 +1,4 @@
-import type { IdentityAddress } from '../verifier/identity.ts'
+import type { IdentityAddress } from '#verifier/identity.ts'
 
 /** @returns Configuration for common servers that lets pages of any origin read the file. */
 export function serverLinesFor({ url }: IdentityAddress): string[] {

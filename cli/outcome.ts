@@ -1,4 +1,4 @@
-import { CallError, type Failure } from '../client/index.ts'
+import { CallError, type Failure } from '#client/index.ts'
 import { InputError } from './errors.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Hex } from '../document/hex.ts'
-import { isRegistryId, parseChain, type RegistryId } from '../document/registry-id.ts'
+import type { Hex } from '#document/hex.ts'
+import { isRegistryId, parseChain, type RegistryId } from '#document/registry-id.ts'
 import { DEPLOYMENTS, type KnownRegistry, knownRegistries } from './deployments.ts'
 import { UsageError } from './errors.ts'
 

@@ -1,5 +1,5 @@
-import { type Document, type DocumentPart, metadataOf } from '../document/document.ts'
-import { type Network, TEST_NETWORK } from '../verifier/network.ts'
+import { type Document, type DocumentPart, metadataOf } from '#document/document.ts'
+import { type Network, TEST_NETWORK } from '#verifier/network.ts'
 import type {
   AccountProof,
   BlockchainProof,
@@ -7,7 +7,7 @@ import type {
   PresentationVerdict,
   Verdict,
   VerdictStatus,
-} from '../verifier/verdict.ts'
+} from '#verifier/verdict.ts'
 import { printable } from './printable.ts'
 import type { Paint } from './terminal.ts'
 

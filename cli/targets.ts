@@ -1,4 +1,4 @@
-import { decodePublicId } from '../document/public-id.ts'
+import { decodePublicId } from '#document/public-id.ts'
 import type { CommandInput, Options } from './command.ts'
 import {
   badTable,

@@ -1,4 +1,4 @@
-import { isObject } from '../document/json.ts'
+import { isObject } from '#document/json.ts'
 
 /** A JSON-RPC call of a client. A call without an id is a notification. */
 export type Call = { id?: unknown; method: string; params: unknown }

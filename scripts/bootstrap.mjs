@@ -23,7 +23,12 @@ export function setUp() {
   const page = ['document', 'verifier', 'web'].flatMap(files)
   step(
     'dist',
-    digest([...page, 'gateway/http/verify-page.ts', 'scripts/build-page.ts', 'package-lock.json']),
+    digest([
+      ...page,
+      'gateway/http/pages/verify-page.ts',
+      'scripts/build-page.ts',
+      'package-lock.json',
+    ]),
     () => existsSync(at('dist/verify.html')),
     buildPage,
   )

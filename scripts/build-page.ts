@@ -13,9 +13,9 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
-import { PAGE_FILE, withConfig } from '../gateway/http/verify-page.ts'
-import { BAD_LIVE_CHAIN, parseLiveChain } from '../verifier/network.ts'
-import { parseSources } from '../web/config.ts'
+import { PAGE_FILE, withConfig } from '#http/pages/verify-page.ts'
+import { BAD_LIVE_CHAIN, parseLiveChain } from '#verifier/network.ts'
+import { parseSources } from '#web/config.ts'
 
 const web = (name: string) => fileURLToPath(new URL(`../web/${name}`, import.meta.url))
 

@@ -5,8 +5,8 @@
  */
 import { parseArgs } from 'node:util'
 import { Contract, dataLength, type JsonRpcProvider, keccak256 } from 'ethers'
-import { UsageError } from '../cli/errors.ts'
-import { textIn } from '../gateway/identity.ts'
+import { UsageError } from '#cli/errors.ts'
+import { textIn } from '#parts/identity.ts'
 import { readBuild } from './build.ts'
 import { CommandError, runCommand } from './command.ts'
 import {

@@ -1,11 +1,11 @@
-import type { CommandDatabase } from '../gateway/adapters/command-database.ts'
-import { createTombstones } from '../gateway/adapters/tombstones.ts'
-import { withOlder } from '../gateway/adapters/with-older.ts'
-import type { Config } from '../gateway/config.ts'
-import { databaseOf } from '../gateway/databases.ts'
-import type { PayloadStore } from '../gateway/issue/ports.ts'
-import { createLog } from '../gateway/log.ts'
-import { openKubo } from '../gateway/open-stores.ts'
+import { createLog } from '#base/log.ts'
+import { databaseOf } from '#parts/databases.ts'
+import { openKubo } from '#parts/stores.ts'
+import type { PayloadStore } from '#promise/ports.ts'
+import type { Config } from '#settings/config.ts'
+import type { CommandDatabase } from '#store/command-database.ts'
+import { createTombstones } from '#store/tombstones.ts'
+import { withOlder } from '#store/with-older.ts'
 
 /**
  * Opens the database of the settings for a command; see `DatabaseAdapter.openForCommand`.

@@ -1,6 +1,6 @@
 // How every operator's command ends: with a sentence, where the operator can mend what went wrong.
-import { UsageError } from '../cli/errors.ts'
-import { EXIT } from '../cli/exit-codes.ts'
+import { UsageError } from '#cli/errors.ts'
+import { EXIT } from '#cli/exit-codes.ts'
 
 /** Thrown for what the operator can mend. The message says what it is. */
 export class CommandError extends Error {

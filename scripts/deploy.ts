@@ -18,8 +18,8 @@ import {
   zeroPadValue,
 } from 'ethers'
 import hre from 'hardhat'
-import { UsageError } from '../cli/errors.ts'
-import { wholeNumber } from '../cli/sources.ts'
+import { UsageError } from '#cli/errors.ts'
+import { wholeNumber } from '#cli/sources.ts'
 import { readBuild } from './build.ts'
 import { CommandError, runCommand } from './command.ts'
 import {

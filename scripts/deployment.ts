@@ -18,8 +18,8 @@ import {
   type Provider,
   toBeHex,
 } from 'ethers'
-import { DEPLOYMENTS, onlyKnownRegistry } from '../cli/deployments.ts'
-import { UsageError } from '../cli/errors.ts'
+import { DEPLOYMENTS, onlyKnownRegistry } from '#cli/deployments.ts'
+import { UsageError } from '#cli/errors.ts'
 import { CommandError, sentenceOf } from './command.ts'
 
 /**

@@ -4,8 +4,8 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describeApi } from '../gateway/http/openapi.ts'
-import { OPERATIONS } from '../gateway/http/operations.ts'
+import { describeApi } from '#http/core/openapi.ts'
+import { OPERATIONS } from '#http/operations.ts'
 
 type Schema = {
   $ref?: string

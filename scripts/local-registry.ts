@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { getCreateAddress, Interface, type InterfaceAbi, Wallet } from 'ethers'
-import type { Hex } from '../document/hex.ts'
-import { formatRegistryId, type RegistryId } from '../document/registry-id.ts'
-import type { Eip1193Provider } from '../verifier/ports.ts'
+import type { Hex } from '#document/hex.ts'
+import { formatRegistryId, type RegistryId } from '#document/registry-id.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
 import { type ImmutableReferences, withoutImmutables } from './deployment.ts'
 
 const ARTIFACT = new URL(

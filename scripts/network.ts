@@ -1,6 +1,6 @@
 import { JsonRpcProvider, type Signer } from 'ethers'
 import hre from 'hardhat'
-import { UsageError } from '../cli/errors.ts'
+import { UsageError } from '#cli/errors.ts'
 import { CommandError } from './command.ts'
 
 /**

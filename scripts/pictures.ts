@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { freePort } from '../local-chain/free-port.ts'
+import { freePort } from '#local-chain/free-port.ts'
 import { chromiumPath } from './chromium-path.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -1,8 +1,8 @@
-import { type Batch, recountBatch } from '../document/batch/batch.ts'
-import { decodeManifest } from '../document/batch/manifest.ts'
-import { FormatError } from '../document/errors.ts'
-import { fromHex, type Hex } from '../document/hex.ts'
-import type { BlockSource } from '../verifier/ports.ts'
+import { type Batch, recountBatch } from '#document/batch/batch.ts'
+import { decodeManifest } from '#document/batch/manifest.ts'
+import { FormatError } from '#document/errors.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { BlockSource } from '#verifier/ports.ts'
 import { firstOf } from './backup/blocks.ts'
 
 /**

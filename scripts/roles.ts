@@ -16,7 +16,7 @@ import {
   type TransactionReceipt,
 } from 'ethers'
 import hre from 'hardhat'
-import { UsageError } from '../cli/errors.ts'
+import { UsageError } from '#cli/errors.ts'
 import { CommandError, runCommand } from './command.ts'
 import { addressOf, errorOf, readAddress, reasonOf } from './deployment.ts'
 import { fittingParts, readHashes, type Trial } from './hash-list.ts'

@@ -1,7 +1,7 @@
 // Shows a newcomer a document, its link, and its QR code: only on the first start of a local chain
 // in a terminal, since the link holds a publicId, which opens the document and must not end up in a
 // log.
-import type { Config } from '../gateway/config.ts'
+import type { Config } from '#settings/config.ts'
 
 export const SAMPLE = {
   subjectName: 'Ada Lovelace',

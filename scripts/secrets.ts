@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type Hex, toHex } from '../document/hex.ts'
-import { ConfigError } from '../gateway/config.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import { ConfigError } from '#settings/config.ts'
 
 /**
  * @param name The file's name in `<dataDir>/secrets`.

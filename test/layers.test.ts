@@ -1,104 +1,107 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Files of gateway/ that know nothing of the parts above them. */
-const BASE = [
-  ...[
-    'blind-index',
-    'clock',
-    'deadline',
-    'document-index',
-    'events',
-    'grant',
-    'history',
-    'lines',
-    'load-metrics',
-    'log',
-  ],
-  ...['metrics', 'rate-limit', 'registry-abi', 'shared-read', 'shares', 'successions', 'version'],
-  ...['webhook-metrics', 'wei'],
-]
+const LIBRARY = ['document', 'verifier']
+/** What a request promises, and what keeps it. */
+const PROMISED = [...LIBRARY, 'gateway/base', 'gateway/promise']
+const SUBJECTS = ['gateway/batches', 'gateway/documents', 'gateway/events', 'gateway/keys']
 
-/** What each layer may import beside itself; biome.json forbids circles within one. */
-const LAYERS: Record<string, readonly string[]> = {
+/**
+ * The rooms of the house, and what each may import beside itself. A room is a folder. What is not
+ * here (operate/, scripts/, tools/, corpus/, test/) may import every room, and none may import it.
+ */
+const ROOMS: Record<string, readonly string[]> = {
   client: [],
   document: [],
   verifier: ['document'],
-  // Draws QR codes, also for the gateway.
-  'certificates/png': [],
-  certificates: ['certificates/png', 'document', 'verifier'],
-  cli: ['certificates', 'client', 'document', 'verifier'],
-  web: ['document', 'verifier'],
-  'gateway/base': ['document', 'verifier'],
-  'gateway/issue': ['document', 'verifier', 'gateway/base'],
-  'gateway/keys': ['gateway/base'],
-  'gateway/webhooks': ['document', 'gateway/base'],
-  'gateway/adapters': [
-    ...['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    'gateway/webhooks',
-  ],
-  'gateway/documents': ['document', 'verifier', 'gateway/base', 'gateway/issue'],
-  // It serves the verify page.
-  'gateway/http': [
-    'certificates/png',
-    ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    ...['gateway/documents', 'gateway/webhooks', 'gateway/bulk'],
-  ],
-  'gateway/bulk': ['document', 'verifier', 'gateway/base', 'gateway/issue'],
-  // What reads the settings, and puts the parts together.
-  'gateway/server': [
-    ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    ...[
-      'gateway/documents',
-      'gateway/webhooks',
-      'gateway/adapters',
-      'gateway/http',
-      'gateway/bulk',
-    ],
-  ],
-  'local-chain': ['document', 'verifier'],
+  certificates: LIBRARY,
+  cli: [...LIBRARY, 'certificates', 'client'],
+  web: LIBRARY,
+  'local-chain': LIBRARY,
+  'gateway/base': LIBRARY,
+  'gateway/promise': [...LIBRARY, 'gateway/base'],
+  'gateway/engine': PROMISED,
+  'gateway/finality': PROMISED,
+  'gateway/batches': PROMISED,
+  'gateway/documents': [...PROMISED, 'gateway/keys'],
+  'gateway/keys': PROMISED,
+  'gateway/events': PROMISED,
+  'gateway/store': [...PROMISED, ...SUBJECTS],
+  'gateway/chain': PROMISED,
+  'gateway/kubo': PROMISED,
+  // It serves the verify page and draws QR codes.
+  'gateway/http': [...PROMISED, ...SUBJECTS, 'web', 'certificates'],
+  // The limits of a setting are those of the room that it configures.
+  'gateway/settings': [...PROMISED, 'gateway/engine'],
 }
+/** Puts the rooms of the gateway together. */
+ROOMS['gateway/parts'] = Object.keys(ROOMS).filter((room) => room !== 'cli')
+/** `gateway/main.ts`, which starts them. */
+ROOMS.gateway = [...ROOMS['gateway/parts'], 'gateway/parts']
 
-/** @param path From the root. @returns `undefined` for what stands above all of the layers. */
-function layerOf(path: string): string | undefined {
-  const [first = '', second = '', third] = path.split('/')
-  if (path === 'certificates/png.ts') return 'certificates/png'
-  if (first !== 'gateway') return first in LAYERS ? first : undefined
-  if (third !== undefined) return `gateway/${second}`
-  return BASE.includes(second.replace('.ts', '')) ? 'gateway/base' : 'gateway/server'
+/** @param path From the root. @returns `undefined` for what stands above all rooms. */
+function roomOf(path: string): string | undefined {
+  const folder = dirname(path).split('/')
+  return [folder.slice(0, 2).join('/'), folder[0] ?? ''].find((room) => room in ROOMS)
 }
 
 /** Type-only imports too. */
-const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g
+const IMPORT = /\b(?:from|import)\s*\(?\s*'([.#][^']+)'/g
+/** `#document` to `document`, as package.json says. */
+const ALIASES = Object.entries(manifest.imports).map(
+  ([name, to]) => [name.replace('/*', ''), to.replace(/^\.\/|\/\*$/g, '')] as const,
+)
 
-/** @returns Where the imports of a file lead, from the root; data, as package.json, aside. */
-function importsOf(path: string): string[] {
-  const text = readFileSync(join(ROOT, path), 'utf8')
-  return [...text.matchAll(IMPORT)]
-    .map(([, to = '']) => join(dirname(path), to))
-    .filter((to) => !to.endsWith('.json'))
+/** @returns Where an import leads, from the root. */
+function resolve(from: string, to: string): string {
+  if (to.startsWith('.')) return join(dirname(from), to)
+  const [name = '', ...rest] = to.split('/')
+  const folder = ALIASES.find(([alias]) => alias === name)?.[1]
+  if (folder === undefined) throw new Error(`${from} imports ${to}, which package.json lacks`)
+  return join(folder, ...rest)
 }
 
-const folders = [...new Set(Object.keys(LAYERS).map((layer) => layer.split('/')[0] ?? ''))]
+/** Data, as package.json, aside. */
+function importsOf(path: string): string[] {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  return [...text.matchAll(IMPORT)].map(([, to = '']) => to).filter((to) => !to.endsWith('.json'))
+}
+
+const folders = [...new Set(Object.keys(ROOMS).map((room) => room.split('/')[0] ?? ''))]
 const files = folders.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
 )
 
-describe.each(Object.entries(LAYERS))('%s', (layer, allowed) => {
-  const own = files.filter((path) => layerOf(path) === layer)
+describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
+  const own = files.filter((path) => roomOf(path) === room)
 
   test('behavior: imports nothing that stands above it', () => {
     expect(own).not.toEqual([])
     const up = own.flatMap((path) =>
       importsOf(path)
-        .filter((to) => ![layer, ...allowed].includes(layerOf(to) ?? ''))
+        .filter((to) => ![room, ...allowed].includes(roomOf(resolve(path, to)) ?? ''))
         .map((to) => `${path} imports ${to}`),
     )
     expect(up).toEqual([])
   })
+
+  test('behavior: climbs no ladder of folders', () => {
+    const ladders = own.flatMap((path) =>
+      importsOf(path)
+        .filter((to) => to.startsWith('../../../'))
+        .map((to) => `${path} imports ${to}`),
+    )
+    expect(ladders).toEqual([])
+  })
+})
+
+test('behavior: every folder of the gateway is a room', () => {
+  const rooms = readdirSync(join(ROOT, 'gateway')).filter((name) => name !== 'main.ts')
+  expect(rooms.map((name) => `gateway/${name}`).filter((room) => !(room in ROOMS))).toEqual([])
 })

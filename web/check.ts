@@ -1,6 +1,6 @@
-import type { Hex } from '../document/hex.ts'
-import { parseRegistryId } from '../document/registry-id.ts'
-import { headAgeOf, majorityOf } from '../verifier/defaults.ts'
+import type { Hex } from '#document/hex.ts'
+import { parseRegistryId } from '#document/registry-id.ts'
+import { headAgeOf, majorityOf } from '#verifier/defaults.ts'
 import {
   type BlockSource,
   type Check,
@@ -11,8 +11,8 @@ import {
   verifyBundle,
   verifyPresentation,
   verifyPresentationProof,
-} from '../verifier/index.ts'
-import { toQuantity } from '../verifier/readers/rpc-codec.ts'
+} from '#verifier/index.ts'
+import { toQuantity } from '#verifier/readers/rpc-codec.ts'
 import type { Sources } from './config.ts'
 import { type Findings, type PageVerdict, weigh } from './findings.ts'
 import { isExcerpt, proofBlockOf, type Subject } from './input.ts'

@@ -1,5 +1,5 @@
-import { isRegistryId, type RegistryId } from '../document/registry-id.ts'
-import { isLoopback } from '../verifier/readers/loopback.ts'
+import { isRegistryId, type RegistryId } from '#document/registry-id.ts'
+import { isLoopback } from '#verifier/readers/loopback.ts'
 /**
  * Configuration that a server puts into the page. Without it (`null`), the page asks the reader for
  * a registry and a node.

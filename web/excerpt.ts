@@ -1,13 +1,13 @@
-import { decodeUtf8 } from '../document/bytes.ts'
-import { fromHex } from '../document/hex.ts'
+import { decodeUtf8 } from '#document/bytes.ts'
+import { fromHex } from '#document/hex.ts'
 import {
   type Choice,
   createPresentation,
   encodePresentation,
   type Presentation,
-} from '../document/presentation.ts'
-import { encodePresentationLink } from '../document/presentation-link.ts'
-import { decodePublicId } from '../document/public-id.ts'
+} from '#document/presentation.ts'
+import { encodePresentationLink } from '#document/presentation-link.ts'
+import { decodePublicId } from '#document/public-id.ts'
 import { isExcerpt } from './input.ts'
 import { blockWith } from './readers.ts'
 import type { Done, TextFile } from './state.ts'

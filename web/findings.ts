@@ -1,5 +1,5 @@
-import type { DocumentPart } from '../document/document.ts'
-import type { BlockchainProof, Judgement, VerdictStatus } from '../verifier/verdict.ts'
+import type { DocumentPart } from '#document/document.ts'
+import type { BlockchainProof, Judgement, VerdictStatus } from '#verifier/verdict.ts'
 
 /** A verdict on a document or on an excerpt of one. */
 export type PageVerdict = Judgement & {

@@ -1,5 +1,5 @@
-import { readIdentity } from '../verifier/checks/identity.ts'
-import { type Check, createIdentitySource, identityAddressOf } from '../verifier/index.ts'
+import { readIdentity } from '#verifier/checks/identity.ts'
+import { type Check, createIdentitySource, identityAddressOf } from '#verifier/index.ts'
 import type { Sources } from './config.ts'
 import type { PageVerdict } from './findings.ts'
 

@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { encodeUtf8, equalBytes } from '../document/bytes.ts'
-import { cidOf } from '../document/cid.ts'
-import { fromHex, type Hex } from '../document/hex.ts'
-import { parseRegistryId, type RegistryId } from '../document/registry-id.ts'
-import { majorityOf } from '../verifier/defaults.ts'
+import { encodeUtf8, equalBytes } from '#document/bytes.ts'
+import { cidOf } from '#document/cid.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { parseRegistryId, type RegistryId } from '#document/registry-id.ts'
+import { majorityOf } from '#verifier/defaults.ts'
 import {
   type BlockSource,
   type ChainReader,
@@ -12,7 +12,7 @@ import {
   createFetchProvider,
   createIpfsGatewaySource,
   createQuorumReader,
-} from '../verifier/index.ts'
+} from '#verifier/index.ts'
 import type { Sources } from './config.ts'
 import type { DocumentSubject } from './input.ts'
 

@@ -1,5 +1,5 @@
-import { isPresentationLink } from '../document/presentation-link.ts'
-import { type Check, FormatError } from '../verifier/index.ts'
+import { isPresentationLink } from '#document/presentation-link.ts'
+import { type Check, FormatError } from '#verifier/index.ts'
 import { check } from './check.ts'
 import { keyOf, type PageVerdict } from './findings.ts'
 import { t } from './i18n.ts'

@@ -1,5 +1,5 @@
-import type { Hex } from '../document/hex.ts'
-import type { Check } from '../verifier/index.ts'
+import type { Hex } from '#document/hex.ts'
+import type { Check } from '#verifier/index.ts'
 import { keptChoice, type PageConfig, type Sources } from './config.ts'
 import type { Findings } from './findings.ts'
 import type { InputProblem, Subject } from './input.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bodyOf, serveHttp } from '../../test/support/http.ts'
+import { bodyOf, serveHttp } from '#test/support/http.ts'
 import { type Attack, client, flood, type Target } from './attack.ts'
 
 /** More than a gateway sent to at the same time. */

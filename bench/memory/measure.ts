@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gethBinary } from '../../test/support/geth.ts'
+import { gethBinary } from '#test/support/geth.ts'
 import { startGethChain } from '../chain.ts'
 import { inFolder, startGateway } from '../measure.ts'
 import { usageOf } from '../processes.ts'

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder } from '../../scripts/cache-folder.ts'
+import { cacheFolder } from '#scripts/cache-folder.ts'
 import type { Published } from './peers.ts'
 
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
-import type { Hex } from '../../document/hex.ts'
-import { registryAbi as abi } from '../../gateway/registry-abi.ts'
-import { bodyOf, serveHttp } from '../../test/support/http.ts'
+import { registryAbi as abi } from '#base/registry-abi.ts'
+import type { Hex } from '#document/hex.ts'
+import { bodyOf, serveHttp } from '#test/support/http.ts'
 import type { BenchChain } from '../chain.ts'
 import { blockHashOf, blockOfDocument, EXPIRY, FIRST_BLOCK } from './pretended.ts'
 

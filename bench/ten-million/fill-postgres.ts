@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { migrate } from '../../gateway/adapters/postgres/migrate.ts'
+import { migrate } from '#store/postgres/migrate.ts'
 import type { Rows } from './fill.ts'
 import { EXPIRY, FIRST_BLOCK, FIRST_SECOND, NO_BLOCK, SECONDS_APART } from './pretended.ts'
 

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
-import { KEY_KINDS, type KeyKind, subjectKey } from '../../gateway/adapters/sqlite/sorted-keys.ts'
+import { openDatabase } from '#store/sqlite/database.ts'
+import { KEY_KINDS, type KeyKind, subjectKey } from '#store/sqlite/sorted-keys.ts'
 import {
   BLOCK_HASH_FORMAT,
   EXPIRY,

@@ -1,4 +1,4 @@
-import type { Hex } from '../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 
 // The blocks of rows that a script wrote. The chain does not have them, so their numbers are beyond
 // those of its real blocks, and a document's hash ends in the index of its block.

@@ -1,7 +1,7 @@
-import { ChainError } from '../../verifier/errors.ts'
-import type { RegistryAccount, RegistryRecord } from '../../verifier/ports.ts'
-import { type Request, readStrictly } from '../../verifier/readers/request.ts'
-import { readObject, readQuantity, toQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { ChainError } from '#verifier/errors.ts'
+import type { RegistryAccount, RegistryRecord } from '#verifier/ports.ts'
+import { type Request, readStrictly } from '#verifier/readers/request.ts'
+import { readObject, readQuantity, toQuantity } from '#verifier/readers/rpc-codec.ts'
 
 /** Whether a record was anchored soon after its account was added, or got other permissions. */
 export type YoungRule = (

@@ -1,4 +1,4 @@
-import { reasonName } from '../../verifier/reasons.ts'
+import { reasonName } from '#verifier/reasons.ts'
 import type { AuditedDocument } from './lines.ts'
 
 const COLUMNS = [

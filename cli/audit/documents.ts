@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { decodeEntry, ENTRY } from '../../document/batch/entry.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import type { RegistryRecord } from '../../verifier/ports.ts'
-import { unpackRecord } from '../../verifier/proof/slots.ts'
+import { decodeEntry, ENTRY } from '#document/batch/entry.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { RegistryRecord } from '#verifier/ports.ts'
+import { unpackRecord } from '#verifier/proof/slots.ts'
 import { bitOf, type DocumentFinding } from './findings.ts'
 
 /** A document of an audit. */

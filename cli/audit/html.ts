@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import { time } from '../report.ts'
 import { columns, escapeHtml, grouped, rows } from './charts.ts'
 import type { Finding } from './findings.ts'

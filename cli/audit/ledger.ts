@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { fromHex, type Hex } from '../../document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import { createDocumentTable, type DocumentTable } from './documents.ts'
 import type { AdminEvent, IssuedLog } from './registry-events.ts'
 

@@ -1,9 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeAnyUtf8, encodeUtf8 } from '../../document/bytes.ts'
-import { FormatError } from '../../document/errors.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { readHash, readLog, readObject, readQuantity } from '../../verifier/readers/rpc-codec.ts'
-import { toWord } from '../../verifier/readers/verification-codec.ts'
+import { decodeAnyUtf8, encodeUtf8 } from '#document/bytes.ts'
+import { FormatError } from '#document/errors.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { readHash, readLog, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
+import { toWord } from '#verifier/readers/verification-codec.ts'
 
 // The registry's events that an audit reads: docs/contract.md, "Events".
 

@@ -1,5 +1,5 @@
-import type { Hex } from '../../document/hex.ts'
-import type { RegistryStatus } from '../../verifier/ports.ts'
+import type { Hex } from '#document/hex.ts'
+import type { RegistryStatus } from '#verifier/ports.ts'
 import type { Recount } from '../manifest.ts'
 import type { ListedBatch } from './batches.ts'
 import type { Finding, IssuerFinding } from './findings.ts'

@@ -1,7 +1,7 @@
-import type { Hex } from '../../document/hex.ts'
-import type { RegistryAccount, RegistryRecord } from '../../verifier/ports.ts'
-import { SUSPENDED } from '../../verifier/reasons.ts'
-import { isDistrustedRevision, isReleased } from '../../verifier/status.ts'
+import type { Hex } from '#document/hex.ts'
+import type { RegistryAccount, RegistryRecord } from '#verifier/ports.ts'
+import { SUSPENDED } from '#verifier/reasons.ts'
+import { isDistrustedRevision, isReleased } from '#verifier/status.ts'
 import type { FindingCode } from './findings.ts'
 
 /**

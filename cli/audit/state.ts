@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { fromHex, type Hex } from '../../document/hex.ts'
-import { ChainError } from '../../verifier/errors.ts'
-import type { RegistryAccount, RegistryIssuer, RegistryRecord } from '../../verifier/ports.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { ChainError } from '#verifier/errors.ts'
+import type { RegistryAccount, RegistryIssuer, RegistryRecord } from '#verifier/ports.ts'
 import {
   furtherSlotsOf,
   readText,
@@ -11,8 +11,8 @@ import {
   unpackRecord,
   unpackSigner,
   unpackState,
-} from '../../verifier/proof/slots.ts'
-import type { SlotProver } from '../../verifier/readers/slot-prover.ts'
+} from '#verifier/proof/slots.ts'
+import type { SlotProver } from '#verifier/readers/slot-prover.ts'
 import type { Phases } from './phases.ts'
 import { inTrieOrder } from './trie-order.ts'
 

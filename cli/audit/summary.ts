@@ -1,5 +1,5 @@
-import type { RegistryStatus } from '../../verifier/ports.ts'
-import { isRevoked } from '../../verifier/status.ts'
+import type { RegistryStatus } from '#verifier/ports.ts'
+import { isRevoked } from '#verifier/status.ts'
 import type { FindingLog } from './findings.ts'
 import type { AuditedDocument } from './lines.ts'
 import { subjectOf } from './revisions.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { trieKeyOf } from '../../verifier/proof/slots.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { trieKeyOf } from '#verifier/proof/slots.ts'
 
 /**
  * Sorts slots as they stand in the storage trie, on the disk.

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { CertificateError } from '../../certificates/errors.ts'
-import { fileNameOf, isCertificate, writeWhole } from '../../certificates/files.ts'
-import type { Pool } from '../../certificates/pool.ts'
-import type { Settings } from '../../certificates/settings.ts'
-import { formatVerifyLink } from '../../document/verify-link.ts'
-import { type Bundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
-import { ChainError } from '../../verifier/errors.ts'
+import { CertificateError } from '#certificates/errors.ts'
+import { fileNameOf, isCertificate, writeWhole } from '#certificates/files.ts'
+import type { Pool } from '#certificates/pool.ts'
+import type { Settings } from '#certificates/settings.ts'
+import { formatVerifyLink } from '#document/verify-link.ts'
+import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
+import { ChainError } from '#verifier/errors.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { inParallel } from '../parallel.ts'
 import type { Terminal } from '../terminal.ts'
@@ -47,10 +47,10 @@ export async function openPrinting(
   fonts: readonly string[],
   terminal: Pick<Terminal, 'note'>,
 ): Promise<Printing> {
-  const { findTemplate, markOf } = await import('../../certificates/template.ts')
-  const { createPool } = await import('../../certificates/pool.ts')
-  const { readSettings } = await import('../../certificates/settings.ts')
-  const { packCache } = await import('../../certificates/packs.ts')
+  const { findTemplate, markOf } = await import('#certificates/template.ts')
+  const { createPool } = await import('#certificates/pool.ts')
+  const { readSettings } = await import('#certificates/settings.ts')
+  const { packCache } = await import('#certificates/packs.ts')
   return asUsage(() => {
     const folder = findTemplate(template)
     const settings = readSettings(folder)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Hex } from '../../document/hex.ts'
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import type { Hex } from '#document/hex.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import { csvOf } from '../audit/csv.ts'
 import { followIssuers } from '../audit/follow-command.ts'
 import { htmlOf } from '../audit/html.ts'

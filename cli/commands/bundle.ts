@@ -1,5 +1,5 @@
-import { createBundle } from '../../verifier/bundle.ts'
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import { createBundle } from '#verifier/bundle.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { writePrivately } from '../private-file.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import { type Bundles, bundlesOfGateway, bundlesOfSources } from '../certificates/bundles.ts'
 import { asUsage, openPrinting, type Printed, printAll } from '../certificates/printing.ts'
 import { readPrintedRows } from '../certificates/rows.ts'
@@ -81,7 +81,7 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
   const template = values.template ?? 'letter'
   const copy = values['new-template']
   if (copy !== undefined) {
-    const { copyTemplate } = await import('../../certificates/template.ts')
+    const { copyTemplate } = await import('#certificates/template.ts')
     asUsage(() => copyTemplate(template, copy))
     terminal.write(`${join(copy, 'settings.json')} has the texts, template.typ the layout`)
     return EXIT.ok

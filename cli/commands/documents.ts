@@ -1,4 +1,4 @@
-import type { Document } from '../../client/index.ts'
+import type { Document } from '#client/index.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { formatTable } from '../csv.ts'
 import { EXIT } from '../exit-codes.ts'

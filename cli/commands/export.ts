@@ -1,4 +1,4 @@
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import { checkExport, exportList } from '../audit/export.ts'
 import { type Newer, newerSentence } from '../audit/known-issuer.ts'
 import { phasesOn } from '../audit/phases.ts'

@@ -1,11 +1,7 @@
 import { writeFile } from 'node:fs/promises'
-import type { Hex } from '../../document/hex.ts'
-import { parseRegistryId } from '../../document/registry-id.ts'
-import {
-  createDidDocument,
-  type IdentityAddress,
-  identityAddressOf,
-} from '../../verifier/identity.ts'
+import type { Hex } from '#document/hex.ts'
+import { parseRegistryId } from '#document/registry-id.ts'
+import { createDidDocument, type IdentityAddress, identityAddressOf } from '#verifier/identity.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -1,4 +1,4 @@
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { ENCODING_OPTION } from '../csv.ts'

@@ -1,6 +1,6 @@
-import { qrSvg } from '../../certificates/qr-code.ts'
-import { decodeUtf8 } from '../../document/bytes.ts'
-import { fromHex } from '../../document/hex.ts'
+import { qrSvg } from '#certificates/qr-code.ts'
+import { decodeUtf8 } from '#document/bytes.ts'
+import { fromHex } from '#document/hex.ts'
 import {
   type Choice,
   choicesOf,
@@ -8,17 +8,17 @@ import {
   encodePresentation,
   type Presentation,
   type PresentationSource,
-} from '../../document/presentation.ts'
-import { encodePresentationLink, MAX_QR_LINK } from '../../document/presentation-link.ts'
-import { decodePublicId } from '../../document/public-id.ts'
-import { openDocument } from '../../document/sealed.ts'
-import { createBundleSource } from '../../verifier/bundle.ts'
-import { readBatch } from '../../verifier/checks/batch.ts'
-import { readPayload } from '../../verifier/checks/payload.ts'
-import { TEST_NETWORK } from '../../verifier/network.ts'
-import type { DocumentKey, Eip1193Provider } from '../../verifier/ports.ts'
-import { createProvingReader } from '../../verifier/readers/proof.ts'
-import { keyOf } from '../../verifier/verify.ts'
+} from '#document/presentation.ts'
+import { encodePresentationLink, MAX_QR_LINK } from '#document/presentation-link.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import { openDocument } from '#document/sealed.ts'
+import { createBundleSource } from '#verifier/bundle.ts'
+import { readBatch } from '#verifier/checks/batch.ts'
+import { readPayload } from '#verifier/checks/payload.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
+import type { DocumentKey, Eip1193Provider } from '#verifier/ports.ts'
+import { createProvingReader } from '#verifier/readers/proof.ts'
+import { keyOf } from '#verifier/verify.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'

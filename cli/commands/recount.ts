@@ -1,19 +1,19 @@
-import type { Batch } from '../../document/batch/batch.ts'
-import { hashOfCid } from '../../document/cid.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import type { RegistryId } from '../../document/registry-id.ts'
-import { ChainError } from '../../verifier/errors.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { parseRegistry, refuseAnswer } from '../../verifier/readers/chain.ts'
+import type { Batch } from '#document/batch/batch.ts'
+import { hashOfCid } from '#document/cid.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { ChainError } from '#verifier/errors.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { parseRegistry, refuseAnswer } from '#verifier/readers/chain.ts'
 import {
   decodeBatch,
   decodeSigner,
   encodeAccountCall,
   encodeBatchCall,
-} from '../../verifier/readers/listing-codec.ts'
-import { createRequest, readStrictly } from '../../verifier/readers/request.ts'
-import { readQuantity, toQuantity } from '../../verifier/readers/rpc-codec.ts'
-import { isReleased, isRevoked, isSuspended } from '../../verifier/status.ts'
+} from '#verifier/readers/listing-codec.ts'
+import { createRequest, readStrictly } from '#verifier/readers/request.ts'
+import { readQuantity, toQuantity } from '#verifier/readers/rpc-codec.ts'
+import { isReleased, isRevoked, isSuspended } from '#verifier/status.ts'
 import { type CommandInput, defineCommand } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'

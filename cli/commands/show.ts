@@ -1,5 +1,5 @@
-import { metadataOf } from '../../document/document.ts'
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import { metadataOf } from '#document/document.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS } from '../gateway.ts'

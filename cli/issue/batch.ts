@@ -1,4 +1,4 @@
-import { CallError } from '../../client/index.ts'
+import { CallError } from '#client/index.ts'
 import { InputError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import { refusalOf } from '../outcome.ts'

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { DocumentFields } from '../../document/document.ts'
+import type { DocumentFields } from '#document/document.ts'
 import { InputError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 

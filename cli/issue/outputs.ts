@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { type QrOptions, qrPng, qrSvg } from '../../certificates/qr-code.ts'
+import { type QrOptions, qrPng, qrSvg } from '#certificates/qr-code.ts'
 import { type Dialect, formatTable } from '../csv.ts'
 import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'

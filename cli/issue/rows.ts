@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { toCanonical } from '../../document/canonical.ts'
-import type { DocumentFields } from '../../document/document.ts'
-import type { FieldProblem } from '../../document/errors.ts'
-import { type JsonValue, parseStrictJson } from '../../document/json.ts'
-import { readNewDocument } from '../../document/new-document.ts'
+import { toCanonical } from '#document/canonical.ts'
+import type { DocumentFields } from '#document/document.ts'
+import type { FieldProblem } from '#document/errors.ts'
+import { type JsonValue, parseStrictJson } from '#document/json.ts'
+import { readNewDocument } from '#document/new-document.ts'
 import {
   badTable,
   type Dialect,

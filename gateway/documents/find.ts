@@ -1,10 +1,10 @@
-import type { Hex } from '../../document/hex.ts'
-import type { Hkdf } from '../../document/hkdf.ts'
-import type { IssuerSubkeys } from '../../document/keys.ts'
-import { type BlindField, blindIndexOf } from '../blind-index.ts'
-import type { DocumentIndex } from '../document-index.ts'
-import { type Grant, tenantOf } from '../grant.ts'
-import type { RecordKey } from '../issue/record.ts'
+import type { Hex } from '#document/hex.ts'
+import type { Hkdf } from '#document/hkdf.ts'
+import type { IssuerSubkeys } from '#document/keys.ts'
+import { type Grant, tenantOf } from '#keys/grant.ts'
+import { type BlindField, blindIndexOf } from '#promise/blind-index.ts'
+import type { DocumentIndex } from '#promise/document-index.ts'
+import type { RecordKey } from '#promise/record.ts'
 import type { OpenIndexed, Opening } from './opening.ts'
 
 /** A document of this issuer that an API key may retrieve and change. */

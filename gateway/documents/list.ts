@@ -1,21 +1,21 @@
-import type { Document } from '../../document/document.ts'
-import type { Hex } from '../../document/hex.ts'
-import type { Hkdf } from '../../document/hkdf.ts'
-import type { IssuerSubkeys } from '../../document/keys.ts'
-import type { ChainReader, ChainReading } from '../../verifier/ports.ts'
-import { type BlindField, blindIndexOf } from '../blind-index.ts'
-import type { Deadline } from '../deadline.ts'
+import type { Deadline } from '#base/deadline.ts'
+import { createPace } from '#base/pace.ts'
+import type { Document } from '#document/document.ts'
+import type { Hex } from '#document/hex.ts'
+import type { Hkdf } from '#document/hkdf.ts'
+import type { IssuerSubkeys } from '#document/keys.ts'
+import { type BlindField, blindIndexOf } from '#promise/blind-index.ts'
 import type {
   DocumentIndex,
   IndexedDocument,
   IndexQuery,
   KeptStatus,
   ListedStatus,
-} from '../document-index.ts'
-import type { History } from '../history.ts'
-import { createPace } from '../issue/pace.ts'
-import type { Outbox } from '../issue/ports.ts'
-import type { Successions } from '../successions.ts'
+} from '#promise/document-index.ts'
+import type { History } from '#promise/history.ts'
+import type { Outbox } from '#promise/ports.ts'
+import type { Successions } from '#promise/successions.ts'
+import type { ChainReader, ChainReading } from '#verifier/ports.ts'
 import type { OpenIndexed, Opening } from './opening.ts'
 
 /** Documents to open in one turn of the event loop: about 1 ms. */

@@ -1,4 +1,4 @@
-import type { FindKey } from '../grant.ts'
+import type { FindKey } from './grant.ts'
 import type { ApiKey, KeyReader } from './ports.ts'
 import { digestOf } from './secret.ts'
 

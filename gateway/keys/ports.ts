@@ -1,4 +1,4 @@
-import type { Grant } from '../grant.ts'
+import type { Grant } from './grant.ts'
 
 /** An API key as it is stored: everything but the key itself. */
 export type ApiKey = Grant & {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { SCOPES } from '../grant.ts'
 import { KeyError } from './errors.ts'
+import { SCOPES } from './grant.ts'
 import type { ApiKey } from './ports.ts'
 
 const MAX_LABEL = 100

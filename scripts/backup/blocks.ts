@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { fromHex, type Hex } from '../../document/hex.ts'
-import type { PayloadStore } from '../../gateway/issue/ports.ts'
-import type { BlockSource } from '../../verifier/ports.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { PayloadStore } from '#promise/ports.ts'
+import type { BlockSource } from '#verifier/ports.ts'
 
 /**
  * Copies the payloads that a store lacks from other sources.

@@ -1,5 +1,5 @@
-import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
-import type { Config } from '../../gateway/config.ts'
+import { createRpcPool } from '#chain/rpc.ts'
+import type { Config } from '#settings/config.ts'
 
 // PostgreSQL makes its own backups; these are the commands.
 

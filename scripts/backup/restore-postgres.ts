@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import type { Config } from '../../gateway/config.ts'
+import type { Config } from '#settings/config.ts'
 import { withIdentity } from '../identity.ts'
 import { openSession } from '../tables/postgres-session.ts'
 import { compareWithChain } from './compare.ts'

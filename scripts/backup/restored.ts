@@ -1,9 +1,9 @@
-import type { Hex } from '../../document/hex.ts'
-import type { ErasureList } from '../../gateway/adapters/erasure-list.ts'
-import type { Binding } from '../../gateway/adapters/stores.ts'
-import type { IsBlockErased } from '../../gateway/adapters/tombstones.ts'
-import type { Intent } from '../../gateway/issue/intent.ts'
-import type { PayloadStore } from '../../gateway/issue/ports.ts'
+import type { Hex } from '#document/hex.ts'
+import type { Intent } from '#promise/intent.ts'
+import type { PayloadStore } from '#promise/ports.ts'
+import type { ErasureList } from '#store/erasure-list.ts'
+import type { Binding } from '#store/stores.ts'
+import type { IsBlockErased } from '#store/tombstones.ts'
 import type { Side } from '../tables/rows.ts'
 
 /** Promised, and not on the chain when the backup was made. */

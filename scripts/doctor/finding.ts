@@ -1,4 +1,4 @@
-import type { Health } from '../../gateway/adapters/command-database.ts'
+import type { Health } from '#store/command-database.ts'
 
 /**
  * What `npm run doctor` found out about one thing: never a secret, a key, or more of an address than

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
-import type { Config } from '../../gateway/config.ts'
+import type { Config } from '#settings/config.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const MIN_NODE = 20

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { fromHex, type Hex } from '../../document/hex.ts'
-import type { KeptRows } from '../../gateway/adapters/command-database.ts'
-import type { BlockSource } from '../../verifier/ports.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { KeptRows } from '#store/command-database.ts'
+import type { BlockSource } from '#verifier/ports.ts'
 
 /** What a gateway has, read only. */
 export type Kept = Omit<KeptRows, 'blocks'> & {

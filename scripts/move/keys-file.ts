@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { KEYS_FILE, openKeyStore } from '../../gateway/adapters/sqlite/key-store.ts'
+import { KEYS_FILE, openKeyStore } from '#store/sqlite/key-store.ts'
 
 /** The API keys of a data folder, which nobody can change until it is closed. */
 export type LockedKeys = {

@@ -5,10 +5,10 @@
  * the original again.
  */
 import { parseArgs } from 'node:util'
-import { UsageError } from '../../cli/errors.ts'
-import { openRegistry } from '../../gateway/adapters/ethereum/registry.ts'
-import { type Config, ConfigError, readConfig } from '../../gateway/config.ts'
-import type { Identity } from '../../gateway/open-chain.ts'
+import { openRegistry } from '#chain/registry.ts'
+import { UsageError } from '#cli/errors.ts'
+import type { Identity } from '#parts/chain.ts'
+import { type Config, ConfigError, readConfig } from '#settings/config.ts'
 import { checkBatchHistory } from '../backup/batches.ts'
 import { checkHistory } from '../backup/compare.ts'
 import { runCommand } from '../command.ts'

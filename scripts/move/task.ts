@@ -1,7 +1,7 @@
-import type { Binding } from '../../gateway/adapters/stores.ts'
-import type { Config } from '../../gateway/config.ts'
-import type { Identity } from '../../gateway/open-chain.ts'
-import { fingerprintsOf } from '../../gateway/secrets.ts'
+import type { Identity } from '#parts/chain.ts'
+import type { Config } from '#settings/config.ts'
+import { fingerprintsOf } from '#settings/secrets.ts'
+import type { Binding } from '#store/stores.ts'
 import type { Side } from '../tables/rows.ts'
 
 /** One move. */

@@ -1,26 +1,21 @@
-import { type Collection, openCollection } from '../../cli/audit/collect.ts'
-import type { DocumentTable } from '../../cli/audit/documents.ts'
-import { unknownIssuer } from '../../cli/audit/known-issuer.ts'
-import type { LedgerBatch } from '../../cli/audit/ledger.ts'
-import { pinBlock } from '../../cli/audit/run.ts'
-import { openScratch } from '../../cli/audit/scratch.ts'
-import {
-  type IssuerState,
-  proveRecords,
-  proveSome,
-  readIssuerState,
-} from '../../cli/audit/state.ts'
-import type { Hex } from '../../document/hex.ts'
-import type { Identity } from '../../gateway/open-chain.ts'
-import { ChainError } from '../../verifier/errors.ts'
-import type { RegistryRecord } from '../../verifier/ports.ts'
-import { slotsOfIssuer } from '../../verifier/proof/slots.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
-import { patientRequest } from '../../verifier/readers/patience.ts'
-import { unlessOvertaken } from '../../verifier/readers/proof.ts'
-import { createRequest, type Request, readStrictly } from '../../verifier/readers/request.ts'
-import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
-import { createSlotProver } from '../../verifier/readers/slot-prover.ts'
+import { type Collection, openCollection } from '#cli/audit/collect.ts'
+import type { DocumentTable } from '#cli/audit/documents.ts'
+import { unknownIssuer } from '#cli/audit/known-issuer.ts'
+import type { LedgerBatch } from '#cli/audit/ledger.ts'
+import { pinBlock } from '#cli/audit/run.ts'
+import { openScratch } from '#cli/audit/scratch.ts'
+import { type IssuerState, proveRecords, proveSome, readIssuerState } from '#cli/audit/state.ts'
+import type { Hex } from '#document/hex.ts'
+import type { Identity } from '#parts/chain.ts'
+import { ChainError } from '#verifier/errors.ts'
+import type { RegistryRecord } from '#verifier/ports.ts'
+import { slotsOfIssuer } from '#verifier/proof/slots.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
+import { patientRequest } from '#verifier/readers/patience.ts'
+import { unlessOvertaken } from '#verifier/readers/proof.ts'
+import { createRequest, type Request, readStrictly } from '#verifier/readers/request.ts'
+import { readQuantity } from '#verifier/readers/rpc-codec.ts'
+import { createSlotProver } from '#verifier/readers/slot-prover.ts'
 
 const NO_PHASES = { begin() {}, advance() {}, end() {} }
 

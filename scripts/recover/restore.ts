@@ -1,29 +1,20 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { inParallel } from '../../cli/audit/in-parallel.ts'
-import type { LedgerBatch } from '../../cli/audit/ledger.ts'
-import { InputError } from '../../cli/errors.ts'
-import { recountManifest } from '../../cli/manifest.ts'
-import type { Batch } from '../../document/batch/batch.ts'
-import { encodeBatchBlock } from '../../document/batch/block.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import type {
-  CommandDatabase,
-  IndexRebuild,
-  Rebuilt,
-} from '../../gateway/adapters/command-database.ts'
-import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
-import { blindIndexOf, createIndexEntryOf } from '../../gateway/blind-index.ts'
-import type { KeptStatus } from '../../gateway/document-index.ts'
-import type { Identity } from '../../gateway/open-chain.ts'
-import { subkeysOf } from '../../gateway/secrets.ts'
-import type { RegistryRecord } from '../../verifier/ports.ts'
-import {
-  NO_ACCOUNT,
-  type RevisedSlot,
-  recordInBatch,
-  registryStatusOf,
-} from '../../verifier/status.ts'
+import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { inParallel } from '#cli/audit/in-parallel.ts'
+import type { LedgerBatch } from '#cli/audit/ledger.ts'
+import { InputError } from '#cli/errors.ts'
+import { recountManifest } from '#cli/manifest.ts'
+import type { Batch } from '#document/batch/batch.ts'
+import { encodeBatchBlock } from '#document/batch/block.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { Identity } from '#parts/chain.ts'
+import { blindIndexOf, createIndexEntryOf } from '#promise/blind-index.ts'
+import type { KeptStatus } from '#promise/document-index.ts'
+import { subkeysOf } from '#settings/secrets.ts'
+import type { CommandDatabase, IndexRebuild, Rebuilt } from '#store/command-database.ts'
+import type { RegistryRecord } from '#verifier/ports.ts'
+import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
 import type { Issued } from './issued.ts'
 import type { Payloads } from './payloads.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import canonicalizeJson from 'canonicalize'
-import { type Hex, toHex } from '../../document/hex.ts'
+import { type Hex, toHex } from '#document/hex.ts'
 import type { Kind, Table } from './list.ts'
 
 /** A value in the form that both databases share; JSON is canonical (RFC 8785). */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { createMergeDocumentKeys } from '../../gateway/adapters/sqlite/document-index.ts'
-import { createMergeKeys, KEY_KINDS } from '../../gateway/adapters/sqlite/sorted-keys.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { createMergeDocumentKeys } from '#store/sqlite/document-index.ts'
+import { createMergeKeys, KEY_KINDS } from '#store/sqlite/sorted-keys.ts'
 import { DRAFTS, KEYS, type Kind, type Table } from './list.ts'
 import {
   canonicalJson,

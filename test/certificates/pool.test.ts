@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { packCache } from '../../certificates/packs.ts'
-import { createPool, type Pool, type PoolOptions } from '../../certificates/pool.ts'
-import { readSettings } from '../../certificates/settings.ts'
-import { copyTemplate } from '../../certificates/template.ts'
-import { bundleInPdf } from '../../verifier/pdf.ts'
+import { packCache } from '#certificates/packs.ts'
+import { createPool, type Pool, type PoolOptions } from '#certificates/pool.ts'
+import { readSettings } from '#certificates/settings.ts'
+import { copyTemplate } from '#certificates/template.ts'
+import { bundleInPdf } from '#verifier/pdf.ts'
 
 let dir: string
 let template: string

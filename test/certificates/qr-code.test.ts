@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { qrPng, qrSvg } from '../../certificates/qr-code.ts'
-import { readQrCodes } from '../../cli/qr-image.ts'
+import { qrPng, qrSvg } from '#certificates/qr-code.ts'
+import { readQrCodes } from '#cli/qr-image.ts'
 
 const link = (i: number) =>
   `https://registry.example/verify#publicId=${'7w73KCx2eDtP1xVYN9Dqd38swsTEGmWn4rqntr5SvjA1'.repeat(2)}${i}`

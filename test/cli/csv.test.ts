@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Dialect, decodeText, formatCsv, formatTable, PLAIN, parseCsv } from '../../cli/csv.ts'
+import { type Dialect, decodeText, formatCsv, formatTable, PLAIN, parseCsv } from '#cli/csv.ts'
 
 const CELLS = [
   ['name', 'note'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createProgress, duration, lineOf } from '../../cli/progress.ts'
+import { createProgress, duration, lineOf } from '#cli/progress.ts'
 
 function screen(isTTY: boolean, columns = 100) {
   const written: string[] = []

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { UsageError } from '../../cli/errors.ts'
-import { trustedRegistry } from '../../cli/registry.ts'
+import { UsageError } from '#cli/errors.ts'
+import { trustedRegistry } from '#cli/registry.ts'
 
 const ADDRESS = `0x${'Ab'.repeat(20)}`
 const CODE_HASH = `0x${'c'.repeat(64)}`

@@ -1,20 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import {
-  ACCOUNT_NOT_LISTED,
-  DENIED,
-  MINIMAL_DISCLOSURE,
-  report,
-  SET_ASIDE,
-} from '../../cli/report.ts'
-import type { Hex } from '../../document/hex.ts'
-import { TEST_NETWORK } from '../../verifier/network.ts'
+import { ACCOUNT_NOT_LISTED, DENIED, MINIMAL_DISCLOSURE, report, SET_ASIDE } from '#cli/report.ts'
+import type { Hex } from '#document/hex.ts'
+import { TEST_NETWORK } from '#verifier/network.ts'
 import type {
   BlockchainProof,
   Check,
   PresentationVerdict,
   Verdict,
   VerdictStatus,
-} from '../../verifier/verdict.ts'
+} from '#verifier/verdict.ts'
 
 const STATUSES: VerdictStatus[] = [
   ...(['unverifiable', 'not_issued', 'distrusted', 'superseded'] as const),

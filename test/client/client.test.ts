@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, createClient } from '../../client/index.ts'
+import { type Client, createClient } from '#client/index.ts'
 import { serveHttp, type TestServer } from '../support/http.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 

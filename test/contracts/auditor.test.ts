@@ -18,7 +18,7 @@ import {
   Wallet,
 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freshRegistry } from '../../scripts/fresh-registry.ts'
+import { freshRegistry } from '#scripts/fresh-registry.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { prunedHistory, startFaultProxy } from '../support/fault-proxy.ts'
 

@@ -6,8 +6,8 @@ import {
   FORWARDER_ABI,
   forwarderDomain,
   signForwardRequest,
-} from '../../scripts/forward-request.ts'
-import { DELEGATE, freshRegistry, ISSUE, REVOKE } from '../../scripts/fresh-registry.ts'
+} from '#scripts/forward-request.ts'
+import { DELEGATE, freshRegistry, ISSUE, REVOKE } from '#scripts/fresh-registry.ts'
 
 /**
  * Forwarded calls: test/vectors/eip712.json was made by eth-account, and the forwarder on the chain

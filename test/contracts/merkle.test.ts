@@ -1,7 +1,7 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import { id } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freshRegistry } from '../../scripts/fresh-registry.ts'
+import { freshRegistry } from '#scripts/fresh-registry.ts'
 
 const VALID = 1n
 const NOT_ISSUED = 0n

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { AbiCoder, id, keccak256, toBeHex } from 'ethers'
 import { expect, test } from 'vitest'
-import { freshRegistry } from '../../scripts/fresh-registry.ts'
+import { freshRegistry } from '#scripts/fresh-registry.ts'
 
 /**
  * docs/contract.md, "Storage": what storage proofs rely on. The Solidity tests read the same

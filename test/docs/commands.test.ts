@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readBundle } from '../../verifier/index.ts'
+import { readBundle } from '#verifier/index.ts'
 import { pythonOfExamples } from '../examples/python.ts'
 import { freePort } from '../support/http.ts'
 import { ADA } from '../support/stack.ts'

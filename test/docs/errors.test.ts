@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { STATUS } from '../../gateway/http/errors.ts'
+import { STATUS } from '#http/core/errors.ts'
 import { root } from './markdown.ts'
 
 const page = readFileSync(join(root, 'docs/errors.md'), 'utf8')

@@ -169,7 +169,8 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/integrate.md',
     has: '/v1/webhooks',
-    because: 'its receiver does not exist; test/gateway/http/routes/webhooks.test.ts creates some',
+    because:
+      'its receiver does not exist; test/gateway/http/resources/webhooks.test.ts creates some',
   },
   {
     page: 'README.md',
@@ -211,7 +212,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/operate.md',
     has: 'ipfs init',
-    because: 'it changes the Kubo of this user; test/gateway/adapters/kubo.test.ts runs on Kubo',
+    because: 'it changes the Kubo of this user; test/gateway/kubo/kubo.test.ts runs on Kubo',
   },
   {
     page: 'docs/operate.md',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { base58btc } from 'multiformats/bases/base58'
 import { expect, test } from 'vitest'
-import { decodeBase58 } from '../../document/base58.ts'
+import { decodeBase58 } from '#document/base58.ts'
 
 const decodeWithMultiformats = (text: string) => {
   try {

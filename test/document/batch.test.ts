@@ -1,19 +1,19 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import { describe, expect, test } from 'vitest'
-import { buildBatch, recountBatch } from '../../document/batch/batch.ts'
+import { buildBatch, recountBatch } from '#document/batch/batch.ts'
 import {
   type BatchBlock,
   decodeBatchBlock,
   encodeBatchBlock,
   provesRoot,
-} from '../../document/batch/block.ts'
-import type { BatchEntry } from '../../document/batch/entry.ts'
-import { createRows, sortRows, sortRowsInTurns } from '../../document/batch/rows.ts'
-import { isProofLength } from '../../document/batch/tree.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import type { RegistryId } from '../../document/registry-id.ts'
+} from '#document/batch/block.ts'
+import type { BatchEntry } from '#document/batch/entry.ts'
+import { createRows, sortRows, sortRowsInTurns } from '#document/batch/rows.ts'
+import { isProofLength } from '#document/batch/tree.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { decodePublicId, encodePublicId } from '#document/public-id.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import vectors from '../vectors/batches.json' with { type: 'json' }
 
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { recountBatch } from '../../document/batch/batch.ts'
-import { decodeBatchBlock } from '../../document/batch/block.ts'
-import { fromCanonical, toCanonical } from '../../document/canonical.ts'
-import { cidOf, hashOfCid } from '../../document/cid.ts'
+import { recountBatch } from '#document/batch/batch.ts'
+import { decodeBatchBlock } from '#document/batch/block.ts'
+import { fromCanonical, toCanonical } from '#document/canonical.ts'
+import { cidOf, hashOfCid } from '#document/cid.ts'
 import {
   type Disclosure,
   disclose,
@@ -10,24 +10,24 @@ import {
   parseDisclosure,
   readDisclosures,
   sdOf,
-} from '../../document/disclosures.ts'
+} from '#document/disclosures.ts'
 import {
   decodeDocument,
   encodeDocument,
   parseDocumentFields,
   validUntilOf,
-} from '../../document/document.ts'
-import { FormatError } from '../../document/errors.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { parseStrictJson } from '../../document/json.ts'
+} from '#document/document.ts'
+import { FormatError } from '#document/errors.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { parseStrictJson } from '#document/json.ts'
 import {
   createSaltSource,
   deriveSealingKeys,
   deriveSubkeys,
   idempotentSalt,
-} from '../../document/keys.ts'
-import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import { open, openDocument, readSealedHeader, seal, sealPlaintext } from '../../document/sealed.ts'
+} from '#document/keys.ts'
+import { decodePublicId, encodePublicId } from '#document/public-id.ts'
+import { open, openDocument, readSealedHeader, seal, sealPlaintext } from '#document/sealed.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 

@@ -1,14 +1,14 @@
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Document } from '../../document/document.ts'
-import { FormatError } from '../../document/errors.ts'
-import type { Presentation } from '../../document/presentation.ts'
+import type { Document } from '#document/document.ts'
+import { FormatError } from '#document/errors.ts'
+import type { Presentation } from '#document/presentation.ts'
 import {
   decodePresentationLink,
   encodePresentationLink,
   isPresentationLink,
-} from '../../document/presentation-link.ts'
+} from '#document/presentation-link.ts'
 import { mangled } from '../support/arbitraries.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
 import { createMemoryRegistry } from '../support/memory-registry.ts'

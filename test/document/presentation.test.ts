@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { parseDisclosure, sdOf } from '../../document/disclosures.ts'
-import type { Document } from '../../document/document.ts'
-import { FormatError } from '../../document/errors.ts'
+import { parseDisclosure, sdOf } from '#document/disclosures.ts'
+import type { Document } from '#document/document.ts'
+import { FormatError } from '#document/errors.ts'
 import {
   choicesOf,
   createPresentation,
   encodePresentation,
   type Presentation,
   parsePresentation,
-} from '../../document/presentation.ts'
-import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
+} from '#document/presentation.ts'
+import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import {
   readPresentation,
   verifyPresentation,
   verifyPresentationProof,
-} from '../../verifier/presentation.ts'
-import type { PresentationVerdict } from '../../verifier/verdict.ts'
+} from '#verifier/presentation.ts'
+import type { PresentationVerdict } from '#verifier/verdict.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
 import { createMemoryRegistry } from '../support/memory-registry.ts'
 import { type Held, hold, present } from '../support/presented.ts'

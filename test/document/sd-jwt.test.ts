@@ -1,10 +1,10 @@
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { SDJwtInstance } from '@sd-jwt/core'
 import { describe, expect, test } from 'vitest'
-import { disclose } from '../../document/disclosures.ts'
-import { decodeDocument, validUntilOf } from '../../document/document.ts'
-import { choicesOf, createPresentation } from '../../document/presentation.ts'
-import { verifyPresentation } from '../../verifier/presentation.ts'
+import { disclose } from '#document/disclosures.ts'
+import { decodeDocument, validUntilOf } from '#document/document.ts'
+import { choicesOf, createPresentation } from '#document/presentation.ts'
+import { verifyPresentation } from '#verifier/presentation.ts'
 import { createMemoryRegistry } from '../support/memory-registry.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 

@@ -5,7 +5,7 @@ import {
   formatVerifyLink,
   readVerifyFragment,
   readVerifyLink,
-} from '../../document/verify-link.ts'
+} from '#document/verify-link.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 const publicId = golden.documents[0]?.publicId ?? ''

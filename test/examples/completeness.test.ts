@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FormatError } from '../../document/errors.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
+import { FormatError } from '#document/errors.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { parseRegistryId, type RegistryId } from '#document/registry-id.ts'
 import {
   type CompletenessProof,
   type Listed,
   verifyCompleteness,
-} from '../../verifier/proof/completeness.ts'
-import { decodeHeader } from '../../verifier/proof/header.ts'
-import { encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
-import { slotsOfIssuer, trieKeyOf } from '../../verifier/proof/slots.ts'
-import { createCompletenessProof } from '../../verifier/readers/completeness.ts'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+} from '#verifier/proof/completeness.ts'
+import { decodeHeader } from '#verifier/proof/header.ts'
+import { encodeRlp, type RlpItem } from '#verifier/proof/rlp.ts'
+import { slotsOfIssuer, trieKeyOf } from '#verifier/proof/slots.ts'
+import { createCompletenessProof } from '#verifier/readers/completeness.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { required } from '../faults/support/machine.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder } from '../../scripts/cache-folder.ts'
+import { cacheFolder } from '#scripts/cache-folder.ts'
 import type { Available } from '../faults/support/machine.ts'
 
 const run = promisify(execFile)

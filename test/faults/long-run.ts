@@ -13,8 +13,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { readConfig } from '../../gateway/config.ts'
-import { WEI_OF_GWEI } from '../../gateway/wei.ts'
+import { WEI_OF_GWEI } from '#base/wei.ts'
+import { readConfig } from '#settings/config.ts'
 import { gethBinary } from '../support/geth.ts'
 import { createKubo, type Kubo, kuboBinary } from '../support/kubo.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'

@@ -1,6 +1,6 @@
 import fc, { type AsyncCommand } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { RevocationReason } from '../../verifier/reasons.ts'
+import type { RevocationReason } from '#verifier/reasons.ts'
 import { randomFaults } from '../support/fault-proxy.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { falseVerdict } from './support/false-verdict.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import { randomStep } from '../support/random.ts'
 import { ADA } from '../support/stack.ts'
 import { API_KEY } from './support/client.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseEventId } from '../../gateway/events.ts'
+import { parseEventId } from '#events/events.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import {
   type Received,

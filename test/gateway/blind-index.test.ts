@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { Document } from '../../document/document.ts'
-import { fromHex } from '../../document/hex.ts'
-import { hkdf } from '../../document/hkdf.ts'
-import { deriveSubkeys } from '../../document/keys.ts'
-import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
-import { blindIndexOf, createIndexEntryOf, dayOf } from '../../gateway/blind-index.ts'
+import { hkdfWithNode } from '#base/node-hkdf.ts'
+import type { Document } from '#document/document.ts'
+import { fromHex } from '#document/hex.ts'
+import { hkdf } from '#document/hkdf.ts'
+import { deriveSubkeys } from '#document/keys.ts'
+import { blindIndexOf, createIndexEntryOf, dayOf } from '#promise/blind-index.ts'
 
 const subkeys = deriveSubkeys(fromHex(`0x${'11'.repeat(32)}`))
 const document: Document = {

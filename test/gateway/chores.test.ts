@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createChores, type StartChore } from '../../gateway/chores.ts'
-import type { Lease, Leases } from '../../gateway/issue/lease.ts'
-import { createLog } from '../../gateway/log.ts'
+import { createLog } from '#base/log.ts'
+import { createChores, type StartChore } from '#parts/chores.ts'
+import type { Lease, Leases } from '#promise/lease.ts'
 
 const log = createLog('silent')
 

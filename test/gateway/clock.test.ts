@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { type Clock, createCertainTime, createClock } from '../../gateway/clock.ts'
+import { type Clock, createCertainTime, createClock } from '#base/clock.ts'
 
 const [SECOND, HOUR, DAY] = [1_000, 3_600_000, 86_400_000]
 const START = Date.UTC(2026, 0, 31)

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { readConfig } from '../../gateway/config.ts'
-import { openIdentities } from '../../gateway/identity.ts'
-import { registryAbi } from '../../gateway/registry-abi.ts'
-import { createDidDocument } from '../../verifier/identity.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import { openIdentities } from '#parts/identity.ts'
+import { readConfig } from '#settings/config.ts'
+import { createDidDocument } from '#verifier/identity.ts'
 
 const NAME = 'University'
 const ISSUER = [NAME, 'https://university.example', 0, 0, 1, 1, 0]

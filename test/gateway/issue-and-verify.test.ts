@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readQrCodes } from '../../cli/qr-image.ts'
-import { cidOf } from '../../document/cid.ts'
-import { fromHex, toHex } from '../../document/hex.ts'
-import { decodePublicId } from '../../document/public-id.ts'
-import manifest from '../../package.json' with { type: 'json' }
+import { readQrCodes } from '#cli/qr-image.ts'
+import { cidOf } from '#document/cid.ts'
+import { fromHex, toHex } from '#document/hex.ts'
+import { decodePublicId } from '#document/public-id.ts'
 import {
   createChainReader,
   createFetchProvider,
   createIpfsGatewaySource,
   verify,
-} from '../../verifier/index.ts'
+} from '#verifier/index.ts'
+import manifest from '../../package.json' with { type: 'json' }
 import { bareApp } from '../support/bare-app.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readConfig } from '../../gateway/config.ts'
-import { createLog } from '../../gateway/log.ts'
+import { createLog } from '#base/log.ts'
+import { readConfig } from '#settings/config.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 
 let captured: CapturedLog

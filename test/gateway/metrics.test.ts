@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aliasOf } from '../../gateway/http/operation.ts'
-import { OPERATIONS } from '../../gateway/http/operations.ts'
-import { createMetrics } from '../../gateway/metrics.ts'
+import { createMetrics } from '#base/metrics.ts'
+import { aliasOf } from '#http/core/operation.ts'
+import { OPERATIONS } from '#http/operations.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 /** Preflights, which are not in the OpenAPI document. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { lockAccount } from '../../gateway/adapters/account-lock.ts'
-import { IssueError } from '../../gateway/issue/errors.ts'
-import { type Chain, claimAccount } from '../../gateway/open-chain.ts'
+import { lockAccount } from '#parts/account-lock.ts'
+import { type Chain, claimAccount } from '#parts/chain.ts'
+import { IssueError } from '#promise/errors.ts'
 
 test('error: frees the account when claiming it fails, so that the start can be repeated', async () => {
   const accountId = {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { registryAbi } from '../../gateway/registry-abi.ts'
+import { registryAbi } from '#base/registry-abi.ts'
 import { isCallOf } from '../support/registry-call.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 

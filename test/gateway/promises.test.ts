@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { registryAbi } from '../../gateway/registry-abi.ts'
+import { registryAbi } from '#base/registry-abi.ts'
 import { isCallOf } from '../support/registry-call.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 

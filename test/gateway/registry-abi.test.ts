@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Fragment, Interface } from 'ethers'
 import { expect, test } from 'vitest'
-import { registryAbi } from '../../gateway/registry-abi.ts'
+import { registryAbi } from '#base/registry-abi.ts'
 
 const artifact = '../../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json'
 const compiled = new Interface(

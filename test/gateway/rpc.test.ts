@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
-import { createRpcPolicy } from '../../gateway/http/rpc-policy.ts'
-import { registryAbi } from '../../gateway/registry-abi.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import type { Hex } from '#document/hex.ts'
+import { createRpcPolicy } from '#http/resources/rpc-policy.ts'
 import {
   createBundle,
   createChainReader,
@@ -9,10 +9,10 @@ import {
   createFetchProvider,
   createIpfsGatewaySource,
   verify,
-} from '../../verifier/index.ts'
-import { slotsOf, slotsOfIssuer, unpackRecord, unpackState } from '../../verifier/proof/slots.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
-import { NO_ACCOUNT } from '../../verifier/status.ts'
+} from '#verifier/index.ts'
+import { slotsOf, slotsOfIssuer, unpackRecord, unpackState } from '#verifier/proof/slots.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
+import { NO_ACCOUNT } from '#verifier/status.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 const RPC_URL = 'https://user:secret@node.example/v3/a-key-of-the-gateway'

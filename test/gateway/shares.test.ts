@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createShares, createTurns } from '../../gateway/shares.ts'
+import { createShares, createTurns } from '#base/shares.ts'
 
 describe('shares', () => {
   test('behavior: one owner takes no more than its share, and all no more than there is', () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
+import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 // Documents that are verified together share calls to the node.

@@ -1,21 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeBase64url } from '../../document/base64url.ts'
-import { decodeUtf8 } from '../../document/bytes.ts'
-import { fromCanonical } from '../../document/canonical.ts'
-import { hashOfCid } from '../../document/cid.ts'
-import { parseClaims, parseDisclosure } from '../../document/disclosures.ts'
-import { decodeDocument, parseDocumentFields } from '../../document/document.ts'
-import { FormatError } from '../../document/errors.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { parseStrictJson } from '../../document/json.ts'
-import { decodePublicId } from '../../document/public-id.ts'
-import { parseRegistryId } from '../../document/registry-id.ts'
-import { readSealedHeader } from '../../document/sealed.ts'
-import { readBundle } from '../../verifier/bundle.ts'
-import { decodeHeader } from '../../verifier/proof/header.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
-import { readTrie } from '../../verifier/proof/trie.ts'
+import { decodeBase64url } from '#document/base64url.ts'
+import { decodeUtf8 } from '#document/bytes.ts'
+import { fromCanonical } from '#document/canonical.ts'
+import { hashOfCid } from '#document/cid.ts'
+import { parseClaims, parseDisclosure } from '#document/disclosures.ts'
+import { decodeDocument, parseDocumentFields } from '#document/document.ts'
+import { FormatError } from '#document/errors.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { parseStrictJson } from '#document/json.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import { parseRegistryId } from '#document/registry-id.ts'
+import { readSealedHeader } from '#document/sealed.ts'
+import { readBundle } from '#verifier/bundle.ts'
+import { decodeHeader } from '#verifier/proof/header.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '#verifier/proof/rlp.ts'
+import { readTrie } from '#verifier/proof/trie.ts'
 import {
   readAddress,
   readBigQuantity,
@@ -23,11 +23,8 @@ import {
   readHash,
   readLog,
   readQuantity,
-} from '../../verifier/readers/rpc-codec.ts'
-import {
-  decodeVerification,
-  decodeVerifications,
-} from '../../verifier/readers/verification-codec.ts'
+} from '#verifier/readers/rpc-codec.ts'
+import { decodeVerification, decodeVerifications } from '#verifier/readers/verification-codec.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import tries from '../vectors/tries.json' with { type: 'json' }
 

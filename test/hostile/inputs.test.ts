@@ -3,18 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { InputError } from '../../cli/errors.ts'
-import { readSubject } from '../../cli/subject.ts'
-import { FormatError } from '../../document/errors.ts'
-import { decodePublicId } from '../../document/public-id.ts'
-import type { ChainReader } from '../../verifier/ports.ts'
-import { verify } from '../../verifier/verify.ts'
-import {
-  InputError as PageInputError,
-  parseFile,
-  parseSubject,
-  textOfFile,
-} from '../../web/input.ts'
+import { InputError } from '#cli/errors.ts'
+import { readSubject } from '#cli/subject.ts'
+import { FormatError } from '#document/errors.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import type { ChainReader } from '#verifier/ports.ts'
+import { verify } from '#verifier/verify.ts'
+import { InputError as PageInputError, parseFile, parseSubject, textOfFile } from '#web/input.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }

@@ -3,24 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { decodeBatchBlock } from '../../document/batch/block.ts'
-import type { Document } from '../../document/document.ts'
-import { FormatError } from '../../document/errors.ts'
-import { type Hex, toHex } from '../../document/hex.ts'
+import { decodeBatchBlock } from '#document/batch/block.ts'
+import type { Document } from '#document/document.ts'
+import { FormatError } from '#document/errors.ts'
+import { type Hex, toHex } from '#document/hex.ts'
 import {
   type Choice,
   createPresentation,
   type Presentation,
   parsePresentation,
-} from '../../document/presentation.ts'
-import { encodePublicId } from '../../document/public-id.ts'
+} from '#document/presentation.ts'
+import { encodePublicId } from '#document/public-id.ts'
 import {
   readPresentation,
   verifyPresentation,
   verifyPresentationProof,
-} from '../../verifier/presentation.ts'
-import { createProvingReader } from '../../verifier/readers/proof.ts'
-import type { PresentationVerdict } from '../../verifier/verdict.ts'
+} from '#verifier/presentation.ts'
+import { createProvingReader } from '#verifier/readers/proof.ts'
+import type { PresentationVerdict } from '#verifier/verdict.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import type { Case } from '../support/corpus/case.ts'
 import { type Chain, startChain } from '../support/corpus/chain.ts'

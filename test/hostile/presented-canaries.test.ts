@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58btc } from 'multiformats/bases/base58'
 import { describe, expect, test } from 'vitest'
-import { disclose } from '../../document/disclosures.ts'
-import type { Document } from '../../document/document.ts'
+import { disclose } from '#document/disclosures.ts'
+import type { Document } from '#document/document.ts'
 import {
   type Choice,
   choicesOf,
   encodePresentation,
   type Presentation,
-} from '../../document/presentation.ts'
-import { decodePresentationLink, encodePresentationLink } from '../../document/presentation-link.ts'
-import { readSealedHeader } from '../../document/sealed.ts'
-import { verifyPresentation } from '../../verifier/presentation.ts'
+} from '#document/presentation.ts'
+import { decodePresentationLink, encodePresentationLink } from '#document/presentation-link.ts'
+import { readSealedHeader } from '#document/sealed.ts'
+import { verifyPresentation } from '#verifier/presentation.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
 import { createMemoryRegistry } from '../support/memory-registry.ts'
 import { type Held, hold, present } from '../support/presented.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
-import { copyChain } from '../../local-chain/journal.ts'
+import { copyChain } from '#local-chain/journal.ts'
 import {
   anvilPid,
   call,

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { journalPath } from '../../local-chain/journal.ts'
+import { journalPath } from '#local-chain/journal.ts'
 import { localAnvil } from '../support/anvil.ts'
 import {
   allBlocks,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { journalPath } from '../../local-chain/journal.ts'
+import { journalPath } from '#local-chain/journal.ts'
 import { localAnvil } from '../support/anvil.ts'
 import {
   account,

@@ -1,6 +1,6 @@
 // Runs the local chain as a process of its own, so that a test can kill it: node
 // local-chain-process.ts <data dir>
-import { startLocalChain } from '../../local-chain/local-chain.ts'
+import { startLocalChain } from '#local-chain/local-chain.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 const chain = await startLocalChain({

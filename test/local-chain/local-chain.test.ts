@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { id } from 'ethers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { journalPath } from '../../local-chain/journal.ts'
+import { journalPath } from '#local-chain/journal.ts'
 import { localAnvil } from '../support/anvil.ts'
 import {
   account,

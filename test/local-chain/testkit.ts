@@ -10,7 +10,7 @@ import {
   type LocalChain,
   type LocalChainOptions,
   startLocalChain,
-} from '../../local-chain/local-chain.ts'
+} from '#local-chain/local-chain.ts'
 import { localAnvil } from '../support/anvil.ts'
 
 type Receipt = {

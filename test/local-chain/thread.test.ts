@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { LocalChainOptions } from '../../local-chain/local-chain.ts'
-import { startLocalChainThread } from '../../local-chain/thread.ts'
+import type { LocalChainOptions } from '#local-chain/local-chain.ts'
+import { startLocalChainThread } from '#local-chain/thread.ts'
 import { start as startHere, tempDir } from './testkit.ts'
 
 const start = (options: Partial<LocalChainOptions> = {}, dataDir = tempDir()) =>

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { simulateYear } from '../../scripts/capacity/year.ts'
+import { simulateYear } from '#scripts/capacity/year.ts'
 import { root } from '../docs/markdown.ts'
 
 const HOURS = 8_760

@@ -1,16 +1,16 @@
-import { fromHex, type Hex } from '../../document/hex.ts'
-import type { RegistryId } from '../../document/registry-id.ts'
-import { verifyBundle } from '../../verifier/bundle.ts'
-import { RpcResponseError } from '../../verifier/errors.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { verifyBundle } from '#verifier/bundle.ts'
+import { RpcResponseError } from '#verifier/errors.ts'
 import {
   type ChainReading,
   type DocumentKey,
   type Eip1193Provider,
   REGISTRY_STATUSES,
-} from '../../verifier/ports.ts'
-import { createChainReader } from '../../verifier/readers/chain.ts'
-import { createQuorumReader } from '../../verifier/readers/quorum.ts'
-import { encodeVerificationCall } from '../../verifier/readers/verification-codec.ts'
+} from '#verifier/ports.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createQuorumReader } from '#verifier/readers/quorum.ts'
+import { encodeVerificationCall } from '#verifier/readers/verification-codec.ts'
 
 // Must not import Node modules: it also runs in a browser.
 

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } fro
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
 
 /** A plain Anvil without the local chain's journal: a kill loses what it has not saved. */

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../gateway/keys/ports.ts'
+import type { ApiKey } from '#keys/ports.ts'
 
 /** Only what an API key must have. */
 export const BARE: ApiKey = {

@@ -1,8 +1,8 @@
-import { createMemoryRateLimiter } from '../../gateway/adapters/memory-rate-limiter.ts'
-import { createDeadline } from '../../gateway/deadline.ts'
-import type { Grant } from '../../gateway/grant.ts'
-import { type AppDeps, createApp } from '../../gateway/http/app.ts'
-import type { Log } from '../../gateway/log.ts'
+import { createDeadline } from '#base/deadline.ts'
+import type { Log } from '#base/log.ts'
+import { createMemoryRateLimiter } from '#base/memory-rate-limiter.ts'
+import { type AppDeps, createApp } from '#http/app.ts'
+import type { Grant } from '#keys/grant.ts'
 import { API_KEY } from './stack.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }

@@ -1,4 +1,4 @@
-import { cidOf } from '../../document/cid.ts'
+import { cidOf } from '#document/cid.ts'
 import { serveHttp, type TestServer } from './http.ts'
 
 /** A trustless IPFS gateway that serves any configured bytes, right or wrong. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import { readBundle } from '../../verifier/bundle.ts'
+import { readBundle } from '#verifier/bundle.ts'
 import { startBlockServer } from './block-server.ts'
 import { ADA, API_KEY, type Stack, startStack } from './stack.ts'
 import { transact } from './transact.ts'

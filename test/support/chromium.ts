@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 import { describe } from 'vitest'
-import { chromiumPath } from '../../scripts/chromium-path.ts'
+import { chromiumPath } from '#scripts/chromium-path.ts'
 
 const lacking = chromiumPath === undefined && process.env.CI !== 'true'
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describeApi } from '../../gateway/http/openapi.ts'
-import { OPERATIONS } from '../../gateway/http/operations.ts'
+import { describeApi } from '#http/core/openapi.ts'
+import { OPERATIONS } from '#http/operations.ts'
 
 // Holds the answers of a gateway against its /openapi.json, with a JSON Schema validator that is
 // not ours.

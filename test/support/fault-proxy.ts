@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import type { Hex } from '../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import { bodyOf, serveHttp, type TestServer } from './http.ts'
 import type { Random } from './random.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openKeyStore, type SqliteKeyStore } from '../../gateway/adapters/sqlite/key-store.ts'
+import { openKeyStore, type SqliteKeyStore } from '#store/sqlite/key-store.ts'
 
 /** A new file of API keys, which several may have open. */
 export type KeyFolder = {

@@ -1,14 +1,10 @@
-import type { Hex } from '../../document/hex.ts'
-import { parseRegistryId } from '../../document/registry-id.ts'
-import { registryAbi } from '../../gateway/registry-abi.ts'
-import {
-  type Eip1193Provider,
-  REGISTRY_STATUSES,
-  type RegistryAccount,
-} from '../../verifier/ports.ts'
-import { createProvider } from '../../verifier/readers/json-rpc.ts'
-import { ISSUED_TOPIC } from '../../verifier/readers/verification-codec.ts'
-import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import type { Hex } from '#document/hex.ts'
+import { parseRegistryId } from '#document/registry-id.ts'
+import { type Eip1193Provider, REGISTRY_STATUSES, type RegistryAccount } from '#verifier/ports.ts'
+import { createProvider } from '#verifier/readers/json-rpc.ts'
+import { ISSUED_TOPIC } from '#verifier/readers/verification-codec.ts'
+import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
 import { REGISTRY } from './corpus/payload.ts'
 
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`

@@ -1,14 +1,9 @@
-import { encodeEntry } from '../../document/batch/entry.ts'
-import { NODE, rootOf } from '../../document/batch/tree.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import type { RegistryId } from '../../document/registry-id.ts'
-import type {
-  ChainReader,
-  ChainReading,
-  DocumentKey,
-  RegistryRecord,
-} from '../../verifier/ports.ts'
-import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
+import { encodeEntry } from '#document/batch/entry.ts'
+import { NODE, rootOf } from '#document/batch/tree.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import type { ChainReader, ChainReading, DocumentKey, RegistryRecord } from '#verifier/ports.ts'
+import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
 
 /**
  * A registry in memory: its records, and a reader that checks Merkle paths as the contract does.

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import { createDidDocument } from '../../verifier/identity.ts'
+import { createDidDocument } from '#verifier/identity.ts'
 import { launchChromium } from './chromium.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 import { type PageWorld, startPageWorld } from './page-world.ts'

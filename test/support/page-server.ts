@@ -1,5 +1,5 @@
-import { readVerifyPage } from '../../gateway/http/verify-page.ts'
-import type { PageConfig } from '../../web/config.ts'
+import { readVerifyPage } from '#http/pages/verify-page.ts'
+import type { PageConfig } from '#web/config.ts'
 import { serveHttp, type TestServer } from './http.ts'
 
 /** Hosts the verify page with any configuration, as a third party would. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
 
 /**
  * @returns A provider that waits for a receipt to exist: nodes other than the local chain mine

@@ -1,12 +1,8 @@
-import {
-  encodePresentation,
-  type Presentation,
-  parsePresentation,
-} from '../../document/presentation.ts'
-import { decodePresentationLink } from '../../document/presentation-link.ts'
-import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
-import type { BlockSource, ChainReader, ChainReading, DocumentKey } from '../../verifier/ports.ts'
-import { verifyPresentation } from '../../verifier/presentation.ts'
+import { encodePresentation, type Presentation, parsePresentation } from '#document/presentation.ts'
+import { decodePresentationLink } from '#document/presentation-link.ts'
+import { parseRegistryId, type RegistryId } from '#document/registry-id.ts'
+import type { BlockSource, ChainReader, ChainReading, DocumentKey } from '#verifier/ports.ts'
+import { verifyPresentation } from '#verifier/presentation.ts'
 
 // Must not import Node modules: it also runs in a browser.
 

@@ -1,17 +1,17 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { buildBatch } from '../../document/batch/batch.ts'
-import { encodeBatchBlock } from '../../document/batch/block.ts'
-import { type Document, validUntilOf } from '../../document/document.ts'
-import { toHex } from '../../document/hex.ts'
-import { deriveSealingKeys, deriveSubkeys } from '../../document/keys.ts'
+import { buildBatch } from '#document/batch/batch.ts'
+import { encodeBatchBlock } from '#document/batch/block.ts'
+import { type Document, validUntilOf } from '#document/document.ts'
+import { toHex } from '#document/hex.ts'
+import { deriveSealingKeys, deriveSubkeys } from '#document/keys.ts'
 import {
   type Choice,
   choicesOf,
   createPresentation,
   type Presentation,
-} from '../../document/presentation.ts'
-import { encodePublicId } from '../../document/public-id.ts'
-import { seal } from '../../document/sealed.ts'
+} from '#document/presentation.ts'
+import { encodePublicId } from '#document/public-id.ts'
+import { seal } from '#document/sealed.ts'
 import type { MemoryRegistry } from './memory-registry.ts'
 
 /** A sealed document and its holder's data. */

@@ -1,4 +1,4 @@
-import { registryAbi } from '../../gateway/registry-abi.ts'
+import { registryAbi } from '#base/registry-abi.ts'
 import type { RpcCall } from './fault-proxy.ts'
 
 /** Whether a call is an `eth_call` of this registry function. */

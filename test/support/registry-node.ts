@@ -1,14 +1,10 @@
 import type { Result } from 'ethers'
-import type { Hex } from '../../document/hex.ts'
-import { parseRegistryId } from '../../document/registry-id.ts'
-import { registryAbi } from '../../gateway/registry-abi.ts'
-import { RpcResponseError } from '../../verifier/errors.ts'
-import {
-  type Eip1193Provider,
-  REGISTRY_STATUSES,
-  type RegistryAccount,
-} from '../../verifier/ports.ts'
-import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import type { Hex } from '#document/hex.ts'
+import { parseRegistryId } from '#document/registry-id.ts'
+import { RpcResponseError } from '#verifier/errors.ts'
+import { type Eip1193Provider, REGISTRY_STATUSES, type RegistryAccount } from '#verifier/ports.ts'
+import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
 import { REGISTRY } from './corpus/payload.ts'
 
 const ADDRESS: string = parseRegistryId(REGISTRY).address

@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers'
 import { expect } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
-import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
+import type { Hex } from '#document/hex.ts'
+import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import { API_KEY, randomKey, type Stack } from './stack.ts'
 import { transact } from './transact.ts'
 

@@ -1,8 +1,8 @@
-import { disclose } from '../../document/disclosures.ts'
-import { decodeDocument } from '../../document/document.ts'
-import { FormatError } from '../../document/errors.ts'
-import type { SealingKeys } from '../../document/keys.ts'
-import { type Sealed, sealPlaintext } from '../../document/sealed.ts'
+import { disclose } from '#document/disclosures.ts'
+import { decodeDocument } from '#document/document.ts'
+import { FormatError } from '#document/errors.ts'
+import type { SealingKeys } from '#document/keys.ts'
+import { type Sealed, sealPlaintext } from '#document/sealed.ts'
 
 /** The `sd` for a plaintext that is not a document. */
 export const NO_DOCUMENT_SD = 'A'.repeat(43)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Hex } from '../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import { ADA, API_KEY } from './stack.ts'
 

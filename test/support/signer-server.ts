@@ -1,5 +1,5 @@
 import { type TransactionLike, Wallet } from 'ethers'
-import type { Hex } from '../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import { bodyOf, serveHttp, type TestServer } from './http.ts'
 
 /** The remote signer to imitate: its method names and the form of its results. */

@@ -1,6 +1,6 @@
-// The thread of test/gateway/bulk/thread-tasks.test.ts.
+// The thread of test/gateway/batches/thread-tasks.test.ts.
 import { parentPort } from 'node:worker_threads'
-import { serveTasks } from '../../gateway/bulk/thread-tasks.ts'
+import { serveTasks } from '#batches/thread-tasks.ts'
 
 export type TestTask = 'add' | 'throw' | 'die'
 export type TestCalls = { next(nothing: undefined): Promise<number | undefined> }

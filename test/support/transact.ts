@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AbiCoder, getCreateAddress, Interface, Wallet } from 'ethers'
-import type { Hex } from '../../document/hex.ts'
-import { formatRegistryId, type RegistryId } from '../../document/registry-id.ts'
-import { registryAbi } from '../../gateway/registry-abi.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import type { Hex } from '#document/hex.ts'
+import { formatRegistryId, type RegistryId } from '#document/registry-id.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
 
 const ARTIFACT = new URL(
   '../../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',

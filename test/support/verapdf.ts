@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder } from '../../scripts/cache-folder.ts'
+import { cacheFolder } from '#scripts/cache-folder.ts'
 
 const run = promisify(execFile)
 const VERSION = '1.28.2'

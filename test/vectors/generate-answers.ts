@@ -21,8 +21,8 @@ import {
   toUtf8Bytes,
   Wallet,
 } from 'ethers'
-import type { Hex } from '../../document/hex.ts'
-import { formatRegistryId, parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
+import type { Hex } from '#document/hex.ts'
+import { formatRegistryId, parseRegistryId, type RegistryId } from '#document/registry-id.ts'
 import { startAnvilNode } from '../support/anvil.ts'
 import { patient } from '../support/patient.ts'
 import { deployRegistry, PERMISSION, setTexts, transact } from '../support/transact.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { BlockSource, ChainReader } from '../../verifier/ports.ts'
-import { createChainReader } from '../../verifier/readers/chain.ts'
-import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import { createProvingReader } from '../../verifier/readers/proof.ts'
-import { createQuorumReader } from '../../verifier/readers/quorum.ts'
-import type { Check } from '../../verifier/verdict.ts'
+import type { BlockSource, ChainReader } from '#verifier/ports.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { createProvingReader } from '#verifier/readers/proof.ts'
+import { createQuorumReader } from '#verifier/readers/quorum.ts'
+import type { Check } from '#verifier/verdict.ts'
 import { serveHttp } from '../support/http.ts'
 import {
   codeOf,

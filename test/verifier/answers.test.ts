@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { REGISTRY_STATUSES } from '../../verifier/ports.ts'
+import { REGISTRY_STATUSES } from '#verifier/ports.ts'
 import { type AnswerVectors, countOf, type Outcome, outcomesOf } from '../support/answer-vectors.ts'
 import bundles from '../vectors/bundles.json' with { type: 'json' }
 import quorums from '../vectors/quorums.json' with { type: 'json' }

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
-import { startLocalChain } from '../../local-chain/local-chain.ts'
-import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { createChainReader } from '../../verifier/readers/chain.ts'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import { createProvingReader } from '../../verifier/readers/proof.ts'
+import type { Hex } from '#document/hex.ts'
+import { startLocalChain } from '#local-chain/local-chain.ts'
+import { createBundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { createProvingReader } from '#verifier/readers/proof.ts'
 import {
   before,
   both,

@@ -2,14 +2,14 @@ import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { Wallet } from 'ethers'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
-import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
-import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import { formatRegistryId, parseRegistryId } from '../../document/registry-id.ts'
-import { seal } from '../../document/sealed.ts'
-import { presentProof } from '../../gateway/http/present.ts'
-import { type Bundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
-import type * as Verifier from '../../verifier/index.ts'
+import type { Hex } from '#document/hex.ts'
+import { deriveSealingKeys, deriveSubkeys, randomSalt } from '#document/keys.ts'
+import { decodePublicId, encodePublicId } from '#document/public-id.ts'
+import { formatRegistryId, parseRegistryId } from '#document/registry-id.ts'
+import { seal } from '#document/sealed.ts'
+import { presentProof } from '#http/resources/present.ts'
+import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
+import type * as Verifier from '#verifier/index.ts'
 import {
   blocks,
   bundleOf,
@@ -132,7 +132,7 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
   test('behavior: verifies without fetch, sockets and Node', async () => {
     const { outputFiles } = await build({
       stdin: {
-        contents: `export { verifyBundle, readBundle } from '../../verifier/index.ts'`,
+        contents: `export { verifyBundle, readBundle } from '#verifier/index.ts'`,
         resolveDir: import.meta.dirname,
         loader: 'ts',
       },

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { fromHex, type Hex } from '../../document/hex.ts'
-import { encodePublicId } from '../../document/public-id.ts'
-import type { StateProof } from '../../document/state-proof.ts'
-import { RpcResponseError } from '../../verifier/errors.ts'
-import type { ChainReader, Eip1193Provider } from '../../verifier/ports.ts'
-import { createChainReader } from '../../verifier/readers/chain.ts'
-import { createQuorumReader } from '../../verifier/readers/quorum.ts'
-import { createProofReader } from '../../verifier/readers/state-proof.ts'
-import { verify } from '../../verifier/verify.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { encodePublicId } from '#document/public-id.ts'
+import type { StateProof } from '#document/state-proof.ts'
+import { RpcResponseError } from '#verifier/errors.ts'
+import type { ChainReader, Eip1193Provider } from '#verifier/ports.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createQuorumReader } from '#verifier/readers/quorum.ts'
+import { createProofReader } from '#verifier/readers/state-proof.ts'
+import { verify } from '#verifier/verify.ts'
 import proofs from '../vectors/state-proofs.json' with { type: 'json' }
 import vectors from '../vectors/verifications.json' with { type: 'json' }
 

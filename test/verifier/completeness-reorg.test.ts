@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
-import type { RegistryId } from '../../document/registry-id.ts'
+import type { Hex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import {
   createCompletenessProof,
   type Eip1193Provider,
   readCompleteness,
   verifyCompleteness,
-} from '../../verifier/index.ts'
+} from '#verifier/index.ts'
 import {
   documents,
   hashOf,

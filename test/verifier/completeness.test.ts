@@ -1,8 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { formatRegistryId, parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { formatRegistryId, parseRegistryId, type RegistryId } from '#document/registry-id.ts'
 import {
   ChainError,
   type CompletenessProof,
@@ -12,7 +12,7 @@ import {
   type Listing,
   readCompleteness,
   verifyCompleteness,
-} from '../../verifier/index.ts'
+} from '#verifier/index.ts'
 import {
   distrustFrom,
   documents,

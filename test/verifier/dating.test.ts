@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Document } from '../../document/document.ts'
-import { checkDating } from '../../verifier/checks/chain.ts'
-import type { ChainReading } from '../../verifier/ports.ts'
-import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
-import { type Check, statusOf } from '../../verifier/verdict.ts'
+import type { Document } from '#document/document.ts'
+import { checkDating } from '#verifier/checks/chain.ts'
+import type { ChainReading } from '#verifier/ports.ts'
+import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
+import { type Check, statusOf } from '#verifier/verdict.ts'
 
 const document: Document = {
   subjectName: 'Ada Lovelace',

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { RpcResponseError } from '../../verifier/errors.ts'
-import { createChainReader } from '../../verifier/readers/chain.ts'
-import { createFinalityReader, type FinalityRule } from '../../verifier/readers/finality.ts'
-import { createRequest } from '../../verifier/readers/request.ts'
+import { RpcResponseError } from '#verifier/errors.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createFinalityReader, type FinalityRule } from '#verifier/readers/finality.ts'
+import { createRequest } from '#verifier/readers/request.ts'
 
 type Answer = () => unknown
 

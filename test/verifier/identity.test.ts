@@ -1,22 +1,22 @@
 import type { RequestListener } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FormatError } from '../../document/errors.ts'
-import { encodePublicId } from '../../document/public-id.ts'
-import { formatRegistryId } from '../../document/registry-id.ts'
-import { readIdentity } from '../../verifier/checks/identity.ts'
-import { ChainError } from '../../verifier/errors.ts'
+import { FormatError } from '#document/errors.ts'
+import { encodePublicId } from '#document/public-id.ts'
+import { formatRegistryId } from '#document/registry-id.ts'
+import { readIdentity } from '#verifier/checks/identity.ts'
+import { ChainError } from '#verifier/errors.ts'
 import {
   createDidDocument,
   identityAddressOf,
   parseDomain,
   readDidDocument,
-} from '../../verifier/identity.ts'
-import type { ChainReader, IdentityRead } from '../../verifier/ports.ts'
-import { createIdentitySource } from '../../verifier/readers/identity-source.ts'
-import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
-import { type Check, statusOf } from '../../verifier/verdict.ts'
-import { verify } from '../../verifier/verify.ts'
+} from '#verifier/identity.ts'
+import type { ChainReader, IdentityRead } from '#verifier/ports.ts'
+import { createIdentitySource } from '#verifier/readers/identity-source.ts'
+import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
+import { type Check, statusOf } from '#verifier/verdict.ts'
+import { verify } from '#verifier/verify.ts'
 import { serveInTest } from '../support/serve-in-test.ts'
 
 const LOCAL = 31337

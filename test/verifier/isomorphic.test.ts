@@ -1,7 +1,7 @@
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type * as Verifier from '../../verifier/index.ts'
+import type * as Verifier from '#verifier/index.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 import type * as Runner from '../support/vector-runner.ts'
 import { VECTOR_COUNT, VECTORS } from '../support/vectors.ts'
@@ -47,7 +47,7 @@ async function load(entry: string): Promise<unknown> {
 
 test('behavior: verifies with every Node module denied', async () => {
   const { verify, createChainReader, createFetchProvider, createIpfsGatewaySource } = (await load(
-    `export * from '../../verifier/index.ts'`,
+    `export * from '#verifier/index.ts'`,
   )) as typeof Verifier
   const { publicId } = (await stack.issue(ADA)).body.data
   const verdict = await verify(publicId, {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
-import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
-import { collectIssued, type Eip1193Provider, RpcResponseError } from '../../verifier/index.ts'
+import type { Hex } from '#document/hex.ts'
+import { parseRegistryId, type RegistryId } from '#document/registry-id.ts'
+import { collectIssued, type Eip1193Provider, RpcResponseError } from '#verifier/index.ts'
 import {
   documents,
   hashOf,

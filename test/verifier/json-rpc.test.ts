@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createProvider } from '../../verifier/readers/json-rpc.ts'
+import { createProvider } from '#verifier/readers/json-rpc.ts'
 
 const answer = (text: string) => createProvider(async () => text).request({ method: 'eth_call' })
 

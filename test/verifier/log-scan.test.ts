@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { TooLargeError } from '../../document/bytes.ts'
-import { HttpStatusError, RpcResponseError } from '../../verifier/errors.ts'
-import { scanLogs } from '../../verifier/readers/log-scan.ts'
-import { patientRequest } from '../../verifier/readers/patience.ts'
-import { createRequest, type Request } from '../../verifier/readers/request.ts'
+import { TooLargeError } from '#document/bytes.ts'
+import { HttpStatusError, RpcResponseError } from '#verifier/errors.ts'
+import { scanLogs } from '#verifier/readers/log-scan.ts'
+import { patientRequest } from '#verifier/readers/patience.ts'
+import { createRequest, type Request } from '#verifier/readers/request.ts'
 
 type Range = { from: number; to: number; size: number }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { networkOf, parseLiveChain } from '../../verifier/network.ts'
+import { networkOf, parseLiveChain } from '#verifier/network.ts'
 
 const OWN = 987654321
 

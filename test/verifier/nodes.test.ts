@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
-import type { BlockSource, ChainReader } from '../../verifier/ports.ts'
-import { createChainReader } from '../../verifier/readers/chain.ts'
-import { createProvingReader } from '../../verifier/readers/proof.ts'
-import { createQuorumReader } from '../../verifier/readers/quorum.ts'
-import type { Check } from '../../verifier/verdict.ts'
+import { createBundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
+import type { BlockSource, ChainReader } from '#verifier/ports.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createProvingReader } from '#verifier/readers/proof.ts'
+import { createQuorumReader } from '#verifier/readers/quorum.ts'
+import type { Check } from '#verifier/verdict.ts'
 import { type FaultProxy, prunedHistory } from '../support/fault-proxy.ts'
 import {
   before,

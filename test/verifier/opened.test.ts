@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Document } from '../../document/document.ts'
-import { encodePublicId } from '../../document/public-id.ts'
-import { seal } from '../../document/sealed.ts'
-import { ChainError } from '../../verifier/errors.ts'
-import type { ChainReader, ChainReading, OpenedDocuments } from '../../verifier/ports.ts'
-import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
-import { type VerifyOptions, verify } from '../../verifier/verify.ts'
+import type { Document } from '#document/document.ts'
+import { encodePublicId } from '#document/public-id.ts'
+import { seal } from '#document/sealed.ts'
+import { ChainError } from '#verifier/errors.ts'
+import type { ChainReader, ChainReading, OpenedDocuments } from '#verifier/ports.ts'
+import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
+import { type VerifyOptions, verify } from '#verifier/verify.ts'
 
 // Documents that were opened before: the same verdicts, with nothing of the chain remembered.
 

@@ -1,11 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, test } from 'vitest'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
-import { createProvingReader } from '../../verifier/readers/proof.ts'
-import { createQuorumReader } from '../../verifier/readers/quorum.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { createBundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { decodeRlp, encodeRlp } from '#verifier/proof/rlp.ts'
+import { createProvingReader } from '#verifier/readers/proof.ts'
+import { createQuorumReader } from '#verifier/readers/quorum.ts'
 import {
   anvil,
   before,

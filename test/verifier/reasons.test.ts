@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { REVOCATION_REASONS, reasonName } from '../../verifier/reasons.ts'
+import { REVOCATION_REASONS, reasonName } from '#verifier/reasons.ts'
 
 test('default: names the reasons of RFC 5280, and any other code by its digits', () => {
   for (const [name, code] of Object.entries(REVOCATION_REASONS)) expect(reasonName(code)).toBe(name)

@@ -4,7 +4,7 @@ import type {
   RegistryAccount,
   RegistryRecord,
   RegistryStatus,
-} from '../../verifier/ports.ts'
+} from '#verifier/ports.ts'
 import {
   contradictionOf,
   emptyIssuer,
@@ -14,7 +14,7 @@ import {
   type RevisedSlot,
   recordInBatch,
   registryStatusOf,
-} from '../../verifier/status.ts'
+} from '#verifier/status.ts'
 
 const NO_RECORD: RegistryRecord = {
   ...{ accountIndex: 0, anchoredBlock: 0, anchoredAt: 0, validUntil: 0 },

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FormatError } from '../../document/errors.ts'
-import { type Hex, toHex } from '../../document/hex.ts'
-import { registryAbi } from '../../gateway/registry-abi.ts'
-import { REGISTRY_STATUSES } from '../../verifier/ports.ts'
-import { readHex } from '../../verifier/readers/rpc-codec.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import { FormatError } from '#document/errors.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import { REGISTRY_STATUSES } from '#verifier/ports.ts'
+import { readHex } from '#verifier/readers/rpc-codec.ts'
 import {
   BATCH_ISSUED_TOPIC,
   decodeIssued,
@@ -13,7 +13,7 @@ import {
   encodeVerificationCall,
   encodeVerificationsCall,
   ISSUED_TOPIC,
-} from '../../verifier/readers/verification-codec.ts'
+} from '#verifier/readers/verification-codec.ts'
 
 const HASH: Hex = `0x${'5a'.repeat(32)}`
 const ROOT: Hex = `0x${'6b'.repeat(32)}`

@@ -1,8 +1,8 @@
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readBundle } from '../../verifier/bundle.ts'
-import type * as Verifier from '../../verifier/index.ts'
+import { readBundle } from '#verifier/bundle.ts'
+import type * as Verifier from '#verifier/index.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { serveHttp, type TestServer } from '../support/http.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
@@ -25,7 +25,7 @@ describeInBrowser('the library in Chromium', () => {
     })
     const { outputFiles } = await build({
       stdin: {
-        contents: `export * from '../../verifier/index.ts'; export * from '../support/vector-runner.ts'`,
+        contents: `export * from '#verifier/index.ts'; export * from '../support/vector-runner.ts'`,
         resolveDir: import.meta.dirname,
         loader: 'ts',
       },

@@ -1,4 +1,4 @@
-import type { Check, Verdict } from '../../verifier/index.ts'
+import type { Check, Verdict } from '#verifier/index.ts'
 import { h, icon } from '../dom.ts'
 import { maybe, showNumber, t } from '../i18n.ts'
 

@@ -1,4 +1,4 @@
-import { type DocumentPart, metadataOf } from '../../document/document.ts'
+import { type DocumentPart, metadataOf } from '#document/document.ts'
 import { foreign, h } from '../dom.ts'
 import { isToCompare } from '../doubt.ts'
 import { showDate, t } from '../i18n.ts'

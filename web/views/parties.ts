@@ -1,4 +1,4 @@
-import { type BlockchainProof, identityAddressOf } from '../../verifier/index.ts'
+import { type BlockchainProof, identityAddressOf } from '#verifier/index.ts'
 import { foreign, h, icon } from '../dom.ts'
 import type { PageVerdict } from '../findings.ts'
 import { maybe, phrase, showDay, t } from '../i18n.ts'

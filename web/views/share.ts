@@ -1,5 +1,5 @@
-import { type DocumentPart, metadataOf } from '../../document/document.ts'
-import type { Choice } from '../../document/presentation.ts'
+import { type DocumentPart, metadataOf } from '#document/document.ts'
+import type { Choice } from '#document/presentation.ts'
 import { foreign, h, icon } from '../dom.ts'
 import { type Excerpt, makeExcerpt } from '../excerpt.ts'
 import { t } from '../i18n.ts'

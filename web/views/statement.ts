@@ -1,4 +1,4 @@
-import type { Hex } from '../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import { h } from '../dom.ts'
 import type { Findings, PageVerdict } from '../findings.ts'
 import { showDay, showNumber, showTime, t } from '../i18n.ts'

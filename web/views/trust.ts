@@ -1,5 +1,5 @@
-import { majorityOf } from '../../verifier/defaults.ts'
-import type { BlockchainProof } from '../../verifier/index.ts'
+import { majorityOf } from '#verifier/defaults.ts'
+import type { BlockchainProof } from '#verifier/index.ts'
 import { isOf, originOf } from '../config.ts'
 import { h } from '../dom.ts'
 import type { PageVerdict } from '../findings.ts'

@@ -1,4 +1,4 @@
-import type { VerdictStatus } from '../../verifier/index.ts'
+import type { VerdictStatus } from '#verifier/index.ts'
 import { foreign, h, icon } from '../dom.ts'
 import { type Doubt, doubtOf, isToCompare } from '../doubt.ts'
 import { isOutdated, shownStatus } from '../findings.ts'

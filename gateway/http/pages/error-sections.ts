@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { html } from 'hono/html'
-import { STATUS } from '../errors.ts'
+import { STATUS } from '../core/errors.ts'
 import type { Markup } from './page.ts'
 import { prose } from './prose.ts'
 

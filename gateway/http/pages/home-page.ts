@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import type { Addresses } from '../present.ts'
+import type { Addresses } from '../resources/present.ts'
 import { type Markup, respondWithPage, testBanner } from './page.ts'
 
 /** The landing page. Its links are relative, so that they hold behind a proxy too. */

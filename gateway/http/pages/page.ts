@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
 import { html, raw } from 'hono/html'
-import { type Network, TEST_NETWORK } from '../../../verifier/network.ts'
-import { PRIVATE } from '../envelope.ts'
+import { type Network, TEST_NETWORK } from '#verifier/network.ts'
+import { PRIVATE } from '../core/envelope.ts'
 
 export type Markup = ReturnType<typeof html>
 

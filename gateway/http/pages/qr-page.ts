@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Network } from '../../../verifier/network.ts'
+import type { Network } from '#verifier/network.ts'
 import { type Markup, testBanner } from './page.ts'
 
 /**

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { formatTable, parseCsv } from '../../../cli/csv.ts'
+import { formatTable, parseCsv } from '#cli/csv.ts'
 import { docreg } from '../../support/docreg.ts'
 import vectors from '../../vectors/documents.json' with { type: 'json' }
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import { API_KEY, type Client } from './client.ts'
 import type { Ledger } from './ledger.ts'
 import { fieldsOf } from './wish.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import type { RevocationReason } from '../../../verifier/reasons.ts'
+import type { RevocationReason } from '#verifier/reasons.ts'
 import { fieldsOf, promisesOf, type Revocation, type Told, type Wish } from './wish.ts'
 
 export type Verdict = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Hex } from '../../../document/hex.ts'
-import { SUPERSEDED } from '../../../verifier/reasons.ts'
+import type { Hex } from '#document/hex.ts'
+import { SUPERSEDED } from '#verifier/reasons.ts'
 import type { Ledger } from './ledger.ts'
 
 type Event = {

@@ -1,5 +1,5 @@
-import { toHex } from '../../../document/hex.ts'
-import { decodePublicId } from '../../../document/public-id.ts'
+import { toHex } from '#document/hex.ts'
+import { decodePublicId } from '#document/public-id.ts'
 import { promisesOf, type Wish } from './wish.ts'
 import type { Chain, World } from './world.ts'
 

@@ -1,5 +1,5 @@
-import type { FeeCaps } from '../../../gateway/issue/spending.ts'
-import { larger } from '../../../gateway/wei.ts'
+import { larger } from '#base/wei.ts'
+import type { FeeCaps } from '#engine/spending.ts'
 import type { Chain } from './world.ts'
 
 type Block = { transactions: { from: string; gas: string; maxFeePerGas: string }[] }

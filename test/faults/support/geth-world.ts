@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Hex } from '../../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import { type GethNode, startGethNode } from '../../support/geth.ts'
 import { temporaryFolder } from './machine.ts'
 import { type Chain, startWorld, type World, type WorldSize } from './world.ts'

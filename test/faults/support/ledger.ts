@@ -1,7 +1,7 @@
-import type { Hex } from '../../../document/hex.ts'
-import { registryAbi } from '../../../gateway/registry-abi.ts'
-import { parseRegistry } from '../../../verifier/readers/chain.ts'
-import { RELEASED, SUPERSEDED, SUSPENDED } from '../../../verifier/reasons.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import type { Hex } from '#document/hex.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
+import { RELEASED, SUPERSEDED, SUSPENDED } from '#verifier/reasons.ts'
 
 const CHUNK = 500
 /** Test worlds have one issuer. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RevocationReason } from '../../../verifier/reasons.ts'
+import type { RevocationReason } from '#verifier/reasons.ts'
 import type { Random } from '../../support/random.ts'
 import { type Batch, sendBatch } from './batches.ts'
 import type { Client } from './client.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Scope } from '../../../gateway/grant.ts'
-import { SCOPES } from '../../../gateway/grant.ts'
+import type { Scope } from '#keys/grant.ts'
+import { SCOPES } from '#keys/grant.ts'
 import { openapi } from '../../support/described.ts'
 import { ADA, type Stack, startStack } from '../../support/stack.ts'
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createKeyCache } from '../../../gateway/keys/key-cache.ts'
-import { createKeys, type Keys } from '../../../gateway/keys/keys.ts'
-import type { KeyReader } from '../../../gateway/keys/ports.ts'
-import type { KeySettings } from '../../../gateway/keys/settings.ts'
+import { createKeyCache } from '#keys/key-cache.ts'
+import { createKeys, type Keys } from '#keys/keys.ts'
+import type { KeyReader } from '#keys/ports.ts'
+import type { KeySettings } from '#keys/settings.ts'
 import { type KeyFolder, makeKeyFolder } from '../../support/key-file.ts'
 
 const SETTINGS: KeySettings = { scopes: ['verify'], tenant: 'default' }

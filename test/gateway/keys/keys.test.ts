@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createKeys, type Keys } from '../../../gateway/keys/keys.ts'
-import { digestOf } from '../../../gateway/keys/secret.ts'
-import type { KeySettings } from '../../../gateway/keys/settings.ts'
+import { createKeys, type Keys } from '#keys/keys.ts'
+import { digestOf } from '#keys/secret.ts'
+import type { KeySettings } from '#keys/settings.ts'
 import { type KeyFolder, makeKeyFolder } from '../../support/key-file.ts'
 
 const NOW = Date.UTC(2026, 0, 31)

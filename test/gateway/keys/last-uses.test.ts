@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createLastUses } from '../../../gateway/keys/last-uses.ts'
-import type { ApiKey } from '../../../gateway/keys/ports.ts'
+import { createLastUses } from '#keys/last-uses.ts'
+import type { ApiKey } from '#keys/ports.ts'
 
 const NOW = Date.UTC(2026, 0, 31)
 const at = (milliseconds: number) => new Date(milliseconds).toISOString()

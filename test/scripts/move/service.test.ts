@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openKeyStore } from '../../../gateway/adapters/sqlite/key-store.ts'
-import { makeKey } from '../../../gateway/keys/keys.ts'
+import { makeKey } from '#keys/keys.ts'
+import { openKeyStore } from '#store/sqlite/key-store.ts'
 import {
   call,
   issueWith,

@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { base58btc } from 'multiformats/bases/base58'
-import { uint32 } from '../../../document/bytes.ts'
-import { formatVerifyLink } from '../../../document/verify-link.ts'
+import { uint32 } from '#document/bytes.ts'
+import { formatVerifyLink } from '#document/verify-link.ts'
 import type { Case } from './case.ts'
 import type { Made } from './made.ts'
 

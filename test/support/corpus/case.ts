@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
-import { REASON_NAMES } from '../../../verifier/reasons.ts'
+import { REASON_NAMES } from '#verifier/reasons.ts'
 
 const CASES = new URL('../../corpus/', import.meta.url)
 

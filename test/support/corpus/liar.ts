@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { encodeBase64url } from '../../../document/base64url.ts'
-import { type Claims, sdOf } from '../../../document/disclosures.ts'
-import type { RegistryId } from '../../../document/registry-id.ts'
+import { encodeBase64url } from '#document/base64url.ts'
+import { type Claims, sdOf } from '#document/disclosures.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import type { Present } from './case.ts'
 
 type Lie = NonNullable<Present['issuer']>

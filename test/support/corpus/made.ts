@@ -1,4 +1,4 @@
-import type { Hex } from '../../../document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 
 /** The batch of the document. */
 export type MadeBatch = {

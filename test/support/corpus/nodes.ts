@@ -1,7 +1,7 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Result } from 'ethers'
-import type { Hex } from '../../../document/hex.ts'
-import { registryAbi } from '../../../gateway/registry-abi.ts'
+import { registryAbi } from '#base/registry-abi.ts'
+import type { Hex } from '#document/hex.ts'
 import type { NodeKind } from './case.ts'
 import type { Reply } from './reply.ts'
 

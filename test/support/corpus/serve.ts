@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { cidOf } from '../../../document/cid.ts'
+import { cidOf } from '#document/cid.ts'
 import { bodyOf } from '../http.ts'
 import type { Case } from './case.ts'
 import type { Chain } from './chain.ts'

@@ -3,12 +3,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEngine } from '../../../certificates/engine.ts'
-import { packCache } from '../../../certificates/packs.ts'
-import { printCertificate } from '../../../certificates/print.ts'
-import { readSettings } from '../../../certificates/settings.ts'
-import { copyTemplate } from '../../../certificates/template.ts'
-import type { RegistryId } from '../../../document/registry-id.ts'
+import { createEngine } from '#certificates/engine.ts'
+import { packCache } from '#certificates/packs.ts'
+import { printCertificate } from '#certificates/print.ts'
+import { readSettings } from '#certificates/settings.ts'
+import { copyTemplate } from '#certificates/template.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import valid from './bundle.json' with { type: 'json' }
 
 const template = join(mkdtempSync(join(tmpdir(), 'pdfs-')), 'small')

@@ -1,0 +1,76 @@
+import { toHex } from '#document/hex.ts'
+import { type BatchDrafts, leaseOfBatch } from '#promise/batch-log.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { Lease, Leases } from '#promise/lease.ts'
+
+/** Runs the work of requests for batches, so that none leaves anything that was not promised. */
+export type Alone = {
+  /**
+   * Runs the work of a request, one at a time of the same, and deletes its draft if it fails.
+   *
+   * @param work Gets the lease of the request; `undefined` when there is only one gateway.
+   * @throws {IssueError} `overloaded` while the same request is under way.
+   */
+  run<T>(request: Uint8Array, work: (lease: Lease | undefined) => Promise<T>): Promise<T>
+  /** Deletes what earlier processes left. `run` waits for it. */
+  start(): void
+}
+
+export type AloneDeps = {
+  drafts: BatchDrafts
+  /** Absent when there is only one gateway. */
+  leases?: Leases | undefined
+  /** Aborts when the service stops. */
+  signal: AbortSignal
+  /** Reports what was left by earlier processes, or why it could not be deleted. */
+  discarded: (result: { requests: number } | { error: unknown }) => void
+}
+
+export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): Alone {
+  const underWay = new Set<string>()
+  let discarding: Promise<void> | undefined
+
+  /** Before anything is stored: what is deleted may be of the same request. */
+  function discardOlder(): Promise<void> {
+    discarding ??= drafts.discardAll(signal).then(
+      (requests) => discarded({ requests }),
+      (error) => {
+        discarding = undefined
+        discarded({ error })
+        throw error
+      },
+    )
+    return discarding
+  }
+
+  return {
+    async run(request, work) {
+      const name = toHex(request)
+      if (underWay.has(name)) throw new IssueError('overloaded', 'the same batch is under way')
+      underWay.add(name)
+      // The next start deletes what this cannot.
+      const discard = async () => {
+        // Another gateway continues with the draft.
+        if (!lease?.ended.aborted) await drafts.discard(request).catch(() => {})
+      }
+      let lease: Lease | undefined
+      const release = async () => lease?.release().catch(() => {})
+      try {
+        lease = await leases?.take([leaseOfBatch(name)])
+        if (leases && !lease) throw new IssueError('overloaded', 'another gateway has this batch')
+        await discardOlder()
+        const result = await work(lease)
+        // Only notes: it is promised. The answer does not wait for that.
+        void discard().then(release)
+        return result
+      } catch (error) {
+        if (lease || !leases) await discard()
+        await release()
+        throw error
+      } finally {
+        underWay.delete(name)
+      }
+    },
+    start: () => void discardOlder().catch(() => {}),
+  }
+}

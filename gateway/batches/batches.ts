@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import { createTurns } from '#base/shares.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import type { IssuerSubkeys } from '#document/keys.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { type BatchLog, intentOfBatch } from '#promise/batch-log.ts'
+import type { Batcher } from '#promise/batcher.ts'
+import { IssueError, refusalOf } from '#promise/errors.ts'
+import type { IssueIntent } from '#promise/intent.ts'
+import type { Lease } from '#promise/lease.ts'
+import type { Outcome } from '#promise/outcome.ts'
+import type { Quote } from '#promise/ports.ts'
+import type { AllSubkeys } from '#promise/sealing.ts'
+import { type AloneDeps, createAlone } from './alone.ts'
+import type { BatchAnswer, Batches, BatchLine, BatchRequest } from './batch.ts'
+import { claim, findClaim, keyOf, requestOf, tenantOf } from './claims.ts'
+import { BatchError } from './errors.ts'
+import { createIssued, type Issued } from './issued.ts'
+import { unpackBlocks, unpackDocuments } from './packed.ts'
+import type { SealedRoot, Sealer } from './sealer.ts'
+import type { Spool } from './spool.ts'
+import { linesIn, readAgain, readUpload, rulesOf, type Upload } from './upload.ts'
+
+export type BatchDeps = AloneDeps & {
+  /** CAIP-10, lower case. */
+  registry: RegistryId
+  issuerId: number
+  allSubkeys: AllSubkeys
+  newSpool: (owner: string) => Promise<Spool>
+  sealer: Sealer
+  log: BatchLog
+  batcher: Batcher
+  outcomeOf: (intent: IssueIntent) => Promise<Outcome>
+  quote: (intent: IssueIntent) => Promise<Quote>
+}
+
+/** Batches that are sealed, or wait for their blocks: each takes memory for its tables. */
+const MAX_UNDER_WAY = { all: 3, each: 2 }
+
+/** An answer without the way to end it. */
+type Unclosed = Omit<BatchAnswer, 'close'>
+
+/**
+ * Issues batches: an upload goes to the spool while it is checked; then its documents are sealed and
+ * stored, and at last the root is promised. So an upload that breaks off leaves nothing, and what
+ * is promised has all of its payloads. It waits for its turn once it is spooled, so that no client
+ * takes one for as long as it sends.
+ */
+export function createBatches(deps: BatchDeps): Batches {
+  const alone = createAlone(deps)
+  const turns = createTurns(MAX_UNDER_WAY)
+
+  async function issue(request: BatchRequest): Promise<BatchAnswer> {
+    if (!request.dryRun) deps.batcher.assertOpen()
+    const spool = await deps.newSpool(request.share)
+    try {
+      return { ...(await issueUpload(spool, request)), close: spool.close }
+    } catch (error) {
+      await spool.close()
+      // The database is closed under a batch when the service stops.
+      if (!(error instanceof BatchError || error instanceof IssueError)) deps.batcher.assertOpen()
+      throw error
+    }
+  }
+
+  async function issueUpload(spool: Spool, request: BatchRequest): Promise<Unclosed> {
+    const read = await readUpload(deps.sealer, spool, request, Date.now())
+    const { done } = await turns.begin(request.share, () => issueRead(read, request))
+    return done
+  }
+
+  async function issueRead(read: Upload, request: BatchRequest): Promise<Unclosed> {
+    const first = await findClaim(deps, request, read)
+    // What was a document then is one now: dates are judged by the day.
+    const upload = first ? await readAgain(deps.sealer, read, first.checkedAt) : read
+    const size = upload.size - upload.bad
+    if (size === 0 || (upload.bad > 0 && request.atomic))
+      return { outcome: { status: 'refused' }, lines: linesOf(upload) }
+    if (request.dryRun) {
+      const quote = await deps.quote(sampleOf(size))
+      return { outcome: { status: 'checked', size, quote }, lines: linesOf(upload) }
+    }
+    const subkeys = first?.subkeys ?? deps.allSubkeys[0]
+    const id = requestOf(subkeys, request, upload)
+    return alone.run(id, async (lease) => {
+      if (!first) await claim(deps.log, id, upload)
+      const { batch, issued } = await seal(deps, upload, { id, subkeys, request })
+      const anchored = await anchor(deps, { id, lease, ...batch }, request)
+      return { outcome: { ...anchored, root: batch.root }, lines: linesOf(upload, issued) }
+    })
+  }
+
+  return { issue, start: alone.start }
+}
+
+/** Everything but the root is durable when it resolves. */
+async function seal(
+  { registry, issuerId, sealer, drafts }: BatchDeps,
+  upload: Upload,
+  { id, subkeys, request }: { id: Uint8Array; subkeys: IssuerSubkeys; request: BatchRequest },
+): Promise<{ batch: SealedRoot; issued: Issued }> {
+  const { tenant } = request
+  const salt = { tenant: tenantOf(request), idempotencyKey: keyOf(request, upload) }
+  const issued = createIssued(upload.size - upload.bad)
+  const batch = await sealer.seal(
+    upload.spool.read(),
+    { rules: rulesOf(upload), registry, issuerId, subkeys, tenant, salt },
+    {
+      keep: (blocks) => drafts.put(id, unpackBlocks(blocks)),
+      async index({ batch, ...documents }) {
+        const known = { ...batch, tenant }
+        issued.set(documents, await drafts.index(id, known, unpackDocuments(documents)))
+      },
+    },
+  )
+  return { batch, issued }
+}
+
+/** Promises a batch, and waits for its block. */
+async function anchor(
+  { log, batcher, ...deps }: BatchDeps,
+  { id, lease, root, size, manifest }: SealedRoot & { id: Uint8Array; lease: Lease | undefined },
+  { wait, tenant, newDeadline, assertAllowed }: BatchRequest,
+): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
+  const deadline = newDeadline()
+  const batch = { root, size, manifest, tenant }
+  const intent = intentOfBatch(batch)
+  const before = await deadline.within(() => deps.outcomeOf(intent))
+  if (before.status === 'conflict' || before.status === 'distrusted') throw refusalOf(before.status)
+  await assertAllowed()
+  const isNew = await log.promise(id, batch, lease)
+  if (before.status === 'anchored') {
+    // Until its block is final.
+    batcher.enqueue([intent])
+    return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
+  }
+  const answer = await batcher.submit(intent, Math.min(wait, deadline.left()))
+  if (answer.status === 'moot') throw new TypeError('an issue is never moot')
+  const { transactionHash } = answer
+  const status = answer.status === 'anchored' ? 'valid' : 'pending'
+  return { status, transactionHash, replayed: !isNew }
+}
+
+/** An intent with a random root, to estimate gas: every root costs the same. */
+function sampleOf(size: number): IssueIntent {
+  const random = toHex(randomBytes(32))
+  return intentOfBatch({ root: random, size, manifest: random, tenant: '' })
+}
+
+async function* linesOf(upload: Upload, issued?: Issued): AsyncGenerator<BatchLine> {
+  let place = 0
+  for await (const line of linesIn(upload)) {
+    if ('problems' in line) yield line
+    else yield { ...line, ...issued?.at(place++) }
+  }
+}

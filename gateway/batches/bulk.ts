@@ -1,0 +1,123 @@
+import { hash as digestOf } from 'node:crypto'
+import { type Batch, buildBatch } from '#document/batch/batch.ts'
+import { encodeBatchBlock } from '#document/batch/block.ts'
+import type { BatchEntry } from '#document/batch/entry.ts'
+import { createRows } from '#document/batch/rows.ts'
+import { type DocumentFields, encodeDocument, validUntilOf } from '#document/document.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import type { Hkdf } from '#document/hkdf.ts'
+import { deriveSealingKeys, type Hmac, type IssuerSubkeys, idempotentSalt } from '#document/keys.ts'
+import { encodePublicId } from '#document/public-id.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import type { Seal } from '#document/sealed.ts'
+import { createKeeper } from './keeper.ts'
+
+/** A block and its sha-256, 32 bytes. */
+export type Block = { hash: Uint8Array; bytes: Uint8Array }
+
+/** A document of a batch, as its issuer receives it. */
+export type BulkIssued = {
+  /** From 1, as in the file. */
+  line: number
+  publicId: string
+  documentHash: Hex
+  /** The sha-256 of its batch block. */
+  batchBlock: Hex
+}
+
+/** A batch whose sealed documents are stored. */
+export type SealedBatch = {
+  batch: Batch
+  /**
+   * Keeps the batch blocks and the manifest.
+   *
+   * @returns The documents in the order of the file. When the last has come, everything is kept.
+   */
+  keepBlocks(): AsyncGenerator<BulkIssued>
+}
+
+export type BulkDeps = {
+  /** CAIP-10, lower case. */
+  registry: RegistryId
+  issuerId: number
+  subkeys: IssuerSubkeys
+  seal: Seal
+  hkdf: Hkdf
+  hmac: Hmac
+  /** Resolves when they are durable. */
+  keep(blocks: readonly Block[]): Promise<void>
+  /** Blocks that are kept together. */
+  group?: number
+  /** Groups that are being kept while the next one gathers; 1 if absent. */
+  ahead?: number
+  /** The tenant of the idempotency keys; absent = that of files. */
+  tenant?: string
+}
+
+/**
+ * The tenant of files: no tenant of the REST API has this name, so that no two documents get one
+ * salt.
+ */
+const FILES = 'bulk file'
+/** Blocks that are kept together, and wait in memory for it. */
+const GROUP = 4096
+/** Bytes. */
+const KEY = 16
+
+/**
+ * Seals documents and builds their batch. The same documents in the same order with the same key
+ * are the same batch again, to the byte, whatever was cut off before. Its tables take 113
+ * bytes of memory a document.
+ */
+export async function sealBatch(
+  deps: BulkDeps,
+  documents: AsyncIterable<DocumentFields>,
+  idempotencyKey: string,
+): Promise<SealedBatch> {
+  const { registry, issuerId, subkeys, seal, hkdf, hmac } = deps
+  const documentKeys = createRows(KEY)
+  const { tenant = FILES, group = GROUP, ahead } = deps
+  const keeper = createKeeper(deps.keep, group, ahead)
+
+  async function* entries(): AsyncGenerator<BatchEntry> {
+    for await (const fields of documents) {
+      const document = { ...fields, registry, issuerId }
+      const encoded = encodeDocument(document)
+      const item = { tenant, idempotencyKey, itemIndex: documentKeys.length, document: encoded }
+      const keys = deriveSealingKeys(subkeys, idempotentSalt(subkeys, item, hmac), hkdf)
+      const { bytes, documentHash } = await seal(document, keys, encoded)
+      await keeper.add({ hash: documentHash, bytes })
+      documentKeys.push(keys.documentKey)
+      yield { documentHash, validUntil: validUntilOf(document) }
+    }
+  }
+
+  const batch = await buildBatch({ registry, issuerId }, entries())
+  await keeper.end()
+
+  return {
+    batch,
+    async *keepBlocks() {
+      for (let index = 0; index < documentKeys.length; index++) {
+        const { documentHash, ...rest } = batch.blockAt(index)
+        const block = blockOf(encodeBatchBlock({ documentHash, ...rest }))
+        await keeper.add(block)
+        const publicId = encodePublicId({
+          kind: 'batch',
+          issuerId,
+          hash: block.hash,
+          documentKey: documentKeys.at(index),
+        })
+        yield { line: index + 1, publicId, documentHash, batchBlock: toHex(block.hash) }
+      }
+      // A chunk has up to 1 MiB: each is a group of its own.
+      for (const chunk of batch.chunks()) await deps.keep([blockOf(chunk)])
+      await keeper.add(blockOf(batch.manifestBlock))
+      await keeper.end()
+    },
+  }
+}
+
+function blockOf(bytes: Uint8Array): Block {
+  return { hash: digestOf('sha256', bytes, 'buffer'), bytes }
+}

@@ -1,0 +1,95 @@
+import { encodeUtf8 } from '#document/bytes.ts'
+import { fromHex, toHex } from '#document/hex.ts'
+import { PUBLIC_ID_LENGTH } from '#document/public-id.ts'
+import type { DraftDocument } from '#promise/batch-log.ts'
+import type { Block, BulkIssued } from './bulk.ts'
+import { ENTRY_BYTES, readEntry } from './entries.ts'
+
+// Groups on their way between threads: a few arrays, each with a buffer of its own, are moved at
+// once. An object for each block or document would be copied, member by member.
+
+const HASH = 32
+
+/** Blocks, one after the other. */
+export type PackedBlocks = {
+  /** 32 bytes each. */
+  hashes: Uint8Array
+  bytes: Uint8Array
+  /** Where each ends in `bytes`. */
+  ends: Uint32Array
+}
+
+export function packBlocks(blocks: readonly Block[]): PackedBlocks {
+  const ends = new Uint32Array(blocks.length)
+  const hashes = new Uint8Array(HASH * blocks.length)
+  const bytes = new Uint8Array(blocks.reduce((sum, block) => sum + block.bytes.length, 0))
+  let at = 0
+  blocks.forEach((block, i) => {
+    hashes.set(block.hash, HASH * i)
+    bytes.set(block.bytes, at)
+    at += block.bytes.length
+    ends[i] = at
+  })
+  return { hashes, bytes, ends }
+}
+
+/** @returns Views. */
+export function unpackBlocks({ hashes, bytes, ends }: PackedBlocks): Block[] {
+  let at = 0
+  return Array.from(ends, (end, i) => {
+    const block = { hash: rowAt(hashes, HASH, i), bytes: bytes.subarray(at, end) }
+    at = end
+    return block
+  })
+}
+
+/** Documents of a batch, one after the other. */
+export type PackedDocuments = {
+  /** The place of the first in the batch, from 0. */
+  first: number
+  /** 32 bytes each. */
+  hashes: Uint8Array
+  /** The hashes of their batch blocks, 32 bytes each. */
+  batchBlocks: Uint8Array
+  /** ASCII, 77 bytes each. */
+  publicIds: Uint8Array
+  /** For the index, 28 bytes each. */
+  entries: Uint8Array
+  /** Of all of them, for the index. */
+  tenant: bigint | null
+}
+
+/** @param copyEntry Writes the entry of a document, by its place from 0, to `out`. */
+export function packDocuments(
+  documents: readonly BulkIssued[],
+  tenant: bigint | null,
+  copyEntry: (place: number, out: Uint8Array) => void,
+): PackedDocuments {
+  const first = (documents[0]?.line ?? 1) - 1
+  const newRows = (width: number) => new Uint8Array(width * documents.length)
+  const [hashes, batchBlocks] = [newRows(HASH), newRows(HASH)]
+  const [publicIds, entries] = [newRows(PUBLIC_ID_LENGTH), newRows(ENTRY_BYTES)]
+  documents.forEach(({ documentHash, batchBlock, publicId }, i) => {
+    hashes.set(fromHex(documentHash), HASH * i)
+    batchBlocks.set(fromHex(batchBlock), HASH * i)
+    publicIds.set(encodeUtf8(publicId), PUBLIC_ID_LENGTH * i)
+    copyEntry(first + i, rowAt(entries, ENTRY_BYTES, i))
+  })
+  return { first, hashes, batchBlocks, publicIds, entries, tenant }
+}
+
+/** @returns The documents for the index. */
+export function unpackDocuments(packed: PackedDocuments): DraftDocument[] {
+  const { hashes, batchBlocks, entries, tenant } = packed
+  const view = new DataView(entries.buffer, entries.byteOffset, entries.length)
+  return Array.from({ length: hashes.length / HASH }, (_, i) => ({
+    documentHash: toHex(rowAt(hashes, HASH, i)),
+    entry: {
+      ...readEntry(view, ENTRY_BYTES * i, tenant),
+      batchBlock: toHex(rowAt(batchBlocks, HASH, i)),
+    },
+  }))
+}
+
+const rowAt = (rows: Uint8Array, width: number, i: number) =>
+  rows.subarray(width * i, width * (i + 1))

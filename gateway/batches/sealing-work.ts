@@ -1,0 +1,137 @@
+import { turnAfter } from '#base/turns.ts'
+import { createRows } from '#document/batch/rows.ts'
+import type { DocumentFields } from '#document/document.ts'
+import type { Hkdf } from '#document/hkdf.ts'
+import type { Hmac } from '#document/keys.ts'
+import type { Seal } from '#document/sealed.ts'
+import { createIndexEntryOf } from '#promise/blind-index.ts'
+import { type BulkIssued, sealBatch } from './bulk.ts'
+import { ENTRY_BYTES, writeEntry } from './entries.ts'
+import { createKeeper } from './keeper.ts'
+import { checkLines, type Rules, readLines } from './lines.ts'
+import { packBlocks, packDocuments } from './packed.ts'
+import type { CheckedLines, SealedParts, SealedRoot, SealOrder } from './sealer.ts'
+import type { Call } from './thread-tasks.ts'
+
+// What the thread of batches does. The main thread has the upload and the database.
+
+/** What the thread is asked to do. */
+export type Task =
+  | { kind: 'check'; rules: Rules; maxLines: number }
+  | { kind: 'seal'; order: SealOrder }
+
+/** What the main thread does for a task. */
+export type TaskCalls = SealedParts & {
+  /** @returns The next chunk of the upload; `undefined` at its end. */
+  read(nothing: undefined): Promise<Uint8Array | undefined>
+}
+
+export type TaskResult = CheckedLines | SealedRoot | undefined
+
+/** Blocks, or documents, that are stored together. */
+const GROUP = 256
+/** Groups that are being stored while the next one is made. */
+const AHEAD = 2
+
+export function runTask(
+  task: Task,
+  call: Call<TaskCalls>,
+  primitives: { seal: Seal; hkdf: Hkdf; hmac: Hmac },
+): Promise<TaskResult> {
+  return task.kind === 'check' ? check(task, call) : seal(task.order, call, primitives)
+}
+
+class TooManyLines extends Error {}
+
+async function check(
+  { rules, maxLines }: { rules: Rules; maxLines: number },
+  call: Call<TaskCalls>,
+): Promise<CheckedLines | undefined> {
+  const badLines: number[] = []
+  try {
+    const checked = await checkLines(chunksOf(call), rules, (line) => {
+      if (line.line > maxLines) throw new TooManyLines()
+      if ('problems' in line) badLines.push(line.line)
+    })
+    return { ...checked, badLines: Uint32Array.from(badLines) }
+  } catch (error) {
+    if (error instanceof TooManyLines) return undefined
+    throw error
+  }
+}
+
+async function seal(
+  { rules, registry, issuerId, subkeys, tenant, salt }: SealOrder,
+  call: Call<TaskCalls>,
+  primitives: { seal: Seal; hkdf: Hkdf; hmac: Hmac },
+): Promise<SealedRoot> {
+  const send = createSend(call)
+  const indexEntryOf = createIndexEntryOf(primitives.hkdf)
+  const entries = createRows(ENTRY_BYTES)
+  const row = new Uint8Array(ENTRY_BYTES)
+  const view = new DataView(row.buffer)
+  let blindTenant: bigint | null = null
+
+  async function* documents(): AsyncGenerator<DocumentFields> {
+    for await (const line of readLines(chunksOf(call), rules)) {
+      await turnAfter(line.line)
+      if ('problems' in line) continue
+      const entry = indexEntryOf(subkeys, { ...line.fields, registry, issuerId }, tenant)
+      writeEntry(entry, view)
+      entries.push(row)
+      blindTenant = entry.tenant
+      yield line.fields
+    }
+  }
+
+  const { batch, keepBlocks } = await sealBatch(
+    {
+      ...{ ...primitives, registry, issuerId, subkeys },
+      ...{ tenant: salt.tenant, group: GROUP, ahead: AHEAD },
+      keep: (blocks) => send('keep', packBlocks(blocks)),
+    },
+    documents(),
+    salt.idempotencyKey,
+  )
+  const { root, size, manifest } = batch
+  const sealed = { root, size, manifest }
+  const keeper = createKeeper<BulkIssued>(
+    (some) => send('index', { ...packDocuments(some, blindTenant, entries.copyTo), batch: sealed }),
+    GROUP,
+    AHEAD,
+  )
+  for await (const issued of keepBlocks()) {
+    await keeper.add(issued)
+    await turnAfter(issued.line)
+  }
+  await keeper.end()
+  return sealed
+}
+
+/** @returns A function that calls with groups, whose arrays are moved to the main thread. */
+function createSend(call: Call<TaskCalls>) {
+  return <N extends 'keep' | 'index'>(name: N, group: Parameters<TaskCalls[N]>[0]) =>
+    call(
+      name,
+      group,
+      Object.values(group).flatMap((one) =>
+        ArrayBuffer.isView(one) && one.buffer instanceof ArrayBuffer ? [one.buffer] : [],
+      ),
+    )
+}
+
+/** Asks for the next chunk before it hands one out, so that none has to be waited for. */
+async function* chunksOf(call: Call<TaskCalls>): AsyncGenerator<Uint8Array> {
+  const read = () => {
+    const chunk = call('read', undefined)
+    // Reported when it is waited for.
+    chunk.catch(() => {})
+    return chunk
+  }
+  for (let next = read(); ; ) {
+    const chunk = await next
+    if (chunk === undefined) return
+    next = read()
+    yield chunk
+  }
+}

@@ -1,0 +1,88 @@
+import { splitLines } from '#base/lines.ts'
+import { turnAfter } from '#base/turns.ts'
+import { MAX_SENT_BYTES } from '#document/new-document.ts'
+import type { BatchRequest } from './batch.ts'
+import { BatchError } from './errors.ts'
+import { type BadLine, parseLine, type Rules } from './lines.ts'
+import type { CheckedLines, Sealer } from './sealer.ts'
+import type { Spool } from './spool.ts'
+
+/** Maximum documents in one batch, and bytes of an upload. */
+const MAX_DOCUMENTS = 100_000
+const MAX_UPLOAD = 1024 ** 3
+
+/** An upload that was read to its end, and the rules for its lines. */
+export type Upload = CheckedLines & Rules & { spool: Spool }
+
+/** @throws {BatchError} */
+export async function readUpload(
+  sealer: Sealer,
+  spool: Spool,
+  { body, categories }: BatchRequest,
+  now: number,
+): Promise<Upload> {
+  const rules = { now, ...(categories && { categories }) }
+  const checked = await check(sealer, spool.write(atMost(body, MAX_UPLOAD)), rules)
+  if (checked.size > 0) return { ...checked, ...rules, spool }
+  throw new BatchError('empty', 'must have at least one document')
+}
+
+/** Checks it as of another time; milliseconds of the Unix epoch. */
+export async function readAgain(sealer: Sealer, upload: Upload, now: number): Promise<Upload> {
+  const rules = rulesOf({ ...upload, now })
+  return { ...(await check(sealer, upload.spool.read(), rules)), ...rules, spool: upload.spool }
+}
+
+export function rulesOf({ now, categories }: Rules): Rules {
+  return { now, ...(categories && { categories }) }
+}
+
+async function check(
+  sealer: Sealer,
+  chunks: AsyncIterable<Uint8Array>,
+  rules: Rules,
+): Promise<CheckedLines> {
+  const checked = await sealer.check(chunks, rules, MAX_DOCUMENTS)
+  if (checked) return checked
+  throw new BatchError('too_large', `at most ${MAX_DOCUMENTS} documents`)
+}
+
+async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
+  let length = 0
+  try {
+    for await (const chunk of body) {
+      length += chunk.length
+      if (length > limit) throw new BatchError('too_large', `at most ${limit} bytes`)
+      yield chunk
+    }
+  } catch (cause) {
+    if (cause instanceof BatchError) throw cause
+    throw new BatchError('truncated', 'request body truncated', cause)
+  }
+}
+
+/** @returns Its lines, in order. Only bad ones are read again, for their problems. */
+export async function* linesIn(upload: Upload): AsyncGenerator<{ line: number } | BadLine> {
+  const bad = badLinesIn(upload)
+  let next = await bad.next()
+  for (let line = 1; line <= upload.size; line++) {
+    await turnAfter(line)
+    if (line !== next.value?.line) yield { line }
+    else {
+      yield next.value
+      next = await bad.next()
+    }
+  }
+}
+
+async function* badLinesIn(upload: Upload): AsyncGenerator<BadLine, undefined> {
+  const { badLines, spool } = upload
+  let [line, next] = [0, 0]
+  if (badLines.length === 0) return
+  for await (const bytes of splitLines(spool.read(), MAX_SENT_BYTES)) {
+    if (++line !== badLines[next]) continue
+    const parsed = parseLine(bytes, upload)
+    if ('problems' in parsed) yield { line, problems: parsed.problems }
+    if (++next === badLines.length) return
+  }
+}

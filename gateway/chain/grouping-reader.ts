@@ -1,0 +1,109 @@
+import type { ChainReader, ChainReading, DocumentKey, IssuedEvent } from '#verifier/ports.ts'
+import { type FinalityReader, finalityBy } from '#verifier/readers/finality.ts'
+import type { EventKey, ManyReader } from '#verifier/readers/many.ts'
+import { FinalEvents } from './final-events.ts'
+import { ReadGroup } from './read-group.ts'
+
+/** A hundred records take some 4 million gas; nodes give a call tens of millions. */
+const MAX_KEYS = 100
+/** Calls at the same time: with fewer, more reads gather for each. */
+const MAX_READS = 4
+/**
+ * As many as the RPC pool has connections to an endpoint: documents of distant blocks share none.
+ */
+const MAX_EVENT_READS = 8
+
+/** Blocks whose events one call may read: nodes have limits of their own, most of them higher. */
+const MAX_BLOCKS = 100
+
+/**
+ * A chain reader for many callers at once. It groups reads of the newest block, reads finality once
+ * for each block that was read, and caches events of final blocks. It returns the same values as
+ * `chain`: no reading is cached.
+ *
+ * @param chain Reads alone: documents of a batch, older blocks, and each key of a group that
+ * failed.
+ * @param many Reads groups of the same registry.
+ */
+export function createGroupingReader(
+  chain: ChainReader,
+  many: ManyReader,
+  finality: Pick<FinalityReader, 'finalizedBlock' | 'safeBlock'>,
+): ChainReader {
+  const events = new FinalEvents()
+  const byHead = createByHead()
+  const readings = new ReadGroup<DocumentKey, ChainReading>({
+    idOf: ({ issuerId, documentHash }) => `${issuerId} ${documentHash}`,
+    callOf: () => '',
+    readMany: (keys, signal) => many.read(keys, { signal }),
+    readOne: (key, signal) => chain.read(key, { signal }),
+    maxKeys: MAX_KEYS,
+    maxCalls: MAX_READS,
+  })
+  const eventsOf = new ReadGroup<EventKey, IssuedEvent | undefined>({
+    idOf: ({ block, issuerId, batch, documentHash }) =>
+      `${block} ${issuerId} ${batch?.root ?? documentHash}`,
+    callOf: ({ block }) => String(Math.floor(block / MAX_BLOCKS)),
+    readMany: (keys, signal) => many.issuedEvents(keys, { signal }),
+    readOne: (key, signal) => chain.issuedEvent(key, key.block, { signal }),
+    maxKeys: MAX_KEYS,
+    maxCalls: MAX_EVENT_READS,
+  })
+  const finalizedBlock = byHead.share(async () => {
+    const block = await finality.finalizedBlock()
+    events.moveTo(block)
+    return block
+  })
+  const safeBlock = byHead.share(() => finality.safeBlock())
+
+  return {
+    registry: chain.registry,
+
+    async read(key, options = {}) {
+      const alone = key.batch !== undefined || options.block !== undefined
+      const reading = await (alone ? chain.read(key, options) : readings.read(key, options.signal))
+      if (options.block === undefined) byHead.moveTo(reading)
+      return reading
+    },
+
+    async issuedEvent(key, block, { fresh, signal } = {}) {
+      const kept = fresh ? undefined : events.get(key, block)
+      if (kept) return kept
+      const isFinal = events.isFinal(block)
+      const event = await (fresh
+        ? chain.issuedEvent(key, block, { fresh, signal })
+        : eventsOf.read({ ...key, block }, signal))
+      if (event && isFinal) events.add(key, block, event)
+      return event
+    },
+
+    finalityOf: (block) => finalityBy(block, finalizedBlock, safeBlock),
+
+    blockTime: (block, options) => chain.blockTime(block, options),
+  }
+}
+
+/** Looks up once for each newest block what changes only with it. */
+function createByHead() {
+  let head = ''
+  return {
+    moveTo({ blockNumber, blockTime }: ChainReading): void {
+      head = `${blockNumber} ${blockTime}`
+    },
+    /** @returns The result of `look` at this head, or its promise; an error is not cached. */
+    share<T>(look: () => Promise<T>): () => Promise<T> {
+      let shared: { head: string; value: Promise<T> } | undefined
+      return () => {
+        if (shared?.head !== head || head === '') {
+          const value = look()
+          const mine = { head, value }
+          shared = mine
+          value.catch(() => {
+            if (shared === mine) shared = undefined
+          })
+        }
+        return shared.value
+      }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import type { Hex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import type { Account, Blocks, Quotes, RegistryReader, Transactions } from '#promise/ports.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
+import type { FinalityRule } from '#verifier/readers/finality.ts'
+import { createAccount } from './account.ts'
+import { createBlocks } from './blocks.ts'
+import { createChainCalls } from './chain-calls.ts'
+import { createRegistryReader } from './registry-reader.ts'
+import type { Signer } from './signer.ts'
+import { createTransactions } from './transactions.ts'
+
+export type RegistryOptions = {
+  /** CAIP-10, lower case. */
+  registry: RegistryId
+  /** The issuer that the account writes for. */
+  issuerId: number
+  /** Signs for the account. */
+  signer: Signer
+  /** Maximum wei for a unit of gas; absent = any price. */
+  feeCap?: bigint
+  /** Which blocks count as final; absent = by the node's tag alone. */
+  finality?: FinalityRule
+}
+
+/** The registry through one account of an issuer. */
+export type RegistryPorts = {
+  account: Account
+  transactions: Transactions & Quotes
+  registry: RegistryReader
+  blocks: Blocks
+}
+
+/** @throws {IssueError} when the chain cannot be read, or the account may not issue. */
+export async function createRegistry(
+  provider: Eip1193Provider,
+  options: RegistryOptions,
+): Promise<RegistryPorts> {
+  const ports = openRegistry(provider, options)
+  await ports.account.assertReady()
+  return ports
+}
+
+/** As {@link createRegistry}, for an account that may not be usable now. */
+export function openRegistry(
+  provider: Eip1193Provider,
+  { finality, ...options }: RegistryOptions,
+): RegistryPorts {
+  const { registry, issuerId } = options
+  const { chainId, address } = parseRegistry(registry)
+  const calls = createChainCalls(provider, address)
+  const account = createAccount(calls, { ...options, chainId })
+  const blocks = createBlocks(provider, calls, finality)
+  return {
+    account,
+    transactions: createTransactions(provider, calls, {
+      ...{ ...options, chainId, address: address as Hex },
+    }),
+    registry: createRegistryReader(calls, address, issuerId, blocks.finalizedBlock),
+    blocks,
+  }
+}

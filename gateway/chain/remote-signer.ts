@@ -1,0 +1,114 @@
+import { getAddress, Transaction, toQuantity } from 'ethers'
+import type { Hex } from '#document/hex.ts'
+import { IssueError } from '#promise/errors.ts'
+import { RpcResponseError } from '#verifier/errors.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import type { Signer, UnsignedTransaction } from './signer.ts'
+
+/** JSON-RPC: the method does not exist. */
+const NO_SUCH_METHOD = -32_601
+
+/**
+ * A remote signer (Web3Signer; Clef; a node with unlocked accounts), so that the key is not on the
+ * gateway. It is not trusted with more than the key: it must return exactly the requested
+ * transaction, from the right account.
+ */
+export function createRemoteSigner(provider: Eip1193Provider, issuerAddress: Hex): Signer {
+  const address = getAddress(issuerAddress)
+
+  async function request(method: string, ...params: unknown[]) {
+    try {
+      return await provider.request({ method, params })
+    } catch (error) {
+      throw unavailable(`${method}: ${error instanceof Error ? error.message : error}`, error)
+    }
+  }
+
+  /** Clef has the same method under a name of its own. */
+  async function signTransaction(transaction: object): Promise<unknown> {
+    try {
+      return await request('eth_signTransaction', transaction)
+    } catch (error) {
+      if (!isNoSuchMethod(error)) throw error
+      return request('account_signTransaction', transaction)
+    }
+  }
+
+  return {
+    address,
+
+    async assertReady() {
+      let accounts: unknown
+      try {
+        accounts = await request('eth_accounts')
+      } catch (error) {
+        // An answer is enough: Clef asks a person before it lists accounts, and has another name
+        // for the method.
+        if (isNoSuchMethod(error)) return
+        throw error
+      }
+      const listed =
+        Array.isArray(accounts) && accounts.some((account) => sameAddress(account, address))
+      if (!listed) throw unavailable(`the signer has no key of ${address}`)
+    },
+
+    async sign(transaction) {
+      const answer = await signTransaction(toRpc(address, transaction))
+      const raw = rawOf(answer)
+      if (raw === undefined || !isSigned(raw, transaction, address))
+        throw unavailable('the signer did not sign what it was asked to')
+      return raw
+    },
+  }
+}
+
+function toRpc(from: string, transaction: UnsignedTransaction): object {
+  return {
+    from,
+    to: transaction.to,
+    data: transaction.data,
+    value: '0x0',
+    chainId: toQuantity(transaction.chainId),
+    nonce: toQuantity(transaction.nonce),
+    gas: toQuantity(transaction.gasLimit),
+    maxFeePerGas: toQuantity(transaction.maxFeePerGas),
+    maxPriorityFeePerGas: toQuantity(transaction.maxPriorityFeePerGas),
+  }
+}
+
+/**
+ * Web3Signer and Anvil answer with the bytes; geth and Clef with an object that has them as `raw`.
+ */
+function rawOf(answer: unknown): Hex | undefined {
+  const raw = typeof answer === 'object' && answer !== null && 'raw' in answer ? answer.raw : answer
+  return typeof raw === 'string' && /^0x[0-9a-f]+$/i.test(raw)
+    ? (raw.toLowerCase() as Hex)
+    : undefined
+}
+
+/** Whether these bytes are this transaction, signed by this account, and nothing else. */
+function isSigned(raw: Hex, asked: UnsignedTransaction, address: string): boolean {
+  try {
+    const signed = Transaction.from(raw)
+    return (
+      signed.from === address &&
+      signed.serialized === raw &&
+      signed.unsignedSerialized === Transaction.from(asked).unsignedSerialized
+    )
+  } catch {
+    return false
+  }
+}
+
+function sameAddress(account: unknown, address: string): boolean {
+  return typeof account === 'string' && account.toLowerCase() === address.toLowerCase()
+}
+
+function isNoSuchMethod(error: unknown): boolean {
+  const { cause } = error as IssueError
+  return cause instanceof RpcResponseError && cause.code === NO_SUCH_METHOD
+}
+
+function unavailable(message: string, cause?: unknown): IssueError {
+  return new IssueError('signer_unavailable', message, cause)
+}

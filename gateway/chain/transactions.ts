@@ -1,0 +1,228 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { ZeroHash } from 'ethers'
+import { registryAbi } from '#base/registry-abi.ts'
+import { smaller } from '#base/wei.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import { IssueError } from '#promise/errors.ts'
+import { type Intent, reasonOf } from '#promise/intent.ts'
+import type { SignedTransaction } from '#promise/plan.ts'
+import type { Quotes, Transactions } from '#promise/ports.ts'
+import { isWholeBatch } from '#promise/record.ts'
+import { RpcResponseError } from '#verifier/errors.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { readBigQuantity, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
+import { SUSPENDED } from '#verifier/reasons.ts'
+import { asIssueError, type ChainCalls } from './chain-calls.ts'
+import { createFees, feeTooHigh, type Offer } from './fees.ts'
+import { createEstimates } from './gas-estimates.ts'
+import { encodeIssueMany, encodeReleaseMany, encodeRevokeMany } from './registry-codec.ts'
+import type { Signer } from './signer.ts'
+
+/**
+ * Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is a reserve beyond the
+ * estimate.
+ */
+const MAX_GAS = (16_777_216n * 4n) / 5n
+/** Maximum bytes of calldata: nodes take transactions up to 128 KiB. */
+const MAX_CALLDATA = 120 * 1024
+/** Over the estimate, since the chain's state moves on between estimate and inclusion; per cent. */
+const GAS_MARGIN = 10n
+/** EIP-1474: the cause is the endpoint, not the request. */
+const LIMIT_EXCEEDED = -32005
+/**
+ * What a transaction needs for one document, or for a batch, a little more than it is
+ * (test/contracts/gas.json).
+ */
+const GAS_OF_ONE = 60_000n
+
+export type TransactionsOptions = {
+  chainId: number
+  /** The registry's address. */
+  address: Hex
+  issuerId: number
+  signer: Signer
+  /** Maximum wei for a unit of gas; absent = any price. */
+  feeCap?: bigint
+}
+
+export function createTransactions(
+  provider: Eip1193Provider,
+  calls: ChainCalls,
+  { chainId, address, issuerId, signer, feeCap }: TransactionsOptions,
+): Transactions & Quotes {
+  const fees = createFees(calls, feeCap)
+  const gas = createEstimates((data) => {
+    const call = { from: signer.address, to: address, data }
+    return calls.request('eth_estimateGas', readBigQuantity, call).catch((error) => {
+      throw asRefusal(error)
+    })
+  })
+
+  return {
+    async prepare(intents, { nonce, maxFee, replaced, isPlanned }) {
+      const data = calldataOf(issuerId, intents)
+      const estimating = replaced ? gas.refresh(intents, data) : gas.of(intents, data)
+      const [estimate, offer] = await Promise.all([
+        estimating.catch((error) => {
+          if (isPlanned && intents.every(isWholeBatch) && isRefusal(error)) return GAS_OF_ONE
+          throw error
+        }),
+        fees.offer(replaced),
+      ])
+      const gasLimit = withMargin(estimate)
+      if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
+        throw new IssueError(
+          'too_large',
+          `${intents.length} need ${gasLimit} gas and ${data.length / 2} bytes`,
+        )
+      const fee = within(offer, gasLimit, maxFee, intents.length)
+      const transaction = { nonce, gasLimit, ...fee }
+      const raw = await signer.sign({
+        ...{ type: 2, chainId, to: address, data, ...transaction },
+      })
+      return { ...transaction, hash: hashOf(raw), raw }
+    },
+
+    async quote(intents) {
+      const data = calldataOf(issuerId, intents)
+      const [estimate, offer] = await Promise.all([gas.refresh(intents, data), fees.offer()])
+      const gasLimit = withMargin(estimate)
+      const { minFeePerGas, maxFeePerGas } = offer
+      return { gas: estimate, fee: estimate * minFeePerGas, maxFee: gasLimit * maxFeePerGas }
+    },
+
+    meetsCurrentFee: fees.meetsCurrent,
+    assertAffordable: (maxFee) => fees.assertAffordable(GAS_OF_ONE, maxFee),
+    broadcast: createBroadcast(provider, calls, signer.address),
+  }
+}
+
+function createBroadcast(
+  provider: Eip1193Provider,
+  calls: ChainCalls,
+  account: string,
+): Transactions['broadcast'] {
+  /**
+   * Each client has its own error messages for a transaction that it rejects, but all of them
+   * report in the same way which transactions they have.
+   *
+   * @returns `undefined` when no node has it, and its nonce is free.
+   */
+  async function placeOf({ hash, nonce }: SignedTransaction) {
+    const count = (block: 'latest' | 'pending') =>
+      calls.request('eth_getTransactionCount', readQuantity, account, block)
+    const [known, used, pooled] = await Promise.all([
+      calls.request('eth_getTransactionByHash', isFound, hash),
+      count('latest'),
+      count('pending'),
+    ])
+    // The nonce is used, by this transaction or another one; the records show which.
+    if (known || used > nonce) return 'taken'
+    return pooled > nonce ? 'occupied' : undefined
+  }
+
+  return async (transaction) => {
+    const method = 'eth_sendRawTransaction'
+    try {
+      await provider.request({ method, params: [transaction.raw] })
+      return 'taken'
+    } catch (error) {
+      const { message, code } = asIssueError(method, error)
+      if (!(error instanceof RpcResponseError)) throw new IssueError(code, message, error)
+      const place = await placeOf(transaction)
+      if (place !== undefined) return place
+      // The nodes would reject the same bytes again.
+      throw new IssueError('registry_refused', message, error)
+    }
+  }
+}
+
+const withMargin = (gas: bigint) => (gas * (100n + GAS_MARGIN)) / 100n
+
+const isFound = (answer: unknown): boolean => answer !== null && readObject(answer) !== undefined
+
+/**
+ * A node that answered with any error might accept fewer intents: the error may be about the
+ * transaction's content. If it is not, the account is checked before anything is given up.
+ */
+function asRefusal(error: IssueError): IssueError {
+  const { cause, message } = error
+  const answered = cause instanceof RpcResponseError && cause.code !== LIMIT_EXCEEDED
+  return answered ? new IssueError('registry_refused', message, cause) : error
+}
+
+/**
+ * Of several intents, fewer cost less, and keep what the offer has in reserve for a rising base
+ * fee. One alone goes without.
+ *
+ * @throws {IssueError} `too_large`, `fee_too_high`.
+ */
+function within(
+  offer: Offer & { minFeePerGas: bigint },
+  gasLimit: bigint,
+  maxFee: bigint | undefined,
+  intents: number,
+): Offer {
+  const { minFeePerGas, ...whole } = offer
+  const fee = gasLimit * whole.maxFeePerGas
+  if (maxFee === undefined || fee <= maxFee) return whole
+  if (intents > 1)
+    throw new IssueError('too_large', `${intents} may cost ${fee} wei, over the cap of ${maxFee}`)
+  const maxFeePerGas = maxFee / gasLimit
+  if (maxFeePerGas < minFeePerGas) throw feeTooHigh(gasLimit * minFeePerGas, maxFee)
+  const { maxPriorityFeePerGas: tip } = whole
+  return {
+    maxFeePerGas,
+    maxPriorityFeePerGas: smaller(tip, maxFeePerGas),
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof IssueError && error.code === 'registry_refused'
+}
+
+/**
+ * Lists even for one intent: they never revert on completed intents, so a repeat cannot fail. There
+ * is no list of batches.
+ */
+function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
+  const hashes = intents.map(({ documentHash }) => documentHash)
+  const [first] = intents
+  if (first && isWholeBatch(first)) return callOfBatch(issuerId, first)
+  if (first?.root !== undefined) return callInBatch(issuerId, first.root, first, hashes)
+  switch (first?.kind) {
+    case 'revoke':
+      return encodeRevokeMany(issuerId, hashes, first.reason)
+    case 'suspend':
+      return encodeRevokeMany(issuerId, hashes, SUSPENDED)
+    case 'release':
+      return encodeReleaseMany(issuerId, hashes)
+    default:
+      return encodeIssueMany(
+        issuerId,
+        hashes,
+        intents.map((intent) => (intent.kind === 'issue' ? intent.validUntil : 0)),
+      )
+  }
+}
+
+function callOfBatch(issuerId: number, intent: Intent): Hex {
+  const { kind, documentHash: root } = intent
+  if (kind === 'issue')
+    return encode('issueBatch', issuerId, root, intent.validUntil, intent.manifest ?? ZeroHash)
+  if (kind === 'release') return encode('releaseBatch', issuerId, root)
+  return encode('revokeBatch', issuerId, root, reasonOf(intent))
+}
+
+/** A list too. */
+function callInBatch(issuerId: number, root: Hex, first: Intent, hashes: readonly Hex[]): Hex {
+  if (first.kind === 'issue') throw new TypeError('a document in a batch is issued with it')
+  if (first.kind === 'release') return encode('releaseInBatch', issuerId, root, hashes)
+  return encode('revokeInBatch', issuerId, root, hashes, reasonOf(first))
+}
+
+const encode = (name: string, ...args: unknown[]) =>
+  registryAbi.encodeFunctionData(name, args) as Hex
+
+/** @returns The hash of a signed transaction. */
+const hashOf = (raw: Hex) => toHex(keccak_256(Buffer.from(raw.slice(2), 'hex')))

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto'
+import { RecentMap } from '#base/recent-map.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { OpenedDocuments } from '#verifier/ports.ts'
+
+/** Of all documents together, as JSON: some 60,000 of the usual length. */
+const MAX_CHARACTERS = 24 * 1024 * 1024
+/** A document is forgotten between one and two of these after it was last verified. */
+const MAX_AGE_MS = 600_000
+
+/** Those of a gateway, which erases documents. */
+export type GatewayDocuments = OpenedDocuments & {
+  /** Forgets all: which of them belong to one documentHash is not known. */
+  clear(): void
+}
+
+/**
+ * Remembers opened documents, in memory only. Keys are not kept: an entry is found by a hash of
+ * documentHash and documentKey. JSON takes a fraction of the memory of objects.
+ *
+ * @param isErased Checked for each document: an erased one is not found, nor any while this fails.
+ */
+export function createOpenedDocuments(
+  isErased: (documentHash: Uint8Array) => Promise<boolean>,
+): GatewayDocuments {
+  const texts = new RecentMap<string>(MAX_CHARACTERS, (text) => text.length)
+  let aging = false
+
+  function startAging(): void {
+    if (aging) return
+    aging = true
+    setTimeout(() => {
+      texts.age()
+      aging = false
+      if (!texts.isEmpty()) startAging()
+    }, MAX_AGE_MS).unref()
+  }
+
+  async function mayBeErased(documentHash: Hex): Promise<boolean> {
+    try {
+      return await isErased(fromHex(documentHash))
+    } catch {
+      // Whoever reads the payload in place of this finds out what is wrong.
+      return true
+    }
+  }
+
+  return {
+    async get(documentHash, documentKey) {
+      const text = texts.get(idOf(documentHash, documentKey))
+      if (text === undefined || (await mayBeErased(documentHash))) return undefined
+      return JSON.parse(text)
+    },
+    async add(documentHash, documentKey, document) {
+      // It may have been erased while it was being opened.
+      if (await mayBeErased(documentHash)) return
+      texts.add(idOf(documentHash, documentKey), JSON.stringify(document))
+      startAging()
+    },
+    clear: () => texts.clear(),
+  }
+}
+
+function idOf(documentHash: Hex, documentKey: Uint8Array): string {
+  const key = Buffer.from(documentKey.buffer, documentKey.byteOffset, documentKey.length)
+  return hash('sha256', documentHash + key.toString('latin1'), 'binary')
+}

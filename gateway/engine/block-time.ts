@@ -1,0 +1,176 @@
+import type { Blocks, Head } from '#promise/ports.ts'
+
+/**
+ * Faster blocks are not waited for: looking at them would cost more than it gains.
+ */
+const MIN_INTERVAL_MS = 2_000
+/** Number of blocks that an estimate uses. */
+const WINDOW = 8
+/** Number of blocks that an estimate needs. */
+const MIN_BLOCKS = 3
+/** Timestamps are whole seconds. */
+const TIMESTAMP_TOLERANCE_MS = 1_000
+/** After this many intervals without a block, the next one cannot be predicted. */
+const MAX_OVERDUE = 2.25
+/**
+ * How long before a block a transaction must be signed to be included, as a fraction of the
+ * interval: initial value and bounds. It covers more than the way to the node, since a block's
+ * producer begins before others see the block. A transaction that was too late raises it above the
+ * time that this one had; each that was in time lowers it.
+ */
+const LEAD = { first: 0.08, min: 0.04, max: 0.4, raise: 1.25, lower: 0.97 }
+/** Between looks at the newest block: where blocks are fast, and elsewhere. */
+const LOOK_INTERVAL_MS = { fast: 1_000, slow: 250 }
+
+/** When blocks come. Times are those of `performance.now()`. */
+export type BlockTime = {
+  /**
+   * Milliseconds between blocks; `undefined` when they are faster than two seconds, or
+   * irregular.
+   */
+  interval(): number | undefined
+  /** When the first block after a time should be seen; `undefined` when it cannot be predicted. */
+  nextAfter(time: number): number | undefined
+  /**
+   * Looks at the newest block, if a look is due. Does not wait for the answer, and ignores
+   * failures.
+   */
+  look(): void
+  /**
+   * How long before a block a transaction must be signed to be included, in milliseconds; learned
+   * from earlier transactions.
+   */
+  lead(): number
+  /** Reports that a transaction signed at this time is in a block now. */
+  included(made: number): void
+}
+
+type Seen = Head & {
+  /** When it was seen first, and when its predecessor was seen last. */
+  at: number
+  notBefore: number
+}
+
+/**
+ * Distinguishes chains with a fixed block time from those that make a block for each transaction:
+ * only on the former does a transaction that was sent early wait for long. On the latter, regular
+ * users can look like a rhythm, so none is assumed.
+ */
+export function createBlockTime(
+  blocks: Blocks,
+  now: () => number = () => performance.now(),
+): BlockTime {
+  let seen: Seen[] = []
+  let rhythm: Rhythm | undefined
+  let comesByItself = false
+  let lead = LEAD.first
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking = false
+
+  function saw(head: Head): void {
+    const last = seen.at(-1)
+    const at = now()
+    // Another node, or a reorg: earlier observations may not hold.
+    if (last && head.number < last.number) seen = []
+    if (!last || head.number > last.number) {
+      seen = [...seen, { ...head, at, notBefore: lookedAt }].slice(-WINDOW)
+      rhythm = rhythmOf(seen)
+      if (rhythm === undefined) comesByItself = false
+    }
+    lookedAt = at
+  }
+
+  const known = () => (comesByItself ? rhythm : undefined)
+
+  return {
+    interval: () => rhythm?.interval,
+
+    nextAfter(time) {
+      const last = seen.at(-1)
+      const current = known()
+      if (!last || !current) return undefined
+      const { interval, offset } = current
+      const arrival = last.timestamp * 1000 + offset
+      if (now() - arrival > MAX_OVERDUE * interval) return undefined
+      const next = Math.floor((time - arrival) / interval) + 1
+      return arrival + Math.max(1, next) * interval
+    },
+
+    look() {
+      const period = isFast(seen) ? LOOK_INTERVAL_MS.fast : LOOK_INTERVAL_MS.slow
+      if (looking || now() - lookedAt < period) return
+      looking = true
+      blocks
+        .head()
+        .then(saw, () => {})
+        .finally(() => {
+          looking = false
+        })
+    },
+
+    lead: () => lead * (rhythm?.interval ?? 0),
+
+    included(made) {
+      const last = seen.at(-1)
+      if (!rhythm || !last) return
+      const { interval, offset } = rhythm
+      const took = now() - made
+      if (took >= interval / 2) comesByItself = true
+      const arrival = last.timestamp * 1000 + offset
+      const hadLead = 1 - modulo((made - arrival) / interval, 1)
+      if (hadLead > LEAD.max) return
+      const missed = took > (hadLead + 0.5) * interval
+      const learned = missed ? Math.max(lead, hadLead) * LEAD.raise : lead * LEAD.lower
+      lead = Math.min(Math.max(learned, LEAD.min), LEAD.max)
+    },
+  }
+}
+
+/**
+ * Milliseconds between blocks, and from a block's timestamp until it is seen, on the clock of
+ * `now`.
+ */
+type Rhythm = { interval: number; offset: number }
+
+/** @returns `undefined` when blocks are too fast, or not at multiples of one interval. */
+function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
+  const steps = stepsOf(seen)
+  const interval = intervalOf(steps)
+  if (seen.length < MIN_BLOCKS || interval < MIN_INTERVAL_MS) return undefined
+  const tolerance = Math.min(TIMESTAMP_TOLERANCE_MS, interval / 4)
+  const isRegular = steps.every(({ time }) => {
+    const whole = Math.round(time / interval) * interval
+    return whole > 0 && Math.abs(time - whole) <= tolerance
+  })
+  if (!isRegular) return undefined
+  // Use only blocks that were seen soon after a look that did not find them.
+  const offsets = seen
+    .filter(({ at, notBefore }) => at - notBefore <= interval / 8)
+    .map(({ at, timestamp }) => at - timestamp * 1000)
+  return offsets.length > 0 ? { interval, offset: Math.min(...offsets) } : undefined
+}
+
+const modulo = (value: number, by: number) => ((value % by) + by) % by
+
+function isFast(seen: readonly Seen[]): boolean {
+  return seen.length > 1 && intervalOf(stepsOf(seen)) < MIN_INTERVAL_MS
+}
+
+/** From one block that was seen to the next. */
+type Step = { blocks: number; time: number }
+
+function stepsOf(seen: readonly Seen[]): Step[] {
+  return seen.slice(1).map((block, i) => {
+    const before = seen[i] ?? block
+    return {
+      blocks: block.number - before.number,
+      time: (block.timestamp - before.timestamp) * 1000,
+    }
+  })
+}
+
+/** @returns The median time between blocks, milliseconds. */
+function intervalOf(steps: readonly Step[]): number {
+  const times = steps.map(({ blocks, time }) => time / blocks).sort((one, other) => one - other)
+  return times[Math.floor(times.length / 2)] ?? 0
+}

@@ -1,0 +1,145 @@
+import type { Log } from '#base/log.ts'
+import { createNap } from '#base/nap.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { Intent } from '#promise/intent.ts'
+import { LeaseLost } from '#promise/lease.ts'
+import type { Outcome } from '#promise/outcome.ts'
+import type {
+  Account,
+  Backlog,
+  Blocks,
+  FeeLog,
+  Plans,
+  RegistryReader,
+  Transactions,
+} from '#promise/ports.ts'
+import { createBlockTime } from './block-time.ts'
+import type { ForeignWatch } from './foreign.ts'
+import type { Answers, Intake } from './front.ts'
+import { createInFlight } from './in-flight.ts'
+import { createLoop, type Loop } from './loop.ts'
+import { createOutage } from './outage.ts'
+import { createPlanner } from './planner.ts'
+import { createQueue, type Queue } from './queue.ts'
+import { createSchedule } from './schedule.ts'
+import { createSender } from './sender.ts'
+import type { Conclude } from './settle.ts'
+import type { FeeCaps } from './spending.ts'
+import { createTurnAway } from './turn-away.ts'
+
+/** Anchors the intents of one account, until it is stopped. */
+export type Engine = Intake & {
+  /** @throws {IssueError} when nothing can be anchored now, as far as is known. */
+  assertOpen(): void
+  /** The number of intents that wait for a transaction, and of transactions in flight. */
+  depth(): { queued: number; inFlight: number }
+  /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  spentLastHour(): Promise<bigint>
+  /** Continues with the intents that an earlier engine left, and runs until `stop`. */
+  start(): Promise<void>
+  /** Queues intents of the outbox that somebody else added or put back. */
+  refresh(): Promise<void>
+  /** Whether no intent waits or is in flight. */
+  isIdle(): boolean
+  /** Ends after the transactions in flight, or after 5 seconds; the rest stays in the outbox. */
+  stop(): Promise<void>
+  /** Ends at once: another engine continues with everything. */
+  abandon(): void
+}
+
+export type EngineDeps = {
+  account: Account
+  transactions: Transactions
+  registry: RegistryReader
+  blocks: Blocks
+  outbox: Backlog & Plans & FeeLog
+  feeCaps: FeeCaps
+  foreign: ForeignWatch
+  /** Withdraws intents that were not promised, with their payloads. */
+  withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
+  /** Receives every outcome that was read from the chain. */
+  concluded: (intent: Intent, outcome: Outcome) => void
+  log: Log
+  /** Maximum intents in one transaction; 1 = no grouping. */
+  maxBatch?: number
+}
+
+/** Queue limit; further requests get `overloaded`. */
+export const MAX_QUEUE = 10_000
+
+/**
+ * Group commit: intents gather, and the next transaction takes them all. On a chain with regular
+ * blocks they gather until shortly before the next one. On others, a single intent goes at once,
+ * and intents gather while a transaction is in flight; when the chain is slow, or a transaction is
+ * full, the next one does not wait for the one before.
+ */
+export function createEngine(deps: EngineDeps, answers: Answers): Engine {
+  const { outbox, log } = deps
+  const nap = createNap()
+  const outage = createOutage(log)
+  const blockTime = createBlockTime(deps.blocks)
+  const inFlight = createInFlight((intents) => queue.dropped(intents))
+  const queue: Queue = createQueue({
+    backlog: outbox,
+    carries: inFlight.carries,
+    changed: () => loop.queueChanged(),
+    log,
+  })
+  const { turnAway, settled } = createTurnAway({ ...deps, queue, waiters: answers })
+  const conclude: Conclude = (intent, outcome, transactions) => {
+    deps.concluded(intent, outcome)
+    if (outcome.status === 'absent') queue.addPromised([intent])
+    else answers.conclude(intent, outcome, transactions)
+  }
+  const sender = createSender({
+    ...{ ...deps, inFlight, blockTime, conclude, answered: nap.wake },
+    noted(intents) {
+      answers.noted(intents)
+      nap.wake()
+    },
+  })
+  const planner = createPlanner({
+    ...deps,
+    ...{ queue, backlog: outbox, plan: sender.plan, conclude },
+    // Their requests wait for the engine that has the account now.
+    turnAway: async (intents, error) =>
+      error instanceof LeaseLost ? [...intents] : turnAway(intents, error),
+  })
+  const schedule = createSchedule({
+    ...{ queue, inFlight, blockTime, roundTrip: sender.roundTrip },
+    batchLimit: () => planner.limit,
+  })
+  const loop: Loop = createLoop({
+    ...{ account: deps.account, queue, inFlight, sender, planner },
+    ...{ schedule, blockTime, outage, nap },
+  })
+
+  return {
+    add: queue.add,
+    addPromised: queue.addPromised,
+    markPromised: queue.markPromised,
+    settled,
+    has: queue.has,
+    outage: outage.error,
+
+    assertOpen() {
+      if (loop.isStopping()) throw new IssueError('stopping', 'the service is stopping')
+      const error = outage.error()
+      if (error) throw error
+      if (queue.size >= MAX_QUEUE) throw new IssueError('overloaded', `${queue.size} intents wait`)
+    },
+
+    spentLastHour: sender.spentLastHour,
+    depth: () => ({ queued: queue.size, inFlight: inFlight.plans().length }),
+
+    async start() {
+      await sender.restore()
+      await queue.restore()
+      loop.start()
+    },
+    refresh: queue.restore,
+    isIdle: () => queue.isEmpty() && inFlight.unsettled().length === 0,
+    stop: loop.stop,
+    abandon: loop.abandon,
+  }
+}

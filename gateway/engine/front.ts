@@ -1,0 +1,189 @@
+import type { Log } from '#base/log.ts'
+import type { Hex } from '#document/hex.ts'
+import { asIssueError, IssueError, refusalOf } from '#promise/errors.ts'
+import { type Intent, type IntentKey, keyOfIntent, type Standing } from '#promise/intent.ts'
+import { ABSENT, type Outcome } from '#promise/outcome.ts'
+import type { Outbox } from '#promise/ports.ts'
+import { type Answer, createWaiters, type Waiters } from '#promise/waiters.ts'
+
+/** What an engine does for requests. */
+export type Intake = {
+  /** Queues intents of the outbox that are neither queued nor in flight. */
+  add(intents: readonly Intent[]): void
+  /** As `add`, for promised intents, which may be on the chain already. */
+  addPromised(intents: readonly Intent[]): void
+  /** Marks queued intents that must not be withdrawn. */
+  markPromised(intents: readonly Intent[]): void
+  /** Resolves when no withdrawal of the intent is under way. */
+  settled(intent: Intent): Promise<void>
+  /** Whether an intent is queued or in flight. */
+  has(key: IntentKey): boolean
+  /** Why nothing can be anchored now, if so. */
+  outage(): IssueError | undefined
+}
+
+/** Receives the news of an engine. */
+export type Answers = {
+  /** Answers with an outcome; an absent intent is the engine's to queue again. */
+  conclude(intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>): void
+  /** Answers requests that came after the outcome was known, but before the outbox had it. */
+  noted(intents: readonly Intent[]): void
+  /** See `Waiters`. */
+  take: Waiters['take']
+}
+
+/** Answers the requests that wait for intents; engines anchor these. */
+export type Front = Answers & {
+  /**
+   * Queues an intent of the outbox, and waits for its outcome.
+   *
+   * @param wait Milliseconds until `pending` is the answer.
+   * @throws {IssueError} when the intent was withdrawn.
+   */
+  submit(intent: Intent, wait: number): Promise<Answer>
+  /** Answers requests whose intents an engine elsewhere has anchored or given up. */
+  look(): Promise<void>
+  /** Answers all requests. */
+  close(): Promise<void>
+}
+
+type FrontDeps = {
+  /** The engine that anchors an intent; `undefined` when it is not in this process. */
+  engineFor: (standing: Standing) => Intake | undefined
+  /** All engines in this process. */
+  engines: () => readonly Intake[]
+  outbox: Pick<Outbox, 'find' | 'promise'>
+  /**
+   * Reads the outcome of an intent that is not in the outbox any more; absent when no engine
+   * elsewhere could have removed it.
+   */
+  outcomeOf?: (intent: Intent) => Promise<Outcome>
+  log: Log
+}
+
+export function createFront(deps: FrontDeps): Front {
+  const { engineFor, engines, outbox, log } = deps
+  const waiters = createWaiters(late)
+
+  /** Another request for the same document was turned away at this moment, and withdrew it. */
+  function withdrawn(): IssueError {
+    const [outage] = engines().flatMap((engine) => engine.outage() ?? [])
+    return outage ?? new IssueError('chain_unavailable', 'withdrawn')
+  }
+
+  /**
+   * The answer for an intent that has left the outbox.
+   *
+   * @throws {IssueError} when it was withdrawn, or the chain could not be read.
+   */
+  async function gone(intent: Intent): Promise<Answer> {
+    const outcome = (await deps.outcomeOf?.(intent)) ?? ABSENT
+    if (outcome.status === 'anchored') return anchoredAt(outcome)
+    if (outcome.status === 'moot') return { status: 'moot' }
+    throw outcome.status === 'absent' ? withdrawn() : refusalOf(outcome.status)
+  }
+
+  /** Makes the promise durable before the request gets `pending`. */
+  async function late(intent: Intent): Promise<Answer> {
+    for (const engine of engines()) engine.markPromised([intent])
+    const { kind, documentHash } = intent
+    const isHere = engines().some((engine) => engine.has(keyOfIntent(intent)))
+    let standing: Standing | undefined
+    try {
+      standing = await outbox.find(kind, documentHash)
+    } catch (error) {
+      // It stays queued, and is in the outbox: it will be anchored.
+      if (isHere) return { status: 'pending', transactionHash: null }
+      throw error
+    }
+    // An intent that a transaction carried is never withdrawn: the answer needs no write.
+    const mayLeave =
+      standing?.anchored === false && !standing.promised && standing.transactionHash === null
+    if (mayLeave) standing = await persistPromise(deps, standing, intent)
+    if (standing === undefined) return gone(intent)
+    if (standing.anchored) return anchoredAt(standing)
+    const engine = engineFor(standing)
+    engine?.add([standing.intent])
+    engine?.markPromised([standing.intent])
+    return { status: 'pending', transactionHash: standing.transactionHash }
+  }
+
+  /** Queues the intent of the outbox: of two revocations the first one, with its reason. */
+  function admit(intent: Intent, standing: Standing | undefined): void {
+    const key = keyOfIntent(intent)
+    if (standing === undefined)
+      gone(intent).then(
+        (answer) => waiters.answer(key, answer),
+        (error) => waiters.reject(key, asIssueError(error)),
+      )
+    else if (standing.anchored) waiters.answer(key, anchoredAt(standing))
+    // Answered while the outbox was read.
+    else if (!waiters.has(key)) return
+    // A transaction carried it for an earlier request, which may have got `pending`.
+    else if (standing.transactionHash !== null) engineFor(standing)?.addPromised([standing.intent])
+    else engineFor(standing)?.add([standing.intent])
+  }
+
+  return {
+    take: waiters.take,
+    close: waiters.close,
+
+    async submit(intent, wait) {
+      for (const engine of engines()) await engine.settled(intent)
+      const answer = waiters.wait(intent, wait)
+      // When `find` fails, the caller gets that error, and this one must not go unhandled.
+      answer.catch(() => {})
+      admit(intent, await outbox.find(intent.kind, intent.documentHash))
+      return answer
+    },
+
+    conclude(intent, outcome, transactions) {
+      const key = keyOfIntent(intent)
+      if (outcome.status === 'absent') return
+      if (outcome.status === 'anchored') {
+        const { transactionHash } = outcome
+        const byAnother = transactionHash !== null && transactions?.has(transactionHash) === false
+        waiters.answer(key, { ...outcome, byAnother })
+      } else if (outcome.status === 'moot') waiters.answer(key, { status: 'moot' })
+      else if (!waiters.reject(key, refusalOf(outcome.status)))
+        log.error('promise_broken', { intent: key, reason: outcome.status })
+    },
+
+    async look() {
+      const isHere = (intent: Intent) => engines().some(({ has }) => has(keyOfIntent(intent)))
+      const elsewhere = waiters.intents().filter((intent) => !isHere(intent))
+      await Promise.all(
+        elsewhere.map(async (intent) =>
+          admit(intent, await outbox.find(intent.kind, intent.documentHash)),
+        ),
+      )
+    },
+
+    noted(intents) {
+      for (const intent of intents.filter((one) => waiters.has(keyOfIntent(one))))
+        outbox.find(intent.kind, intent.documentHash).then(
+          (standing) => admit(intent, standing),
+          () => {},
+        )
+    },
+  }
+}
+
+function anchoredAt({ transactionHash }: { transactionHash: Hex | null }): Answer {
+  return { status: 'anchored', transactionHash }
+}
+
+/**
+ * When the disk does not accept the promise, the intent stays queued and will be anchored, so
+ * `pending` is still true.
+ */
+function persistPromise(
+  { outbox, log }: Pick<FrontDeps, 'outbox' | 'log'>,
+  standing: Standing | undefined,
+  { kind, documentHash }: Intent,
+): Promise<Standing | undefined> {
+  return outbox.promise(kind, documentHash).catch((cause) => {
+    log.warn('promise_not_persisted', { error: asIssueError(cause).message })
+    return standing
+  })
+}

@@ -1,0 +1,107 @@
+import type { IssueError } from '#promise/errors.ts'
+import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
+import type { Plan } from '#promise/plan.ts'
+
+/**
+ * The state of broadcasting a plan's newest attempt. Times are those of `performance.now()`.
+ */
+export type Sending = {
+  sent: number
+  made: number
+  /** The head when it first counted as stuck. */
+  block: number | undefined
+  /** Whether a node accepted it. */
+  taken: boolean
+  /** How often it was signed again since a node accepted one, and when last. */
+  retries: number
+  retried: number
+  /** The broadcast under way. */
+  underWay: Promise<void> | undefined
+  /** Why the last broadcast failed. */
+  failure: IssueError | undefined
+}
+
+/** The plans whose nonces are not used yet, and their intents. */
+export type InFlight = {
+  /** By nonce. */
+  plans(): readonly Plan[]
+  /** The same, with those that have left but whose cost is not on disk yet. */
+  unsettled(): readonly Plan[]
+  sendingOf(plan: Plan): Sending
+  carries(key: IntentKey): boolean
+  add(plans: readonly Plan[]): void
+  /** Replaces a plan by itself with another attempt, perhaps with fewer intents. */
+  replace(plan: Plan): void
+  /** Their nonces are used. They carry their intents until `drop`, when the outcome is on disk. */
+  leave(plans: readonly Plan[]): void
+  /** Their outcome could not be written: they are settled again. */
+  comeBack(plans: readonly Plan[]): void
+  /** Their outcome is on disk. */
+  drop(plans: readonly Plan[]): void
+}
+
+/** @param dropped Receives the intents of dropped plans. */
+export function createInFlight(dropped: (intents: readonly Intent[]) => void = () => {}): InFlight {
+  let plans: readonly Plan[] = []
+  let left: readonly Plan[] = []
+  const carried = new Set<IntentKey>()
+  const sendings = new Map<number, Sending>()
+
+  function sendingOf({ id }: Plan): Sending {
+    const known = sendings.get(id)
+    if (known) return known
+    const sending = {
+      sent: Number.NEGATIVE_INFINITY,
+      made: performance.now(),
+      block: undefined,
+      taken: false,
+      retries: 0,
+      retried: Number.NEGATIVE_INFINITY,
+      underWay: undefined,
+      failure: undefined,
+    }
+    sendings.set(id, sending)
+    return sending
+  }
+
+  const without = (from: readonly Plan[], some: readonly Plan[]) => {
+    const ids = new Set(some.map(({ id }) => id))
+    return from.filter(({ id }) => !ids.has(id))
+  }
+
+  return {
+    plans: () => plans,
+    unsettled: () => [...left, ...plans],
+    sendingOf,
+    carries: (key) => carried.has(key),
+
+    add(some) {
+      plans = [...plans, ...some]
+      for (const { intents } of some) for (const intent of intents) carried.add(keyOfIntent(intent))
+    },
+    replace(plan) {
+      const old = plans.find(({ id }) => id === plan.id)
+      plans = plans.map((other) => (other === old ? plan : other))
+      for (const intent of old?.intents ?? []) carried.delete(keyOfIntent(intent))
+      for (const intent of plan.intents) carried.add(keyOfIntent(intent))
+    },
+
+    leave(some) {
+      plans = without(plans, some)
+      left = [...left, ...some]
+    },
+    comeBack(some) {
+      left = without(left, some)
+      plans = [...some, ...plans]
+    },
+    drop(some) {
+      left = without(left, some)
+      plans = without(plans, some)
+      for (const { id, intents } of some) {
+        sendings.delete(id)
+        for (const intent of intents) carried.delete(keyOfIntent(intent))
+        dropped(intents)
+      }
+    },
+  }
+}

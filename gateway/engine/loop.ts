@@ -1,0 +1,140 @@
+import type { Nap } from '#base/nap.ts'
+import type { Account } from '#promise/ports.ts'
+import type { BlockTime } from './block-time.ts'
+import type { InFlight } from './in-flight.ts'
+import type { Outage } from './outage.ts'
+import type { Planner } from './planner.ts'
+import type { Queue } from './queue.ts'
+import type { Schedule } from './schedule.ts'
+import type { Sender } from './sender.ts'
+
+/** The longest delay that a timer accepts. */
+const MAX_SLEEP_MS = 2 ** 31 - 1
+/** Between attempts during an outage. */
+const RETRY_INTERVAL_MS = 500
+/** How long `stop` waits for transactions in flight. */
+const STOP_TIMEOUT_MS = 5_000
+
+/** Plans transactions when they are due, and advances those in flight, until it is stopped. */
+export type Loop = {
+  start(): void
+  /** Whether `stop` was called: nothing more is planned. */
+  isStopping(): boolean
+  /** Ends the sleep when queued intents are due. */
+  queueChanged(): void
+  /** Resolves when nothing is in flight and all outcomes are on disk, or after 5 seconds. */
+  stop(): Promise<void>
+  /** Ends at once; what is in flight stays so. */
+  abandon(): void
+}
+
+export function createLoop(deps: {
+  account: Account
+  queue: Queue
+  inFlight: InFlight
+  sender: Sender
+  planner: Planner
+  schedule: Schedule
+  blockTime: BlockTime
+  outage: Outage
+  nap: Nap
+}): Loop {
+  const { queue, inFlight, sender, schedule, outage, nap } = deps
+  const planning = createPlanning(deps.planner, nap.wake)
+  let stopBy = Number.POSITIVE_INFINITY
+  let running: Promise<void> = Promise.resolve()
+
+  const isStopping = () => stopBy !== Number.POSITIVE_INFINITY
+  const hasInFlight = () => inFlight.plans().length > 0
+  const isBusy = () => hasInFlight() || planning.isUnderWay()
+  /** Also while an outcome that requests have got already is being written. */
+  const isUnfinished = () => planning.isUnderWay() || inFlight.unsettled().length > 0
+  const untilStop = () => Math.max(0, stopBy - performance.now())
+  const isDue = () => !isStopping() && schedule.isDue()
+  const mayPlan = () => !planning.isUnderWay() && isDue()
+  const untilDue = () => (planning.isUnderWay() ? Number.POSITIVE_INFINITY : schedule.untilDue())
+
+  async function run(): Promise<void> {
+    while (!isStopping() || (isUnfinished() && untilStop() > 0)) {
+      await work().then(outage.end, outage.begin)
+      await rest()
+    }
+    await planning.ended()
+  }
+
+  async function work(): Promise<void> {
+    if (hasInFlight() || queue.size > 0) deps.blockTime.look()
+    await sender.advance(planning.isUnderWay())
+    if (mayPlan()) planning.start(isDue)
+    else if (outage.error() && !isBusy()) {
+      await deps.account.assertReady()
+      await sender.assertAffordable()
+    }
+    // During an outage, only the end of planning shows whether it is over.
+    if (outage.error()) await planning.ended()
+    planning.assertPlanned()
+  }
+
+  /** Until a new intent, a node's answer, or the time to look at transactions in flight. */
+  async function rest(): Promise<void> {
+    if (outage.error()) await nap.pause(RETRY_INTERVAL_MS)
+    else if (hasInFlight()) await nap.sleep(Math.min(sender.pause(), untilDue()))
+    else if (!mayPlan() && (!isStopping() || isUnfinished()))
+      await nap.sleep(Math.min(MAX_SLEEP_MS, untilDue(), untilStop()))
+  }
+
+  return {
+    isStopping,
+    start() {
+      running = run()
+    },
+    queueChanged() {
+      // While transactions are in flight, the next look is near anyway.
+      if (!hasInFlight() || mayPlan()) nap.wake()
+    },
+    async stop() {
+      stopBy = performance.now() + STOP_TIMEOUT_MS
+      nap.wake()
+      await running
+    },
+    abandon() {
+      stopBy = Number.NEGATIVE_INFINITY
+      nap.wake()
+    },
+  }
+}
+
+/** The planner at work, while the loop goes on beside it. */
+type Planning = {
+  isUnderWay(): boolean
+  start(isDue: () => boolean): void
+  ended(): Promise<void>
+  /** @throws why planning failed, once. */
+  assertPlanned(): void
+}
+
+function createPlanning(planner: Planner, ended: () => void): Planning {
+  let underWay: Promise<void> | undefined
+  let failure: unknown
+
+  return {
+    isUnderWay: () => underWay !== undefined,
+    start(isDue) {
+      underWay = planner
+        .run(isDue)
+        .catch((error) => {
+          failure = error
+        })
+        .finally(() => {
+          underWay = undefined
+          ended()
+        })
+    },
+    ended: async () => underWay,
+    assertPlanned() {
+      const error = failure
+      failure = undefined
+      if (error !== undefined) throw error
+    },
+  }
+}

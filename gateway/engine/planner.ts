@@ -1,0 +1,166 @@
+import type { Log } from '#base/log.ts'
+import { asIssueError, IssueError } from '#promise/errors.ts'
+import { type Intent, keyOfIntent } from '#promise/intent.ts'
+import { outcomesOf } from '#promise/outcome.ts'
+import type { Account, Backlog, RegistryReader } from '#promise/ports.ts'
+import { resolutionOf } from '#promise/resolution.ts'
+import { MAX_BATCH } from './batch.ts'
+import type { Queue } from './queue.ts'
+import type { Conclude } from './settle.ts'
+import type { TurnAway } from './turn-away.ts'
+
+/** How long the first of several transactions waits until the others are signed. */
+const TOGETHER_MS = 50
+
+/** Makes transactions of queued intents. */
+export type Planner = {
+  /** Intents that fill the next transaction. */
+  readonly limit: number
+  /**
+   * Plans transactions while `isDue`: they share blocks and looks at the chain.
+   *
+   * @throws {IssueError} why none can be made now. All intents that were not promised have left
+   * the queue then.
+   */
+  run(isDue: () => boolean): Promise<void>
+}
+
+type PlannerDeps = {
+  queue: Queue
+  account: Pick<Account, 'assertReady'>
+  registry: RegistryReader
+  backlog: Pick<Backlog, 'resolve'>
+  /** Signs a transaction for these, and makes it durable. */
+  plan: (intents: readonly Intent[]) => Promise<void>
+  conclude: Conclude
+  turnAway: TurnAway['turnAway']
+  log: Log
+  /** Maximum intents in one transaction; 1 = no grouping. */
+  maxBatch?: number
+}
+
+export function createPlanner(deps: PlannerDeps): Planner {
+  const { queue, account, turnAway, maxBatch = MAX_BATCH } = deps
+  let limit = maxBatch
+
+  async function run(isDue: () => boolean): Promise<void> {
+    const until = performance.now() + TOGETHER_MS
+    let goOn = isDue()
+    while (goOn) goOn = (await planOne()) && isDue() && performance.now() < until
+  }
+
+  async function planOne(): Promise<boolean> {
+    const batch = queue.next(limit)
+    let intents = batch
+    try {
+      intents = await stillAbsent(deps, batch)
+      if (intents.length === 0) return true
+      await deps.plan(intents)
+    } catch (error) {
+      await refused(intents, asIssueError(error))
+      return false
+    }
+    queue.remove(intents)
+    limit = Math.min(limit * 2, maxBatch)
+    return true
+  }
+
+  /** Handles intents for which no transaction could be made. */
+  async function refused(intents: Intent[], error: IssueError): Promise<void> {
+    const { outage, closed } = await causeOf(account, error)
+    if (outage) {
+      // Keep the limit at one: then a single attempt shows whether the fee is still too high.
+      if (outage.code !== 'fee_too_high') limit = maxBatch
+      // The others cannot get a transaction either.
+      await turnAway(queue.all(), outage)
+      throw outage
+    }
+    const isClosed = closed !== undefined && intents[0]?.kind === 'issue'
+    // Try fewer, so that one bad intent never blocks the others.
+    if (!isClosed && intents.length > 1) {
+      limit = Math.ceil(intents.length / 2)
+      return
+    }
+    limit = maxBatch
+    if (isClosed) await stopIssuing(deps, closed)
+    else await turnAwayOrRetry(deps, intents, error)
+  }
+
+  return {
+    get limit() {
+      return limit
+    },
+    run,
+  }
+}
+
+/**
+ * An intent that a transaction carried, or that waited for long, may be on the chain by now: then
+ * it is not sent again. Above all, a distrusted document must not be issued again.
+ *
+ * @returns The intents that are still to be sent.
+ */
+async function stillAbsent(
+  { queue, registry, backlog, conclude }: PlannerDeps,
+  intents: readonly Intent[],
+): Promise<Intent[]> {
+  const unsure = queue.uncertain(intents)
+  if (unsure.length === 0) return [...intents]
+  const outcomes = await outcomesOf(registry, unsure)
+  const decided = unsure.flatMap((intent, i) => {
+    const outcome = outcomes[i]
+    return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
+  })
+  if (decided.length > 0) await backlog.resolve(resolutionOf(unsure, outcomes))
+  queue.seenAbsent(unsure)
+  const done = new Set(decided.map(({ intent }) => intent))
+  queue.remove([...done])
+  for (const { intent, outcome } of decided) conclude(intent, outcome)
+  return intents.filter((intent) => !done.has(intent))
+}
+
+/**
+ * @param error Why a transaction could not be made.
+ * @returns `outage`: why none can be made now, whatever is in it; `closed`: why none can that
+ *   issues; neither when it was the fault of what was in it.
+ */
+async function causeOf(
+  account: PlannerDeps['account'],
+  error: IssueError,
+): Promise<{ outage?: IssueError; closed?: IssueError }> {
+  const ofIntents = error.code === 'too_large' || error.code === 'registry_refused'
+  if (!ofIntents) return { outage: error }
+  try {
+    const { mayIssue } = await account.assertReady()
+    return mayIssue ? {} : { closed: new IssueError('registry_refused', 'issuer closed', error) }
+  } catch (cause) {
+    return { outage: asIssueError(cause) }
+  }
+}
+
+/** Nothing can be issued; revisions go on. */
+async function stopIssuing(
+  { queue, turnAway, log }: PlannerDeps,
+  closed: IssueError,
+): Promise<void> {
+  const issues = queue.all().filter(({ kind }) => kind === 'issue')
+  const promised = await turnAway(issues, closed)
+  log.warn('issuer_closed', { promised: promised.length })
+  await queue.setAside(promised)
+}
+
+/**
+ * Turns an intent away that the chain refuses. A promised one is never given up: it is retried, and
+ * an operator has to find out why it is refused.
+ */
+async function turnAwayOrRetry(
+  { queue, turnAway, log }: PlannerDeps,
+  intents: readonly Intent[],
+  error: IssueError,
+): Promise<void> {
+  const promised = await turnAway(intents, error)
+  if (promised.length === 0) return
+  for (const intent of promised)
+    log.error('intent_set_aside', { key: keyOfIntent(intent), error: error.message })
+  await queue.setAside(promised)
+}

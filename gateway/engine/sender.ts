@@ -1,0 +1,164 @@
+import type { Log } from '#base/log.ts'
+import { createLookTimer } from '#base/look-timer.ts'
+import { canBeUndone, type Intent } from '#promise/intent.ts'
+import type { Plan, SignedTransaction } from '#promise/plan.ts'
+import type {
+  Account,
+  Blocks,
+  FeeLog,
+  Plans,
+  RegistryReader,
+  Transactions,
+} from '#promise/ports.ts'
+import type { BlockTime } from './block-time.ts'
+import { createBroadcaster } from './broadcast.ts'
+import type { ForeignWatch } from './foreign.ts'
+import type { InFlight } from './in-flight.ts'
+import { createNonces, type Nonces } from './nonces.ts'
+import { createReplacing } from './replace.ts'
+import { type Conclude, createSettling } from './settle.ts'
+import { createSpending, type FeeCaps, type Spending } from './spending.ts'
+
+export type Sender = {
+  /** Continues with the transactions that an earlier process left in flight. */
+  restore(): Promise<void>
+  /**
+   * Signs a transaction for these intents with the account's next nonce, and persists it. From then
+   * on it is in flight.
+   *
+   * @throws {IssueError} when none can be made; the intents stay queued.
+   */
+  plan(intents: readonly Intent[]): Promise<void>
+  /**
+   * Looks at the chain if a look is due, and settles plans; then broadcasts plans that are due,
+   * without waiting for the node's answers. In this order, since a node may not respond while it
+   * makes the next block.
+   *
+   * @param hold Whether to send nothing yet: more plans are being made, and transactions that are
+   * sent together can share a block.
+   * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
+   */
+  advance(hold: boolean): Promise<void>
+  /** Rejects with `fee_too_high` when even one intent would cost more than the caps allow. */
+  assertAffordable(): Promise<void>
+  /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  spentLastHour(): Promise<bigint>
+  /** Milliseconds until the next look; `answered` may come before. */
+  pause(): number
+  /**
+   * Milliseconds from signing the last transaction until the chain showed its outcome.
+   */
+  roundTrip(): number
+}
+
+/**
+ * After this time a transaction is sent even if a look at the chain hangs, as it does when a node
+ * is down.
+ */
+const SEND_TIMEOUT_MS = 100
+
+type SenderDeps = {
+  inFlight: InFlight
+  account: Account
+  transactions: Transactions
+  registry: RegistryReader
+  blocks: Blocks
+  outbox: Plans & FeeLog
+  feeCaps: FeeCaps
+  blockTime: BlockTime
+  foreign: ForeignWatch
+  conclude: Conclude
+  /** Called when a node has answered a broadcast: it is time to look. */
+  answered: () => void
+  /** Receives intents whose outcome is on disk; none when the write failed. */
+  noted: (intents: readonly Intent[]) => void
+  log: Log
+}
+
+/**
+ * The transactions in flight of the one account that this gateway writes with. Nonces are assigned
+ * here, at the moment of signing, in order and without gaps, and everything is durable before it is
+ * sent. A repeat is harmless on the registry, so if the outcome of a nonce is unclear, its intents
+ * are simply queued again.
+ */
+export function createSender(deps: SenderDeps): Sender {
+  const { inFlight, transactions, registry, outbox, feeCaps, answered } = deps
+  const timer = createLookTimer()
+  const spending = createSpending(feeCaps, outbox, registry, inFlight.unsettled)
+  const { send, assertSent } = createBroadcaster(inFlight, transactions, () => {
+    timer.answered()
+    answered()
+  })
+  const { settle, abandon, roundTrip } = createSettling({ ...deps, costOf: spending.costOf })
+  const nonces = createNonces({ ...deps, abandon })
+  const { replaceStuck } = createReplacing({ ...deps, spending })
+
+  async function lookAround(): Promise<void> {
+    const next = await nonces.look()
+    const before = inFlight.plans()
+    const isSettled = await settle(next)
+    nonces.settled(before.filter(({ nonce }) => nonce < next))
+    if (isSettled) {
+      await nonces.closeGap(next)
+      if (await replaceStuck()) send(inFlight.plans())
+    }
+    const [oldest] = inFlight.plans()
+    timer.looked(oldest && inFlight.sendingOf(oldest).made)
+  }
+
+  async function makePlan(intents: readonly Intent[]): Promise<Plan> {
+    const [transaction, head] = await Promise.all([
+      prepare({ nonces, spending, transactions }, intents),
+      intents.some(canBeUndone) ? deps.blocks.head() : undefined,
+    ])
+    const plan = await outbox.plan(transaction, intents, head?.number)
+    inFlight.add([plan])
+    return plan
+  }
+
+  return {
+    async restore() {
+      inFlight.add(await outbox.plans())
+    },
+
+    async plan(intents) {
+      const { id } = await spending.inTurn(() => makePlan(intents))
+      const sendPlan = () => send(inFlight.plans().filter((one) => one.id === id))
+      setTimeout(sendPlan, SEND_TIMEOUT_MS).unref()
+      timer.planned(inFlight.plans().length === 1)
+    },
+
+    async advance(hold) {
+      if (inFlight.plans().length === 0) return
+      try {
+        if (timer.isDue()) await lookAround()
+      } finally {
+        if (!hold) send(inFlight.plans())
+      }
+      await assertSent()
+    },
+
+    assertAffordable: async () => transactions.assertAffordable(await spending.allowance()),
+    spentLastHour: spending.lastHour,
+
+    pause: timer.left,
+    roundTrip,
+  }
+}
+
+/**
+ * Signs a transaction with the next nonce. Starts over when nonces were lost meanwhile, since its
+ * own may follow one of them.
+ */
+async function prepare(
+  parts: { nonces: Nonces; spending: Spending; transactions: Transactions },
+  intents: readonly Intent[],
+): Promise<SignedTransaction> {
+  const { nonces, spending, transactions } = parts
+  const before = nonces.losses()
+  const [nonce, maxFee] = await Promise.all([nonces.next(), spending.allowance()])
+  const transaction = await transactions.prepare(intents, {
+    ...{ nonce, ...(maxFee !== undefined && { maxFee }) },
+  })
+  return before === nonces.losses() ? transaction : prepare(parts, intents)
+}

@@ -1,0 +1,149 @@
+import type { Hex } from '#document/hex.ts'
+import { asIssueError } from '#promise/errors.ts'
+import type { Intent } from '#promise/intent.ts'
+import { ABSENT, type Outcome, outcomesOfPlans } from '#promise/outcome.ts'
+import type { Plan } from '#promise/plan.ts'
+import type { Plans, RegistryReader } from '#promise/ports.ts'
+import { hashesOf, resolutionOf, unseenOf } from '#promise/resolution.ts'
+import type { BlockTime } from './block-time.ts'
+import type { ForeignWatch } from './foreign.ts'
+import type { InFlight } from './in-flight.ts'
+
+/** How long a node may contradict itself before that counts as an outage. */
+const UNCLEAR_TIMEOUT_MS = 2_000
+
+/** Receives the outcome of an intent, and all transactions that could have carried it. */
+export type Conclude = (intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>) => void
+
+/** Settles plans: reads the outcomes of their intents, reports them, and writes them to disk. */
+export type Settling = {
+  /**
+   * Settles all plans whose nonce is used, whichever transaction used it.
+   *
+   * @param next The nonce that follows the newest block.
+   * @returns Whether all of them are settled. Right after a block, nodes may contradict themselves
+   * for a moment (records without events; behind a load balancer, a node that is behind): try again
+   * then.
+   * @throws {IssueError} when that takes too long.
+   */
+  settle(next: number): Promise<boolean>
+  /** Gives up plans that cannot be mined now, and queues their intents again. */
+  abandon(plans: readonly Plan[]): Promise<void>
+  /**
+   * Milliseconds from signing the last transaction until the chain showed its outcome.
+   */
+  roundTrip(): number
+}
+
+type SettlingDeps = {
+  inFlight: InFlight
+  registry: RegistryReader
+  outbox: Plans
+  blockTime: BlockTime
+  foreign: Pick<ForeignWatch, 'suspect' | 'abandoned'>
+  /** Wei that a plan cost, or may still cost. */
+  costOf: (plan: Plan) => Promise<bigint>
+  conclude: Conclude
+  /** Receives the intents whose outcome is on disk. */
+  noted: (intents: readonly Intent[]) => void
+}
+
+export function createSettling(deps: SettlingDeps): Settling {
+  const { inFlight, registry, blockTime, foreign, conclude } = deps
+  let unclearSince: number | undefined
+  let roundTrip = Number.POSITIVE_INFINITY
+
+  async function trySettling(used: readonly Plan[]): Promise<unknown> {
+    try {
+      await settleAll(used)
+      return undefined
+    } catch (error) {
+      if (used.length === 1) return error
+      // One plan's error must not keep the others from being settled.
+      const settled = await Promise.allSettled(used.map((plan) => settleAll([plan])))
+      return settled.find((one) => one.status === 'rejected')?.reason
+    }
+  }
+
+  async function settleAll(used: readonly Plan[]): Promise<void> {
+    const outcomes = await outcomesOfPlans(registry, used)
+    // An anchored intent needs no write to stay anchored: answer before the disk.
+    concludeAll(conclude, used, outcomes, (outcome) => outcome.status === 'anchored')
+    for (const plan of used) {
+      const { made } = inFlight.sendingOf(plan)
+      roundTrip = performance.now() - made
+      blockTime.included(made)
+    }
+    foreign.suspect(unseenOf(used, outcomes))
+    inFlight.leave(used)
+    writeAll(deps, used, outcomes).catch((error) => {
+      inFlight.comeBack(used)
+      for (const plan of used) inFlight.sendingOf(plan).failure = asIssueError(error)
+      deps.noted([])
+    })
+  }
+
+  return {
+    async settle(next) {
+      const used = inFlight.plans().filter(({ nonce }) => nonce < next)
+      const error = used.length === 0 ? undefined : await trySettling(used)
+      if (error === undefined) {
+        unclearSince = undefined
+        return true
+      }
+      unclearSince ??= performance.now()
+      if (performance.now() - unclearSince >= UNCLEAR_TIMEOUT_MS) throw error
+      return false
+    },
+
+    async abandon(plans) {
+      foreign.abandoned(plans)
+      for (const plan of plans) {
+        const nothing = { anchored: [], gone: [] }
+        // Its transaction may be in a pool, and be mined once the gap is closed.
+        await deps.outbox.settle(plan, nothing, await deps.costOf(plan))
+        inFlight.drop([plan])
+        concludeAll(conclude, [plan], [], () => true)
+      }
+    },
+
+    roundTrip: () => roundTrip,
+  }
+}
+
+/** Writes the outcomes of plans, and concludes the intents whose answers had to wait for that. */
+async function writeAll(
+  { inFlight, outbox, costOf, conclude, noted }: SettlingDeps,
+  used: readonly Plan[],
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  const rest = [...outcomes]
+  await Promise.all(
+    used.map(async (plan) => {
+      const ofPlan = rest.splice(0, plan.intents.length)
+      const resolution = resolutionOf(plan.intents, ofPlan)
+      await outbox.settle(plan, resolution, await costOf(plan))
+    }),
+  )
+  inFlight.drop(used)
+  concludeAll(conclude, used, outcomes, (outcome) => outcome.status !== 'anchored')
+  noted(used.flatMap(({ intents }) => intents))
+}
+
+/**
+ * @param outcomes Of the intents of these plans, in their order.
+ * @param which The outcomes to conclude with now.
+ */
+function concludeAll(
+  conclude: Conclude,
+  plans: readonly Plan[],
+  outcomes: readonly Outcome[],
+  which: (outcome: Outcome) => boolean,
+): void {
+  const transactions = hashesOf(plans)
+  const intents = plans.flatMap((plan) => plan.intents)
+  intents.forEach((intent, i) => {
+    const outcome = outcomes[i] ?? ABSENT
+    if (which(outcome)) conclude(intent, outcome, transactions)
+  })
+}

@@ -1,0 +1,83 @@
+import { clock } from '#base/clock.ts'
+import { larger, smaller } from '#base/wei.ts'
+import type { Plan } from '#promise/plan.ts'
+import type { FeeLog, RegistryReader } from '#promise/ports.ts'
+
+const HOUR_MS = 3_600_000
+
+/** What transactions may cost, in wei; absent = any fee. */
+export type FeeCaps = {
+  transaction?: bigint
+  /** The sum of those settled in the last hour and all in flight. */
+  hour?: bigint
+}
+
+/** Keeps spending under the caps, also across restarts. */
+export type Spending = {
+  /**
+   * @param replaced The plan whose transactions it would replace: only one of them can be mined.
+   * @returns Maximum wei that the next transaction may cost; `undefined` = any fee.
+   */
+  allowance(replaced?: Plan): Promise<bigint | undefined>
+  /**
+   * Runs work that reads the allowance and makes a transaction with it, one after the other: two
+   * transactions must not use the same allowance.
+   */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * @returns Wei that a settled plan cost; its maximum cost if the real one is not known.
+   */
+  costOf(plan: Plan): Promise<bigint>
+  /** @returns Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  lastHour(): Promise<bigint>
+}
+
+/** @param plans The plans whose cost is not in the log yet. */
+export function createSpending(
+  caps: FeeCaps,
+  fees: FeeLog,
+  registry: RegistryReader,
+  plans: () => readonly Plan[],
+): Spending {
+  let turn: Promise<unknown> = Promise.resolve()
+
+  async function lastHour(): Promise<bigint> {
+    // Before the log: a plan that settles in between counts twice, instead of not at all.
+    const unnoted = plans()
+    const settled = await fees.feesSince(clock.now() - HOUR_MS)
+    return unnoted.reduce((sum, plan) => sum + maxCostOf(plan), settled)
+  }
+
+  return {
+    lastHour,
+
+    async allowance(replaced) {
+      if (caps.hour === undefined) return caps.transaction
+      const own = replaced ? maxCostOf(replaced) : 0n
+      const left = caps.hour - (await lastHour()) + own
+      const hour = larger(left, 0n)
+      return smaller(hour, caps.transaction ?? hour)
+    },
+
+    inTurn(work) {
+      const done = turn.then(work)
+      turn = done.catch(() => {})
+      return done
+    },
+
+    async costOf(plan) {
+      if (caps.hour === undefined) return 0n
+      for (const { hash } of plan.attempts.toReversed()) {
+        const receipt = await registry.receiptOf(hash).catch(() => undefined)
+        // A node that reports more is wrong.
+        if (receipt?.fee !== undefined) return smaller(receipt.fee, maxCostOf(plan))
+      }
+      return maxCostOf(plan)
+    },
+  }
+}
+
+/** Only one transaction of a plan can be mined. */
+function maxCostOf({ attempts }: Plan): bigint {
+  return attempts.map(({ gasLimit, maxFeePerGas }) => gasLimit * maxFeePerGas).reduce(larger, 0n)
+}

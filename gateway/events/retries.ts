@@ -1,0 +1,69 @@
+import type { CertainTime, Clock } from '#base/clock.ts'
+import type { Turn } from './deliveries.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** How long a delivery is tried, and a receiver may fail before it is disabled. */
+export const RETRY_PERIOD_MS = 72 * HOUR_MS
+
+/** Waits after the first failed attempts, as Standard Webhooks recommends; then the last one. */
+const RETRY_DELAYS_MS = [
+  ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
+  ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS],
+]
+const LAST_DELAY_MS = 10 * HOUR_MS
+/** Share of a wait that is added at random, so that retries spread. */
+const JITTER = 0.2
+/** A wait that is longer was noted by a clock that was ahead. */
+export const MAX_DELAY_MS = LAST_DELAY_MS * (1 + JITTER)
+/** Maximum wait of a failed delivery once its receiver accepts others. */
+export const MAX_DELAY_WHEN_WELL_MS = 5 * MINUTE_MS
+
+/** Maximum that a receiver may put an attempt off by `Retry-After`. */
+const MAX_REST_MS = HOUR_MS
+
+/**
+ * @param retryAfterMs What the receiver asks for.
+ * @returns When to try again after this many failed attempts; milliseconds of the Unix epoch.
+ */
+export function nextTryAt(attempts: number, now: number, retryAfterMs = 0): number {
+  const delay = RETRY_DELAYS_MS[attempts - 1] ?? LAST_DELAY_MS
+  const spread = Math.round(delay * (1 + JITTER * Math.random()))
+  return now + Math.max(spread, restAfter(retryAfterMs))
+}
+
+/** @returns How long a receiver is left alone that asks for this; milliseconds. */
+export function restAfter(retryAfterMs: number): number {
+  return Math.min(retryAfterMs, MAX_REST_MS)
+}
+
+/** Failures in a row, of whatever documents, after which a receiver counts as down. */
+export const MAX_FAILURES_IN_A_ROW = 5
+const FIRST_PAUSE_MS = 5 * SECOND_MS
+const MAX_PAUSE_MS = 5 * MINUTE_MS
+
+/** @returns Milliseconds until a receiver that is down is tried again, after this many tries. */
+export function pauseAfter(tries: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS)
+}
+
+/** Whether something that began to fail then has failed for long enough. */
+export type IsLate = (failedSince: number | null) => boolean
+
+/** A clock may be wrong: only a time that is certain ends a delivery or a webhook. */
+export async function findLate(
+  { webhook, retries }: Turn,
+  { clock, certainTime }: { clock: Pick<Clock, 'now'>; certainTime: CertainTime },
+): Promise<IsLate> {
+  const lateAt =
+    (time: number): IsLate =>
+    (since) =>
+      since !== null && time - since >= RETRY_PERIOD_MS
+  const isLate = lateAt(clock.now())
+  const all = [webhook.failingSince, ...retries.map(({ failedSince }) => failedSince)]
+  if (!all.some(isLate)) return isLate
+  const time = await certainTime().catch(() => undefined)
+  return time === undefined ? () => false : lateAt(time)
+}

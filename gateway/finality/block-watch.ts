@@ -1,0 +1,85 @@
+import type { Hex } from '#document/hex.ts'
+import { type BlockId, keyOfBlock, UNSEEN } from '#promise/anchoring.ts'
+import type { AnchorBlocks, Blocks } from '#promise/ports.ts'
+
+/** Maximum blocks for one read and one write of the outbox. */
+const BLOCKS_AT_ONCE = 500
+
+/** Finds out which blocks of anchored intents the chain still has. */
+export type BlockWatch = {
+  /** Whether no intent waits for finality. */
+  isIdle(): Promise<boolean>
+  /**
+   * Looks at the blocks that were not seen on the chain yet, and at the newest one that was. All
+   * seen blocks are of one chain: as long as it has the newest, it has the others.
+   *
+   * @param replaced Called for each block that the chain did not have at two looks, with the hash
+   * of the block that has its number now; `null` when there is none.
+   */
+  look(replaced: (block: BlockId, hash: Hex | null) => Promise<void>): Promise<void>
+}
+
+/** @param deps.signal Ends a look early. */
+export function createBlockWatch(deps: {
+  blocks: Pick<Blocks, 'blockHash'>
+  outbox: AnchorBlocks
+  signal: AbortSignal
+}): BlockWatch {
+  const { blocks, outbox, signal } = deps
+  /** Blocks that the chain did not have at the last look. */
+  let missing = new Set<string>()
+
+  /**
+   * @param missed Blocks that were missing at the previous look.
+   * @returns Those that the chain has.
+   */
+  async function lookAtNew(
+    some: readonly BlockId[],
+    missed: ReadonlySet<string>,
+    replaced: (block: BlockId, hash: Hex | null) => Promise<void>,
+  ): Promise<BlockId[]> {
+    const found: BlockId[] = []
+    for (const block of some) {
+      if (signal.aborted) return []
+      const key = keyOfBlock(block)
+      // Read before the records, so that it is never newer than they are.
+      const hash = await blocks.blockHash(block.blockNumber)
+      if (hash === block.blockHash) found.push(block)
+      // The first time, the node may be behind, or the transactions about to enter another
+      // block.
+      else if (block.blockHash !== UNSEEN && !missed.has(key)) missing.add(key)
+      else await replaced(block, hash)
+    }
+    return found
+  }
+
+  async function forgetReplaced(): Promise<void> {
+    for (let last = await outbox.newestSeen(); last; last = await outbox.newestSeen()) {
+      const hash = await blocks.blockHash(last.blockNumber)
+      if (hash === last.blockHash || signal.aborted) return
+      missing.add(keyOfBlock(last))
+      await outbox.note([last], false)
+    }
+  }
+
+  return {
+    async isIdle() {
+      const [unseen] = await outbox.unseen(undefined, 1)
+      return unseen === undefined && (await outbox.newestSeen()) === undefined
+    },
+
+    async look(replaced) {
+      const missed = missing
+      missing = new Set()
+      let some = await outbox.unseen(undefined, BLOCKS_AT_ONCE)
+      do {
+        const found = await lookAtNew(some, missed, replaced)
+        // In between: once a block of another fork is the newest, nobody looks at those before it.
+        await forgetReplaced()
+        if (found.length > 0) await outbox.note(found, true)
+        const last = some.at(-1)
+        some = last ? await outbox.unseen(last, BLOCKS_AT_ONCE) : []
+      } while (some.length > 0 && !signal.aborted)
+    },
+  }
+}

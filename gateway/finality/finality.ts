@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '#base/log.ts'
+import { type Anchored, UNSEEN } from '#promise/anchoring.ts'
+import type { Batcher } from '#promise/batcher.ts'
+import type { AnchorBlocks, Anchorings, Blocks, RegistryReader } from '#promise/ports.ts'
+import { createBlockWatch } from './block-watch.ts'
+import { createReviewing } from './review.ts'
+
+const LOOK_INTERVAL_MS = 2_000
+/** Maximum intents for one read of the chain, and for one write. */
+const CHUNK = 200
+
+/**
+ * Removes intents from the outbox when their block is final, and queues those again that a reorg
+ * dropped before.
+ *
+ * A look costs one call for each new block, one for each block that has become final, and one for
+ * the newest known block, regardless of the number of intents: a block with an unchanged hash still
+ * has its transactions, and the blocks before it. The known blocks are on disk, and read in parts.
+ * Records are read when intents leave, and when their block is gone. So a reorg that hashes did not
+ * show (there and back between two looks) is found before an intent leaves.
+ *
+ * @returns A function that stops it.
+ */
+export function watchFinality(deps: {
+  registry: RegistryReader
+  blocks: Blocks
+  outbox: Anchorings & AnchorBlocks
+  batcher: Batcher
+  /** Nothing leaves the outbox before this resolves: its payloads may still be needed. */
+  after: Promise<unknown>
+  log: Log
+}): () => Promise<void> {
+  const { blocks, outbox, log } = deps
+  const stop = new AbortController()
+  const watch = createBlockWatch({ blocks, outbox, signal: stop.signal })
+  const { review, reset } = createReviewing(deps)
+
+  async function look(): Promise<void> {
+    if (await watch.isIdle()) return reset()
+    const finalized = await finalizedBlock()
+    await inChunks(
+      () => outbox.anchoredUpTo(finalized, CHUNK),
+      (some) => review(some, finalized),
+    )
+    await watch.look((block, hash) => {
+      const seen = { blockNumber: block.blockNumber, blockHash: hash ?? UNSEEN }
+      return inChunks(
+        () => outbox.anchoredIn(block, CHUNK),
+        (some) => review(some, finalized, seen),
+      )
+    })
+  }
+
+  /** When it is unknown, nothing leaves the outbox, but reorgs are still detected. */
+  async function finalizedBlock(): Promise<number> {
+    try {
+      return await blocks.finalizedBlock()
+    } catch (error) {
+      log.warn('finality_unknown', { error: String(error) })
+      return 0
+    }
+  }
+
+  /** @param work Returns whether it moved all of them; if not, the rest wait for the next look. */
+  async function inChunks(
+    next: () => Promise<Anchored[]>,
+    work: (some: readonly Anchored[]) => Promise<boolean>,
+  ): Promise<void> {
+    while (!stop.signal.aborted) {
+      const some = await next()
+      if (some.length === 0 || !(await work(some))) return
+    }
+  }
+
+  async function run(): Promise<void> {
+    await deps.after
+    // Not at once: at the start, other work comes first.
+    while (await sleep(LOOK_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
+      await look().catch((error) => log.warn('blocks_unread', { error: String(error) }))
+  }
+
+  const running = run()
+  return async () => {
+    stop.abort()
+    await running
+  }
+}

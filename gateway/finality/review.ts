@@ -1,0 +1,141 @@
+import type { Log } from '#base/log.ts'
+import type { Hex } from '#document/hex.ts'
+import {
+  type Anchored,
+  type Anchoring,
+  type BlockId,
+  keyOfBlock,
+  type Moved,
+  UNSEEN,
+} from '#promise/anchoring.ts'
+import type { Batcher } from '#promise/batcher.ts'
+import { type Intent, keyOfIntent } from '#promise/intent.ts'
+import { type Place, reasonAt } from '#promise/outcome.ts'
+import type { Anchorings, Blocks, RegistryReader } from '#promise/ports.ts'
+import { hashesOf, type Location, locate, withTransactions } from './locate.ts'
+import { createPooled } from './pooled.ts'
+
+/** Moves anchored intents to where the chain has them now. */
+export type Reviewing = {
+  /**
+   * Reviews some intents, and writes what it found.
+   *
+   * @param seen The block that now has the number of their block.
+   * @returns Whether all of them moved or left; false when the node contradicts itself.
+   */
+  review(some: readonly Anchored[], finalized: number, seen?: BlockId): Promise<boolean>
+  /** Forgets what was seen in the pool: nothing waits for finality. */
+  reset(): void
+}
+
+type Relocated = Moved & { place: Location }
+
+/** What the chain shows about some anchored intents. */
+type Found = {
+  /** Final where they were reported last. */
+  final: Anchored[]
+  /** Can never be anchored, or there is nothing to do. */
+  gone: Anchored[]
+  moved: Relocated[]
+  /** Not on the chain. */
+  absent: Anchored[]
+}
+
+export function createReviewing(deps: {
+  registry: RegistryReader
+  blocks: Blocks
+  outbox: Pick<Anchorings, 'review'>
+  batcher: Pick<Batcher, 'enqueue'>
+  log: Log
+}): Reviewing {
+  const { registry, blocks, outbox, batcher, log } = deps
+  const pooled = createPooled(registry)
+
+  function requeue(dropped: readonly Anchored[], queued: readonly Intent[]): void {
+    if (dropped.length === 0) return
+    log.info('intents_requeued_after_reorg', { intents: queued.length })
+    batcher.enqueue(queued)
+  }
+
+  return {
+    reset: pooled.reset,
+
+    async review(some, finalized, seen) {
+      const places = await locate(registry, blocks, some)
+      const hashes = await hashesOf(blocks, finalNumbersIn(places, finalized))
+      if (seen) hashes.set(seen.blockNumber, seen.blockHash)
+      const { moved, absent, ...leaving } = sortByPlace(some, places, finalized, hashes)
+      reportBroken(some, places, log)
+      const dropped = await pooled.without(absent)
+      const queued = await outbox.review({
+        ...{ ...leaving, dropped },
+        moved: await withTransactions(registry, moved),
+      })
+      requeue(dropped, queued)
+      const isStuck = moved.some((one) => contradicts(one, finalized))
+      return !isStuck && dropped.length === absent.length && queued.length >= dropped.length
+    },
+  }
+}
+
+/**
+ * @param places Of these intents, in their order.
+ * @param hashes Of blocks, by their numbers.
+ */
+function sortByPlace(
+  some: readonly Anchored[],
+  places: readonly Location[],
+  finalized: number,
+  hashes: ReadonlyMap<number, Hex | null>,
+): Found {
+  const found: Found = { final: [], gone: [], moved: [], absent: [] }
+  some.forEach((one, i) => {
+    const place = places[i] ?? { status: 'absent' }
+    if ('status' in place) {
+      found[place.status === 'absent' ? 'absent' : 'gone'].push(one)
+      return
+    }
+    const now = anchoringAt(place, one.anchoring, hashes)
+    const stays = keyOfBlock(now) === keyOfBlock(one.anchoring)
+    // It leaves from the block that was reported last: a move is reported first.
+    if (stays && now.blockNumber <= finalized) found.final.push(one)
+    else found.moved.push({ ...one, now, place })
+  })
+  return found
+}
+
+/**
+ * @param hashes Of blocks, by their numbers. A block that the node does not have keeps
+ * the hash that it was known by.
+ */
+function anchoringAt(
+  place: Place & { blockHash?: Hex },
+  { transactionHash, ...before }: Anchoring,
+  hashes: ReadonlyMap<number, Hex | null>,
+): Anchoring {
+  const { blockNumber } = place
+  const known = blockNumber === before.blockNumber ? before.blockHash : UNSEEN
+  const blockHash = place.blockHash ?? hashes.get(blockNumber) ?? known
+  return { blockNumber, blockHash, transactionHash, ...reasonAt(place) }
+}
+
+/** Whether the node contradicts itself: the intent moved out of a final block, or did not move. */
+function contradicts({ anchoring, now }: Moved, finalized: number): boolean {
+  if (now.blockNumber <= finalized) return anchoring.blockHash !== UNSEEN
+  return keyOfBlock(now) === keyOfBlock(anchoring)
+}
+
+/** @returns The numbers of the final blocks among these places. */
+function finalNumbersIn(places: readonly Location[], finalized: number): number[] {
+  const numbers = places.flatMap((place) => ('blockNumber' in place ? [place.blockNumber] : []))
+  return numbers.filter((number) => number <= finalized)
+}
+
+/** Logs intents that were promised and can never be anchored. */
+function reportBroken(some: readonly Anchored[], places: readonly Location[], log: Log): void {
+  some.forEach(({ intent }, i) => {
+    const place = places[i]
+    if (place && 'status' in place && /^(conflict|distrusted)$/.test(place.status))
+      log.error('promise_broken', { intent: keyOfIntent(intent), reason: place.status })
+  })
+}

@@ -1,0 +1,60 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { type ObjectEntries, object } from 'valibot'
+import type { FindKey, Grant, Scope } from '#keys/grant.ts'
+import type { Env } from './env.ts'
+import { ApiError } from './errors.ts'
+import { chargeAddress, chargeKey } from './rate-limits.ts'
+import { type Query, readQuery } from './request.ts'
+
+const CHALLENGE = 'Bearer realm="document-registry"'
+
+/**
+ * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this
+ * scope, and with no other query parameters than these, each at most once: a client that believes
+ * in `?dry_run=1` must not issue a document.
+ *
+ * @param parameters The parameters that the route knows. Handlers find their values as `query` in
+ * the context.
+ */
+export function authorize<P extends ObjectEntries>(
+  findKey: FindKey,
+  scope: Scope,
+  parameters: P,
+): MiddlewareHandler<Env & { Variables: { query: Query<P> } }> {
+  const known = object(parameters)
+  return async (c, next) => {
+    const grant = await findGrant(c, findKey)
+    await chargeKey(c, grant)
+    assertScope(grant, scope)
+    c.set('grant', grant)
+    c.set('assertKey', async () => assertScope(await findGrant(c, findKey), scope))
+    c.set('query', readQuery(c, known))
+    return next()
+  }
+}
+
+/** @throws {ApiError} `forbidden` when a key has neither this scope nor `admin`. */
+export function assertScope({ scopes }: Grant, scope: Scope): void {
+  if (scopes.includes(scope) || scopes.includes('admin')) return
+  throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
+    headers: {
+      'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
+    },
+  })
+}
+
+/** A request without a valid key counts for its address: keys must not be cheap to guess. */
+async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
+  const header = c.req.header('authorization')
+  const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header ?? '')?.[1]
+  const grant = key === undefined ? undefined : await findKey(key)
+  if (grant !== undefined) return grant
+  await chargeAddress(c)
+  if (header === undefined)
+    throw new ApiError('unauthorized', 'an API key is required', {
+      headers: { 'WWW-Authenticate': CHALLENGE },
+    })
+  throw new ApiError('unauthorized', 'the API key is not valid', {
+    headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
+  })
+}

@@ -1,0 +1,176 @@
+import { RequestError } from '@hono/node-server'
+import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { describeBug, type Log } from '#base/log.ts'
+import { BatchError } from '#batches/errors.ts'
+import { FormatError } from '#document/errors.ts'
+import { KeyError } from '#keys/errors.ts'
+import { IssueError } from '#promise/errors.ts'
+import { ChainError } from '#verifier/errors.ts'
+import type { Env } from './env.ts'
+import { ApiError } from './errors.ts'
+import type { createRequestLines } from './request-log.ts'
+
+/**
+ * Responses may hold a publicId, which is a decryption key: no cache may store them, and no page
+ * may pass the address on.
+ */
+export const PRIVATE = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** The envelope of a success (spec §3). */
+export function succeed(
+  c: Context,
+  data: object,
+  status: ContentfulStatusCode = 200,
+  headers: Record<string, string> = {},
+): Response {
+  return respond(c, { success: true, data }, status, headers)
+}
+
+/**
+ * The envelope of a failure. An error that is not meant for clients is a bug: logged, and reported
+ * as `internal`.
+ */
+export function fail(c: Context<Env>, error: unknown, log: Log): Response {
+  const { body, status, headers } = failureOf(error, c.get('requestId'), log)
+  return respond(c, body, status, headers)
+}
+
+/**
+ * Not by `c.json`: it makes a `Headers` object, which is checked, sorted and taken apart again.
+ * That takes as long as all else between the handler and the socket, 6 µs.
+ */
+function respond(
+  c: Context,
+  body: object,
+  status: ContentfulStatusCode,
+  headers: Record<string, string>,
+): Response {
+  c.set('isEnvelope', true)
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Request-Id': c.get('requestId'),
+      ...PRIVATE,
+      ...c.get('rateLimitFields'),
+      ...headers,
+    },
+  })
+}
+
+/**
+ * The envelope for a request that no route can see, since its target or its `Host` is malformed.
+ *
+ * @param started When the request came, as `performance.now()` counts.
+ */
+export function failUnrouted(
+  error: unknown,
+  { method, started }: { method: string; started: number },
+  log: Log,
+  write: ReturnType<typeof createRequestLines>,
+): Response {
+  const requestId = crypto.randomUUID()
+  const malformed =
+    error instanceof RequestError
+      ? new ApiError('bad_request', 'malformed request target or Host header')
+      : error
+  const { body, status, headers } = failureOf(malformed, requestId, log)
+  write({
+    method,
+    route: '*',
+    status,
+    milliseconds: Math.round(performance.now() - started),
+    requestId,
+  })
+  return Response.json(body, {
+    status,
+    headers: { 'X-Request-Id': requestId, ...PRIVATE, ...headers },
+  })
+}
+
+/** @returns The body, status and headers of the envelope of a failure; a bug is logged. */
+export function failureOf(error: unknown, requestId: string, log: Log) {
+  const { code, message, details, status, headers } = translate(error)
+  if (code === 'internal') log.error('internal_error', { requestId, ...describeBug(error) })
+  const body = {
+    success: false,
+    data: {},
+    error: { code, message, ...(details && { details }), requestId },
+  }
+  return { body, status, headers }
+}
+
+function translate(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof IssueError) return translateIssue(error)
+  if (error instanceof KeyError) return translateKey(error)
+  if (error instanceof BatchError) return translateBatch(error)
+  if (error instanceof ChainError)
+    return new ApiError('chain_unavailable', 'the chain cannot be read at the moment; try again', {
+      cause: error,
+    })
+  if (error instanceof FormatError) return translateFormat(error)
+  return new ApiError('internal', 'internal error', { cause: error })
+}
+
+function translateKey(error: KeyError): ApiError {
+  const { code, message, field } = error
+  if (code === 'unknown_key') return new ApiError('not_found', message)
+  if (code !== 'inconsistent') return new ApiError(code, message)
+  return new ApiError('bad_fields', 'invalid fields', {
+    details: [{ field: field ?? '', message }],
+  })
+}
+
+function translateBatch(error: BatchError): ApiError {
+  const { code, message } = error
+  if (code === 'too_large')
+    return new ApiError(code, message, { headers: { Connection: 'close' }, cause: error })
+  if (code === 'truncated') return new ApiError('bad_json', message, { cause: error })
+  return new ApiError('bad_fields', 'invalid fields', { details: [{ field: '', message }] })
+}
+
+const ISSUE_MESSAGES = {
+  chain_unavailable: 'the chain cannot be reached; nothing was done, send the request again',
+  registry_refused: 'this gateway cannot write to the registry now; nothing was done',
+  fee_too_high: 'the chain asks for more than this gateway may pay; nothing was done',
+  overloaded: 'too much is waiting; nothing was done, send the request again',
+  store_unavailable:
+    'the service cannot keep or read payloads now; nothing was done, send the request again',
+  signer_unavailable: 'the signer cannot be used now; nothing was done, send the request again',
+  account_shared: 'another program writes with the account of this gateway',
+  stopping: 'the service is stopping; nothing was done',
+  idempotency_key_reused: 'the Idempotency-Key was used before, with another body',
+  not_issued: 'no such document',
+  erased: 'the document has been erased',
+  other_issuer: "the document is another issuer's",
+  conflict: 'the registry has this document with another expiry',
+  distrusted:
+    'the registry has this document, of an account that is distrusted; an operator can issue it again',
+  already_revoked: 'the document is permanently revoked',
+  already_superseded: 'the document has a successor already',
+  not_suspended: 'the document is not suspended',
+  change_pending: 'the opposite is not on the chain yet; nothing was done, send the request again',
+} as const
+
+function translateIssue(error: IssueError): ApiError {
+  // The batcher handles it by trying again with fewer.
+  const code = error.code === 'too_large' ? 'registry_refused' : error.code
+  return new ApiError(code, ISSUE_MESSAGES[code], { cause: error })
+}
+
+function translateFormat(error: FormatError): ApiError {
+  const { code, message } = error
+  if (code.startsWith('public_id_'))
+    return new ApiError('bad_public_id', message, {
+      details: [{ field: 'publicId', message }],
+    })
+  if (code === 'cid_malformed') return new ApiError('bad_cid', message)
+  if (code.startsWith('json_')) return new ApiError('bad_json', message)
+  return new ApiError('internal', 'internal error', { cause: error })
+}

@@ -1,0 +1,232 @@
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { check, fieldProblem, ndjson } from '../resources/schemas.ts'
+import { COMPONENTS } from './components.ts'
+import { type ApiErrorCode, STATUS } from './errors.ts'
+import { NDJSON } from './ndjson.ts'
+import { aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
+
+type Json = Record<string, unknown>
+
+const COMPONENT_PREFIX = '#/components/schemas/'
+
+const CONFIG: ConversionConfig = {
+  target: 'draft-2020-12',
+  typeMode: 'input',
+  errorMode: 'throw',
+  // Their rules are said in `v.metadata` or a description beside them.
+  ignoreActions: ['check', 'partial_check', 'raw_check'],
+  overrideRef: ({ referenceId }) => `${COMPONENT_PREFIX}${referenceId}`,
+}
+
+/** The envelope of every failure (spec §3). */
+const failure = v.object({
+  success: v.literal(false),
+  data: v.strictObject({}),
+  error: v.object({
+    code: v.pipe(
+      v.picklist(Object.keys(STATUS) as ApiErrorCode[]),
+      v.description('Stable. `/docs#error-<code>` says what to do.'),
+    ),
+    message: v.pipe(v.string(), v.description('For people; may change.')),
+    details: v.exactOptional(v.array(v.union([fieldProblem, check]))),
+    requestId: v.string(),
+  }),
+})
+
+/**
+ * @param service Its address, without a slash at the end, and the version of its software.
+ * @returns The OpenAPI 3.1 document of these operations, as JSON.
+ */
+export function describeApi(
+  operations: readonly Operation[],
+  { baseUrl, version }: { baseUrl: string; version: string },
+): Json {
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [operation.method]: describeOperation(operation) }
+  }
+  const used = new Set<string>(operations.map(({ tag }) => tag))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'document-registry',
+      version,
+      summary: 'Issues documents with a QR code that anybody can check against a blockchain.',
+      description: INTRODUCTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: Object.entries(TAGS)
+      .filter(([name]) => used.has(name))
+      .map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+      schemas: { ...toJsonSchemaDefs(COMPONENTS, CONFIG), Failure: convert(failure) },
+    },
+  }
+}
+
+const INTRODUCTION = `Send your API key as \`Authorization: Bearer <key>\`, and JSON as
+\`Content-Type: application/json\`. Give each request that issues an \`Idempotency-Key\`: then it can
+be repeated. 429 and 503 say with \`Retry-After\` when.
+
+Every JSON answer is an object with \`success\` and \`data\`. A failure has an empty
+\`data\`, and an \`error\` with a stable \`code\`.
+
+\`/v1\` is the version. \`/api\` is another name of it: each operation under \`/v1/\` is served under
+\`/api/\` too. Within the version nothing is removed or changes its meaning; answers may gain members.
+Every GET answers HEAD as well.`
+
+function describeOperation(operation: Operation): Json {
+  const { operationId, tag, summary, description, scope, body, path } = operation
+  const alias = aliasOf(path)?.replaceAll(/:(\w+)/g, '{$1}')
+  const text = [description, alias && `Alias: \`${alias}\`.`].filter(Boolean).join('\n\n')
+  const parameters = [
+    ...describeParameters('path', operation.parameters),
+    ...describeParameters('query', operation.query),
+    ...describeParameters('header', operation.headers),
+  ]
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(text && { description: text }),
+    ...(alias && { 'x-alias': alias }),
+    security: scope === 'public' ? [] : [{ apiKey: [scope] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: describeBody(body) }),
+    responses: { ...describeSuccesses(operation), ...describeFailures(operation) },
+  }
+}
+
+function describeBody(body: NonNullable<Operation['body']>): Json {
+  const { schema, lines, example, mediaType = 'application/json', isOptional, isNdjsonToo } = body
+  return {
+    required: !isOptional,
+    content: {
+      [mediaType]: { schema: convert(schema), ...(lines && itemsOf(convert(lines))), example },
+      ...(isNdjsonToo && {
+        [NDJSON]: {
+          schema: convert(ndjson),
+          ...itemsOf((convert(schema).items ?? {}) as Json),
+          example: (example as unknown[]).map((one) => `${JSON.stringify(one)}\n`).join(''),
+        },
+      }),
+    },
+  }
+}
+
+/** The schema of one line, by the name that it has from OpenAPI 3.2 on. */
+const itemsOf = (schema: Json) => ({ 'x-itemSchema': schema })
+
+function describeParameters(place: 'path' | 'query' | 'header', entries: v.ObjectEntries = {}) {
+  const { properties = {}, required = [] } = convert(v.object(entries)) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: place,
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema,
+  }))
+}
+
+function describeSuccesses({ responses }: Operation): Json {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, success]) => [
+      status,
+      {
+        description: success.description,
+        ...(success.headers && {
+          headers: Object.fromEntries(
+            describeParameters('header', success.headers).map(({ name, in: _, ...header }) => [
+              name,
+              header,
+            ]),
+          ),
+        }),
+        ...contentOf(success),
+      },
+    ]),
+  )
+}
+
+function contentOf({ data, content, lines, example }: Success): { content?: Json } {
+  if (data)
+    return {
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { success: { const: true }, data: convert(data) },
+            required: ['success', 'data'],
+          },
+          ...(example !== undefined && { example: { success: true, data: example } }),
+        },
+      },
+    }
+  if (!content) return {}
+  return {
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, schema]) => [
+        type,
+        {
+          ...(schema && { schema: convert(schema) }),
+          ...(type === NDJSON && lines && itemsOf(convert(lineOf(lines)))),
+          ...(example !== undefined && { example }),
+        },
+      ]),
+    ),
+  }
+}
+
+/** An envelope with the number of its line. */
+function lineOf(data: v.GenericSchema): v.GenericSchema {
+  const line = v.pipe(v.number(), v.integer(), v.minValue(1))
+  return v.union([
+    v.object({ line, success: v.literal(true), data }),
+    v.object({ line, ...failure.entries }),
+  ])
+}
+
+/**
+ * One response for each status, which names the codes that it can have; beside the answer without
+ * an envelope that the operation declares for it.
+ */
+function describeFailures(operation: Operation): Json {
+  const codes = [...new Set(errorsOf(operation))]
+  const statuses = [...new Set(codes.map((code) => STATUS[code]))].sort()
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const possible = codes.filter((code) => STATUS[code] === status)
+      const named = possible.map((code) => `\`${code}\``).join(', ')
+      const other = operation.responses[status]
+      return [
+        status,
+        {
+          description: other ? `${named}. ${other.description}` : named,
+          content: {
+            ...(other && contentOf(other).content),
+            'application/json': {
+              schema: {
+                $ref: `${COMPONENT_PREFIX}Failure`,
+                properties: { error: { properties: { code: { enum: possible } } } },
+              },
+            },
+          },
+        },
+      ]
+    }),
+  )
+}
+
+function convert(schema: v.GenericSchema): Json {
+  const config = { ...CONFIG, definitions: COMPONENTS }
+  const { $schema: _, $defs: __, ...json } = toJsonSchema(schema, config) as Json
+  return json
+}

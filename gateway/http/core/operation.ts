@@ -1,0 +1,157 @@
+import type { Context, Hono } from 'hono'
+import type * as v from 'valibot'
+import type { FindKey, Scope } from '#keys/grant.ts'
+import { authorize } from './authorize.ts'
+import type { Env } from './env.ts'
+import { ApiError, type ApiErrorCode } from './errors.ts'
+import { chargeUnserved, isLimited } from './rate-limits.ts'
+import type { Query } from './request.ts'
+
+/**
+ * One kind of success, or a failure without the envelope. At most one of `data` and `content`;
+ * neither means an empty body.
+ */
+export type Success = {
+  description: string
+  /** The `data` of the envelope. */
+  data?: v.GenericSchema
+  /** Without the envelope, by media type; `null` is bytes or text of any form. */
+  content?: Record<string, v.GenericSchema | null>
+  /** Of an answer in NDJSON: the `data` of a line that succeeded. */
+  lines?: v.GenericSchema
+  headers?: v.ObjectEntries
+  /** Of `data`, or of the only content. A test compares it with the answer of a real gateway. */
+  example?: unknown
+}
+
+/**
+ * What a route accepts and returns: the one source of its checks, of its entry in `/openapi.json`,
+ * and of the generated client.
+ */
+export type Operation<
+  P extends string = string,
+  Q extends v.ObjectEntries = v.ObjectEntries,
+  S extends Scope | 'public' = Scope | 'public',
+> = {
+  /** Unique; the name of the method in generated clients. */
+  operationId: string
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** As Hono writes it: `/v1/documents/:publicId`. */
+  path: P
+  tag: Tag
+  summary: string
+  /** CommonMark. */
+  description?: string
+  /** What the API key must have; `public` needs none. */
+  scope: S
+  /** The parameters in the path, each of them. */
+  parameters?: v.ObjectEntries
+  /** The query parameters. Routes with a scope refuse any other. */
+  query: Q
+  /** Request headers beside `Authorization` and `Content-Type`, in lower case. */
+  headers?: v.ObjectEntries
+  /**
+   * `example` is a request that a test sends to a real gateway. A route with `isOptional` reads it
+   * by `readOptionalJson`.
+   */
+  body?: {
+    schema: v.GenericSchema
+    mediaType?: string
+    example: unknown
+    isOptional?: true
+    /** Whether a client may send the elements of the array as NDJSON. */
+    isNdjsonToo?: true
+    /** Of a body in NDJSON: one line. */
+    lines?: v.GenericSchema
+  }
+  /** The value of each required query parameter in the example. */
+  exampleQuery?: Record<string, string>
+  responses: Record<number, Success>
+  /** Beside those that {@link errorsOf} adds. */
+  errors: readonly ApiErrorCode[]
+}
+
+/** The sections of the reference, in their order. */
+export const TAGS = {
+  Documents: 'Issue, retrieve and change documents.',
+  Batches: 'Issue many documents by one transaction, and change them together.',
+  Verification: 'Check a document. Needs nothing of the issuer.',
+  Events: 'What happened to documents, in order.',
+  Webhooks: 'Events, sent to an address of yours.',
+  Keys: 'API keys, for administrators.',
+  Public: 'For readers and programs without an API key.',
+  Service: 'The state and the description of this service.',
+} as const
+export type Tag = keyof typeof TAGS
+
+/** Fixes the types of an operation that are not written out. */
+export function operation<
+  const P extends string,
+  Q extends v.ObjectEntries,
+  const S extends Scope | 'public',
+>(declared: Operation<P, Q, S>): Operation<P, Q, S> {
+  return declared
+}
+
+/** @returns Every code that the operation can fail with, but for `internal`, which is a bug. */
+export function errorsOf({
+  path,
+  scope,
+  body,
+  parameters,
+  query,
+  errors,
+}: Operation): ApiErrorCode[] {
+  const named = { ...parameters, ...query }
+  return [
+    ...(isLimited(path) ? (['rate_limited'] as const) : []),
+    ...(scope !== 'public' ? (['unauthorized', 'forbidden', 'bad_query'] as const) : []),
+    ...('publicId' in named ? (['bad_public_id'] as const) : []),
+    ...(body && !body.mediaType
+      ? (['not_json', 'too_large', 'bad_json', 'bad_fields'] as const)
+      : []),
+    ...errors,
+  ]
+}
+
+type Handler<P extends string, Q extends v.ObjectEntries> = (
+  c: Context<Env & { Variables: { query: Query<Q> } }, P>,
+) => Response | Promise<Response>
+
+/** @returns The same operation under `/api`, which is another name of `/v1` (spec §6). */
+export function aliasOf(path: string): string | undefined {
+  return path.startsWith('/v1/') ? path.replace('/v1/', '/api/') : undefined
+}
+
+/** Serves an operation to requests whose API key has its scope; under its alias too. */
+export function serve<P extends string, Q extends v.ObjectEntries>(
+  app: Hono<Env>,
+  { method, path, scope, query }: Operation<P, Q, Scope>,
+  findKey: FindKey,
+  handler: Handler<P, Q>,
+): void {
+  for (const served of [path, aliasOf(path)])
+    if (served !== undefined)
+      app.on(method.toUpperCase(), served, authorize(findKey, scope, query), (c) =>
+        handler(c as unknown as Parameters<Handler<P, Q>>[0]),
+      )
+}
+
+/** Answers every other method of a path with 405 and `Allow` (RFC 9110 §15.5.6), not 404. */
+export function refuseOtherMethods(app: Hono<Env>, path: string, known: Iterable<string>): void {
+  app.all(path, async (c) => {
+    await chargeUnserved(c)
+    throw new ApiError('method_not_allowed', 'method not allowed', {
+      headers: { Allow: [...known].join(', ') },
+    })
+  })
+}
+
+/** Serves an operation to everybody. Its handler reads the query by itself. */
+export function servePublic<P extends string, Q extends v.ObjectEntries>(
+  app: Hono<Env>,
+  { method, path }: Operation<P, Q, 'public'>,
+  handler: (c: Context<Env, P>) => Response | Promise<Response>,
+): void {
+  app.on(method.toUpperCase(), path, (c) => handler(c as unknown as Context<Env, P>))
+}

@@ -1,0 +1,31 @@
+import { createShares, type Limits } from '#base/shares.ts'
+import { ApiError } from './errors.ts'
+
+/** Limits how many requests do something at the same time. */
+export type Places = {
+  /**
+   * @returns A function that leaves the place; more than one call does nothing.
+   * @throws {ApiError} `overloaded` when no place is free, or the owner's share is taken.
+   */
+  enter(owner: string): () => void
+}
+
+/** @param what They do, for the message. */
+export function createPlaces({ all, each }: Limits, what: string): Places {
+  const shares = createShares({ all, each })
+  return {
+    enter(owner) {
+      if (!shares.take(owner))
+        throw new ApiError(
+          'overloaded',
+          `at most ${each} ${what} of one tenant, and ${all} in all, at a time; send the request again`,
+          { headers: { 'Retry-After': '10' } },
+        )
+      let left = false
+      return () => {
+        if (!left) shares.give(owner)
+        left = true
+      }
+    },
+  }
+}

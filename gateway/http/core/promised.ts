@@ -1,0 +1,23 @@
+import type { Standing } from '#promise/intent.ts'
+import type { DocumentKey } from '#verifier/ports.ts'
+import type { VerdictStatus } from '#verifier/verdict.ts'
+import { HEAD_BEHIND, unverifiable } from './errors.ts'
+
+/** Where the intent to issue this document stands; `undefined` when the outbox has none. */
+export type StandingOf = (key: DocumentKey) => Promise<Standing | undefined>
+
+/**
+ * @param status The verdict's: only a document that reads as not issued may be promised.
+ * @returns Whether this gateway promised the document, and it is not on the chain yet.
+ * @throws {ApiError} `unverifiable` when this gateway has seen it there: the node is behind.
+ */
+export async function isPromised(
+  standingOf: StandingOf,
+  key: DocumentKey,
+  status: VerdictStatus,
+): Promise<boolean> {
+  if (status !== 'not_issued') return false
+  const standing = await standingOf(key)
+  if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
+  return standing !== undefined
+}

@@ -1,0 +1,91 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import type { RateLimiter } from '#base/rate-limit.ts'
+import type { Grant } from '#keys/grant.ts'
+import { countedAddress } from './client-address.ts'
+import { ANY_ORIGIN } from './cors.ts'
+import type { Env, RateLimits } from './env.ts'
+import { ApiError } from './errors.ts'
+
+/** Their routes take an API key, which has a quota of its own. */
+const TAKES_KEY = /^\/(v1|api)\//
+/** A load balancer is never refused. */
+const UNLIMITED = '/healthz'
+/** Each has a quota of its own: a monitor goes on while other requests use up its address's. */
+const MONITORED = ['/readyz', '/metrics']
+
+/** @returns Whether requests to a path count for their key or address. */
+export const isLimited = (path: string): boolean => path !== UNLIMITED
+
+/** @returns Whether monitors and load balancers ask for a path, over and over. */
+export const isMonitored = (path: string): boolean => [UNLIMITED, ...MONITORED].includes(path)
+
+/** Limits requests to public routes by address, and lets `authorize` limit the others by key. */
+export function limitRates(limits: RateLimits): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    c.set('rateLimits', limits)
+    const { path, method } = c.req
+    // A preflight that is refused would hide the reason from the page.
+    if (!TAKES_KEY.test(path) && isLimited(path) && method !== 'OPTIONS') await chargeAddress(c)
+    return next()
+  }
+}
+
+/** @throws {ApiError} `rate_limited` when the key has used up its quota. */
+export async function chargeKey(c: Context, { id, rateLimit }: Grant): Promise<void> {
+  const { keys, perKey }: RateLimits = c.get('rateLimits')
+  const limit = rateLimit ?? perKey
+  if (limit !== undefined) await charge(c, keys, { policy: 'key', name: id, limit })
+}
+
+/**
+ * @param count As how many requests it counts.
+ * @throws {ApiError} `rate_limited` when the client's address has used up its quota.
+ */
+export async function chargeAddress(c: Context, count = 1): Promise<void> {
+  const { addresses, perAddress, addressOf }: RateLimits = c.get('rateLimits')
+  if (perAddress === undefined) return
+  const address = countedAddress(addressOf(c))
+  const name = MONITORED.includes(c.req.path) ? `${address} ${c.req.path}` : address
+  await charge(c, addresses, { policy: 'address', name, limit: perAddress }, count)
+}
+
+/**
+ * Charges the address of a public route for work that costs as much as several requests, of which
+ * {@link limitRates} has counted one.
+ *
+ * @param cost Requests. A full quota is enough for any.
+ */
+export async function chargeCost(c: Context, cost: number): Promise<void> {
+  const { perAddress = 1 }: RateLimits = c.get('rateLimits')
+  await chargeAddress(c, Math.min(cost, perAddress) - 1)
+}
+
+/** Charges for a path or method that nobody serves: no route under `/v1` has asked for a key. */
+export async function chargeUnserved(c: Context): Promise<void> {
+  if (TAKES_KEY.test(c.req.path)) await chargeAddress(c)
+}
+
+type Quota = { policy: 'key' | 'address'; name: string; limit: number }
+
+/** The fields of draft-ietf-httpapi-ratelimit-headers-10. */
+async function charge(
+  c: Context,
+  limiter: RateLimiter,
+  { policy, name, limit }: Quota,
+  count = 1,
+): Promise<void> {
+  const takes = Array.from({ length: count }, () => limiter.take(name, limit))
+  const last = (await Promise.all(takes)).at(-1)
+  if (last === undefined) return
+  const { isAllowed, remaining, resetSeconds, retryAfterSeconds } = last
+  c.set('rateLimitFields', {
+    'RateLimit-Policy': `"${policy}";q=${limit};w=1`,
+    RateLimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
+  })
+  if (isAllowed) return
+  const { refused }: RateLimits = c.get('rateLimits')
+  refused(policy)
+  throw new ApiError('rate_limited', `at most ${limit} requests per second for each ${policy}`, {
+    headers: { 'Retry-After': `${retryAfterSeconds}`, ...(policy === 'address' && ANY_ORIGIN) },
+  })
+}

@@ -1,0 +1,82 @@
+import type { MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import { METHOD_NAME_ALL } from 'hono/router'
+import type { Log } from '#base/log.ts'
+import type { Metrics } from '#base/metrics.ts'
+import type { Env } from './env.ts'
+import { isMonitored } from './rate-limits.ts'
+
+/** The route template of this middleware: all that is logged of a request to an unknown path. */
+const ANY_PATH = '/*'
+/** Lines of one route and status in this time; what comes more often gets one line together. */
+const MAX_LINES = 10
+const WINDOW_SECONDS = 10
+
+/** A line of the log. */
+type Answered = {
+  method: string
+  /** The template; `*` for an unknown path. */
+  route: string
+  status: number
+  milliseconds: number
+  requestId: string
+}
+
+/**
+ * Gives each request an id, which its response carries, measures it, and logs it. The log has the
+ * template of the route and never the path: a path can hold a publicId. An id sent by a client is
+ * ignored, so that the ids in the log are unique.
+ */
+export function requestLog(log: Log, metrics: Pick<Metrics, 'served'>): MiddlewareHandler<Env> {
+  const write = createRequestLines(log)
+  return async (c, next) => {
+    const started = performance.now()
+    const requestId = crypto.randomUUID()
+    c.set('requestId', requestId)
+    await next()
+    if (!c.get('isEnvelope')) {
+      c.res.headers.set('X-Request-Id', requestId)
+      for (const [name, value] of Object.entries(c.get('rateLimitFields') ?? {}))
+        c.res.headers.set(name, value)
+    }
+    const matched = matchedRoutes(c)
+    // Others match too: middleware, and what refuses other methods.
+    const served = matched.findLast((one) => one.method !== METHOD_NAME_ALL)?.path
+    const template = served ?? matched.at(-1)?.path ?? ANY_PATH
+    const { method } = c.req
+    const { status } = c.res
+    const milliseconds = performance.now() - started
+    // Else each method on each path would make metrics of its own.
+    metrics.served({ method, route: served ?? '*', status, milliseconds })
+    const route = template === ANY_PATH ? '*' : template
+    write({ method, route, status, milliseconds: Math.round(milliseconds), requestId })
+  }
+}
+
+/**
+ * @returns Writes a line for each request. A flood of refusals, or of what monitors ask, must not
+ * fill the disk: it is summed up.
+ */
+export function createRequestLines(log: Log): (request: Answered) => void {
+  const counts = new Map<string, Pick<Answered, 'route' | 'status'> & { count: number }>()
+
+  function sumUp(): void {
+    for (const { count, ...kind } of counts.values())
+      if (count > MAX_LINES)
+        log.info('requests_summed', { ...kind, count: count - MAX_LINES, seconds: WINDOW_SECONDS })
+    counts.clear()
+  }
+
+  return (request) => {
+    const { route, status } = request
+    const isRefusal = status >= 400 && status < 500
+    if (isRefusal || isMonitored(route)) {
+      if (counts.size === 0) setTimeout(sumUp, WINDOW_SECONDS * 1000).unref()
+      const kind = `${route} ${status}`
+      const count = (counts.get(kind)?.count ?? 0) + 1
+      counts.set(kind, { route, status, count })
+      if (count > MAX_LINES) return
+    }
+    log.info('request', request)
+  }
+}

@@ -1,0 +1,153 @@
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { decodeUtf8, readAtMost, TooLargeError } from '#document/bytes.ts'
+import { type FieldProblem, mergeProblems } from '#document/errors.ts'
+import { isObject, type JsonValue, parseStrictJson } from '#document/json.ts'
+import { MAX_SENT_BYTES } from '#document/new-document.ts'
+import { ApiError } from './errors.ts'
+
+/** After a body that took longer, the API key is looked up again; milliseconds. */
+const SLOW_BODY_MS = 1_000
+
+/** The query parameters that a route knows. */
+export type Parameters<P extends v.ObjectEntries> = v.ObjectSchema<P, undefined>
+/** Their values. */
+export type Query<P extends v.ObjectEntries> = v.InferOutput<Parameters<P>>
+
+/**
+ * Reads the query of a route that knows these parameters.
+ *
+ * @throws {ApiError} `bad_query`, naming every parameter that is unknown, repeated, missing or
+ * malformed.
+ */
+export function readQuery<P extends v.ObjectEntries>(
+  c: Context,
+  parameters: Parameters<P>,
+): Query<P> {
+  const { url } = c.req
+  const sent = url.includes('?') ? new URL(url).searchParams : new URLSearchParams()
+  const misused = [...new Set(sent.keys())].flatMap((field) => {
+    if (!Object.hasOwn(parameters.entries, field)) return [{ field, message: 'unknown parameter' }]
+    return sent.getAll(field).length > 1 ? [{ field, message: 'must not be repeated' }] : []
+  })
+  const result = v.safeParse(parameters, Object.fromEntries(sent))
+  if (result.success && misused.length === 0) return result.output
+  throw new ApiError('bad_query', 'invalid query parameters', {
+    details: mergeProblems(misused, problemsOf(result.issues)),
+  })
+}
+
+/**
+ * @returns Whether `Accept` names the first media type and not the second, the default.
+ */
+export function prefers(c: Context, wanted: string, fallback: string): boolean {
+  const accept = (c.req.header('accept') ?? '').toLowerCase()
+  return accept.includes(wanted) && !accept.includes(fallback)
+}
+
+/** @param issues The issues that valibot reports. */
+export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldProblem[] {
+  return issues.map((issue) => ({
+    field: v.getDotPath(issue) ?? '',
+    message: isOfObject(issue) ? messageOfKey(issue) : issue.message,
+  }))
+}
+
+const isOfObject = ({ type }: v.BaseIssue<unknown>) => type === 'object' || type === 'strict_object'
+
+/** An object is wrong by a key: one that it must not have, or one that it lacks. */
+function messageOfKey({ expected, received }: v.BaseIssue<unknown>): string {
+  if (expected === 'never') return 'unknown field'
+  return received === 'undefined' ? 'is required' : 'must be an object'
+}
+
+/**
+ * @param schema Of an object.
+ * @param body Any JSON value.
+ * @throws {ApiError} `bad_fields`, naming every bad field.
+ */
+export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValue): T {
+  // To valibot an array is an object.
+  const result = isObject(body) ? v.safeParse(schema, body) : undefined
+  if (result?.success) return result.output
+  throw new ApiError('bad_fields', 'invalid fields', {
+    details: result ? problemsOf(result.issues) : [{ field: '', message: 'must be a JSON object' }],
+  })
+}
+
+/**
+ * Reads a JSON body of at most {@link MAX_SENT_BYTES} bytes.
+ *
+ * @throws {ApiError} `not_json` (content type or encoding), `too_large`, `bad_json`.
+ */
+export async function readJson(c: Context): Promise<JsonValue> {
+  assertJson(c)
+  return parseStrictJson(decode(await readBody(c)))
+}
+
+/**
+ * Reads a body that may be left out: clients send a Content-Type without one too.
+ *
+ * @returns `{}` for an empty body.
+ * @throws {ApiError} as {@link readJson}.
+ */
+export async function readOptionalJson(c: Context): Promise<JsonValue> {
+  const bytes = await readBody(c)
+  if (bytes.length === 0) return {}
+  assertJson(c)
+  return parseStrictJson(decode(bytes))
+}
+
+/** @throws {ApiError} `not_json` (content type or encoding). */
+export function assertJson(c: Context, accepted = 'application/json'): void {
+  const type = c.req.header('content-type') ?? ''
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
+    throw new ApiError('not_json', `Content-Type must be ${accepted}`)
+  if (c.req.header('content-encoding') !== undefined)
+    throw new ApiError('not_json', 'Content-Encoding is not supported')
+}
+
+async function readBody(c: Context): Promise<Uint8Array> {
+  try {
+    return await readBodyAtMost(c, MAX_SENT_BYTES)
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw new ApiError('bad_json', 'request body truncated', { cause: error })
+  }
+}
+
+/**
+ * Reads a body of at most `limit` bytes.
+ *
+ * @throws {ApiError} `too_large`; `unauthorized` when the API key was revoked while it came;
+ *   anything else when the body breaks off.
+ */
+export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Array> {
+  const started = performance.now()
+  const bytes = await readBytes(c, limit)
+  if (performance.now() - started > SLOW_BODY_MS) await c.get('assertKey')?.()
+  return bytes
+}
+
+async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new ApiError('too_large', `the body must be at most ${limit} bytes`, {
+      headers: { Connection: 'close' },
+    })
+  const announced = Number(c.req.header('content-length') ?? Number.NaN)
+  if (announced > limit) throw tooLarge()
+  if (announced >= 0) return new Uint8Array(await c.req.arrayBuffer())
+  try {
+    return await readAtMost(c.req.raw.body, limit)
+  } catch (error) {
+    throw error instanceof TooLargeError ? tooLarge() : error
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes)
+  } catch (cause) {
+    throw new ApiError('bad_json', 'not UTF-8', { cause })
+  }
+}

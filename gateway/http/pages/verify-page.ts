@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { PageConfig } from '#web/config.ts'
+
+/** The built page, by the set-up or `npm run page`. */
+export const PAGE_FILE = new URL('../../../dist/verify.html', import.meta.url)
+
+const NO_CONFIG = '<script type="application/json" id="config">null</script>'
+const POLICY = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/
+
+/** The verify page as it is served: one HTML file, and its policy for a header. */
+export type VerifyPage = { html: string; policy: string }
+
+/**
+ * Puts a configuration into the built page. It is data, which no hash of the policy covers.
+ *
+ * @param html The built page.
+ * @throws {Error} if the page has no place for it.
+ */
+export function withConfig(html: string, config: PageConfig): string {
+  if (!html.includes(NO_CONFIG)) throw new Error('the verify page has no place for a configuration')
+  // Only `<` could end the script element.
+  const json = JSON.stringify(config).replaceAll('<', '\\u003c')
+  return html.replace(NO_CONFIG, () => NO_CONFIG.replace('null', () => json))
+}
+
+/**
+ * @throws {Error} when the set-up has not built the page.
+ */
+export function readVerifyPage(config: PageConfig): VerifyPage {
+  if (!existsSync(PAGE_FILE)) throw new Error('the verify page is not built: npm run page')
+  const html = withConfig(readFileSync(PAGE_FILE, 'utf8'), config)
+  const policy = POLICY.exec(html)?.[1]
+  if (policy === undefined) throw new Error('the verify page has no policy')
+  return { html, policy: forHeader(policy, config) }
+}
+
+/** The directives that a meta element cannot hold, and the hosts that the page may connect to. */
+function forHeader(policy: string, { rpc, ipfs }: PageConfig): string {
+  const plain = [...rpc, ...ipfs]
+    .map((url) => new URL(url).origin)
+    .filter((origin) => origin.startsWith('http:'))
+  // Any https: readers may choose their own nodes, also one on their own machine.
+  const connect = [
+    "'self'",
+    'https:',
+    'http://localhost:*',
+    'http://127.0.0.1:*',
+    ...new Set(plain),
+  ]
+  return `${policy.replace(/connect-src [^;]*/, `connect-src ${connect.join(' ')}`)}; frame-ancestors 'none'`
+}

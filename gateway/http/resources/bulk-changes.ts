@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context, Hono } from 'hono'
+import type { NewDeadline } from '#base/deadline.ts'
+import { splitLines } from '#base/lines.ts'
+import type { Log } from '#base/log.ts'
+import { createTurns, type Turns } from '#base/shares.ts'
+import { turnAfter } from '#base/turns.ts'
+import type { Hex } from '#document/hex.ts'
+import { decodeJsonText, type JsonValue, parseStrictJson } from '#document/json.ts'
+import { type FindKey, type Grant, shareOf } from '#keys/grant.ts'
+import type { Revised, Revising, RevisionRequest } from '#promise/revise.ts'
+import type { Env } from '../core/env.ts'
+import { failureOf } from '../core/envelope.ts'
+import { ApiError } from '../core/errors.ts'
+import { answerLines, isNdjson } from '../core/ndjson.ts'
+import { serve } from '../core/operation.ts'
+import { createPatience, type Patience } from '../core/patience.ts'
+import { createPlaces } from '../core/places.ts'
+import { assertJson, parseBody, readBodyAtMost } from '../core/request.ts'
+import { prefersAsync } from '../core/request-headers.ts'
+import { BULK_CHANGES, MAX_ENTRIES } from './bulk-change-operations.ts'
+import { changeableOf, type PathDeps } from './document-path.ts'
+import { presentRevised } from './revisions.ts'
+
+export type BulkChangeDeps = PathDeps & {
+  findKey: FindKey
+  revising: Revising
+  /** How long a request waits for a block; milliseconds. */
+  wait: number
+  newDeadline: NewDeadline
+  log: Log
+}
+
+/** Bytes: each entry takes some 130. */
+const MAX_BYTES = 2 * 1024 * 1024
+const MAX_LINE = 1024
+/** Requests until they are answered: each takes memory for its entries and their answers. */
+const MAX_REQUESTS = { all: 16, each: 4 }
+/** Entries under way: eight full transactions of one tenant, which leave room for others. */
+const MAX_UNDER_WAY = { all: 2_400, each: 1_600 }
+/** Entries of a request that begin in one turn of the event loop: about 6 ms. */
+const ENTRIES_A_TURN = 64
+/** Between looks while the node does not show a change that is in a block. */
+const LOOK_INTERVAL_MS = 250
+
+type BulkChange = (typeof BULK_CHANGES)[number]
+/** What the entries of one request share. */
+type Request = {
+  change: BulkChange
+  patience: Patience
+  grant: Grant
+  assertKey: () => Promise<void>
+  requestId: string
+}
+
+/** Revokes, suspends and releases many documents, each by itself. */
+export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
+  const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
+  const turns = createTurns(MAX_UNDER_WAY)
+  for (const change of BULK_CHANGES)
+    serve(app, change.operation, deps.findKey, async (c) => {
+      const share = shareOf(c.get('grant'))
+      const leave = places.enter(share)
+      try {
+        const entries = await readEntries(c)
+        const request = {
+          ...{ change, grant: c.get('grant'), assertKey: c.get('assertKey') },
+          requestId: c.get('requestId'),
+          patience: createPatience(prefersAsync(c.req.header('prefer')) ? 0 : deps.wait),
+        }
+        const answers = workOff(entries, { turns, share }, (entry, i) =>
+          answerOf(deps, entry, i + 1, request),
+        )
+        const { promise: read, resolve: done } = Promise.withResolvers<void>()
+        // Entries that were read are carried out even if the client leaves.
+        void Promise.allSettled([...answers, read]).then(leave)
+        return answerLines(c, inOrder(answers), { done })
+      } catch (error) {
+        leave()
+        throw error
+      }
+    })
+}
+
+/** One line or element as it was sent, parsed as JSON; or why it could not be. */
+type Entry = { value: JsonValue } | { error: unknown }
+
+/** @throws {ApiError} `not_json`, `too_large`, `bad_json`, `bad_fields`. */
+async function readEntries(c: Context): Promise<Entry[]> {
+  const isLines = isNdjson(c)
+  if (!isLines) assertJson(c, 'application/json or application/x-ndjson')
+  const bytes = await readBodyAtMost(c, MAX_BYTES).catch((cause) => {
+    throw cause instanceof ApiError
+      ? cause
+      : new ApiError('bad_json', 'request body truncated', { cause })
+  })
+  const entries = isLines ? await entriesOfLines(bytes) : entriesOfArray(bytes)
+  if (entries.length > MAX_ENTRIES)
+    throw new ApiError('too_large', `at most ${MAX_ENTRIES} entries`)
+  if (entries.length === 0) throw badEntry('must have at least one entry')
+  return entries
+}
+
+async function entriesOfLines(bytes: Uint8Array): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for await (const line of splitLines([bytes], MAX_LINE)) {
+    entries.push(parseLine(line))
+    await turnAfter(entries.length, ENTRIES_A_TURN)
+    if (entries.length > MAX_ENTRIES) break
+  }
+  return entries
+}
+
+function parseLine(line: Uint8Array | undefined): Entry {
+  if (line === undefined)
+    return { error: new ApiError('too_large', `a line must have at most ${MAX_LINE} bytes`) }
+  try {
+    return { value: parseStrictJson(decodeJsonText(line)) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function entriesOfArray(bytes: Uint8Array): Entry[] {
+  const values = parseStrictJson(decodeJsonText(bytes))
+  if (!Array.isArray(values)) throw badEntry('must be an array')
+  return values.map((value) => ({ value }))
+}
+
+function badEntry(message: string): ApiError {
+  return new ApiError('bad_fields', 'invalid fields', { details: [{ field: '', message }] })
+}
+
+/** @returns The envelope of one line. Never rejects. */
+async function answerOf(
+  deps: BulkChangeDeps,
+  entry: Entry,
+  line: number,
+  request: Request,
+): Promise<object> {
+  try {
+    if ('error' in entry) throw entry.error
+    return { line, success: true, data: await changeOne(deps, entry.value, request) }
+  } catch (error) {
+    return { line, ...failureOf(error, request.requestId, deps.log).body }
+  }
+}
+
+async function changeOne(
+  deps: BulkChangeDeps,
+  value: JsonValue,
+  { change, patience, grant, assertKey }: Request,
+): Promise<object> {
+  // Thousands of entries take minutes, and a stolen key may be revoked meanwhile.
+  await assertKey()
+  const { publicId, documentHash: hash, batchRoot, ...body } = parseBody<Named>(change.entry, value)
+  const deadline = deps.newDeadline()
+  const name =
+    publicId !== undefined
+      ? { publicId }
+      : { documentHash: hash as Hex, ...(batchRoot && { root: batchRoot as Hex }) }
+  const { key, validUntil } = await changeableOf(deps, grant, name, deadline)
+  const { documentHash } = key
+  const revised = await reviseWhile(deps, patience, {
+    intent: { ...change.read(documentHash, body), ...key, tenant: grant.tenant },
+    validUntil,
+  })
+  const changed = presentRevised(revised, change.changedAt, deps.addresses)
+  return { ...(publicId !== undefined && { publicId }), documentHash, ...changed }
+}
+
+/** An entry: how it names a document, and the body that a request for it alone would have. */
+type Named = { publicId?: string; documentHash?: string; batchRoot?: string; reason?: string }
+
+/** Waits on for what is promised, as long as blocks come. A repeat is harmless. */
+async function reviseWhile(
+  { revising, newDeadline }: BulkChangeDeps,
+  patience: Patience,
+  request: Pick<RevisionRequest, 'intent' | 'validUntil'>,
+): Promise<Revised> {
+  for (;;) {
+    const wait = patience.left()
+    const revised = await revising.revise({ ...request, wait, deadline: newDeadline() })
+    if (revised.status !== 'pending') patience.progressed()
+    if (revised.status !== 'pending' || patience.left() === 0) return revised
+    await sleep(Math.min(LOOK_INTERVAL_MS, patience.left()))
+  }
+}
+
+/** @returns The result of each piece of work, in order, before it is begun. */
+function workOff<T, R>(
+  items: readonly T[],
+  { turns, share }: { turns: Turns; share: string },
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R>[] {
+  const results = items.map(() => Promise.withResolvers<R>())
+  void beginAll()
+  return results.map(({ promise }) => promise)
+
+  async function beginAll(): Promise<void> {
+    for (const [i, { resolve, reject }] of results.entries()) {
+      const { done } = await turns.begin(share, () => work(items[i] as T, i))
+      done.then(resolve, reject)
+      await turnAfter(i + 1, ENTRIES_A_TURN)
+    }
+  }
+}
+
+async function* inOrder<T>(results: readonly Promise<T>[]): AsyncGenerator<T> {
+  for (const result of results) yield await result
+}

@@ -1,0 +1,113 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { NewDeadline } from '#base/deadline.ts'
+import { toHex } from '#document/hex.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import type { FindKey } from '#keys/grant.ts'
+import type { IsErased } from '#promise/erase.ts'
+import type { PayloadStore } from '#promise/ports.ts'
+import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
+import { readBatch } from '#verifier/checks/batch.ts'
+import { ChainError } from '#verifier/errors.ts'
+import type { Check } from '#verifier/verdict.ts'
+import { keyOf, type VerifyOptions } from '#verifier/verify.ts'
+import type { Env } from '../core/env.ts'
+import { PRIVATE } from '../core/envelope.ts'
+import { ApiError, HEAD_BEHIND, unverifiable } from '../core/errors.ts'
+import { operation, serve } from '../core/operation.ts'
+import { isPromised, type StandingOf } from '../core/promised.ts'
+import type { Addresses } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type BundleDeps = {
+  findKey: FindKey
+  bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
+  standingOf: StandingOf
+  store: PayloadStore
+  isErased: IsErased
+  addresses: Addresses
+  verifyOptions: Pick<VerifyOptions, 'maxHeadAge'>
+  newDeadline: NewDeadline
+}
+
+const bundleSchema = v.object({
+  type: v.literal('document-registry-bundle'),
+  v: v.literal(1),
+  publicId: schemas.publicId,
+  registry: schemas.registry,
+  batch: v.nullable(v.string()),
+  sealed: v.nullable(v.string()),
+  stateProof: schemas.stateProof,
+  unprovenEvent: v.nullable(
+    v.object({
+      transactionHash: schemas.hash,
+      blockHash: schemas.hash,
+      logIndex: schemas.count,
+    }),
+  ),
+})
+
+const BUNDLE = operation({
+  operationId: 'retrieveBundle',
+  method: 'get',
+  path: '/v1/documents/:publicId/bundle',
+  tag: 'Verification',
+  summary: 'Save a proof that needs no network',
+  description:
+    'One JSON file, without the envelope, from which anybody verifies the document against the hash of a block that they trust. It holds the document and its key.',
+  scope: 'documents:read',
+  parameters: { publicId: schemas.sentPublicId },
+  query: {},
+  responses: {
+    200: {
+      description: 'The bundle, for the newest block; also of a document that was never issued.',
+      content: { 'application/json': bundleSchema },
+      headers: { 'Content-Disposition': v.string() },
+    },
+  },
+  errors: ['erased', 'unverifiable', 'store_unavailable'],
+})
+export const bundleOperations = [BUNDLE]
+
+export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
+  const { findKey, standingOf, store, bundleOf, verifyOptions } = deps
+  const { newDeadline, isErased, addresses } = deps
+  serve(app, BUNDLE, findKey, async (c) => {
+    const publicId = c.req.param('publicId')
+    const decoded = decodePublicId(publicId)
+    const key =
+      decoded.kind === 'single'
+        ? keyOf(decoded)
+        : (await readBatch(decoded, addresses.registry, [store])).key
+    if (key && (await isErased(key.documentHash)))
+      throw new ApiError('erased', 'the document has been erased')
+    const bundle = await newDeadline()
+      .within((signal) => bundleOf(publicId, signal))
+      .catch((error) => {
+        if (!(error instanceof ChainError)) throw error
+        const { code, cause } = error
+        if (code === 'batch_unknown') throw unverifiable([cause as Check])
+        throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
+      })
+    // Read the bundle as its recipient will, before it goes out.
+    const { blockHash, blockTime } = readBundle(bundle).block
+    assertFresh(blockTime, verifyOptions.maxHeadAge)
+    const { status, checks } = await verifyBundle(bundle, {
+      registry: bundle.registry,
+      trustedBlocks: [blockHash],
+    })
+    // The document will be on the chain soon, so its absence must not be proven now.
+    if (await isPromised(standingOf, keyOf(decoded), status)) throw unverifiable(HEAD_BEHIND)
+    if (status === 'unverifiable') throw unverifiable(checks)
+    return c.json(bundle, 200, {
+      ...PRIVATE,
+      'Content-Disposition': `attachment; filename="${toHex(decoded.hash.subarray(0, 8))}.bundle.json"`,
+    })
+  })
+}
+
+/** A node that stands still also returns proofs, without anything that came later. */
+function assertFresh(blockTime: number, maxHeadAge = Infinity): void {
+  if (Date.now() / 1000 - blockTime > maxHeadAge)
+    throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])
+}

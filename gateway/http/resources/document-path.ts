@@ -1,0 +1,146 @@
+import type { Deadline } from '#base/deadline.ts'
+import { encodeEntry } from '#document/batch/entry.ts'
+import { rootOf } from '#document/batch/tree.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import type { FindDocument, FoundDocument } from '#documents/find.ts'
+import { type Grant, tenantOf } from '#keys/grant.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { RecordKey } from '#promise/record.ts'
+import { readBatch } from '#verifier/checks/batch.ts'
+import type { BatchPath, DocumentKey } from '#verifier/ports.ts'
+import { keyOf, type VerifyOptions } from '#verifier/verify.ts'
+import { ApiError, unverifiable } from '../core/errors.ts'
+import type { Addresses } from './present.ts'
+
+// A request names a document by its publicId, by its documentHash, or in a batch by root and hash.
+// `FindDocument` decides whether the API key may name it.
+
+export type PathDeps = {
+  findDocument: FindDocument
+  addresses: Addresses
+  verifyOptions: Pick<VerifyOptions, 'blocks'>
+}
+
+export type DocumentName = { publicId: string } | RecordKey
+
+const HASH = /^0x[0-9a-f]{64}$/i
+
+/** @param text A publicId or a documentHash, as it is in a path. */
+export function nameIn(text: string): DocumentName {
+  return HASH.test(text) ? { documentHash: text.toLowerCase() as Hex } : { publicId: text }
+}
+
+/**
+ * @param text A publicId, returned as it is, or a documentHash.
+ * @throws {ApiError} `not_found`; `erased`; `unverifiable` when the payload, which leads to the
+ *   publicId, or the batch block is missing.
+ */
+export async function publicIdOf(
+  deps: PathDeps,
+  grant: Grant,
+  text: string,
+  deadline: Deadline,
+): Promise<string> {
+  const name = nameIn(text)
+  if ('publicId' in name) {
+    // Also a document of another issuer: the chain knows it.
+    if (tenantOf(grant) === null) return text
+    if (decodePublicId(text).issuerId !== deps.addresses.issuerId) throw notFound()
+    await findNamed(deps, grant, name, deadline)
+    return text
+  }
+  const { found } = await findNamed(deps, grant, name, deadline)
+  const opening = await found.open()
+  if (opening.status === 'erased') throw new ApiError('erased', 'the document has been erased')
+  if (opening.status === 'opened') return opening.publicId
+  if (!found.isIndexed) throw notFound()
+  throw unverifiable([{ check: 'content', outcome: 'unknown', code: 'missing' }])
+}
+
+/** A document to change. */
+export type Changeable = {
+  /** Of the record to change. */
+  key: RecordKey
+  /** Of a document in a batch, the expiry in its leaf; seconds of the Unix epoch, 0 = never. */
+  validUntil: number
+  /** @returns `null` when it was named by its hash and its payload is lost or erased. */
+  publicId(): Promise<string | null>
+  /** The key of its record, as far as its batch block is known. */
+  documentKey(): Promise<DocumentKey>
+}
+
+/**
+ * @throws {ApiError} `not_found` for a document that the key may not name; `category_not_allowed`;
+ *   `unverifiable` when the batch block, which leads to the batch of a publicId, is missing.
+ * @throws {IssueError} `other_issuer` when a publicId names an issuer that this gateway does not
+ *   write for.
+ */
+export async function changeableOf(
+  deps: PathDeps,
+  grant: Grant,
+  name: DocumentName,
+  deadline: Deadline,
+): Promise<Changeable> {
+  const { found, documentHash, root, batch } = await findNamed(deps, grant, name, deadline)
+  if (!found.mayChange)
+    throw new ApiError('category_not_allowed', 'the API key may not change this category')
+  const { issuerId } = deps.addresses
+  const documentKey = { issuerId, documentHash, ...(batch && { batch }) }
+  return {
+    key: { documentHash, ...(root !== undefined && { root }) },
+    validUntil: batch?.validUntil ?? found.validUntil,
+    async publicId() {
+      if ('publicId' in name) return name.publicId
+      const opening = await found.open()
+      return opening.status === 'opened' ? opening.publicId : null
+    },
+    documentKey: async () =>
+      'publicId' in name ? documentKey : ((await found.open()).key ?? documentKey),
+  }
+}
+
+type Named = RecordKey & { batch?: BatchPath }
+
+async function findNamed(
+  deps: PathDeps,
+  grant: Grant,
+  name: DocumentName,
+  deadline: Deadline,
+): Promise<Named & { found: FoundDocument }> {
+  const named: Named = 'publicId' in name ? await read(deps, name.publicId, deadline) : name
+  const found = await deps.findDocument(named, grant)
+  if (!found) throw notFound()
+  const root = named.root ?? found.root
+  return { ...named, found, ...(root !== null && { root }) }
+}
+
+/**
+ * @returns What a publicId names; a batch block, which is content of strangers, must prove it.
+ * @throws {FormatError} `public_id_…`.
+ */
+async function read(
+  { addresses: { registry, issuerId: ours }, verifyOptions: { blocks } }: PathDeps,
+  publicId: string,
+  deadline: Deadline,
+): Promise<Named> {
+  const decoded = decodePublicId(publicId)
+  const { kind, issuerId } = decoded
+  if (issuerId !== ours) throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
+  if (kind === 'single') return keyOf(decoded)
+  const { check, key } = await deadline.within((signal) =>
+    readBatch(decoded, registry, blocks, { signal }),
+  )
+  if (check.outcome === 'unknown') throw unverifiable([check])
+  if (!key?.batch || !leadsToRoot(key.documentHash, key.batch)) throw notFound()
+  return { documentHash: key.documentHash, root: key.batch.root, batch: key.batch }
+}
+
+function leadsToRoot(documentHash: Hex, { root, validUntil, proof }: BatchPath): boolean {
+  const entry = encodeEntry({ documentHash: fromHex(documentHash), validUntil })
+  return toHex(rootOf(entry, proof)) === root
+}
+
+function notFound(): ApiError {
+  return new ApiError('not_found', 'no such document')
+}

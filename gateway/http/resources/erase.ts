@@ -1,0 +1,98 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { NewDeadline } from '#base/deadline.ts'
+import type { FindKey } from '#keys/grant.ts'
+import { ERASED_FROM, type Erasing, REMAINS_IN } from '#promise/erase.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { NAMED_ERRORS } from '../core/errors.ts'
+import { operation, serve } from '../core/operation.ts'
+import { changeableOf, nameIn, type PathDeps } from './document-path.ts'
+import { instant } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type EraseDeps = PathDeps & {
+  findKey: FindKey
+  erasing: Erasing
+  /** How long a request waits until all bytes are gone; milliseconds. */
+  wait: number
+  newDeadline: NewDeadline
+}
+
+export const receipt = v.object({
+  documentHash: schemas.hash,
+  status: v.picklist(['erased', 'pending']),
+  erasedAt: v.pipe(v.nullable(schemas.instant), v.description('null while it is pending.')),
+  removed: v.pipe(
+    v.array(v.picklist(ERASED_FROM)),
+    v.description('The places that had the bytes; none when they were lost before.'),
+  ),
+  remains: v.pipe(
+    v.array(v.picklist(REMAINS_IN)),
+    v.description(
+      'Where copies may be left, which the service does not delete. `database_files`: until the database writes over them or its tables are rewritten (`VACUUM FULL` of PostgreSQL, `VACUUM` of SQLite). `write_ahead_log`: the log of PostgreSQL and its archive, until the segments are written over or deleted. `replicas`: files and log of each replica, as long. `backups`: of the database, of Kubo and of file systems, until you delete them.',
+    ),
+  ),
+  network: schemas.network,
+})
+
+const ERASE = operation({
+  operationId: 'eraseDocument',
+  method: 'delete',
+  path: '/v1/documents/:publicId/payload',
+  tag: 'Documents',
+  summary: 'Erase the content of a document, permanently',
+  description: 'Its record stays on the chain, and is not revoked by this.',
+  scope: 'documents:erase',
+  parameters: { publicId: schemas.documentName },
+  query: {},
+  responses: {
+    200: {
+      description:
+        'The receipt: the bytes are gone from `removed`, and may be left in `remains`. The same again is the same answer.',
+      data: receipt,
+      example: {
+        documentHash: schemas.EXAMPLE_HASH,
+        status: 'erased',
+        erasedAt: '2026-11-22T13:16:03Z',
+        removed: ['database'],
+        remains: ['backups'],
+        network: 'test',
+      },
+    },
+    202: {
+      description: 'Nobody gets the document any more; the gateway goes on removing its bytes.',
+      data: receipt,
+    },
+  },
+  errors: [
+    ...NAMED_ERRORS,
+    ...(['not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'] as const),
+  ],
+})
+export const eraseOperations = [ERASE]
+
+/** Erases the sealed document that the path names. */
+export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
+  const { findKey, erasing, addresses, wait, newDeadline } = deps
+  serve(app, ERASE, findKey, async (c) => {
+    const grant = c.get('grant')
+    const name = nameIn(c.req.param('publicId'))
+    const key = await (await changeableOf(deps, grant, name, newDeadline())).documentKey()
+    const { tenant } = grant
+    const erasure = await erasing.erase(key, { tenant, wait })
+    const { documentHash, erasedAt, removed, remains } = erasure
+    return succeed(
+      c,
+      {
+        documentHash,
+        status: erasedAt === null ? 'pending' : 'erased',
+        erasedAt: instant(erasedAt && Math.floor(erasedAt / 1000)),
+        removed,
+        remains,
+        network: addresses.network,
+      },
+      erasedAt === null ? 202 : 200,
+    )
+  })
+}

@@ -1,0 +1,121 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import {
+  EVENT_TYPES,
+  type EventLog,
+  type EventType,
+  formatEventId,
+  parseEventId,
+  presentEvent,
+} from '#events/events.ts'
+import { type FindKey, tenantOf } from '#keys/grant.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { ApiError } from '../core/errors.ts'
+import { operation, serve } from '../core/operation.ts'
+import * as schemas from './schemas.ts'
+
+export type EventDeps = {
+  findKey: FindKey
+  events: EventLog
+}
+
+const MAX_EVENTS = 1_000
+const DEFAULT_LIMIT = 100
+
+const isType = (text: string): text is EventType => EVENT_TYPES.some((type) => type === text)
+const typesOf = (list: string) => list.split(',')
+const ONE_TYPE = EVENT_TYPES.join('|').replaceAll('.', '[.]')
+const types = v.pipe(
+  v.string(),
+  v.check(
+    (list) => typesOf(list).every(isType),
+    `must be one of ${EVENT_TYPES.join(', ')}, or several, comma-separated`,
+  ),
+  v.metadata({ pattern: `^(${ONE_TYPE})(,(${ONE_TYPE}))*$` }),
+)
+export const event = v.object({
+  id: v.string(),
+  type: schemas.eventType,
+  timestamp: v.pipe(v.string(), v.isoTimestamp()),
+  data: v.object({
+    documentHash: v.exactOptional(schemas.hash),
+    batchRoot: v.exactOptional(v.pipe(schemas.hash, v.description('Of a batch.'))),
+    blockNumber: v.nullable(schemas.count),
+    blockHash: v.nullable(schemas.hash),
+    transactionHash: v.nullable(schemas.hash),
+    tenant: v.nullable(v.string()),
+  }),
+})
+const EXAMPLE_EVENT = {
+  id: 'evt_1795244400000_7',
+  type: 'document.issued',
+  timestamp: '2026-11-21T08:20:00.000Z',
+  data: {
+    documentHash: schemas.EXAMPLE_HASH,
+    blockNumber: 5,
+    blockHash: null,
+    transactionHash: schemas.EXAMPLE_TRANSACTION,
+    tenant: 'default',
+  },
+}
+
+const LIST_EVENTS = operation({
+  operationId: 'listEvents',
+  method: 'get',
+  path: '/v1/events',
+  tag: 'Events',
+  summary: 'What happened to documents, oldest first',
+  description: "Events of the key's tenant; with the scope `admin`, of all.",
+  scope: 'documents:read',
+  query: {
+    after: v.optional(
+      v.pipe(schemas.eventId, v.description('The id of the last event that the client has.')),
+    ),
+    type: v.optional(
+      v.pipe(
+        types,
+        v.description(`One of ${EVENT_TYPES.join(', ')}, or several, comma-separated.`),
+      ),
+    ),
+    limit: schemas.sentLimit(MAX_EVENTS, DEFAULT_LIMIT),
+  },
+  responses: {
+    200: {
+      description: 'A page. Ask again with `after` set to `next` while `hasMore` is true.',
+      data: v.object({
+        events: v.array(event),
+        next: v.nullable(v.string()),
+        hasMore: v.boolean(),
+      }),
+      example: { events: [EXAMPLE_EVENT], next: EXAMPLE_EVENT.id, hasMore: false },
+    },
+  },
+  errors: ['unknown_event'],
+})
+export const eventOperations = [LIST_EVENTS]
+
+/** What happened to documents. */
+export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): void {
+  serve(app, LIST_EVENTS, findKey, async (c) => {
+    const { after, type, limit } = c.get('query')
+    const tenant = tenantOf(c.get('grant'))
+    const place = parseEventId(after ?? '')
+    const page = await events.read({
+      limit,
+      ...(place && { after: place }),
+      ...(type !== undefined && { types: typesOf(type).filter(isType) }),
+      ...(tenant !== null && { tenant }),
+    })
+    if (page === 'unknown_event')
+      throw new ApiError(
+        'unknown_event',
+        'the event is not kept (any more): later ones may be missing too; read again without after',
+      )
+    return succeed(c, {
+      events: page.events.map(presentEvent),
+      next: page.next ? formatEventId(page.next) : null,
+      hasMore: page.hasMore,
+    })
+  })
+}

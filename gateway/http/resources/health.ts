@@ -1,0 +1,116 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { Metrics } from '#base/metrics.ts'
+import type { Readiness } from '#promise/ports.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { WRITE_ERRORS } from '../core/errors.ts'
+import { operation, servePublic } from '../core/operation.ts'
+import type { Addresses } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type HealthDeps = {
+  /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
+  assertReady: () => Promise<Readiness>
+  /** Seconds since the newest block; negative while the clock is behind the chain. */
+  headAge: () => Promise<number>
+  /** Wei, under which `/readyz` warns. */
+  lowBalance: bigint
+  metrics: Metrics
+  /** Of this service, as in package.json. */
+  version: string
+  addresses: Addresses
+}
+
+const HEALTH = operation({
+  operationId: 'checkHealth',
+  method: 'get',
+  path: '/healthz',
+  tag: 'Service',
+  summary: 'Whether the process responds',
+  scope: 'public',
+  query: {},
+  responses: {
+    200: {
+      description: 'It responds.',
+      data: v.object({ status: v.literal('ok'), version: v.string() }),
+      example: { status: 'ok', version: '0.1.0' },
+    },
+  },
+  errors: [],
+})
+
+const WARNINGS = ['low_balance', 'may_not_revoke', 'clock_behind_chain'] as const
+/** A newest block may be later than this machine's clock by this. */
+const MAX_CLOCK_SKEW_SECONDS = 15
+
+const READINESS = operation({
+  operationId: 'checkReadiness',
+  method: 'get',
+  path: '/readyz',
+  tag: 'Service',
+  summary: 'Whether the service can issue',
+  description: '503 has the code that issuing would have.',
+  scope: 'public',
+  query: {},
+  responses: {
+    200: {
+      description: 'It can issue.',
+      data: v.object({
+        status: v.literal('ready'),
+        network: schemas.network,
+        registry: schemas.registry,
+        warnings: v.array(v.picklist(WARNINGS)),
+      }),
+      example: {
+        status: 'ready',
+        network: 'test',
+        registry: schemas.EXAMPLE_REGISTRY,
+        warnings: [],
+      },
+    },
+  },
+  errors: ['account_shared', ...WRITE_ERRORS],
+})
+
+const METRICS = operation({
+  operationId: 'retrieveMetrics',
+  method: 'get',
+  path: '/metrics',
+  tag: 'Service',
+  summary: 'Metrics',
+  scope: 'public',
+  query: {},
+  responses: {
+    200: {
+      description: 'In the Prometheus text format; nothing about any document.',
+      content: { 'text/plain': null },
+    },
+  },
+  errors: [],
+})
+export const healthOperations = [HEALTH, READINESS, METRICS]
+
+/** What this service is doing, for monitoring. */
+export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
+  servePublic(app, HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
+  servePublic(app, METRICS, async (c) =>
+    c.body(await deps.metrics.render(), 200, {
+      'Content-Type': deps.metrics.contentType,
+      'Cache-Control': 'no-store',
+    }),
+  )
+  servePublic(app, READINESS, async (c) => {
+    const [{ balance, mayRevoke }, headAge] = await Promise.all([
+      deps.assertReady(),
+      deps.headAge(),
+    ])
+    const warnings = [
+      ...(balance < deps.lowBalance ? ['low_balance'] : []),
+      ...(mayRevoke ? [] : ['may_not_revoke']),
+      ...(headAge < -MAX_CLOCK_SKEW_SECONDS ? ['clock_behind_chain'] : []),
+    ]
+    const { registry, network } = deps.addresses
+    return succeed(c, { status: 'ready', network, registry, warnings })
+  })
+}

@@ -1,0 +1,71 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { operation, servePublic } from '../core/operation.ts'
+import { prefers } from '../core/request.ts'
+import { homePage } from '../pages/home-page.ts'
+import { respondWithPage } from '../pages/page.ts'
+import type { Addresses } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type HomeDeps = { addresses: Addresses }
+
+const HOME = operation({
+  operationId: 'describeService',
+  method: 'get',
+  path: '/',
+  tag: 'Service',
+  summary: 'What this service is, and where to go from here',
+  scope: 'public',
+  query: {},
+  headers: {
+    accept: v.exactOptional(
+      v.pipe(v.string(), v.description('`application/json` for links; else a page.')),
+    ),
+  },
+  responses: {
+    200: {
+      description: 'Links, or a page for people.',
+      content: {
+        'application/json': v.object({
+          success: v.literal(true),
+          data: v.object({
+            service: v.literal('document-registry'),
+            network: schemas.network,
+            registry: schemas.registry,
+            links: v.record(v.string(), schemas.url),
+          }),
+        }),
+        'text/html': null,
+      },
+    },
+  },
+  errors: [],
+})
+export const homeOperations = [HOME]
+
+/** A page, or links for a program. */
+export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
+  const { baseUrl, verifyUrl, registry, network } = addresses
+  const links = {
+    documents: `${baseUrl}/v1/documents`,
+    verify: `${baseUrl}/v1/verify`,
+    verifyPage: verifyUrl,
+    health: `${baseUrl}/healthz`,
+    ready: `${baseUrl}/readyz`,
+    metrics: `${baseUrl}/metrics`,
+  }
+
+  servePublic(app, HOME, (c) => {
+    if (prefers(c, 'application/json', 'text/html'))
+      return succeed(c, { service: 'document-registry', network, registry, links }, 200, {
+        Vary: 'Accept',
+      })
+    return respondWithPage(c, {
+      title: 'Document registry',
+      main: homePage(addresses),
+      vary: 'Accept',
+    })
+  })
+}

@@ -1,0 +1,88 @@
+import * as v from 'valibot'
+import {
+  type DocumentFields,
+  MAX_METADATA_BYTES,
+  MAX_METADATA_ENTRIES,
+  MAX_METADATA_KEY,
+  REFUSED_METADATA_KEYS,
+} from '#document/document.ts'
+import type { JsonValue } from '#document/json.ts'
+import { MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '#document/new-document.ts'
+import { ApiError } from '../core/errors.ts'
+import { SENT_DAY } from './schemas.ts'
+
+const sentDate = (description: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(new RegExp(`^(19[7-9][0-9]|[2-9][0-9]{3})-${SENT_DAY}`)),
+    v.description(description),
+  )
+
+/**
+ * The body of a request to issue, for /openapi.json. {@link parseIssueBody} judges requests: it
+ * accepts nothing that this refuses, and refuses more, as the descriptions say. A test holds both
+ * together.
+ */
+export const issueBody = v.strictObject({
+  subjectName: v.pipe(
+    v.string(),
+    v.metadata({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+      description:
+        'Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol.',
+    }),
+  ),
+  subjectId: v.pipe(v.string(), v.regex(/^[0-9]{1,64}$/), v.description('Digits.')),
+  category: v.pipe(
+    v.string(),
+    v.regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/),
+    v.maxLength(64),
+    v.description('Lower snake case.'),
+  ),
+  issuedAt: sentDate(
+    `A real date from 1970-01-02, at most ${MAX_DAYS_AHEAD} days after today (UTC). The form of an answer is accepted too.`,
+  ),
+  expiresAt: v.exactOptional(
+    sentDate('The last valid day, not before issuedAt. Absent: never expires.'),
+  ),
+  metadata: v.exactOptional(
+    v.pipe(
+      v.record(
+        v.pipe(
+          v.string(),
+          v.metadata({
+            minLength: 1,
+            maxLength: MAX_METADATA_KEY,
+            not: { enum: REFUSED_METADATA_KEYS },
+          }),
+        ),
+        v.string(),
+      ),
+      v.maxEntries(MAX_METADATA_ENTRIES),
+      v.description(`At most ${MAX_METADATA_BYTES} bytes of UTF-8 in all.`),
+    ),
+  ),
+})
+
+/**
+ * Parses the body of a request to issue.
+ *
+ * @param sent Any JSON value.
+ * @param now Milliseconds of the Unix epoch.
+ * @param categories The only ones that the caller may issue; `undefined` = all.
+ * @throws {ApiError} `bad_fields`, naming every bad field; `category_not_allowed`.
+ */
+export function parseIssueBody(
+  sent: JsonValue,
+  now: number,
+  categories: readonly string[] | undefined,
+): DocumentFields {
+  const read = readNewDocument(sent, now)
+  if ('problems' in read)
+    throw new ApiError('bad_fields', 'invalid fields', { details: read.problems })
+  if (!mayIssue(read.fields, categories))
+    throw new ApiError('category_not_allowed', 'the API key may not issue this category')
+  return read.fields
+}

@@ -1,0 +1,193 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { NewDeadline } from '#base/deadline.ts'
+import type { FieldProblem } from '#document/errors.ts'
+import type { ListedDocument, Listing, ListPage } from '#documents/list.ts'
+import { type FindKey, type Grant, tenantOf } from '#keys/grant.ts'
+import { dayOf } from '#promise/blind-index.ts'
+import { type DocumentIndex, LISTED_STATUSES } from '#promise/document-index.ts'
+import { formatCursor, isCursor, parseCursor } from '../core/cursor.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { ApiError, unverifiable } from '../core/errors.ts'
+import { aliasOf, operation, refuseOtherMethods, serve } from '../core/operation.ts'
+import { parseBody, readOptionalJson } from '../core/request.ts'
+import { type Addresses, createdAtOf, presentDocument } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type ListDeps = {
+  findKey: FindKey
+  listing: Listing
+  documentIndex: DocumentIndex
+  addresses: Addresses
+  verifyOptions: { maxHeadAge?: number | undefined }
+  newDeadline: NewDeadline
+}
+
+/** Documents in one answer. */
+const MAX_LIMIT = 100
+const DEFAULT_LIMIT = 20
+const LIMIT_MESSAGE = `must be a whole number from 1 to ${MAX_LIMIT}`
+
+const isDate = (text: string) => {
+  const date = text.slice(0, 'YYYY-MM-DD'.length)
+  return (
+    /^\d{4}-\d{2}-\d{2}(T00:00:00Z)?$/.test(text) &&
+    new Date(dayOf(date) * 86_400_000).toJSON()?.startsWith(date) === true
+  )
+}
+const date = v.pipe(
+  v.string('must be a string'),
+  v.check(isDate, 'must be a real date, YYYY-MM-DD'),
+  v.metadata({ pattern: `^[0-9]{4}-${schemas.SENT_DAY}` }),
+  v.transform((text) => dayOf(text.slice(0, 'YYYY-MM-DD'.length))),
+)
+
+const createdDay = v.pipe(date, v.description('Of `createdAt`, a day in UTC, inclusive.'))
+
+const FILTERS = {
+  status: v.exactOptional(
+    v.picklist(LISTED_STATUSES, `must be one of ${LISTED_STATUSES.join(', ')}`),
+  ),
+  category: v.exactOptional(v.pipe(v.string('must be a string'), v.maxLength(64, 'is too long'))),
+  /** Of `issuedAt`, inclusive. */
+  issuedFrom: v.exactOptional(date),
+  issuedTo: v.exactOptional(date),
+  createdFrom: v.exactOptional(createdDay),
+  createdTo: v.exactOptional(createdDay),
+  cursor: v.exactOptional(
+    v.pipe(
+      v.string('must be a string'),
+      v.check(isCursor, 'must be a nextCursor of a list'),
+      v.metadata({ pattern: '^p[0-9a-z]{1,11}$', description: 'The nextCursor of a page.' }),
+    ),
+  ),
+}
+
+const PARAMETERS = {
+  ...FILTERS,
+  limit: schemas.sentLimit(MAX_LIMIT, DEFAULT_LIMIT),
+}
+
+const BODY_FIELDS = {
+  ...FILTERS,
+  subjectId: v.exactOptional(
+    v.pipe(v.string('must be a string'), v.regex(/^[0-9]{1,64}$/, 'must be 1 to 64 digits 0-9')),
+  ),
+  limit: v.optional(
+    v.pipe(
+      v.number(LIMIT_MESSAGE),
+      v.integer(LIMIT_MESSAGE),
+      v.minValue(1, LIMIT_MESSAGE),
+      v.maxValue(MAX_LIMIT, LIMIT_MESSAGE),
+    ),
+    DEFAULT_LIMIT,
+  ),
+}
+export const searchBody = v.strictObject(BODY_FIELDS, 'unknown field')
+
+type Filters = v.InferOutput<typeof searchBody>
+
+/** A document whose content could not be opened, or was erased. */
+export const unopened = v.omit(schemas.documentSchema, schemas.CONTENTS)
+const PAGE = {
+  description: 'A page.',
+  data: v.object({
+    documents: v.array(v.union([schemas.documentSchema, unopened])),
+    nextCursor: v.pipe(v.nullable(v.string()), v.description('null on the last page.')),
+  }),
+}
+
+const NO_NAMES =
+  'There is no search by name: the service stores no name in clear. Search by subjectId, or in your own tables.'
+
+const LIST = operation({
+  operationId: 'listDocuments',
+  method: 'get',
+  path: '/v1/documents',
+  tag: 'Documents',
+  summary: 'List documents, the newest first',
+  description: `Documents of the key's tenant; with the scope \`admin\`, of all. In the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
+  scope: 'documents:read',
+  query: PARAMETERS,
+  responses: { 200: PAGE },
+  errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
+})
+
+const SEARCH = operation({
+  operationId: 'searchDocuments',
+  method: 'post',
+  path: '/v1/documents/search',
+  tag: 'Documents',
+  summary: 'List documents, also by subjectId',
+  description: `As the list. The subjectId is in the body, since proxies log addresses. ${NO_NAMES}`,
+  scope: 'documents:read',
+  query: {},
+  body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 }, isOptional: true },
+  responses: { 200: PAGE },
+  errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
+})
+export const listOperations = [LIST, SEARCH]
+
+/** The documents of the key's tenant. */
+export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
+  const { findKey } = deps
+  serve(app, LIST, findKey, async (c) => {
+    const page = await listFor(deps, c.get('grant'), c.get('query'), (details) => {
+      throw new ApiError('bad_query', 'invalid query parameters', { details })
+    })
+    return succeed(c, presentPage(deps.addresses, page))
+  })
+
+  serve(app, SEARCH, findKey, async (c) => {
+    const filters = parseBody(searchBody, await readOptionalJson(c))
+    const page = await listFor(deps, c.get('grant'), filters, (details) => {
+      throw new ApiError('bad_fields', 'invalid fields', { details })
+    })
+    return succeed(c, presentPage(deps.addresses, page))
+  })
+  // Routes that are added later fit the path too, as that of one document.
+  for (const path of [SEARCH.path, aliasOf(SEARCH.path)])
+    if (path !== undefined) refuseOtherMethods(app, path, [SEARCH.method.toUpperCase()])
+}
+
+/**
+ * @param refuse Refuses a cursor of an index that was dropped since.
+ * @throws {ApiError} `unverifiable` when the node's newest block is too old.
+ */
+async function listFor(
+  { listing, documentIndex, verifyOptions, newDeadline }: ListDeps,
+  grant: Grant,
+  { cursor, ...filters }: Filters,
+  refuse: (details: FieldProblem[]) => never,
+): Promise<ListPage> {
+  const before = cursor === undefined ? undefined : parseCursor(cursor)
+  if (before !== undefined && (await documentIndex.isDropped(before)))
+    refuse([{ field: 'cursor', message: 'is from before the index was rebuilt: begin again' }])
+  const page = await listing.list({ ...filters, tenant: tenantOf(grant), before }, newDeadline())
+  const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
+  if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)
+    throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])
+  return page
+}
+
+function presentPage(addresses: Addresses, { documents, next }: ListPage): object {
+  return {
+    documents: documents.map((one) => presentListed(addresses, one)),
+    nextCursor: next === null ? null : formatCursor(next),
+  }
+}
+
+/** @returns Without its contents, a document has only what is public. */
+function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocument): object {
+  if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
+  const { registry, issuerId, network } = addresses
+  return {
+    ...{ registry, issuerId },
+    ...createdAtOf(listed),
+    documentHash: listed.documentHash,
+    blockchainHash: listed.transactionHash,
+    status: listed.status,
+    network,
+  }
+}

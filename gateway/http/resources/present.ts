@@ -1,0 +1,94 @@
+import { type Document, validUntilOf } from '#document/document.ts'
+import type { Hex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { formatQrAddress, formatVerifyLink } from '#document/verify-link.ts'
+import type { Network } from '#verifier/network.ts'
+import type { BlockchainProof } from '#verifier/verdict.ts'
+
+/** The addresses in responses, without a slash at the end. */
+export type Addresses = {
+  baseUrl: string
+  verifyUrl: string
+  /** CAIP-10. */
+  registry: RegistryId
+  /** Of the registry's chain. */
+  network: Network
+  /** The issuer that the gateway writes for. */
+  issuerId: number
+}
+
+const timestamp = (date: string) => `${date}T00:00:00Z`
+
+/** The last second that RFC 3339 can name; the registry's 40 bits reach further. */
+const MAX_INSTANT = 253_402_300_799
+
+/** Characters of RFC 3339 up to the seconds. */
+const SECONDS_LENGTH = 'YYYY-MM-DDTHH:mm:ss'.length
+
+/** @param seconds Of the Unix epoch. @returns RFC 3339, in UTC; `null` for none. */
+export function instant(seconds: number | null): string | null {
+  if (seconds === null) return null
+  const date = new Date(Math.min(seconds, MAX_INSTANT) * 1000)
+  return `${date.toISOString().slice(0, SECONDS_LENGTH)}Z`
+}
+
+/** @returns A proof with its times as RFC 3339. */
+export function presentProof(proof: BlockchainProof | null): object | null {
+  return (
+    proof && {
+      ...proof,
+      issuer: { ...proof.issuer, closedAt: instant(proof.issuer.closedAt) },
+      blockTime: instant(proof.blockTime),
+      validUntil: instant(proof.validUntil),
+      revokedAt: instant(proof.revokedAt),
+      releasedAt: instant(proof.releasedAt),
+    }
+  )
+}
+
+/** @returns The address of the verify page for a document. */
+export function verifyUrlOf({ verifyUrl, registry }: Addresses, publicId: string): string {
+  return formatVerifyLink(verifyUrl, { publicId, registry })
+}
+
+/** @param createdAt Seconds of the Unix epoch. */
+export function createdAtOf({ createdAt = null }: { createdAt?: number | null | undefined }) {
+  return createdAt === null ? {} : { createdAt: instant(createdAt) }
+}
+
+/** @returns A document as the REST API returns it (spec §2.2); dates as timestamps. */
+export function presentDocument(
+  addresses: Addresses,
+  document: Document,
+  anchoring: {
+    publicId: string
+    documentHash: Hex
+    status: string
+    transactionHash: Hex | null
+    supersededBy?: Hex | undefined
+    createdAt?: number | null | undefined
+  },
+): object {
+  const { issuedAt, expiresAt, registry, issuerId, ...kept } = document
+  const { publicId, documentHash, status, transactionHash, supersededBy } = anchoring
+  return {
+    publicId,
+    ...kept,
+    issuedAt: timestamp(issuedAt),
+    ...(expiresAt !== undefined && {
+      expiresAt: timestamp(expiresAt),
+      // The day of expiresAt is the last one of its validity.
+      validUntil: instant(validUntilOf(document)),
+    }),
+    ...(supersededBy !== undefined && { supersededBy }),
+    ...createdAtOf(anchoring),
+    registry,
+    issuerId,
+    documentHash,
+    blockchainHash: transactionHash,
+    status,
+    network: addresses.network,
+    qrCodeUrl: formatQrAddress(addresses.baseUrl, publicId),
+    verifyUrl: verifyUrlOf(addresses, publicId),
+  }
+}

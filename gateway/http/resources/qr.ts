@@ -1,0 +1,129 @@
+import type { Context, Hono } from 'hono'
+import { create, toString as toSvg } from 'qrcode'
+import * as v from 'valibot'
+import { drawPng } from '#certificates/png.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import type { Env } from '../core/env.ts'
+import { PRIVATE } from '../core/envelope.ts'
+import { ApiError } from '../core/errors.ts'
+import { operation, servePublic } from '../core/operation.ts'
+import { chargeCost } from '../core/rate-limits.ts'
+import { prefers } from '../core/request.ts'
+import { respondLost } from '../pages/home-page.ts'
+import { respondWithPage } from '../pages/page.ts'
+import { qrPage } from '../pages/qr-page.ts'
+import { type Addresses, verifyUrlOf } from './present.ts'
+import { sentPublicId } from './schemas.ts'
+
+export type QrDeps = { addresses: Addresses }
+
+type Format = 'svg' | 'png'
+
+const VARY = 'Accept, Sec-Fetch-Dest'
+/**
+ * A fixed file name: the last part of the address would put the publicId, a decryption key, into
+ * the name of a downloaded file.
+ */
+const FILE_NAME = 'document-qr-code'
+/** In requests: a picture takes 3 ms of the only thread, most other requests under 0.5 ms. */
+const COST = 5
+/** White modules around the code, as ISO/IEC 18004 asks for. */
+const BORDER = 4
+
+const QR_CODE = operation({
+  operationId: 'drawQrCode',
+  method: 'get',
+  path: '/qr/:publicId',
+  tag: 'Public',
+  summary: 'The QR code of a document',
+  description:
+    "It leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page around it.",
+  parameters: { publicId: sentPublicId },
+  scope: 'public',
+  query: {
+    format: v.exactOptional(
+      v.pipe(v.picklist(['svg', 'png']), v.description('Else by `Accept`; SVG by default.')),
+    ),
+  },
+  responses: {
+    200: {
+      description: 'The picture, or the page.',
+      content: { 'image/svg+xml': null, 'image/png': null, 'text/html': null },
+    },
+    404: {
+      description: 'The page for a browser whose user mistyped the address.',
+      content: { 'text/html': null },
+    },
+  },
+  errors: ['bad_query'],
+})
+export const qrOperations = [QR_CODE]
+
+/** Public; says nothing about the document's status. */
+export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
+  servePublic(app, QR_CODE, async (c) => {
+    const publicId = c.req.param('publicId')
+    const format = formatOf(c.req.query('format'))
+    const isPage = format === undefined && c.req.header('sec-fetch-dest') === 'document'
+    // People type this address from paper.
+    if (isPage && !isPublicId(publicId)) return respondLost(c, addresses, VARY)
+    decodePublicId(publicId)
+    const verifyUrl = verifyUrlOf(addresses, publicId)
+    if (isPage)
+      return respondWithPage(c, {
+        title: 'QR code of a document',
+        main: qrPage(verifyUrl, addresses.network),
+        vary: VARY,
+      })
+    await chargeCost(c, COST)
+    return respondWithPicture(c, verifyUrl, format ?? acceptedFormat(c))
+  })
+}
+
+function isPublicId(text: string): boolean {
+  try {
+    decodePublicId(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function respondWithPicture(c: Context, text: string, format: Format): Promise<Response> {
+  const headers = {
+    ...PRIVATE,
+    'Content-Disposition': `inline; filename="${FILE_NAME}.${format}"`,
+    'X-Robots-Tag': 'noindex',
+    Vary: VARY,
+  }
+  if (format === 'svg')
+    return c.body(await toSvg(text, { type: 'svg' }), 200, {
+      ...headers,
+      'Content-Type': 'image/svg+xml',
+    })
+  return c.body(new Uint8Array(drawPng(modulesOf(text))), 200, {
+    ...headers,
+    'Content-Type': 'image/png',
+  })
+}
+
+/** @returns Rows of modules with the border, `true` for dark. */
+function modulesOf(text: string): boolean[][] {
+  const { modules } = create(text)
+  const lines = Array.from({ length: modules.size + 2 * BORDER }, (_, i) => i - BORDER)
+  const isInside = (at: number) => at >= 0 && at < modules.size
+  return lines.map((y) =>
+    lines.map((x) => isInside(x) && isInside(y) && Boolean(modules.get(y, x))),
+  )
+}
+
+function formatOf(format: string | undefined): Format | undefined {
+  if (format === undefined || format === 'svg' || format === 'png') return format
+  throw new ApiError('bad_query', 'invalid query parameters', {
+    details: [{ field: 'format', message: 'must be svg or png' }],
+  })
+}
+
+function acceptedFormat(c: Context): Format {
+  return prefers(c, 'image/png', 'image/svg+xml') ? 'png' : 'svg'
+}

@@ -1,0 +1,58 @@
+import * as v from 'valibot'
+import type { Hex } from '#document/hex.ts'
+import type { JsonValue } from '#document/json.ts'
+import type { RevisionIntent } from '#promise/intent.ts'
+import type { Revised } from '#promise/revise.ts'
+import { REASON_NAMES, REVOCATION_REASONS, reasonName } from '#verifier/reasons.ts'
+import { parseBody } from '../core/request.ts'
+import { type Addresses, instant } from './present.ts'
+
+/** A reason; a suspension, certificateHold, is not a revocation here. */
+export const revocationReason = v.optional(
+  v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
+  'unspecified',
+)
+export const revocation = v.strictObject({ reason: revocationReason })
+export const nothing = v.strictObject({})
+
+/** How the body of a change is read, and the name of its time in the response. */
+export const CHANGES = {
+  revoke: {
+    changedAt: 'revokedAt',
+    read: (documentHash: Hex, body: JsonValue): RevisionIntent => ({
+      kind: 'revoke',
+      documentHash,
+      reason: REVOCATION_REASONS[parseBody(revocation, body).reason],
+    }),
+  },
+  suspend: {
+    changedAt: 'suspendedAt',
+    read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
+      parseBody(nothing, body)
+      return { kind: 'suspend', documentHash }
+    },
+  },
+  release: {
+    changedAt: 'releasedAt',
+    read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
+      parseBody(nothing, body)
+      return { kind: 'release', documentHash }
+    },
+  },
+} as const
+export type ChangeTime = (typeof CHANGES)[keyof typeof CHANGES]['changedAt']
+
+/** @returns What a change did, as the REST API returns it. */
+export function presentRevised(
+  { status, reason, revisedAt, transactionHash }: Revised,
+  changedAt: ChangeTime,
+  { network }: Addresses,
+): object {
+  return {
+    status,
+    ...(changedAt !== CHANGES.release.changedAt && { reason: reasonName(reason) }),
+    [changedAt]: instant(revisedAt),
+    network,
+    blockchainHash: transactionHash,
+  }
+}

@@ -1,0 +1,219 @@
+import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
+import { RpcResponseError } from '#verifier/errors.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
+import { isPrunedHistory, PRUNED_HISTORY } from '#verifier/readers/logs.ts'
+import { allowAnyOrigin } from '../core/cors.ts'
+import type { Env, RateLimits } from '../core/env.ts'
+import { operation, servePublic } from '../core/operation.ts'
+import { chargeCost } from '../core/rate-limits.ts'
+import { readBodyAtMost } from '../core/request.ts'
+import type { Addresses } from './present.ts'
+import { createRpcPolicy } from './rpc-policy.ts'
+
+export type RpcDeps = {
+  /** The node behind the read-only `/rpc`. */
+  rpc: Eip1193Provider
+  addresses: Addresses
+}
+
+const MAX_BODY = 32 * 1024
+/** Maximum number of requests in one batch. */
+const MAX_BATCH = 10
+/**
+ * Maximum number of requests under way at a time: issuing uses the same node, over its own
+ * connections.
+ */
+const MAX_AT_A_TIME = 64
+
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** Codes of JSON-RPC 2.0 §5.1 and EIP-1474. */
+const CODES = {
+  parse: [-32700, 'not JSON'],
+  request: [-32600, 'not a JSON-RPC 2.0 request'],
+  batch: [-32600, `a batch has 1 to ${MAX_BATCH} requests`],
+  large: [-32600, `a body has at most ${MAX_BODY} bytes`],
+  method: [-32601, 'this method is not served here'],
+  params: [-32602, 'these params are not served here'],
+  busy: [-32005, 'too many requests; ask again'],
+  unavailable: [-32002, 'the chain cannot be read now'],
+  // EIP-4444 in place of the words of each kind of node, which are not passed on.
+  pruned: [PRUNED_HISTORY, 'pruned history unavailable'],
+} as const
+type Failure = keyof typeof CODES
+type RpcResponse = {
+  jsonrpc: '2.0'
+  id: string | number | null
+  result?: unknown
+  error?: object
+}
+
+const STATUS: Partial<Record<Failure, 400 | 413 | 429 | 503>> = {
+  parse: 400,
+  request: 400,
+  batch: 400,
+  large: 413,
+  busy: 429,
+  unavailable: 503,
+}
+
+const rpcId = v.nullable(v.union([v.string(), v.number()]))
+export const rpcRequest = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: v.exactOptional(rpcId),
+  method: v.string(),
+  params: v.exactOptional(v.array(v.unknown())),
+})
+export const rpcResponse = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: rpcId,
+  result: v.exactOptional(v.unknown()),
+  error: v.exactOptional(
+    v.object({
+      code: v.pipe(v.number(), v.integer()),
+      message: v.string(),
+      data: v.exactOptional(v.string()),
+    }),
+  ),
+})
+const RPC_CONTENT = {
+  'application/json': v.union([
+    rpcResponse,
+    v.pipe(v.array(rpcResponse), v.minLength(1), v.maxLength(MAX_BATCH)),
+  ]),
+}
+
+const RPC = operation({
+  operationId: 'readChain',
+  method: 'post',
+  path: '/rpc',
+  tag: 'Public',
+  summary: 'Read this registry over JSON-RPC',
+  description:
+    'For the verify page, where no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
+  scope: 'public',
+  query: {},
+  body: {
+    mediaType: 'application/json',
+    schema: v.union([
+      rpcRequest,
+      v.pipe(v.array(rpcRequest), v.minLength(1), v.maxLength(MAX_BATCH)),
+    ]),
+    example: { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] },
+  },
+  responses: {
+    200: {
+      description: 'The results, or errors of the node, of methods or params.',
+      content: RPC_CONTENT,
+    },
+    400: { description: 'Not a request or batch of JSON-RPC.', content: RPC_CONTENT },
+    413: { description: `More than ${MAX_BODY} bytes.`, content: RPC_CONTENT },
+    429: { description: 'Too many requests are with the node.', content: RPC_CONTENT },
+    503: { description: 'The chain cannot be read now.', content: RPC_CONTENT },
+  },
+  errors: [],
+})
+export const rpcOperations = [RPC]
+
+/**
+ * Reads of this registry over JSON-RPC. A reader who uses it trusts this service about the chain;
+ * the page says so.
+ */
+export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
+  const permit = createRpcPolicy(parseRegistry(addresses.registry).address)
+  let waiting = 0
+
+  /** @returns The response, and the failure that decides the HTTP status. */
+  async function answer(
+    request: unknown,
+    { refused }: RateLimits,
+  ): Promise<[RpcResponse, Failure?]> {
+    const { jsonrpc, id = null, method, params = [] } = isObject(request) ? request : {}
+    const wellFormed =
+      jsonrpc === '2.0' &&
+      typeof method === 'string' &&
+      (id === null || typeof id === 'string' || typeof id === 'number')
+    if (!wellFormed) return [failed(null, 'request'), 'request']
+    const permitted = permit(method, params)
+    if (permitted === 'unknown') return [failed(id, 'method')]
+    if (permitted === undefined) return [failed(id, 'params')]
+    if (waiting >= MAX_AT_A_TIME) {
+      refused('rpc')
+      return [failed(id, 'busy'), 'busy']
+    }
+    waiting++
+    try {
+      return [{ jsonrpc: '2.0', id, result: await rpc.request(permitted) }]
+    } catch (error) {
+      if (!(error instanceof RpcResponseError)) return [failed(id, 'unavailable'), 'unavailable']
+      const isPruned = method === 'eth_getLogs' && isPrunedHistory(error)
+      if (isPruned) return [failed(id, 'pruned')]
+      return [{ jsonrpc: '2.0', id, error: withoutAddresses(error) }]
+    } finally {
+      waiting--
+    }
+  }
+
+  allowAnyOrigin(app, '/rpc', ['POST'])
+
+  servePublic(app, RPC, async (c) => {
+    const refuse = (failure: Failure) => respond(c, failed(null, failure), failure)
+    const body = await readBodyAtMost(c, MAX_BODY).catch(() => undefined)
+    if (body === undefined) return refuse('large')
+    const request = parse(body)
+    if (request === undefined) return refuse('parse')
+    const limits = c.get('rateLimits')
+    if (!Array.isArray(request)) return respond(c, ...(await answer(request, limits)))
+    if (request.length === 0 || request.length > MAX_BATCH) return refuse('batch')
+    await chargeCost(c, request.length)
+    const answers = await Promise.all(request.map((one) => answer(one, limits)))
+    return respond(
+      c,
+      answers.map(([one]) => one),
+    )
+  })
+}
+
+function respond(c: Context, body: RpcResponse | RpcResponse[], failure?: Failure): Response {
+  const status = (failure && STATUS[failure]) ?? 200
+  return c.json(body, status, {
+    ...HEADERS,
+    ...(status >= 429 && { 'Retry-After': '2' }),
+    ...(status === 413 && { Connection: 'close' }),
+  })
+}
+
+function failed(id: RpcResponse['id'], failure: Failure): RpcResponse {
+  const [code, message] = CODES[failure]
+  return { jsonrpc: '2.0', id, error: { code, message } }
+}
+
+/**
+ * A node's error message may hold its address, with a key in it: only codes and the data of calls
+ * are passed on.
+ */
+function withoutAddresses({ code, data }: RpcResponseError): object {
+  return {
+    code: Number.isSafeInteger(code) ? code : -32000,
+    message: 'the node answers with an error',
+    ...(typeof data === 'string' && /^0x[0-9a-f]*$/i.test(data) && { data }),
+  }
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: every field is checked before it is used.
+function isObject(value: unknown): value is Record<string, any> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

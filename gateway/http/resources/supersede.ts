@@ -1,0 +1,135 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { NewDeadline } from '#base/deadline.ts'
+import type { Hex } from '#document/hex.ts'
+import type { FindKey } from '#keys/grant.ts'
+import type { Superseded, Superseding } from '#promise/supersede.ts'
+import { reasonName } from '#verifier/reasons.ts'
+import { assertScope } from '../core/authorize.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { NAMED_ERRORS, WRITE_ERRORS } from '../core/errors.ts'
+import { operation, serve } from '../core/operation.ts'
+import { readJson } from '../core/request.ts'
+import { idempotencyKeyOf, prefersAsync } from '../core/request-headers.ts'
+import { ISSUED_HEADERS } from './document-operations.ts'
+import { changeableOf, nameIn, type PathDeps } from './document-path.ts'
+import { issueBody, parseIssueBody } from './issue-body.ts'
+import { instant, presentDocument } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type SupersedeDeps = PathDeps & {
+  findKey: FindKey
+  superseding: Superseding
+  /** How long a request waits for both blocks; milliseconds. */
+  wait: number
+  newDeadline: NewDeadline
+}
+
+const SUPERSEDED = v.object({
+  publicId: v.nullable(schemas.publicId),
+  documentHash: schemas.hash,
+  supersededBy: schemas.hash,
+  status: schemas.status,
+  reason: v.exactOptional(schemas.reason),
+  revokedAt: v.nullable(schemas.instant),
+  blockchainHash: v.pipe(v.nullable(schemas.hash), v.description('Of the revocation.')),
+})
+
+/** The successor, and what became of the other. */
+export const successor = v.object({ ...schemas.documentSchema.entries, superseded: SUPERSEDED })
+
+const SUPERSEDE = operation({
+  operationId: 'supersedeDocument',
+  method: 'post',
+  path: '/v1/documents/:publicId/supersede',
+  tag: 'Documents',
+  summary: 'Issue a corrected document in the place of one',
+  description:
+    'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key needs `documents:issue` too.',
+  scope: 'documents:revoke',
+  parameters: { publicId: schemas.documentName },
+  query: {},
+  headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
+  body: {
+    schema: issueBody,
+    example: {
+      subjectName: 'Augusta Ada King',
+      subjectId: '18151210',
+      category: 'birth_certificate',
+      issuedAt: '2026-01-31',
+    },
+  },
+  responses: {
+    201: {
+      description: 'The successor and the revocation are in blocks.',
+      data: successor,
+      headers: ISSUED_HEADERS,
+    },
+    202: {
+      description: 'The successor, or the revocation, is promised: both will happen.',
+      data: successor,
+      headers: ISSUED_HEADERS,
+    },
+  },
+  errors: [
+    ...(['bad_idempotency_key', 'idempotency_key_reused'] as const),
+    ...NAMED_ERRORS,
+    ...(['not_issued', 'other_issuer', 'already_revoked', 'already_superseded'] as const),
+    ...(['conflict', 'distrusted'] as const),
+    ...WRITE_ERRORS,
+  ],
+})
+export const supersedeOperations = [SUPERSEDE]
+
+/** Issues the document of the body, and revokes the one in the path. */
+export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
+  const { findKey, superseding, addresses, newDeadline } = deps
+  serve(app, SUPERSEDE, findKey, async (c) => {
+    const grant = c.get('grant')
+    assertScope(grant, 'documents:issue')
+    const { tenant, categories } = grant
+    const deadline = newDeadline()
+    const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
+    const { key, validUntil } = old
+    const publicId = await old.publicId()
+    const fields = parseIssueBody(await readJson(c), Date.now(), categories)
+    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+    const superseded = await superseding.supersede({
+      ...{ ...key, validUntil, fields, tenant },
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
+      deadline,
+    })
+    const { successor, revised } = superseded
+    const isDone = revised !== null && revised.status !== 'pending'
+    return succeed(
+      c,
+      {
+        ...presentDocument(addresses, successor.document, successor),
+        superseded: presentSuperseded({ publicId, ...key }, superseded),
+      },
+      isDone ? 201 : 202,
+      {
+        Location: `${addresses.baseUrl}/v1/documents/${successor.publicId}`,
+        ...(successor.replayed && { 'Idempotency-Replayed': 'true' }),
+      },
+    )
+  })
+}
+
+/** The document that was superseded; pending until its revocation is on the chain. */
+function presentSuperseded(
+  { publicId, documentHash }: { publicId: string | null; documentHash: Hex },
+  { successor, revised }: Superseded,
+): object {
+  return {
+    publicId,
+    documentHash,
+    supersededBy: successor.documentHash,
+    status: revised?.status ?? 'pending',
+    ...(revised && { reason: reasonName(revised.reason) }),
+    revokedAt: instant(revised?.revisedAt ?? null),
+    blockchainHash: revised?.transactionHash ?? null,
+  }
+}

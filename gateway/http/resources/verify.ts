@@ -1,0 +1,122 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import { type NewDeadline, verifyWithin } from '#base/deadline.ts'
+import type { Hex } from '#document/hex.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import type { FindKey } from '#keys/grant.ts'
+import { type History, withHistory } from '#promise/history.ts'
+import type { ChainReader } from '#verifier/ports.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
+import { keyOf, type VerifyOptions, verifyPublicId } from '#verifier/verify.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { unverifiable } from '../core/errors.ts'
+import { operation, serve } from '../core/operation.ts'
+import { isPromised, type StandingOf } from '../core/promised.ts'
+import { type Addresses, instant, presentDocument, presentProof } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type VerifyDeps = {
+  findKey: FindKey
+  verifyOptions: VerifyOptions
+  /** As the chain of `verifyOptions`, with a storage proof of each reading. */
+  provingChain: ChainReader
+  standingOf: StandingOf
+  history: History
+  addresses: Addresses
+  newDeadline: NewDeadline
+}
+
+export const verdict = v.object({
+  valid: v.pipe(v.boolean(), v.description('True for status `valid` only.')),
+  status: schemas.status,
+  network: schemas.network,
+  document: v.nullable(schemas.documentSchema),
+  blockchainProof: v.union([schemas.blockchainProof, schemas.absenceProof, v.null()]),
+  checks: v.array(schemas.check),
+  asOf: v.nullable(
+    v.object({
+      blockNumber: schemas.count,
+      blockHash: v.nullable(schemas.hash),
+      blockTime: schemas.instant,
+    }),
+  ),
+})
+
+const VERIFY = operation({
+  operationId: 'verifyDocument',
+  method: 'get',
+  path: '/v1/verify',
+  tag: 'Verification',
+  summary: 'Verify a document',
+  description:
+    '200 whenever there is a verdict, also for a document that was never issued; 503 `unverifiable` when it could not be checked, with the checks in `details`.',
+  scope: 'verify',
+  query: {
+    publicId: schemas.sentPublicId,
+    proof: v.exactOptional(
+      v.pipe(v.literal('full', 'must be full'), v.description('Adds the storage proof.')),
+    ),
+  },
+  exampleQuery: { publicId: schemas.EXAMPLE_PUBLIC_ID },
+  responses: {
+    200: {
+      description: 'The verdict.',
+      data: verdict,
+    },
+  },
+  errors: ['unverifiable', 'store_unavailable'],
+})
+export const verifyOperations = [VERIFY]
+
+/** The verdict about a document. */
+export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
+  const { verifyOptions, provingChain, addresses, findKey } = deps
+  const { standingOf, history, newDeadline } = deps
+  serve(app, VERIFY, findKey, async (c) => {
+    const { publicId, proof: wanted } = c.get('query')
+    const decoded = decodePublicId(publicId)
+    const key = keyOf(decoded)
+    const { documentHash } = key
+    const options = verifyWithin(newDeadline(), {
+      ...verifyOptions,
+      ...(wanted && { chain: provingChain }),
+    })
+    const verdict = await verifyPublicId(decoded, options)
+    if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
+    const promised = await isPromised(standingOf, key, verdict.status)
+    const status = promised ? 'pending' : verdict.status
+    const { document, stateProof, asOf, ...rest } = verdict
+    const proof = await withHistory(history, verdict.blockchainProof)
+    const blockchainProof = presentProof(proof)
+    return succeed(c, {
+      ...rest,
+      status,
+      network: addresses.network,
+      asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
+      document:
+        document &&
+        presentDocument(addresses, document, {
+          publicId,
+          // A publicId of a batch holds the hash of the document's batch block.
+          documentHash: proof?.documentHash ?? documentHash,
+          status,
+          transactionHash: proof?.transactionHash ?? null,
+        }),
+      blockchainProof: stateProof
+        ? {
+            ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
+            stateProof,
+          }
+        : blockchainProof,
+    })
+  })
+}
+
+/**
+ * The proof about a document without a record: that this registry has none under this hash.
+ */
+function anchorOf(registry: RegistryId, documentHash: Hex) {
+  return { chainId: parseRegistry(registry).chainId, registry, documentHash }
+}

@@ -1,0 +1,119 @@
+import { hash as digestOf } from 'node:crypto'
+import { createGroupCommit, createTurn } from '#base/group-commit.ts'
+import type { PayloadStore } from '#promise/ports.ts'
+import { blockCid } from './group.ts'
+import { createGroups } from './groups.ts'
+import type { KuboNode } from './node.ts'
+
+export type KuboStore = PayloadStore & {
+  /** Rejects with an `IssueError` `store_unavailable` when nothing can be put. */
+  assertReady(): Promise<void>
+  /** Deletes a block and all pins on it, at once. @returns Whether the node had it. */
+  erase(hash: Uint8Array): Promise<boolean>
+  /**
+   * Stores blocks as a group of their own, outside `put`.
+   *
+   * @param note Gets the CID of the group's root; nothing is stored before it resolves.
+   */
+  pin(
+    blocks: readonly { hash: Uint8Array; bytes: Uint8Array }[],
+    note: (root: Uint8Array) => Promise<void>,
+  ): Promise<void>
+  /** Undoes one `pin`, also of an earlier process. @param root The CID that it gave. */
+  unpin(root: Uint8Array): Promise<void>
+}
+
+/** Maximum blocks in one group: as many as the batcher puts in one transaction. */
+const MAX_GROUP = 200
+
+/**
+ * The payload store on a Kubo node. A group of concurrent puts is one CAR, whose one root links to
+ * its blocks, so that it costs one pin and one flush. `remove` undoes one `put` of this process, so
+ * that it cannot take a block from another request or gateway that has put the same. It unpins the
+ * block, and the node's next garbage collection deletes it: `block rm` reads all pins for every
+ * block, and blocks all writers meanwhile.
+ *
+ * Methods reject with an `IssueError` `store_unavailable`.
+ *
+ * @param warn Called once for each warning to the node's operator.
+ */
+export function createKuboStore(node: KuboNode, warn: (warning: string) => void): KuboStore {
+  const groups = createGroups(node)
+  const { check, onceChecked } = createCheck(node, warn)
+
+  const inTurn = createTurn()
+  const put = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.put))
+  const remove = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.remove))
+  const erase = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.erase))
+  const oneInTurn = createGroupCommit<() => Promise<void>>(
+    inTurn,
+    1,
+    onceChecked(async ([work]) => work?.()),
+  )
+
+  return {
+    async put(hash, bytes) {
+      // Kubo would refuse it, and the whole group with it.
+      if (digestOf('sha256', bytes, 'buffer').compare(hash) !== 0)
+        throw new TypeError('the bytes do not have this hash')
+      await put({ cid: blockCid(hash), bytes })
+      // Each put has its own pin, even of a block that the node has already.
+      return true
+    },
+    async get(hash) {
+      const bytes = await node.get(blockCid(hash))
+      return bytes ? { status: 'found', bytes } : { status: 'missing' }
+    },
+    async missing(hashes) {
+      if (await node.hasAll(hashes.map(blockCid))) return []
+      const missing: Uint8Array[] = []
+      for (const hash of hashes) if (!(await node.get(blockCid(hash)))) missing.push(hash)
+      return missing
+    },
+    remove: (hash) => remove(blockCid(hash)),
+    async erase(hash) {
+      const cid = blockCid(hash)
+      const had = (await node.get(cid)) !== undefined
+      await erase(cid)
+      return had
+    },
+    pin: (blocks, note) =>
+      oneInTurn(() =>
+        groups.pin(
+          blocks.map(({ hash, bytes }) => ({ cid: blockCid(hash), bytes })),
+          note,
+        ),
+      ),
+    unpin: (root) => oneInTurn(() => groups.unpin(root)),
+    assertReady: check,
+  }
+}
+
+/** Checks the node before its first use and after every failure. */
+function createCheck(node: KuboNode, warn: (warning: string) => void) {
+  const warned = new Set<string>()
+  let checked = false
+
+  async function check(): Promise<void> {
+    for (const warning of await node.check()) {
+      if (!warned.has(warning)) warn(warning)
+      warned.add(warning)
+    }
+  }
+
+  /** After a failure, another node may respond, or the same with other settings. */
+  const onceChecked =
+    <T>(work: (items: T[]) => Promise<void>) =>
+    async (items: T[]) => {
+      try {
+        if (!checked) await check()
+        checked = true
+        await work(items)
+      } catch (error) {
+        checked = false
+        throw error
+      }
+    }
+
+  return { check, onceChecked }
+}

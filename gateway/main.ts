@@ -1,0 +1,152 @@
+import { mkdirSync } from 'node:fs'
+import { clock, createCertainTime } from '#base/clock.ts'
+import { createLog, type Log } from '#base/log.ts'
+import { pruneEvents } from '#events/event-retention.ts'
+import { watchFinality } from '#finality/finality.ts'
+import { openApp } from '#parts/app.ts'
+import { openBatches } from '#parts/batches.ts'
+import { type Chain, claimAccount, type Identity, openChain, openReaders } from '#parts/chain.ts'
+import { createChores } from '#parts/chores.ts'
+import { openIdentities } from '#parts/identity.ts'
+import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
+import { openKeys } from '#parts/keys.ts'
+import { listen } from '#parts/listen.ts'
+import { openStores, type Stores } from '#parts/stores.ts'
+import { openWebhooks } from '#parts/webhooks.ts'
+import type { IssueError } from '#promise/errors.ts'
+import { restorePayloads } from '#promise/restore-payloads.ts'
+import type { Config } from '#settings/config.ts'
+
+export type Gateway = {
+  port: number
+  /** Copies the database; see `DatabaseStores.copyTo`. */
+  copyDatabase: Stores['copyTo']
+  /**
+   * Refuses new documents, lets requests and transactions in flight finish, then closes everything.
+   */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a gateway. The only place that knows every part.
+ *
+ * @param end Ends the process at once, without a response: after a failed flush it is unknown what
+ * is on the disk.
+ * @throws {IssueError} when the chain or the payload store cannot be used, the account cannot
+ * issue, or something else writes with it.
+ * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to
+ * another version.
+ */
+export async function startGateway(
+  config: Config,
+  identity: Identity,
+  end: (error: IssueError) => void,
+): Promise<Gateway> {
+  const undo: Undo = []
+  try {
+    return await start(config, identity, end, undo)
+  } catch (error) {
+    // The start may be repeated in this process, which must not lock itself out.
+    for (const undoOne of undo.toReversed()) await undoOne()
+    throw error
+  }
+}
+
+/** What closes the parts that were opened, in their order. */
+type Undo = (() => Promise<unknown>)[]
+
+/** @param undo Gets what has to be closed if it rejects. */
+async function start(
+  config: Config,
+  identity: Identity,
+  end: (error: IssueError) => void,
+  undo: Undo,
+): Promise<Gateway> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const log = createLog(config.logLevel)
+  const { rpc, registry, issuerId, signer, otherSigners = [], fetchDid } = identity
+  const chain = await openChain(config, identity, log)
+  const accounts = [signer, ...otherSigners].map(({ address }) => address)
+  const issuer = { registry, issuerId, accounts, fetchDid }
+  const identities = await openIdentities(config, rpc, issuer, log)
+  const readers = openReaders(config, identity)
+  const stores = await openStores(config, identity, end, log)
+  const { outbox, store } = stores
+  undo.push(stores.close)
+  // Leased accounts are claimed with their leases.
+  const account = stores.shared
+    ? { firstNonce: 0, leave: async () => {} }
+    : await claimAccount(config, chain, outbox, log)
+  undo.push(account.leave)
+  const { firstNonce } = account
+  const pipeline = openIssuing(config, identity, { chain, readers, stores, firstNonce, log })
+  const { batcher, superseding, erasing } = pipeline
+  const apiKeys = await openKeys(config, stores.keys, log)
+  undo.push(apiKeys.close)
+  const certainTime = createCertainTime(chain.blocks.head, clock)
+  const { metrics } = pipeline
+  const webhooks = openWebhooks(config, identity, { stores, metrics, certainTime, log })
+  const stopping = new AbortController()
+  undo.push(async () => stopping.abort())
+  const { signal } = stopping
+  const batches = openBatches(config, identity, { chain, stores, pipeline, signal, logger: log })
+  const app = openApp(config, identity, {
+    ...{ readers, identities, stores, pipeline, apiKeys, webhooks, batches, log },
+  })
+
+  const chores = createChores(stores.shared?.leases, log)
+  undo.push(batcher.stop)
+  batches.batches.start()
+  await batcher.start()
+  const stopChores = [
+    chores.run('erasures', erasing.start),
+    chores.run('finality', () => startFinality(chain, { outbox, store, pipeline, log })),
+    chores.run('superseding', superseding.start),
+    chores.run('events', () =>
+      pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
+    ),
+    chores.run('webhooks', webhooks.start),
+  ]
+  undo.push(...stopChores)
+  const listener = await listen(app, config, { log, metrics })
+  identities.start()
+
+  return {
+    port: listener.port,
+    copyDatabase: stores.copyTo,
+    async stop() {
+      identities.stop()
+      stopping.abort()
+      await listener.stop(() =>
+        Promise.all([batcher.stop(), ...stopChores.map((stopChore) => stopChore())]),
+      )
+      await apiKeys.close()
+      await stores.close()
+      await account.leave()
+      await rpc.close()
+    },
+  }
+}
+
+/** Puts lost payloads back, and watches the finality of what is on the chain. */
+function startFinality(
+  { registry, blocks }: Chain,
+  {
+    outbox,
+    store,
+    pipeline,
+    log,
+  }: Pick<Stores, 'outbox' | 'store'> & { pipeline: IssuingParts; log: Log },
+): () => Promise<void> {
+  const stopping = new AbortController()
+  // Beside the requests: a row has its payload, and it stays until this is done.
+  const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
+  const stopWatching = watchFinality({
+    ...{ registry, blocks, outbox: pipeline.outbox, batcher: pipeline.batcher, log },
+    after: restored,
+  })
+  return async () => {
+    stopping.abort()
+    await stopWatching()
+  }
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { IssueError } from '#promise/errors.ts'
+
+/** An account of a chain. */
+export type AccountId = {
+  /** CAIP-10, of the registry that it writes to. */
+  registry: string
+  address: string
+  /** Of the chain's first block: test chains share their id. */
+  genesis: string | null
+}
+
+/**
+ * Keeps other processes of this machine from writing with the same account, by a name that the
+ * kernel frees when the process ends, however it ends. Containers with a network of their own do
+ * not see each other's names.
+ *
+ * @returns A function that frees the account.
+ * @throws {IssueError} `account_shared`.
+ */
+export async function lockAccount(
+  { registry, address, genesis }: AccountId,
+  platform: NodeJS.Platform = process.platform,
+): Promise<() => Promise<void>> {
+  const [namespace, chainId] = registry.split(':')
+  const chain = `${namespace}:${chainId}`
+  const name = nameOf(`${chain} ${genesis} ${address.toLowerCase()}`, platform)
+  if (name === undefined) return async () => {}
+  const server = createServer((socket) => socket.destroy()).listen(name)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
+    throw new IssueError(
+      'account_shared',
+      `another process on this machine writes with the account ${address} of ${chain}: stop it, or set an account of its own (ISSUER_KEY) for each gateway`,
+      cause,
+    )
+  }
+  server.unref()
+  return async () => {
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+/** @returns `undefined` on systems where names outlive a process that is killed. */
+function nameOf(text: string, platform: NodeJS.Platform): string | undefined {
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 32)
+  const name = `document-registry-account-${digest}`
+  if (platform === 'linux') return `\0${name}`
+  return platform === 'win32' ? `\\\\.\\pipe\\${name}` : undefined
+}

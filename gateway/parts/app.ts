@@ -1,0 +1,187 @@
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { createDeadline } from '#base/deadline.ts'
+import { describeBug, type Log } from '#base/log.ts'
+import { createMemoryRateLimiter } from '#base/memory-rate-limiter.ts'
+import type { Metrics } from '#base/metrics.ts'
+import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { openWithNode } from '#base/node-open.ts'
+import { shareRead } from '#base/shared-read.ts'
+import { VERSION } from '#base/version.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { createFindDocument } from '#documents/find.ts'
+import { createListing } from '#documents/list.ts'
+import { createOpenIndexed } from '#documents/opening.ts'
+import { createApp } from '#http/app.ts'
+import { createClientAddress } from '#http/core/client-address.ts'
+import type { RateLimits } from '#http/core/env.ts'
+import { readVerifyPage } from '#http/pages/verify-page.ts'
+import { assertOpenIssuer } from '#promise/errors.ts'
+import { createStandingOf } from '#promise/standing.ts'
+import type { Config } from '#settings/config.ts'
+import { subkeysOf } from '#settings/secrets.ts'
+import { createBundle } from '#verifier/bundle.ts'
+import { networkOf } from '#verifier/network.ts'
+import type { BlockSource } from '#verifier/ports.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
+import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
+import type { VerifyOptions } from '#verifier/verify.ts'
+import type { PageConfig } from '#web/config.ts'
+import type { BatchParts } from './batches.ts'
+import type { Identity, openReaders } from './chain.ts'
+import type { Identities } from './identity.ts'
+import type { IssuingParts } from './issuing.ts'
+import type { ApiKeys } from './keys.ts'
+import type { Stores } from './stores.ts'
+import type { WebhookParts } from './webhooks.ts'
+
+/** The parts behind the REST API. */
+export type AppParts = {
+  readers: ReturnType<typeof openReaders>
+  identities: Identities
+  stores: Stores
+  pipeline: IssuingParts
+  apiKeys: ApiKeys
+  webhooks: WebhookParts
+  batches: BatchParts
+  log: Log
+}
+
+/** Anybody may ask for readiness: database and Kubo are asked once in this time. */
+const READINESS_TTL_MS = 1_000
+
+/** @returns The REST API. */
+export function openApp(config: Config, identity: Identity, parts: AppParts) {
+  const { readers, identities, stores, pipeline, apiKeys, log } = parts
+  const { rpc, registry, issuerId } = identity
+  const { kubo, store, outbox, history, events, isErased } = stores
+  const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
+  const blocks = sourcesOf(config, stores)
+  const storesReady = shareRead(async () => {
+    await stores.assertReady()
+    await kubo?.assertReady()
+  }, READINESS_TTL_MS)
+  return createApp({
+    ...{ issuing, revising, superseding, erasing },
+    ...{ store, isErased, history, events, log, metrics },
+    ...parts.webhooks.routes,
+    ...(identities.didDocument && { didDocument: identities.didDocument }),
+    wait: config.wait,
+    // With a wait of 0 s, a request still has to read the chain.
+    newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
+    findKey: apiKeys.findKey,
+    keys: apiKeys.keys,
+    rateLimits: rateLimitsOf(config, stores, log, metrics),
+    assertReady: async () => {
+      batcher.assertOpen()
+      foreign.assertAlone()
+      await storesReady()
+      return assertOpenIssuer(await pipeline.readiness())
+    },
+    headAge: pipeline.headAge,
+    lowBalance: config.lowBalance,
+    version: VERSION,
+    ...openDocuments(identity, parts),
+    standingOf: createStandingOf(issuerId, outbox, store),
+    ...parts.batches,
+    verifyOptions: verifyOptionsOf(config, parts, blocks),
+    provingChain: readers.proving,
+    bundleOf: (publicId, signal) =>
+      createBundle(publicId, { signal, provider: rpc, registry, blocks }),
+    // The route is public: slow reads must not take the connections that issuing needs.
+    rpc: rpc.apart(),
+    verifyPage: readVerifyPage(pageConfigOf(config, registry)),
+    addresses: {
+      ...{ baseUrl: config.baseUrl, verifyUrl: config.verifyUrl, registry, issuerId },
+      network: networkOf(parseRegistry(registry).chainId, config.liveChains),
+    },
+  })
+}
+
+/** The documents of this issuer by the gateway's index. */
+function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores }: AppParts) {
+  const { store, outbox, history, documentIndex, successions } = stores
+  const subkeys = subkeysOf(issuerSecrets)
+  const keys = { issuerId, subkeys, hkdf: hkdfWithNode }
+  const openIndexed = createOpenIndexed({ ...keys, store, opener: openWithNode })
+  const listing = createListing({
+    ...{ ...keys, outbox, history, successions },
+    index: documentIndex,
+    open: openIndexed,
+    chain: readers.grouped,
+  })
+  const findDocument = createFindDocument({ ...keys, index: documentIndex, open: openIndexed })
+  return { documentIndex, successions, listing, findDocument }
+}
+
+/** Keys and addresses whose quotas are in memory at a time. */
+const MAX_LIMITED = 100_000
+
+function rateLimitsOf(
+  { keyRateLimit, addressRateLimit, trustedProxies }: Config,
+  { shared }: Stores,
+  log: Log,
+  { limited: refused }: Metrics,
+): RateLimits {
+  const clientAddress = createClientAddress(trustedProxies, () =>
+    log.warn('forwarded_for_ignored', {
+      hint: 'requests behind a proxy count for its address: set TRUSTED_PROXIES',
+    }),
+  )
+  const limiterOf = (kind: string) => {
+    const local = createMemoryRateLimiter(MAX_LIMITED)
+    return shared ? shared.rateLimiter(kind, local) : local
+  }
+  return {
+    keys: limiterOf('key'),
+    addresses: limiterOf('address'),
+    ...(keyRateLimit !== undefined && { perKey: keyRateLimit }),
+    ...(addressRateLimit !== undefined && { perAddress: addressRateLimit }),
+    refused,
+    addressOf: (c) => clientAddress(getConnInfo(c).remote.address, c.req.header('x-forwarded-for')),
+  }
+}
+
+function verifyOptionsOf(
+  { maxHeadAge }: Config,
+  { readers, identities, stores, log }: AppParts,
+  blocks: readonly BlockSource[],
+): VerifyOptions {
+  return {
+    blocks,
+    chain: readers.grouped,
+    opener: openWithNode,
+    opened: stores.opened,
+    identity: identities.source,
+    finality: true,
+    onError: (error) => log.error('content_unreadable', describeBug(error)),
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
+  }
+}
+
+/** @returns Where payloads are looked for: the gateway's store first. */
+function sourcesOf(
+  { ipfsGateways, ipfsTimeout }: Config,
+  { store, tombstones }: Stores,
+): BlockSource[] {
+  return [
+    store,
+    ...ipfsGateways.map((url) => tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout))),
+  ]
+}
+
+/**
+ * The page's registry and sources, without secrets of the gateway such as `RPC_URL`.
+ */
+function pageConfigOf(
+  { baseUrl, publicRpcUrls, ipfsGateways, maxHeadAge, liveChains }: Config,
+  registry: RegistryId,
+): PageConfig {
+  return {
+    registry,
+    rpc: publicRpcUrls.length > 0 ? publicRpcUrls : [`${baseUrl}/rpc`],
+    ipfs: [baseUrl, ...ipfsGateways],
+    service: baseUrl,
+    liveChains,
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
+  }
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Log } from '#base/log.ts'
+import type { Batches } from '#batches/batch.ts'
+import { type BatchReader, createBatchReader } from '#batches/batch-reader.ts'
+import { createBatches } from '#batches/batches.ts'
+import { openSpoolFolder } from '#batches/spool.ts'
+import { createThreadSealer } from '#batches/thread-sealer.ts'
+import { outcomeOf } from '#promise/outcome.ts'
+import type { Config } from '#settings/config.ts'
+import { subkeysOf } from '#settings/secrets.ts'
+import type { Chain, Identity } from './chain.ts'
+import type { IssuingParts } from './issuing.ts'
+import type { Stores } from './stores.ts'
+
+const newSealingThread = () => new Worker(new URL('./sealing-thread.ts', import.meta.url))
+
+/** The parts behind batches over REST. */
+export type BatchParts = { batches: Batches; batchReader: BatchReader }
+
+/** @param parts.signal Aborts when the service stops. */
+export function openBatches(
+  { dataDir }: Config,
+  { registry, issuerId, issuerSecrets }: Identity,
+  parts: { chain: Chain; stores: Stores; pipeline: IssuingParts; signal: AbortSignal; logger: Log },
+): BatchParts {
+  const { chain, stores, pipeline, signal, logger } = parts
+  const { outbox, history, batchLog: log, batchDrafts: drafts } = stores
+  return {
+    batches: createBatches({
+      ...{ registry, issuerId, log, drafts, signal, batcher: pipeline.batcher },
+      leases: stores.shared?.leases,
+      discarded(result) {
+        if (signal.aborted) return
+        if ('error' in result)
+          logger.warn('batch_drafts_not_discarded', { error: String(result.error) })
+        else if (result.requests > 0) logger.info('batch_drafts_discarded', result)
+      },
+      allSubkeys: subkeysOf(issuerSecrets),
+      sealer: createThreadSealer(newSealingThread, signal),
+      newSpool: openSpoolFolder(join(dataDir, 'spool')),
+      outcomeOf: (intent) => outcomeOf(chain.registry, intent),
+      quote: (intent) => chain.transactions.quote([intent]),
+    }),
+    batchReader: createBatchReader({ log, registry: chain.registry, outbox, history }),
+  }
+}

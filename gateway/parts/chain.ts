@@ -1,0 +1,138 @@
+import type { Log } from '#base/log.ts'
+import { shareRead } from '#base/shared-read.ts'
+import { createGroupingReader } from '#chain/grouping-reader.ts'
+import { createRegistry, type RegistryOptions, type RegistryPorts } from '#chain/registry.ts'
+import type { RpcPool } from '#chain/rpc.ts'
+import type { Signer } from '#chain/signer.ts'
+import type { Hex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
+import { type Counts, readCounts, waitForForeign } from '#engine/foreign-at-start.ts'
+import type { Plans, Readiness } from '#promise/ports.ts'
+import type { Config } from '#settings/config.ts'
+import type { Eip1193Provider } from '#verifier/ports.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createFinalityReader } from '#verifier/readers/finality.ts'
+import { createManyReader } from '#verifier/readers/many.ts'
+import { createProvingReader } from '#verifier/readers/proof.ts'
+import { createRequest } from '#verifier/readers/request.ts'
+import { type AccountId, lockAccount } from './account-lock.ts'
+
+/** The parts of a gateway beside its configuration; the local stack makes these itself. */
+export type Identity = {
+  /** The chain; closed with the gateway. */
+  rpc: RpcPool
+  /** CAIP-10, lower case. */
+  registry: RegistryId
+  /** The issuer that it writes for, whose account the signer has. */
+  issuerId: number
+  signer: Signer
+  /** More accounts of the issuer, if gateways share them. */
+  otherSigners?: readonly Signer[]
+  /** The newest first: it seals. Repeats of requests are recognized by any. */
+  issuerSecrets: readonly [Hex, ...Hex[]]
+  /** Gets DID documents; the platform's on a local chain, of public addresses only on any other. */
+  fetchDid?: typeof fetch
+}
+
+/** The chain as issuing uses it. */
+export type Chain = RegistryPorts & {
+  readiness: () => Promise<Readiness>
+  accountId: AccountId
+  /** The account's counts at the start. */
+  firstLook: Counts
+}
+
+/** How long a reading of the account is reused for reports. */
+export const READINESS_TTL_MS = 1_000
+
+/** @throws {IssueError} when the chain cannot be read, or the account may not issue. */
+export async function openChain(
+  { finality, feeCap }: Config,
+  { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
+  log: Log,
+): Promise<Chain> {
+  // Issuing has its own connections, so that reads cannot hold it up.
+  const ports = await firstUsable([signer, ...otherSigners], rpc.apart(), {
+    ...{ registry, issuerId, finality },
+    ...(feeCap !== undefined && { feeCap }),
+  })
+  // The route is public.
+  const readiness = shareRead(ports.account.assertReady, READINESS_TTL_MS)
+  const { mayIssue, mayRevoke } = await readiness()
+  if (!mayIssue)
+    log.warn('issuer_closed', {
+      warning: 'the issuer is closed: documents can be revoked only',
+    })
+  if (!mayRevoke)
+    log.warn('account_may_not_revoke', {
+      warning: 'the account lacks REVOKE: documents can be issued only',
+    })
+  const [genesis, firstLook] = await Promise.all([
+    ports.blocks.blockHash(0),
+    readCounts(ports.account),
+  ])
+  const accountId = { registry, address: signer.address, genesis }
+  return { ...ports, readiness, accountId, firstLook }
+}
+
+/**
+ * The registry through the first account that may issue. Of several, one may be out of funds or
+ * retired, and must not keep the gateway from starting.
+ */
+async function firstUsable(
+  signers: readonly Signer[],
+  provider: Eip1193Provider,
+  options: Omit<RegistryOptions, 'signer'>,
+): Promise<RegistryPorts> {
+  let failure: unknown
+  for (const signer of signers) {
+    try {
+      return await createRegistry(provider, { ...options, signer })
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  throw failure
+}
+
+export type Readers = ReturnType<typeof openReaders>
+
+/** The readers of a registry that share the pool's connections. */
+export function openReaders({ finality }: Config, { rpc, registry }: Identity) {
+  const chain = createChainReader(rpc, registry, finality)
+  return {
+    chain,
+    grouped: createGroupingReader(
+      chain,
+      createManyReader(rpc, registry),
+      createFinalityReader(createRequest(rpc), finality),
+    ),
+    proving: createProvingReader(rpc, registry, finality),
+  }
+}
+
+/**
+ * Makes sure that nothing else writes with the account.
+ *
+ * @returns The nonce that follows the foreign transactions, and a function that frees the account.
+ * @throws {IssueError} `account_shared`.
+ */
+export async function claimAccount(
+  { rpcUrls }: Config,
+  { account, accountId, firstLook }: Chain,
+  outbox: Plans,
+  log: Log,
+): Promise<{ firstNonce: number; leave: () => Promise<void> }> {
+  // Nothing else can reach a local chain that is in the data folder.
+  const isLocal = rpcUrls.length === 0
+  const leave = isLocal ? async () => {} : await lockAccount(accountId)
+  try {
+    const own = new Set((await outbox.plans()).map(({ nonce }) => nonce))
+    const firstNonce = await waitForForeign({ account, first: firstLook, own, log })
+    return { firstNonce, leave }
+  } catch (error) {
+    // The start is repeated in this process, which must not find the account taken by itself.
+    await leave()
+    throw error
+  }
+}

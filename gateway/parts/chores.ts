@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '#base/log.ts'
+import type { Lease, Leases } from '#promise/lease.ts'
+
+/** How often a gateway looks whether a chore is free. */
+const LOOK_INTERVAL_MS = 2_000
+
+/**
+ * Starts work that goes on beside the requests.
+ *
+ * @param assertHeld Rejects with `LeaseLost` when another gateway does the chore by now.
+ * @returns A function that stops it.
+ */
+export type StartChore = (assertHeld: () => Promise<void>) => () => Promise<void>
+
+/** Runs chores: what one gateway does for all that share its database. */
+export type Chores = {
+  /** @returns A function that stops it. */
+  run(name: string, start: StartChore): () => Promise<void>
+}
+
+/**
+ * @param leases Absent when there is only one gateway, which does everything.
+ * @returns Chores of which each runs in one gateway at a time. If that dies, another one goes on;
+ * for a moment, both may be at it.
+ */
+export function createChores(leases: Leases | undefined, log: Log): Chores {
+  return {
+    run(name, start) {
+      if (leases === undefined) return start(async () => {})
+      const stopping = new AbortController()
+      const running = runLeased({ leases, name: `chore ${name}`, start, log }, stopping.signal)
+      return async () => {
+        stopping.abort()
+        await running
+      }
+    },
+  }
+}
+
+async function runLeased(
+  { leases, name, start, log }: { leases: Leases; name: string; start: StartChore; log: Log },
+  stopping: AbortSignal,
+): Promise<void> {
+  while (!stopping.aborted) {
+    const lease = await leases.take([name]).catch((error) => {
+      log.debug('lease_not_taken', { name, error: String(error) })
+      return undefined
+    })
+    if (lease) await runWith(lease, start, stopping)
+    else await sleep(LOOK_INTERVAL_MS, undefined, { signal: stopping }).catch(() => {})
+  }
+}
+
+async function runWith(lease: Lease, start: StartChore, stopping: AbortSignal): Promise<void> {
+  const stop = start(lease.assertHeld)
+  const over = AbortSignal.any([lease.ended, stopping])
+  if (!over.aborted)
+    await new Promise((resolve) => over.addEventListener('abort', resolve, { once: true }))
+  await stop()
+  await lease.release().catch(() => {})
+}

@@ -1,0 +1,12 @@
+import type { Config } from '#settings/config.ts'
+import type { DatabaseAdapter } from '#store/command-database.ts'
+import { postgresAdapter } from '#store/postgres/adapter.ts'
+import { sqliteAdapter } from '#store/sqlite/adapter.ts'
+
+/** @returns The database of the settings: the one place that knows which one it is. */
+export function databaseOf({
+  dataDir,
+  databaseUrl,
+}: Pick<Config, 'dataDir' | 'databaseUrl'>): DatabaseAdapter {
+  return databaseUrl === undefined ? sqliteAdapter(dataDir) : postgresAdapter(databaseUrl)
+}

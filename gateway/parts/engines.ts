@@ -1,0 +1,138 @@
+import type { Log } from '#base/log.ts'
+import { shareRead } from '#base/shared-read.ts'
+import { openRegistry, type RegistryPorts } from '#chain/registry.ts'
+import type { Signer } from '#chain/signer.ts'
+import type { Hex } from '#document/hex.ts'
+import { createEngine, type EngineDeps } from '#engine/engine.ts'
+import { createEngines, type Engines } from '#engine/engines.ts'
+import { createForeignWatch, type ForeignWatch } from '#engine/foreign.ts'
+import { readCounts, waitForForeign } from '#engine/foreign-at-start.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { Intent } from '#promise/intent.ts'
+import type { Lease } from '#promise/lease.ts'
+import type { Outcome } from '#promise/outcome.ts'
+import type { BusyAccounts, Outbox, Readiness } from '#promise/ports.ts'
+import type { Config } from '#settings/config.ts'
+import { type Identity, READINESS_TTL_MS } from './chain.ts'
+import { leasedSigner } from './leased-signer.ts'
+import type { SharedStores } from './stores.ts'
+
+type Parts = Pick<EngineDeps, 'concluded' | 'feeCaps' | 'maxBatch'> & {
+  shared: SharedStores
+  outbox: Pick<Outbox, 'find' | 'promise'> & BusyAccounts
+  /** Counts a foreign transaction. */
+  foundForeign: () => void
+  /** Counts the transactions of an outbox. */
+  measured: <O extends Pick<EngineDeps['outbox'], 'plan'>>(outbox: O) => O
+  outcomeOf: (intent: Intent) => Promise<Outcome>
+  log: Log
+}
+
+type Account = RegistryPorts & {
+  /** Who may sign for it here. */
+  holder: { lease?: Lease }
+}
+
+/** The engines of one of several gateways: each with an account of its own. */
+export function openEngines(
+  config: Config,
+  identity: Identity,
+  parts: Parts,
+): {
+  batcher: Engines
+  foreign: Pick<ForeignWatch, 'assertAlone'>
+  /** Of the account that gets this gateway's intents; of any usable one while it has none. */
+  readiness: () => Promise<Readiness>
+} {
+  const { shared, log } = parts
+  const openAccount = accountOpener(config, identity)
+  const { signer, otherSigners = [] } = identity
+  const accounts = new Map(
+    [signer, ...otherSigners].map((one) => [lowerCase(one.address), openAccount(one)]),
+  )
+  const watches = new Map<Hex, ForeignWatch>()
+
+  const batcher = createEngines({
+    accounts: [...accounts.keys()],
+    leases: shared.leases,
+    outbox: parts.outbox,
+    outcomeOf: parts.outcomeOf,
+    log,
+    open(account, lease, answers) {
+      // Its key was taken out of the settings: what it has sent is still to be settled.
+      const { holder, ...ports } = accounts.get(account) ?? openAccount(keyless(account))
+      holder.lease = lease
+      const { outbox, withdraw } = shared.engineStores({ account, lease })
+      const foreign = createForeignWatch({
+        ...{ account: ports.account, log, found: parts.foundForeign },
+      })
+      watches.set(account, foreign)
+      const deps = { ...parts, ...ports, foreign, withdraw, outbox: parts.measured(outbox) }
+      return {
+        engine: createEngine(deps, answers),
+        backlog: outbox,
+        async assertReady() {
+          await ports.account.assertReady()
+        },
+        async assertAlone() {
+          const own = new Set((await outbox.plans()).map(({ nonce }) => nonce))
+          const first = await readCounts(ports.account)
+          foreign.begin(await waitForForeign({ account: ports.account, first, own, log }))
+        },
+      }
+    },
+  })
+  shared.assignTo(batcher.own)
+  shared.listen(batcher.wake)
+  return {
+    batcher,
+    foreign: { assertAlone: () => watches.get(batcher.own()?.account ?? '0x')?.assertAlone() },
+    readiness: shareRead(() => {
+      const own = batcher.own()
+      return own ? accountOf(accounts, own.account).account.assertReady() : firstReady(accounts)
+    }, READINESS_TTL_MS),
+  }
+}
+
+/** @returns A function that opens the chain as an account sees it. */
+function accountOpener(
+  { finality, feeCap }: Config,
+  { rpc, registry, issuerId }: Identity,
+): (signer: Signer) => Account {
+  // Issuing has its own connections, so that reads cannot hold it up.
+  const provider = rpc.apart()
+  return (signer) => {
+    const holder: Account['holder'] = {}
+    const options = {
+      registry,
+      issuerId,
+      finality,
+      signer: leasedSigner(signer, () => holder.lease),
+    }
+    const ports = openRegistry(provider, { ...options, ...(feeCap !== undefined && { feeCap }) })
+    return { ...ports, holder }
+  }
+}
+
+const lowerCase = (address: string) => address.toLowerCase() as Hex
+
+function keyless(address: Hex): Signer {
+  const refuse = async (): Promise<never> => {
+    throw new IssueError('signer_unavailable', `no signer for ${address} in the settings`)
+  }
+  return { address, assertReady: refuse, sign: refuse }
+}
+
+/** @throws {IssueError} when no account can write. */
+async function firstReady(accounts: ReadonlyMap<Hex, Account>): Promise<Readiness> {
+  const answers = [...accounts.values()].map(({ account }) => account.assertReady())
+  return Promise.any(answers).catch(({ errors }: AggregateError) => {
+    throw errors[0]
+  })
+}
+
+function accountOf(accounts: ReadonlyMap<Hex, Account>, address: Hex): Account {
+  const account = accounts.get(address)
+  if (account === undefined) throw new TypeError('an engine for an account without a signer')
+  return account
+}

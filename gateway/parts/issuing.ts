@@ -1,0 +1,259 @@
+import type { Log } from '#base/log.ts'
+import { createMetrics, type Metrics } from '#base/metrics.ts'
+import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { sealWithNode } from '#base/node-seal.ts'
+import { shareRead } from '#base/shared-read.ts'
+import { ReadGroup } from '#chain/read-group.ts'
+import { FormatError } from '#document/errors.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { readSealedHeader } from '#document/sealed.ts'
+import { createBatcher } from '#engine/batcher.ts'
+import { createForeignWatch, type ForeignWatch } from '#engine/foreign.ts'
+import type { Batcher } from '#promise/batcher.ts'
+import { createErasing, type Erasing } from '#promise/erase.ts'
+import { type Intent, keyOfIntent } from '#promise/intent.ts'
+import { createIssuing, type Issuing } from '#promise/issue.ts'
+import { type Outcome, outcomeOf, outcomesOf } from '#promise/outcome.ts'
+import type { Head, OutboxPorts, Readiness, RegistryReader } from '#promise/ports.ts'
+import type { RecordKey, TrustedRecord } from '#promise/record.ts'
+import { createRevising, type Revising } from '#promise/revise.ts'
+import { createSealing } from '#promise/sealing.ts'
+import { createSuperseding, type Superseding } from '#promise/supersede.ts'
+import { createTimes, type Times } from '#promise/times.ts'
+import type { Config } from '#settings/config.ts'
+import { subkeysOf } from '#settings/secrets.ts'
+import type { ChainReader } from '#verifier/ports.ts'
+import type { Chain, Identity, Readers } from './chain.ts'
+import { openEngines } from './engines.ts'
+import type { Stores } from './stores.ts'
+
+/** The route is public: scrapes share a reading of the chain. */
+const HEAD_AGE_TTL_MS = 1_000
+
+/** Maximum records in one lookup call, and maximum calls at the same time. */
+const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
+
+/** The pipeline from a request to the chain. */
+export type IssuingParts = {
+  metrics: Metrics
+  /** The outbox, with its transactions and final intents measured. */
+  outbox: OutboxPorts
+  /** Of the account that gets this gateway's intents. */
+  foreign: Pick<ForeignWatch, 'assertAlone'>
+  /** Of that account. */
+  readiness: () => Promise<Readiness>
+  /** Seconds since the newest block; negative while the clock is behind the chain. */
+  headAge: () => Promise<number>
+  batcher: Batcher
+  issuing: Issuing
+  revising: Revising
+  superseding: Superseding
+  erasing: Erasing
+}
+
+/**
+ * @param parts.readers Read the registry for requests; `chain` writes to it.
+ * @param parts.firstNonce The one that follows the foreign transactions of the start.
+ */
+export function openIssuing(
+  config: Config,
+  identity: Identity,
+  {
+    chain,
+    readers,
+    stores,
+    firstNonce,
+    log,
+  }: { chain: Chain; readers: Readers; stores: Stores; firstNonce: number; log: Log },
+): IssuingParts {
+  const { registry, blocks } = chain
+  const { history, persistence } = stores
+  const { issuerId } = identity
+  const headAge = shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS)
+  const metrics = createMetrics({
+    depth: () => batcher.depth(),
+    balance: async () => (await readiness()).balance,
+    spentLastHour: () => batcher.spentLastHour(),
+    stopped: () => batcher.stopped(),
+    headAge,
+    unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
+    feeCaps: config.feeCaps,
+    webhookBacklog: stores.deliveries.backlog,
+  })
+  const times = createTimes({ included: metrics.included, final: metrics.final })
+  const outbox = measureOutbox(stores.outbox, { metrics, times })
+  const {
+    batcher: unmeasured,
+    foreign,
+    readiness,
+  } = openBatcher(config, identity, {
+    ...{ chain, stores, outbox, firstNonce, metrics, times, log },
+  })
+  const batcher = measureRequests(times, unmeasured)
+  const revising = createRevising({
+    ...{ issuerId, chain: readers.grouped, outbox, batcher },
+    registry: { ...registry, records: groupRecords(registry) },
+  })
+  const lookUps = new ReadGroup<Intent, Outcome>({
+    ...LOOK_UPS,
+    idOf: keyOfIntent,
+    callOf: () => '',
+    readMany: (intents) => outcomesOf(registry, intents),
+    readOne: (intent) => outcomeOf(registry, intent),
+  })
+  const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
+  const issuing = createIssuing({
+    ...{ issuerId, persistence, history, batcher },
+    registryId: identity.registry,
+    outcomeOf: (intent) => lookUps.read(intent),
+    chain: readers.chain,
+    isErased: stores.isErased,
+    sealing: createSealing({
+      subkeys: subkeysOf(identity.issuerSecrets),
+      idempotency: stores.idempotency,
+      seal: sealWithNode,
+      hkdf: hkdfWithNode,
+    }),
+  })
+  const superseding = createSuperseding({
+    ...{ issuerId, chain: readers.chain, registry, issuing, revising, outbox, batcher, log },
+    successions: stores.successions,
+    readiness,
+  })
+  return {
+    ...{ metrics, outbox, foreign, readiness, headAge, batcher },
+    ...{ issuing, revising, superseding, erasing },
+  }
+}
+
+/** Of thousands of changes, each reads the records of its document and of its batch. */
+function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
+  const group = new ReadGroup<RecordKey, TrustedRecord>({
+    ...LOOK_UPS,
+    idOf: ({ documentHash, root = '' }) => documentHash + root,
+    callOf: () => '',
+    readMany: (keys) => records(keys),
+    async readOne(key) {
+      const [record] = await records([key])
+      if (record === undefined) throw new TypeError('a record for each key')
+      return record
+    },
+  })
+  return (keys) => Promise.all(keys.map((key) => group.read(key)))
+}
+
+type BatcherParts = {
+  chain: Chain
+  stores: Stores
+  outbox: OutboxPorts
+  firstNonce: number
+  metrics: Metrics
+  times: Times
+  log: Log
+}
+
+/** Engines with leases, where gateways share the database; otherwise one engine. */
+function openBatcher(
+  config: Config,
+  identity: Identity,
+  { chain, stores, outbox, firstNonce, metrics, times, log }: BatcherParts,
+): Pick<IssuingParts, 'batcher' | 'foreign' | 'readiness'> {
+  const { account, transactions, registry, blocks } = chain
+  const { shared } = stores
+  const common = {
+    ...{ log, feeCaps: config.feeCaps, maxBatch: config.maxBatch },
+    concluded(intent: Intent, outcome: Outcome) {
+      metrics.concluded(intent.kind, outcome.status)
+      times.concluded(intent, outcome)
+    },
+  }
+  if (shared) {
+    const { busyAccounts, countUnclaimed } = shared
+    return openEngines(config, identity, {
+      ...{ ...common, shared, outbox: { ...outbox, busyAccounts, countUnclaimed } },
+      foundForeign: metrics.foundForeign,
+      measured: (some) => measurePlans(some, metrics),
+      outcomeOf: (intent) => outcomeOf(registry, intent),
+    })
+  }
+  const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
+  foreign.begin(firstNonce)
+  const batcher = createBatcher({
+    ...{ ...common, account, transactions, registry, blocks, outbox, foreign },
+    withdraw: stores.persistence.withdraw,
+  })
+  return { batcher, foreign, readiness: chain.readiness }
+}
+
+function headAgeOf({ timestamp }: Head): number {
+  return Date.now() / 1000 - timestamp
+}
+
+function measureRequests(times: Times, batcher: Batcher): Batcher {
+  return {
+    ...batcher,
+    submit(intent, wait) {
+      times.requested(intent)
+      return batcher.submit(intent, wait)
+    },
+  }
+}
+
+function measureOutbox(
+  outbox: OutboxPorts,
+  { metrics, times }: { metrics: Metrics; times: Times },
+): OutboxPorts {
+  return {
+    ...measurePlans(outbox, metrics),
+    async review(found) {
+      const queued = await outbox.review(found)
+      times.final(found.final)
+      return queued
+    },
+  }
+}
+
+function measurePlans<O extends Pick<OutboxPorts, 'plan'>>(outbox: O, metrics: Metrics): O {
+  return {
+    ...outbox,
+    plan(transaction, intents, head) {
+      metrics.planned(intents.length)
+      return outbox.plan(transaction, intents, head)
+    },
+  }
+}
+
+function openErasing(
+  issuerId: number,
+  { reader, stores, log }: { reader: ChainReader; stores: Stores; log: Log },
+): Erasing {
+  const { store, outbox, kubo, erasures, opened } = stores
+
+  async function hasSealed(documentHash: Hex): Promise<boolean> {
+    const block = await store.get(fromHex(documentHash))
+    return block.status === 'found' && isSealed(block.bytes)
+  }
+
+  return createErasing({
+    erasures,
+    removeFromKubo: async (hash) => (await kubo?.erase(fromHex(hash))) ?? false,
+    isKnown: async (key) =>
+      key.issuerId === issuerId &&
+      ((await outbox.find('issue', key.documentHash)) !== undefined ||
+        (await hasSealed(key.documentHash)) ||
+        (await reader.read(key)).record.anchoredBlock !== 0),
+    forget: opened.clear,
+    log,
+  })
+}
+
+/** Batch blocks and manifests are in the same store. */
+function isSealed(bytes: Uint8Array): boolean {
+  try {
+    readSealedHeader(bytes)
+    return true
+  } catch (error) {
+    if (error instanceof FormatError) return false
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import type { Log } from '#base/log.ts'
+import { type FindKey, SCOPES } from '#keys/grant.ts'
+import { createKeyCache } from '#keys/key-cache.ts'
+import { createKeys, type Keys } from '#keys/keys.ts'
+import { createLastUses } from '#keys/last-uses.ts'
+import type { KeyStore } from '#keys/ports.ts'
+import { DEFAULT_TENANT } from '#keys/settings.ts'
+import type { Config } from '#settings/config.ts'
+
+/** The id of the key that the setting `API_KEY` has. */
+const FROM_ENVIRONMENT = 'environment'
+
+/** The API keys of a running gateway. */
+export type ApiKeys = {
+  findKey: FindKey
+  /** Its changes hold from the next request on. */
+  keys: Keys
+  /** Writes the last uses. */
+  close(): Promise<void>
+}
+
+export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): Promise<ApiKeys> {
+  const uses = createLastUses(store, (error) =>
+    log.warn('key_use_not_written', { error: String(error) }),
+  )
+  const cache = createKeyCache(store, uses.note, (error) =>
+    log.error('keys_unreadable', { error: String(error) }),
+  )
+  const keys = createKeys(store, cache.refresh)
+  if (apiKey !== undefined)
+    await keys.adopt(FROM_ENVIRONMENT, apiKey, { scopes: [...SCOPES], tenant: DEFAULT_TENANT })
+  return {
+    findKey: cache.find,
+    keys,
+    close: uses.stop,
+  }
+}

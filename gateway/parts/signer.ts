@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { decryptKeystoreJson } from 'ethers'
+import { createKeySigner } from '#chain/key-signer.ts'
+import { createRemoteSigner } from '#chain/remote-signer.ts'
+import type { Signer } from '#chain/signer.ts'
+import type { Hex } from '#document/hex.ts'
+import { ConfigError } from '#settings/config.ts'
+import type { SignerSetting } from '#settings/signer.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+
+/**
+ * @param timeout Milliseconds a remote signer may take.
+ * @throws {ConfigError} when the keystore cannot be opened.
+ */
+export async function openSigner(setting: SignerSetting, timeout: number): Promise<Signer> {
+  switch (setting.kind) {
+    case 'key':
+      return createKeySigner(setting.key)
+    case 'keystore':
+      return createKeySigner(await openKeystore(setting))
+    case 'remote':
+      return createRemoteSigner(createFetchProvider(setting.url, timeout), setting.address)
+  }
+}
+
+/**
+ * An encrypted key as geth, Clef and ethers write it (Web3 Secret Storage, version 3). The password
+ * is the file's first line.
+ */
+async function openKeystore({
+  path,
+  passwordFile,
+}: Extract<SignerSetting, { kind: 'keystore' }>): Promise<Hex> {
+  const json = await read('ISSUER_KEYSTORE', path)
+  const password = await read('ISSUER_KEYSTORE_PASSWORD_FILE', passwordFile)
+  try {
+    const [line = ''] = password.split(/\r?\n/)
+    return (await decryptKeystoreJson(json, line)).privateKey as Hex
+  } catch {
+    // Without the cause: what failed to decrypt must not be quoted.
+    throw new ConfigError([
+      'ISSUER_KEYSTORE is not a keystore, or ISSUER_KEYSTORE_PASSWORD_FILE does not open it',
+    ])
+  }
+}
+
+async function read(name: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConfigError([`${name} cannot be read: ${code}`])
+  }
+}

@@ -1,0 +1,139 @@
+import type { Log } from '#base/log.ts'
+import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { fromHex } from '#document/hex.ts'
+import { createOpenedDocuments, type GatewayDocuments } from '#documents/opened-documents.ts'
+import { createKuboNode } from '#kubo/node.ts'
+import { createKuboStore, type KuboStore } from '#kubo/store.ts'
+import type { BatchDrafts } from '#promise/batch-log.ts'
+import { blindIndexOf } from '#promise/blind-index.ts'
+import type { IsErased } from '#promise/erase.ts'
+import type { IssueError } from '#promise/errors.ts'
+import { type Persistence, persistInOrder } from '#promise/persistence.ts'
+import type { OutboxPorts, PayloadStore, SharedBacklog } from '#promise/ports.ts'
+import type { Config } from '#settings/config.ts'
+import { fingerprintsOf, subkeysOf } from '#settings/secrets.ts'
+import type { DraftGroups } from '#store/draft-groups.ts'
+import { openErasureList } from '#store/erasure-list.ts'
+import type { DatabaseStores, LeasedAccount, SharedDatabase } from '#store/stores.ts'
+import { createTombstones, type Tombstones } from '#store/tombstones.ts'
+import { withOlder } from '#store/with-older.ts'
+import type { Identity } from './chain.ts'
+import { databaseOf } from './databases.ts'
+
+/** What gateways on one database need of each other. */
+export type SharedStores = Omit<SharedDatabase, 'outboxOf' | 'embeddedPersistenceOf'> & {
+  /** @returns What an engine writes with; it has effect only while the lease lasts. */
+  engineStores(account: LeasedAccount): {
+    outbox: OutboxPorts & SharedBacklog
+    withdraw: Persistence['withdraw']
+  }
+}
+
+/** Everything that the gateway keeps. */
+export type Stores = Omit<
+  DatabaseStores,
+  'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts' | 'shared'
+> & {
+  /** Absent when only one gateway can use the database. */
+  shared?: SharedStores
+  /** Absent when payloads are kept in the database. */
+  kubo: KuboStore | undefined
+  tombstones: Tombstones
+  /** All payloads, wherever they are kept. */
+  store: PayloadStore
+  batchDrafts: BatchDrafts
+  persistence: Persistence
+  isErased: IsErased
+  /** Documents that were opened lately. */
+  opened: GatewayDocuments
+}
+
+/**
+ * @param end See `startGateway`.
+ * @throws {IssueError} when the payload store cannot be used.
+ * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to
+ * another version.
+ */
+export async function openStores(
+  config: Config,
+  { registry, issuerId, issuerSecrets }: Identity,
+  end: (error: IssueError) => void,
+  log: Log,
+): Promise<Stores> {
+  const kubo = await openKubo(config, log)
+  const subkeys = subkeysOf(issuerSecrets)
+  const database = await databaseOf(config).openStores({
+    binding: { registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) },
+    erasureList: openErasureList(config.erasureList),
+    blindTenant: (tenant) =>
+      subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
+    ...{ leaseTerm: config.leaseTerm, log, end },
+  })
+  const { embedded, embeddedPersistence, isErased, batchDrafts, shared, ...ports } = database
+  const tombstones = createTombstones(isErased)
+  const store = kubo
+    ? tombstones.guardStore(withOlder(kubo, embedded), kubo.erase)
+    : tombstones.guardStore(embedded)
+  const persistWith = (outbox: OutboxPorts, embedded: Persistence) =>
+    kubo
+      ? persistInOrder(store, outbox, (error) =>
+          log.info('payloads_not_removed', { error: String(error) }),
+        )
+      : embedded
+  const persistence = persistWith(ports.outbox, embeddedPersistence)
+  return {
+    ...ports,
+    ...{ kubo, tombstones, store, persistence },
+    ...(shared && { shared: shareStores(shared, persistWith) }),
+    batchDrafts: batchDrafts(kubo && guardGroups(kubo, tombstones)),
+    isErased: (documentHash) => isErased(fromHex(documentHash)),
+    opened: createOpenedDocuments(isErased),
+  }
+}
+
+function shareStores(
+  { outboxOf, embeddedPersistenceOf, ...shared }: SharedDatabase,
+  persistWith: (outbox: OutboxPorts, embedded: Persistence) => Persistence,
+): SharedStores {
+  return {
+    ...shared,
+    engineStores(account) {
+      const outbox = outboxOf(account)
+      const { withdraw } = persistWith(outbox, embeddedPersistenceOf(account))
+      return { outbox, withdraw }
+    },
+  }
+}
+
+/** Erased blocks are not pinned. */
+function guardGroups(kubo: KuboStore, { isErased }: Tombstones): DraftGroups {
+  return {
+    async pin(blocks, note) {
+      const erased = await Promise.all(blocks.map(({ hash }) => isErased(hash)))
+      await kubo.pin(
+        blocks.filter((_, i) => !erased[i]),
+        note,
+      )
+      // Erased while it was being pinned.
+      for (const { hash } of blocks) if (await isErased(hash)) await kubo.erase(hash)
+    },
+    unpin: kubo.unpin,
+  }
+}
+
+/** @returns The payload store on a Kubo node, if one is configured; the node has answered. */
+export async function openKubo(
+  { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
+  log: Log,
+): Promise<KuboStore | undefined> {
+  if (ipfsApiUrl === undefined) return undefined
+  if (ipfsAnnounce)
+    log.warn('kubo_announces', {
+      warning:
+        'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
+    })
+  const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
+  const kubo = createKuboStore(node, (warning) => log.warn('kubo_not_durable', { warning }))
+  await kubo.assertReady()
+  return kubo
+}

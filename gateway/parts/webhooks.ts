@@ -1,0 +1,58 @@
+import { promises as dns } from 'node:dns'
+import { type CertainTime, clock } from '#base/clock.ts'
+import type { Log } from '#base/log.ts'
+import type { Metrics } from '#base/metrics.ts'
+import { createHostCheck, createPublicFetch, type PublicFetchOptions } from '#base/public-fetch.ts'
+import { startCourier } from '#events/courier.ts'
+import { createWebhookSecrets } from '#events/secrets.ts'
+import { createWebhookSender } from '#events/webhook-sender.ts'
+import type { WebhookDeps } from '#http/resources/webhooks.ts'
+import type { Config } from '#settings/config.ts'
+import type { Identity } from './chain.ts'
+import type { StartChore } from './chores.ts'
+import type { Stores } from './stores.ts'
+
+export type WebhookParts = {
+  routes: Omit<WebhookDeps, 'findKey'>
+  /** See `StartChore`. */
+  start: StartChore
+}
+
+/** Puts together what sends events to webhooks. */
+export function openWebhooks(
+  { webhookAllowPrivate }: Config,
+  { issuerSecrets }: Identity,
+  parts: { stores: Stores; metrics: Metrics; certainTime: CertainTime; log: Log },
+): WebhookParts {
+  const { stores, metrics, certainTime, log } = parts
+  const secrets = createWebhookSecrets(issuerSecrets)
+  const hosts: PublicFetchOptions = webhookAllowPrivate
+    ? { isAllowed: () => true, resolve: resolveWithSystem }
+    : {}
+  return {
+    routes: {
+      webhooks: stores.webhooks,
+      webhookSecrets: secrets,
+      checkWebhookHost: createHostCheck(hosts),
+      mayWebhookUseHttp: webhookAllowPrivate,
+    },
+    start: (assertHeld) =>
+      startCourier({
+        assertHeld,
+        deliveries: stores.deliveries,
+        secrets,
+        send: createWebhookSender(createPublicFetch(hosts)),
+        clock,
+        certainTime,
+        count: metrics.attemptedDelivery,
+        showTurns: metrics.showTurns,
+        log,
+      }),
+  }
+}
+
+/** Knows the names of the own network too, as `/etc/hosts` has them. */
+async function resolveWithSystem(hostname: string): Promise<string[]> {
+  const found = await dns.lookup(hostname, { all: true }).catch(() => [])
+  return found.map(({ address }) => address)
+}

@@ -1,0 +1,94 @@
+import type { Hex } from '#document/hex.ts'
+import type { IndexEntry } from './document-index.ts'
+import type { IssueIntent } from './intent.ts'
+import type { Lease } from './lease.ts'
+
+/** A request for a batch, as it was first made. Its repeats give the same batch. */
+export type BatchClaim = {
+  /** The sha-256 of its body. */
+  content: Uint8Array
+  /** When its documents were checked; milliseconds of the Unix epoch. */
+  checkedAt: number
+  isPromised: boolean
+}
+
+/** A batch that was promised. */
+export type KnownBatch = {
+  /** Grows with each. */
+  id: number
+  root: Hex
+  /** How many documents it holds. */
+  size: number
+  /** The sha-256 of the root block of its manifest. */
+  manifest: Hex
+  /** Who requested it first. */
+  tenant: string
+}
+
+/** The batches that were requested from this gateway. */
+export type BatchLog = {
+  /** @param request A keyed digest of the request's key, 32 bytes. */
+  find(request: Uint8Array): Promise<BatchClaim | undefined>
+  /** @returns The first claim of this request. */
+  claim(request: Uint8Array, claim: Omit<BatchClaim, 'isPromised'>): Promise<BatchClaim>
+  /**
+   * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
+   *
+   * @param lease Of the request; absent when there is only one gateway.
+   * @returns Whether it was not promised before.
+   * @throws {LeaseLost} when another gateway works on the request: it may have deleted payloads.
+   */
+  promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>, lease?: Lease): Promise<boolean>
+}
+
+/**
+ * What a request stores before its batch is promised. Nobody finds it; a kill leaves it behind. All
+ * methods resolve when the disk has it.
+ */
+export type BatchDrafts = {
+  /** Stores blocks. */
+  put(request: Uint8Array, blocks: readonly DraftBlock[]): Promise<void>
+  /**
+   * Adds documents to the index, where they show once their batch is promised.
+   *
+   * @returns Those of them that have been erased.
+   */
+  index(
+    request: Uint8Array,
+    batch: Omit<KnownBatch, 'id'>,
+    documents: readonly DraftDocument[],
+  ): Promise<ReadonlySet<Hex>>
+  /** Deletes all that a request stored, or the note of it when its batch is promised. */
+  discard(request: Uint8Array): Promise<void>
+  /**
+   * Deletes what earlier processes left behind.
+   *
+   * @returns How many requests left something.
+   */
+  discardAll(signal: AbortSignal): Promise<number>
+}
+
+/** A block and its sha-256, 32 bytes. */
+export type DraftBlock = { hash: Uint8Array; bytes: Uint8Array }
+/** A document of a batch for the index. */
+export type DraftDocument = { documentHash: Hex; entry: IndexEntry }
+
+/** The list of these batches. */
+export type BatchList = {
+  /**
+   * @param tenant Whose batches; `null` = of all tenants.
+   * @param before Only batches with a lower id; absent = all.
+   * @returns The newest first.
+   */
+  list(tenant: string | null, before: number | undefined, limit: number): Promise<KnownBatch[]>
+  get(root: Hex): Promise<KnownBatch | undefined>
+}
+
+/** @returns The name of the lease of a request for a batch. */
+export const leaseOfBatch = (request: Hex) => `batch ${request}`
+
+/** @returns The intent that issues a batch. */
+export function intentOfBatch(batch: Omit<KnownBatch, 'id'>): IssueIntent {
+  const { root, size, manifest, tenant } = batch
+  return { kind: 'issue', documentHash: root, root, validUntil: size, manifest, tenant }
+}

@@ -1,0 +1,28 @@
+import type { IssueErrorCode } from './errors.ts'
+import type { Intent } from './intent.ts'
+import type { Answer } from './waiters.ts'
+
+/** What anchors intents: one engine, or those of several gateways. */
+export type Batcher = {
+  /** @throws {IssueError} when nothing can be anchored now, as far as is known. */
+  assertOpen(): void
+  /**
+   * Anchors an intent of the outbox, together with other waiting intents.
+   *
+   * @param wait Milliseconds until `pending` is the answer.
+   * @throws {IssueError} when the intent was withdrawn: nothing happened, and nothing will.
+   */
+  submit(intent: Intent, wait: number): Promise<Answer>
+  /** Queues intents of the outbox again. */
+  enqueue(intents: readonly Intent[]): void
+  /** The number of intents that wait for a transaction, and of transactions in flight. */
+  depth(): { queued: number; inFlight: number }
+  /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  spentLastHour(): Promise<bigint>
+  /** Why nothing can be anchored now; `undefined` when it can. */
+  stopped(): IssueErrorCode | undefined
+  /** Continues with the intents that an earlier process left, and runs until `stop`. */
+  start(): Promise<void>
+  /** Ends after the transactions in flight, or after 5 seconds; the rest stays in the outbox. */
+  stop(): Promise<void>
+}

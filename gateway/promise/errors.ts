@@ -1,0 +1,81 @@
+/** Why nothing was issued or revoked. Stable: clients see it as `code`. */
+export type IssueErrorCode =
+  /** No node answered. Nothing was promised; the same request can be sent again. */
+  | 'chain_unavailable'
+  /** The registry or the chain refuses this gateway's transactions; the log has the reason. */
+  | 'registry_refused'
+  /** The current fee is above the cap. */
+  | 'fee_too_high'
+  /** The queue is full. */
+  | 'overloaded'
+  /** The service is stopping. */
+  | 'stopping'
+  /** The idempotency key was used for another document. */
+  | 'idempotency_key_reused'
+  /** The registry has this document with another expiry. */
+  | 'conflict'
+  /**
+   * The registry has this document, and it reads Distrusted. Issuing it again would make it valid,
+   * which is an operator's decision.
+   */
+  | 'distrusted'
+  /** There is no such document to revoke, suspend or release. */
+  | 'not_issued'
+  /** The document of this idempotency key has been erased; nothing brings it back. */
+  | 'erased'
+  /** The document belongs to another issuer. */
+  | 'other_issuer'
+  /** The document is revoked permanently: it cannot be suspended or released. */
+  | 'already_revoked'
+  /** The document has a successor already. */
+  | 'already_superseded'
+  /** There is no suspension to release. */
+  | 'not_suspended'
+  /** The opposite was requested, and is not on the chain yet. Nothing was promised. */
+  | 'change_pending'
+  /** The disk or the payload store refuses the write, or does not respond. */
+  | 'store_unavailable'
+  /** The remote signer does not respond, refuses to sign, or signed something else. */
+  | 'signer_unavailable'
+  /** Something else sends transactions with this gateway's account. */
+  | 'account_shared'
+  /** The batch does not fit in one transaction. Handled inside `engine/`; never reaches a client. */
+  | 'too_large'
+
+/**
+ * Thrown when nothing was done and nothing will be: the intent, if there was one, has been
+ * withdrawn.
+ */
+export class IssueError extends Error {
+  override name = 'IssueError'
+  readonly code: IssueErrorCode
+
+  constructor(code: IssueErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/**
+ * @returns An `IssueError` as it is; any other error as `chain_unavailable`.
+ */
+export function asIssueError(error: unknown): IssueError {
+  if (error instanceof IssueError) return error
+  return new IssueError('chain_unavailable', String(error), error)
+}
+
+/** Why a document cannot be issued. */
+export function refusalOf(code: 'conflict' | 'distrusted'): IssueError {
+  return code === 'conflict'
+    ? new IssueError(code, 'the record under this hash has another expiry')
+    : new IssueError(code, 'the record under this hash reads Distrusted')
+}
+
+/**
+ * @param readiness Of the gateway's account, which may still be able to revoke.
+ * @throws {IssueError} `registry_refused` when the issuer is closed.
+ */
+export function assertOpenIssuer<T extends { mayIssue: boolean }>(readiness: T): T {
+  if (readiness.mayIssue) return readiness
+  throw new IssueError('registry_refused', 'the issuer is closed')
+}

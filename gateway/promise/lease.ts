@@ -1,0 +1,44 @@
+import type { Hex } from '#document/hex.ts'
+import { IssueError } from './errors.ts'
+
+/**
+ * The right to do something that only one gateway may do at a time: to write with an account, or to
+ * do a chore. It ends by itself when its holder does not renew it.
+ *
+ * Not the time but the token decides: every new holder gets a higher one, and what a holder writes
+ * has effect only while the lease still has its token. So it does no harm that a stopped process
+ * believes for a moment that it is the holder.
+ */
+export type Lease = {
+  readonly name: string
+  /** Grows with every holder. */
+  readonly token: number
+  /** Aborts when it was lost or released. */
+  readonly ended: AbortSignal
+  /** @throws {LeaseLost} when another gateway has taken it. */
+  assertHeld(): Promise<void>
+  /** Frees it for other gateways at once. Does nothing when it was lost. */
+  release(): Promise<void>
+}
+
+export type Leases = {
+  /**
+   * Takes a lease that no gateway holds, and renews it until it is released or lost.
+   *
+   * @param names In the order of preference.
+   * @returns `undefined` when all are held.
+   */
+  take(names: readonly string[]): Promise<Lease | undefined>
+}
+
+/** Another gateway holds the lease: nothing was written. */
+export class LeaseLost extends IssueError {
+  override name = 'LeaseLost'
+
+  constructor(lease: string) {
+    super('store_unavailable', `another gateway has taken over ${lease}`)
+  }
+}
+
+/** @returns The name of an account's lease. */
+export const leaseOfAccount = (account: Hex) => `account ${account}`

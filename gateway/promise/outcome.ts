@@ -1,0 +1,243 @@
+import type { Hex } from '#document/hex.ts'
+import { isReleased } from '#verifier/status.ts'
+import { type Anchoring, UNSEEN } from './anchoring.ts'
+import { IssueError } from './errors.ts'
+import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
+import type { Plan, Receipt } from './plan.ts'
+import type { RegistryReader } from './ports.ts'
+import {
+  isInBatch,
+  type RegistryEvent,
+  revocationBy,
+  revocationOf,
+  type TrustedRecord,
+} from './record.ts'
+
+/**
+ * Maximum plans to issue that are read by receipt: for more, records and events take fewer calls.
+ */
+const MAX_RECEIPTS = 2
+
+/**
+ * What the chain shows about an intent.
+ *
+ * - `conflict`: the issuer has a record under this hash with another expiry, so that this one can
+ *   never be issued.
+ * - `distrusted`: the record under this hash reads Distrusted. Issuing it again would make it
+ *   valid, which is an operator's decision.
+ * - `moot`: nothing to do: the revocation is final, the document is not suspended, or somebody
+ *   undid the change after it was made.
+ * - `absent`: it is not on the chain.
+ */
+export type Outcome = ({ status: 'anchored' } & Anchoring) | Undone
+type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
+
+/**
+ * Reads the outcomes of intents from records and their events: an earlier attempt, or another
+ * gateway of the issuer, may have anchored them.
+ *
+ * @param heads For each intent, the newest block when it was planned, if a transaction that may have
+ *   carried it is in a block.
+ * @returns An outcome for each, in their order.
+ * @throws {IssueError} `chain_unavailable`.
+ */
+export async function outcomesOf(
+  registry: RegistryReader,
+  intents: readonly Intent[],
+  heads: readonly (number | undefined)[] = [],
+): Promise<Outcome[]> {
+  const records = await registry.records(intents)
+  const places = intents.map((intent, i) => placeOf(intent, records[i], heads[i]))
+  const transactions = await readTransactions(
+    registry,
+    places.filter((place) => 'blockNumber' in place),
+  )
+  return intents.map(({ documentHash }, i) => {
+    const place = places[i] ?? ABSENT
+    if (!('blockNumber' in place)) return place
+    const inBlock = transactions.get(keyOfPlace(place))
+    const anchoring = inBlock ? inBlock.get(documentHash) : forgotten(place)
+    if (anchoring === undefined)
+      throw new IssueError('chain_unavailable', 'a record without its event')
+    return { status: 'anchored', ...anchoring, ...reasonAt(place) }
+  })
+}
+
+/** As {@link outcomesOf}, for one intent. */
+export async function outcomeOf(registry: RegistryReader, intent: Intent): Promise<Outcome> {
+  const [outcome] = await outcomesOf(registry, [intent])
+  return outcome ?? ABSENT
+}
+
+/**
+ * As {@link outcomesOf}, for the intents of plans whose nonces are used: from their receipts, if
+ * these show everything.
+ *
+ * @returns An outcome for each intent, in the order of the plans.
+ * @throws {IssueError} `chain_unavailable`.
+ */
+export async function outcomesOfPlans(
+  registry: RegistryReader,
+  plans: readonly Plan[],
+): Promise<Outcome[]> {
+  const receipts = await Promise.all(
+    plans.map((plan) => {
+      const issues = plan.intents.some(({ kind }) => kind === 'issue')
+      if (issues && plans.length > MAX_RECEIPTS) return undefined
+      // Without a receipt, records and events decide; if the node is down, reading them throws.
+      return receiptOf(registry, plan).catch(() => undefined)
+    }),
+  )
+  const shown = plans.map(({ intents }, i) =>
+    intents.map((intent) => outcomeIn(intent, receipts[i])),
+  )
+  const unknown = plans.flatMap(({ intents, head }, i) =>
+    intents
+      .filter((_, j) => shown[i]?.[j] === undefined)
+      // A failed transaction has changed nothing, whatever the records show.
+      .map((intent) => ({ intent, head: receipts[i]?.succeeded === false ? undefined : head })),
+  )
+  const read = await outcomesOf(
+    registry,
+    unknown.map(({ intent }) => intent),
+    unknown.map(({ head }) => head),
+  )
+  return shown.flat().map((outcome) => outcome ?? read.shift() ?? ABSENT)
+}
+
+/**
+ * @returns The receipt of the plan's transaction that is in a block; `undefined` when no node has
+ *   one.
+ * @throws {IssueError} `chain_unavailable`.
+ */
+async function receiptOf(
+  registry: RegistryReader,
+  { attempts }: Plan,
+): Promise<(Receipt & { transactionHash: Hex }) | undefined> {
+  for (const { hash } of attempts.toReversed()) {
+    const receipt = await registry.receiptOf(hash)
+    if (receipt !== undefined) return { ...receipt, transactionHash: hash }
+  }
+  return undefined
+}
+
+/**
+ * As {@link outcomeOf}, from the receipt of a plan. For revisions it shows more than records, which
+ * have the last one only.
+ *
+ * @returns `undefined` when it does not show the intent: another gateway may have anchored it, or a
+ *   record stands that is not as intended.
+ */
+function outcomeIn(
+  intent: Intent,
+  receipt?: Receipt & { transactionHash: Hex },
+): Outcome | undefined {
+  if (receipt === undefined || !isDone(intent, receipt)) return undefined
+  const { blockNumber, blockHash, transactionHash } = receipt
+  return {
+    status: 'anchored',
+    blockNumber,
+    blockHash,
+    transactionHash,
+    ...reasonIn(receipt, intent),
+  }
+}
+
+/**
+ * Whether a transaction has done what an intent wants. The registry skips a revision that would
+ * change nothing, or may not: then somebody else was first, and the transaction has no event of it.
+ */
+export function isDone({ kind, documentHash }: Intent, receipt: Receipt): boolean {
+  if (kind === 'issue') return receipt.succeeded && receipt.issued.has(documentHash)
+  const reason = receipt.revised.get(documentHash)
+  return receipt.succeeded && reason !== undefined && revocationBy(reason) === REVISED[kind]
+}
+
+/** What a revision makes of a record. */
+const REVISED = { revoke: 'final', suspend: 'suspended', release: 'released' } as const
+
+/** The reason of a final revocation; see {@link Anchoring}. */
+export function reasonIn(
+  { revised }: Receipt,
+  { kind, documentHash }: Intent,
+): { reason?: number } {
+  const reason = revised.get(documentHash)
+  return kind === 'revoke' && reason !== undefined ? { reason } : {}
+}
+
+/** Where an event is; `reason` of a final revocation. */
+export type Place = { event: RegistryEvent; blockNumber: number; reason?: number }
+
+/** The reason of a final revocation; see {@link Anchoring}. */
+export function reasonAt({ reason }: Pick<Place, 'reason'>): { reason?: number } {
+  return reason === undefined ? {} : { reason }
+}
+
+export const ABSENT: Undone = { status: 'absent' }
+
+/**
+ * A record has the last change only. If its change came after the intent was planned, it also came
+ * after the intent's transaction, which would have undone it otherwise.
+ *
+ * @param head A block that is not after the intent's own, and the newest one when it was planned or
+ *   later; absent = it may not be on the chain.
+ * @returns Where a record places the event of an intent, or why there is none.
+ */
+export function placeOf(
+  intent: Intent,
+  record: TrustedRecord | undefined,
+  head = Number.POSITIVE_INFINITY,
+): Place | Undone {
+  // Block 0 means that the record is missing; it must not count as final. The record of a document
+  // in a batch has no block of its own.
+  if (!record || (record.anchoredBlock === 0 && !isInBatch(intent))) return ABSENT
+  if (intent.kind === 'issue') return placeOfIssue(intent, record)
+  const revocation = revocationOf(record)
+  const place = { event: EVENTS[intent.kind], blockNumber: record.revokedBlock }
+  const undone: Undone = record.revokedBlock > head ? { status: 'moot' } : ABSENT
+  switch (intent.kind) {
+    case 'revoke':
+      return revocation === 'final' ? { ...place, reason: record.reason } : ABSENT
+    case 'suspend':
+      if (revocation === 'final') return { status: 'moot' }
+      if (revocation !== 'suspended') return undone
+      // A release that does not count has no event of a suspension.
+      return isReleased(record) ? { status: 'moot' } : place
+    case 'release':
+      if (revocation === 'suspended') return undone
+      return revocation === 'released' ? place : { status: 'moot' }
+  }
+}
+
+function placeOfIssue({ validUntil }: IssueIntent, record: TrustedRecord): Place | Undone {
+  if (record.distrusted) return { status: 'distrusted' }
+  if (record.validUntil !== validUntil) return { status: 'conflict' }
+  return { event: 'issued', blockNumber: record.anchoredBlock }
+}
+
+/** The anchoring of an intent whose events no node keeps: the record decides. */
+function forgotten({ blockNumber }: Place): Anchoring {
+  return { blockNumber, blockHash: UNSEEN, transactionHash: null }
+}
+
+/**
+ * @returns The transactions of the events at each place, by {@link keyOfPlace} and documentHash;
+ * `undefined` for a place whose events no node keeps any more.
+ */
+export async function readTransactions(
+  registry: RegistryReader,
+  places: readonly Place[],
+): Promise<Map<string, Map<Hex, Anchoring> | undefined>> {
+  const wanted = new Map(places.map((place) => [keyOfPlace(place), place]))
+  const found = await Promise.all(
+    [...wanted].map(async ([key, { event, blockNumber }]) => {
+      const anchorings = await registry.transactionsOf(event, blockNumber)
+      return [key, anchorings] as const
+    }),
+  )
+  return new Map(found)
+}
+
+export function keyOfPlace({ event, blockNumber }: Place): string {
+  return `${event} ${blockNumber}`
+}

@@ -1,0 +1,110 @@
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { Sealed } from '#document/sealed.ts'
+import type { Anchoring } from './anchoring.ts'
+import type { Intent, IssueIntent } from './intent.ts'
+import type { IndexedSealed } from './payload.ts'
+import type { Anchorings, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
+
+/** Payloads and the promises to anchor them. */
+export type Persistence = {
+  /**
+   * Makes a payload and the promise to anchor it durable: never the promise without the payload.
+   *
+   * @param promised Whether the caller will get `pending` in any case.
+   * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
+   * new, if the store can tell that it had the payload before; of concurrent calls one is new.
+   * `has_successor` when it supersedes a document that has another successor: nothing is promised.
+   */
+  add(intent: Intent, sealed: IndexedSealed, promised?: boolean): Promise<boolean | 'has_successor'>
+  /**
+   * Takes back intents that were not promised and that no transaction ever carried, with the
+   * payloads that they inserted. A payload that was there before belongs to a document acknowledged
+   * earlier, and stays.
+   *
+   * @returns The withdrawn intents.
+   */
+  withdraw(intents: readonly Intent[]): Promise<Intent[]>
+  /** For a document that is on the chain: its payload is there when this resolves, and stays. */
+  restore(sealed: Sealed): Promise<void>
+  /** Guards a document that another gateway may have issued; see `Anchorings`. */
+  adopt(intent: IssueIntent, anchoring: Anchoring, sealed: IndexedSealed): Promise<void>
+}
+
+/**
+ * Writes the payload first, then the outbox: for a separate store, whose failure must leave nothing
+ * promised.
+ *
+ * @param store Undoes each `put` separately (Kubo: each has its own pin), since another request or
+ * gateway may put the same payload before a removal is done.
+ * @param leftBehind Receives the error when payloads of withdrawn intents were not removed. No
+ * request waits for that: at worst, a sealed document remains that was never issued.
+ */
+export function persistInOrder(
+  store: PayloadStore,
+  outbox: Outbox & PromisedPayloads & Pick<Anchorings, 'adopt'>,
+  leftBehind: (error: unknown) => void,
+): Persistence {
+  /** By documentHash, until the payloads that are being put have their rows. */
+  const adding = new Map<Hex, Promise<unknown>>()
+
+  async function add(intent: Intent, sealed: IndexedSealed, promised?: boolean) {
+    const { documentHash, bytes, entry, isNew = false } = sealed
+    const inserted = await store.put(documentHash, bytes)
+    const payload = { inserted, sealed: bytes, entry, isNew }
+    const added = await outbox.add(intent, promised, payload)
+    if (added !== 'has_successor') return added && inserted
+    if (inserted) store.remove(documentHash).catch(leftBehind)
+    return added
+  }
+
+  return {
+    add(intent, sealed, promised) {
+      const { documentHash } = intent
+      const added = add(intent, sealed, promised)
+      const all = Promise.allSettled([adding.get(documentHash), added])
+      adding.set(documentHash, all)
+      all.then(() => {
+        if (adding.get(documentHash) === all) adding.delete(documentHash)
+      })
+      return added
+    },
+    async withdraw(intents) {
+      const withdrawn = await outbox.withdraw(intents)
+      const removals = withdrawn.inserted.map((hash) => store.remove(fromHex(hash)))
+      Promise.all(removals).catch(leftBehind)
+      return withdrawn.intents
+    },
+    restore: (sealed) => restore(store, outbox, sealed, (hash) => adding.get(hash)),
+    adopt: (intent, anchoring, { bytes: sealed, entry }) =>
+      outbox.adopt(intent, anchoring, { sealed, entry }),
+  }
+}
+
+/**
+ * Maximum looks at the store while a payload is restored; a third takes a withdrawal in between.
+ */
+const MAX_LOOKS = 4
+
+/**
+ * See `Persistence`. Another request may insert the payload with its intent at the same time. So
+ * the intent is looked for once the payload is there, and disowns it; another look finds a
+ * withdrawal that came in between.
+ *
+ * @param added Resolves once requests that are adding this payload have added their intents too.
+ */
+export async function restore(
+  store: PayloadStore,
+  outbox: Outbox & PromisedPayloads,
+  { documentHash, bytes }: Sealed,
+  added: (hash: Hex) => Promise<unknown> | undefined = () => undefined,
+): Promise<void> {
+  const hash = toHex(documentHash)
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const { status } = await store.get(documentHash)
+    if (status !== 'missing' && look > 0) return
+    if (status === 'missing') await store.put(documentHash, bytes)
+    await added(hash)
+    const standing = await outbox.find('issue', hash)
+    if (standing?.transactionHash === null) await outbox.disown(hash)
+  }
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deadline } from '#base/deadline.ts'
+import type { Hex } from '#document/hex.ts'
+import {
+  type ChainReader,
+  type DocumentKey,
+  FINALITIES,
+  type Finality,
+  type RegistryStatus,
+} from '#verifier/ports.ts'
+import type { IssueIntent } from './intent.ts'
+
+/** Between reads of a block's finality. */
+const FINALITY_POLL_INTERVAL_MS = 250
+
+/** How far a document to issue has come. */
+export type Progress = {
+  status: RegistryStatus | 'pending'
+  transactionHash: Hex | null
+  /** `null` while it is pending, or when it could not be read. */
+  finality: Finality | null
+}
+
+/** What to wait for, and for how long. */
+export type ProgressRequest = {
+  /** The finality to wait for. */
+  finality: Finality
+  /** Whether the document may have been anchored, and revoked, before this request. */
+  mayBeRepeat: boolean
+  /** When the wait is over; `performance.now()`. */
+  until: number
+  deadline: Deadline
+}
+
+/** A reading of the chain; without the transaction if it was not read. */
+type Reading = Pick<Progress, 'status' | 'finality'> & { transactionHash?: Hex }
+
+/** It will be anchored; the block is not known yet. */
+export const PENDING = { status: 'pending', finality: null } as const
+
+/**
+ * Reports the status of an anchored document. A new one is valid until it expires. A repeated one
+ * may have been revoked since, and one that must be final may be dropped by a reorg: for these, the
+ * chain is read until they are as final as requested, or the time is up.
+ */
+export type ReadProgress = (
+  intent: IssueIntent,
+  /** The transaction that anchored it. */
+  transactionHash: Hex | null,
+  request: ProgressRequest,
+) => Promise<Progress>
+
+export function createReadProgress({
+  issuerId,
+  chain,
+}: {
+  issuerId: number
+  chain: ChainReader
+}): ReadProgress {
+  return async ({ documentHash, validUntil }, transactionHash, request) => {
+    const { finality, mayBeRepeat, until, deadline } = request
+    if (!mayBeRepeat && finality === 'included') {
+      const isExpired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+      return { status: isExpired ? 'expired' : 'valid', transactionHash, finality }
+    }
+    const key = { issuerId, documentHash }
+    let now: Reading = PENDING
+    while (true) {
+      now = await read(chain, key, finality, deadline).catch(() => now)
+      const isLate = performance.now() >= until || deadline.left() === 0
+      if (isLate || reaches(now.finality, finality)) return { transactionHash, ...now }
+      await sleep(Math.min(FINALITY_POLL_INTERVAL_MS, deadline.left()))
+    }
+  }
+}
+
+/**
+ * A missing record was dropped by a reorg, or has not reached this node yet: its finality is
+ * unknown.
+ */
+async function read(
+  chain: ChainReader,
+  key: DocumentKey,
+  wanted: Finality,
+  { within }: Deadline,
+): Promise<Reading> {
+  const { status, record } = await within((signal) => chain.read(key, { signal }))
+  const { anchoredBlock } = record
+  if (anchoredBlock === 0) return PENDING
+  if (wanted === 'included') return { status, finality: wanted }
+  const [finality, event] = await Promise.all([
+    within((signal) => chain.finalityOf(anchoredBlock, { signal })).catch(() => null),
+    // After a reorg, another transaction may have anchored it.
+    within((signal) => chain.issuedEvent(key, anchoredBlock, { signal })).catch(() => undefined),
+  ])
+  return { status, finality, ...(event && { transactionHash: event.transactionHash }) }
+}
+
+function reaches(finality: Finality | null, wanted: Finality): boolean {
+  return finality !== null && FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
+}

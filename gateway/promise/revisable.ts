@@ -1,0 +1,69 @@
+import type { ChainReader, RegistryStatus } from '#verifier/ports.ts'
+import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
+import type { Outbox, RegistryReader } from './ports.ts'
+import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
+
+/** What can be revoked, suspended and released, as the registry has it. */
+export type Revisable = {
+  isIssued: boolean
+  /** Of a document in a batch, also by the revocation of the batch. */
+  status: RegistryStatus
+  /** Its own revocation. */
+  record: Pick<TrustedRecord, 'revokedBlock' | 'revokedAt' | 'reason' | 'revoker'>
+}
+
+/**
+ * Reads what a key stands for.
+ *
+ * @param validUntil Of a document in a batch, that of its leaf; absent = never expires.
+ * @throws {ChainError}, {IssueError} `chain_unavailable`.
+ */
+export async function readRevisable(
+  { issuerId, registry, chain }: { issuerId: number; registry: RegistryReader; chain: ChainReader },
+  key: RecordKey & { validUntil?: number },
+  signal: AbortSignal,
+): Promise<Revisable> {
+  const { documentHash, root, validUntil = 0 } = key
+  if (root === undefined) {
+    const { status, ...reading } = await chain.read({ issuerId, documentHash }, { signal })
+    const record = { ...reading.record, revoker: reading.revoker }
+    return { isIssued: record.anchoredBlock !== 0, status, record }
+  }
+  const ofBatch = { documentHash: root, root }
+  const records = await registry.records(isWholeBatch(key) ? [ofBatch] : [ofBatch, key])
+  const [batch, own = batch] = records
+  if (batch === undefined || own === undefined) throw new TypeError('a record for each key')
+  const isIssued = batch.anchoredBlock !== 0
+  const shown =
+    own === batch ? slotOfBatch(batch) : recordInBatch(slotOf(own), slotOf(batch), validUntil)
+  return { isIssued, record: own, status: isIssued ? statusOf(shown, batch) : 'not_issued' }
+}
+
+/** Whether the document, or the batch that it is in, is promised or was anchored lately. */
+export async function isPromised(
+  outbox: Pick<Outbox, 'find'>,
+  { documentHash, root }: RecordKey,
+): Promise<boolean> {
+  const standing = await outbox.find('issue', root ?? documentHash)
+  // A root names a batch, and no document that was issued alone.
+  return standing !== undefined && standing.intent.root === root
+}
+
+/** @returns The status of a batch that is in the registry. */
+export function statusOfBatch(batch: TrustedRecord): RegistryStatus {
+  return statusOf(slotOfBatch(batch), batch)
+}
+
+function slotOf(record: TrustedRecord): RevisedSlot {
+  return { record, revoker: record.revoker }
+}
+
+/** Its size has the place of the expiry. */
+function slotOfBatch(batch: TrustedRecord): RevisedSlot {
+  return slotOf({ ...batch, validUntil: 0 })
+}
+
+function statusOf(slot: RevisedSlot, { anchoredBlock, distrusted }: TrustedRecord) {
+  const account = { ...NO_ACCOUNT, distrustedFrom: distrusted ? anchoredBlock : 0 }
+  return registryStatusOf({ ...slot, account, blockTime: Date.now() / 1000 })
+}

@@ -1,0 +1,194 @@
+import type { Deadline } from '#base/deadline.ts'
+import type { Hex } from '#document/hex.ts'
+import type { ChainReader, RegistryStatus } from '#verifier/ports.ts'
+import { SUSPENDED } from '#verifier/reasons.ts'
+import { isReleased } from '#verifier/status.ts'
+import type { Batcher } from './batcher.ts'
+import { IssueError } from './errors.ts'
+import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
+import type { Outbox, RegistryReader } from './ports.ts'
+import { type RecordKey, revocationOf } from './record.ts'
+import { isPromised, type Revisable, readRevisable } from './revisable.ts'
+import type { Answer } from './waiters.ts'
+
+export type RevisionRequest = {
+  intent: RevisionIntent
+  /** Of a document in a batch: that of its leaf, seconds of the Unix epoch; absent = unknown. */
+  validUntil?: number
+  /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
+  wait: number
+  /** Limits the wait, and the reads before and after it. */
+  deadline: Deadline
+}
+
+/**
+ * `pending`: it will be done, whatever happens to this process. If there was nothing to do, the
+ * fields describe the earlier revision.
+ */
+export type Revised = {
+  status: RegistryStatus | 'pending'
+  /** RFC 5280 reason code. */
+  reason: number
+  /** Seconds of the Unix epoch; `null` while it is pending, or when the registry does not say. */
+  revisedAt: number | null
+  transactionHash: Hex | null
+}
+
+export type Revising = { revise(request: RevisionRequest): Promise<Revised> }
+
+type RevisingDeps = {
+  issuerId: number
+  registry: RegistryReader
+  chain: ChainReader
+  outbox: Outbox
+  batcher: Batcher
+}
+
+/**
+ * Revokes, suspends and releases documents and batches, through the same outbox as issuing. A suspension and a
+ * release of one document never overlap: a request waits until its opposite is on the chain.
+ *
+ * `revise` rejects with an `IssueError`: `not_issued`, `already_revoked`, `not_suspended`,
+ * `change_pending`, or why nothing was promised; with a `ChainError` when the chain could not be
+ * read.
+ */
+export function createRevising(deps: RevisingDeps): Revising {
+  const { outbox, batcher } = deps
+  const registry = { transactionsOf: shareReads(deps.registry.transactionsOf) }
+
+  return {
+    async revise(request) {
+      const { intent, deadline, validUntil = 0 } = request
+      const read = () =>
+        deadline.within((signal) => readRevisable(deps, { ...intent, validUntil }, signal))
+      const before = await read()
+      await assertIssued(outbox, before, intent)
+      if (await isDone(outbox, intent, before)) return describe(registry, request, before)
+
+      batcher.assertOpen()
+      const { revokedBlock } = before.record
+      const { status } = await promise(deps, request, revokedBlock).catch(async (error) => {
+        // Another change may have come first: no chain takes the release of what is revoked.
+        const isRefused = error instanceof IssueError && error.code === 'registry_refused'
+        if (isRefused && (await isDone(outbox, intent, await read()))) return { status: 'moot' }
+        throw error
+      })
+      // It is promised now: a failed read must not become an error.
+      if (status === 'pending') return pending(outbox, intent)
+      const after = await read().catch(() => before)
+      return shows(intent, after) ? describe(registry, request, after) : pending(outbox, intent)
+    },
+  }
+}
+
+async function assertIssued(
+  outbox: Outbox,
+  { isIssued }: Revisable,
+  key: RecordKey,
+): Promise<void> {
+  if (!isIssued && !(await isPromised(outbox, key)))
+    throw new IssueError('not_issued', 'no such document')
+}
+
+/** @throws {IssueError} when it cannot be done. */
+async function isDone(
+  outbox: Outbox,
+  { kind, documentHash }: RevisionIntent,
+  { record }: Revisable,
+): Promise<boolean> {
+  const isPromised = async (other: RevisionIntent['kind']) =>
+    (await outbox.find(other, documentHash))?.anchored === false
+  const revocation = revocationOf(record)
+  if (kind === 'revoke') return revocation === 'final'
+  if (revocation === 'final') throw new IssueError('already_revoked', 'revoked permanently')
+  // A node that is behind, or a reorg, may hide a promised revision.
+  if (kind === 'suspend') return revocation === 'suspended' && !(await isPromised('release'))
+  if (revocation === 'suspended' || (await isPromised('suspend'))) return false
+  if (revocation === 'none' && !(await isPromised('release')))
+    throw new IssueError('not_suspended', 'nothing to release')
+  return revocation === 'released'
+}
+
+/**
+ * Adds the intent to the outbox once its opposite is on the chain, and waits for it.
+ *
+ * @param changedBlock See {@link Outbox}.
+ */
+async function promise(
+  { outbox, batcher }: Pick<RevisingDeps, 'outbox' | 'batcher'>,
+  { intent, wait, deadline }: RevisionRequest,
+  changedBlock: number,
+): Promise<Answer> {
+  const started = performance.now()
+  const left = () => Math.min(wait - (performance.now() - started), deadline.left())
+  while (!(await outbox.add(intent, wait === 0, undefined, changedBlock))) {
+    const opposite = await outbox.find(
+      intent.kind === 'suspend' ? 'release' : 'suspend',
+      intent.documentHash,
+    )
+    // It was withdrawn or anchored at this moment.
+    if (opposite === undefined || opposite.anchored) continue
+    const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
+    if (!waited || waited.status === 'pending')
+      throw new IssueError('change_pending', 'the opposite is under way')
+  }
+  return batcher.submit(intent, Math.max(0, left()))
+}
+
+/** Whether the chain shows that it was done, or that a final revocation came first. */
+function shows({ kind }: RevisionIntent, { record }: Revisable): boolean {
+  const revocation = revocationOf(record)
+  if (revocation === 'final') return true
+  if (kind === 'suspend') return revocation === 'suspended'
+  return kind === 'release' && revocation !== 'suspended'
+}
+
+async function describe(
+  registry: Pick<RegistryReader, 'transactionsOf'>,
+  { intent, deadline }: RevisionRequest,
+  { record, status }: Revisable,
+): Promise<Revised> {
+  const revocation = revocationOf(record)
+  // Its release does not count, and the registry does not say since when it was suspended.
+  if (revocation === 'suspended' && isReleased(record))
+    return { status, reason: SUSPENDED, revisedAt: null, transactionHash: null }
+  const event = revocation === 'released' ? EVENTS.release : EVENTS.revoke
+  const transactions = await deadline
+    .within(() => registry.transactionsOf(event, record.revokedBlock))
+    .catch(() => undefined)
+  return {
+    status,
+    reason: record.reason,
+    revisedAt: record.revokedAt,
+    transactionHash: transactions?.get(intent.documentHash)?.transactionHash ?? null,
+  }
+}
+
+/**
+ * Reports the reason of the intent in the outbox: another request may have been first.
+ */
+async function pending(outbox: Outbox, intent: RevisionIntent): Promise<Revised> {
+  const standing = await outbox.find(intent.kind, intent.documentHash)
+  const promised = standing?.intent ?? intent
+  return {
+    status: 'pending',
+    reason: reasonOf(promised.kind === 'issue' ? intent : promised),
+    revisedAt: null,
+    transactionHash: standing?.transactionHash ?? null,
+  }
+}
+
+/**
+ * Requests for the events of one block at the same time share one reading: of many documents, two
+ * hundred were revoked together.
+ */
+function shareReads(read: RegistryReader['transactionsOf']): RegistryReader['transactionsOf'] {
+  const underWay = new Map<string, ReturnType<typeof read>>()
+  return (event, blockNumber) => {
+    const name = `${event} ${blockNumber}`
+    const reading =
+      underWay.get(name) ?? read(event, blockNumber).finally(() => underWay.delete(name))
+    underWay.set(name, reading)
+    return reading
+  }
+}

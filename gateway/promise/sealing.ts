@@ -1,0 +1,97 @@
+import { type Document, encodeDocument } from '#document/document.ts'
+import { toHex } from '#document/hex.ts'
+import type { Hkdf } from '#document/hkdf.ts'
+import {
+  createSaltSource,
+  deriveSealingKeys,
+  type IssuerSubkeys,
+  idempotentSalt,
+} from '#document/keys.ts'
+import { encodePublicId } from '#document/public-id.ts'
+import type { Seal, Sealed } from '#document/sealed.ts'
+import { createIndexEntryOf } from './blind-index.ts'
+import type { IndexEntry } from './document-index.ts'
+import { claimKey, isClaimed } from './idempotency.ts'
+import type { IdempotencyLog } from './ports.ts'
+
+/** The subkeys of all issuer secrets, the newest first. */
+export type AllSubkeys = readonly [IssuerSubkeys, ...IssuerSubkeys[]]
+
+/** Identifies a repeat of a request. */
+export type Repeatable = { tenant: string; idempotencyKey?: string }
+
+export type SealedDocument = Sealed & { publicId: string; entry: IndexEntry; isNew: boolean }
+
+export type Sealing = {
+  /**
+   * Seals a document with the newest issuer secret. If the idempotency log knows that a request was
+   * first sealed with an older secret, a repeat gives the same result. The log may not know (it
+   * forgets, and another gateway has its own): then the results of all older secrets follow, and
+   * the chain shows which one was issued.
+   *
+   * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
+   */
+  seal(
+    document: Document,
+    request: Repeatable,
+  ): Promise<readonly [SealedDocument, ...SealedDocument[]]>
+}
+
+export function createSealing(deps: {
+  subkeys: AllSubkeys
+  idempotency: IdempotencyLog
+  seal: Seal
+  hkdf: Hkdf
+}): Sealing {
+  const { idempotency, hkdf } = deps
+  const [newest, ...older] = deps.subkeys
+  const nextSalt = createSaltSource()
+  const indexEntryOf = createIndexEntryOf(hkdf)
+
+  async function sealWith(
+    subkeys: IssuerSubkeys,
+    document: Document,
+    { tenant, idempotencyKey }: Repeatable,
+  ): Promise<SealedDocument> {
+    const salt =
+      idempotencyKey === undefined
+        ? nextSalt()
+        : idempotentSalt(subkeys, {
+            tenant,
+            idempotencyKey,
+            itemIndex: 0,
+            document: encodeDocument(document),
+          })
+    const keys = deriveSealingKeys(subkeys, salt, hkdf)
+    const sealed = await deps.seal(document, keys)
+    const publicId = encodePublicId({
+      kind: 'single',
+      issuerId: document.issuerId,
+      hash: sealed.documentHash,
+      documentKey: keys.documentKey,
+    })
+    const entry = indexEntryOf(subkeys, document, tenant)
+    return { ...sealed, publicId, entry, isNew: idempotencyKey === undefined }
+  }
+
+  /**
+   * @returns The subkeys with which this request was first sealed, if not the newest.
+   */
+  async function firstUsed(request: Repeatable): Promise<IssuerSubkeys | undefined> {
+    for (const subkeys of older) if (await isClaimed(idempotency, subkeys, request)) return subkeys
+    return undefined
+  }
+
+  return {
+    async seal(document, request) {
+      const used = await firstUsed(request)
+      const subkeys = used ?? newest
+      const sealed = await sealWith(subkeys, document, request)
+      const hash = toHex(sealed.documentHash)
+      await claimKey(idempotency, subkeys, request, hash)
+      if (used || request.idempotencyKey === undefined) return [sealed]
+      const before = older.map((one) => sealWith(one, document, request))
+      return [sealed, ...(await Promise.all(before))]
+    },
+  }
+}

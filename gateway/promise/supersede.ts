@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '#base/log.ts'
+import type { Hex } from '#document/hex.ts'
+import type { ChainReader } from '#verifier/ports.ts'
+import { SUPERSEDED } from '#verifier/reasons.ts'
+import type { Batcher } from './batcher.ts'
+import { IssueError } from './errors.ts'
+import type { Issued, IssueRequest, Issuing } from './issue.ts'
+import type { Outbox, Readiness, RegistryReader } from './ports.ts'
+import { revocationOf } from './record.ts'
+import { isPromised, readRevisable } from './revisable.ts'
+import type { Revised, Revising } from './revise.ts'
+import type { Successions } from './successions.ts'
+
+/** Between looks for revocations that were promised with the outcome of a successor. */
+const LOOK_INTERVAL_MS = 1_000
+
+export type SupersedeRequest = Omit<
+  IssueRequest,
+  'finality' | 'refuseNew' | 'supersedes' | 'supersededRoot'
+> & {
+  /** The document to supersede. */
+  documentHash: Hex
+  /** The root of its batch, and the expiry in its leaf, if it is in one. */
+  root?: Hex
+  validUntil?: number
+}
+
+export type Superseded = {
+  successor: Issued
+  /** The revocation of the superseded document; `null` until the successor is on the chain. */
+  revised: Revised | null
+}
+
+export type Superseding = {
+  /**
+   * Issues the successor of a document, and revokes the document once the successor is on the
+   * chain.
+   *
+   * Rejects with an `IssueError` when neither was promised: beside those of issuing, `not_issued`,
+   * `already_revoked`, `already_superseded`; with a `ChainError` when the chain could not be read.
+   */
+  supersede(request: SupersedeRequest): Promise<Superseded>
+  /** Looks for promised revocations until the returned function is called. */
+  start(): () => Promise<void>
+}
+
+type SupersedingDeps = {
+  issuerId: number
+  chain: ChainReader
+  registry: RegistryReader
+  issuing: Issuing
+  revising: Revising
+  outbox: Outbox
+  batcher: Pick<Batcher, 'enqueue'>
+  successions: Successions
+  readiness: () => Promise<Pick<Readiness, 'mayRevoke'>>
+  log: Log
+}
+
+export function createSuperseding(deps: SupersedingDeps): Superseding {
+  const { issuing, revising, outbox, log } = deps
+  const assertMaySupersede = createAssertMaySupersede(deps)
+
+  /** The successor is on the chain: whatever fails from here on must not become an error. */
+  async function revoke(
+    { documentHash, root, validUntil = 0, tenant, deadline }: SupersedeRequest,
+    wait: number,
+  ): Promise<Revised> {
+    const key = { documentHash, ...(root && { root }) }
+    const intent = { kind: 'revoke', ...key, reason: SUPERSEDED, tenant } as const
+    try {
+      return await revising.revise({ intent, validUntil, wait, deadline })
+    } catch (error) {
+      // A repeat may have found a successor that another gateway issued.
+      await outbox.add(intent, true)
+      log.warn('supersede_goes_on', { error: String(error) })
+      return { status: 'pending', reason: SUPERSEDED, revisedAt: null, transactionHash: null }
+    }
+  }
+
+  return {
+    async supersede(request) {
+      const until = performance.now() + request.wait
+      const refuseNew = await assertMaySupersede(request)
+      const { documentHash, root, validUntil: _, ...issue } = request
+      const successor = await issuing.issue({
+        ...issue,
+        finality: 'included',
+        supersedes: documentHash,
+        supersededRoot: root,
+        ...(refuseNew && { refuseNew }),
+      })
+      if (successor.status === 'pending') return { successor, revised: null }
+      const left = Math.min(until - performance.now(), request.deadline.left())
+      return { successor, revised: await revoke(request, Math.max(0, left)) }
+    },
+
+    start() {
+      const stop = new AbortController()
+      const running = queueUntil(stop.signal, deps)
+      return async () => {
+        stop.abort()
+        await running
+      }
+    },
+  }
+}
+
+/**
+ * @returns A function that rejects when the document cannot be superseded (any more). It returns an
+ * error if only the repeat of a request that another gateway has carried out can succeed.
+ */
+function createAssertMaySupersede(
+  deps: SupersedingDeps,
+): (request: SupersedeRequest) => Promise<IssueError | undefined> {
+  const { outbox, successions, readiness } = deps
+
+  /** Without REVOKE, the promise to revoke could not be kept. */
+  async function assertMayRevoke(): Promise<void> {
+    const { mayRevoke } = await readiness()
+    if (!mayRevoke) throw new IssueError('registry_refused', 'the account lacks REVOKE')
+  }
+
+  return async ({ documentHash, root, validUntil = 0, deadline, idempotencyKey }) => {
+    await assertMayRevoke()
+    const key = { documentHash, ...(root && { root }) }
+    const now = await deadline.within((signal) =>
+      readRevisable(deps, { ...key, validUntil }, signal),
+    )
+    if (!now.isIssued && !(await isPromised(outbox, key)))
+      throw new IssueError('not_issued', 'no such document')
+    const successor = await successions.successorOf(documentHash)
+    // Only a repeat can name the existing successor; if this is not one, issuing finds out.
+    if (successor !== undefined && idempotencyKey === undefined)
+      throw new IssueError('already_superseded', 'the document has a successor')
+    // Of a document in a batch, the status also follows that of the batch.
+    const isRevoked = now.status === 'revoked' || now.status === 'superseded'
+    if (successor !== undefined || !(isRevoked || revocationOf(now.record) === 'final'))
+      return undefined
+    const error = new IssueError('already_revoked', 'revoked permanently')
+    if (now.status === 'superseded' && idempotencyKey !== undefined) return error
+    throw error
+  }
+}
+
+/** Queues revocations that triggers promised while no request waited for them. */
+async function queueUntil(
+  signal: AbortSignal,
+  { outbox, batcher, successions, log }: SupersedingDeps,
+): Promise<void> {
+  async function queueWaiting(): Promise<void> {
+    for (const documentHash of await successions.waiting()) {
+      const standing = await outbox.find('revoke', documentHash)
+      if (standing && !standing.anchored) batcher.enqueue([standing.intent])
+    }
+  }
+
+  while (await sleep(LOOK_INTERVAL_MS, true, { signal }).catch(() => false))
+    await queueWaiting().catch((error) => log.warn('successions_unread', { error: String(error) }))
+}

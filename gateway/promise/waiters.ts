@@ -1,0 +1,102 @@
+import type { Hex } from '#document/hex.ts'
+import type { IssueError } from './errors.ts'
+import { type Intent, keyOfIntent } from './intent.ts'
+
+/**
+ * The answer to a request: the outcome of its intent, or `pending`.
+ *
+ * `byAnother`: not a transaction that carried the intent anchored it, but an earlier one, or one of
+ * another gateway.
+ */
+export type Answer =
+  | { status: 'anchored'; transactionHash: Hex | null; byAnother?: boolean }
+  | { status: 'pending'; transactionHash: Hex | null }
+  /** There was nothing to do. */
+  | { status: 'moot' }
+
+/** A request that waits for an intent. The first answer counts; later ones are ignored. */
+export type Waiter = {
+  resolve(answer: Answer): void
+  reject(error: IssueError): void
+}
+
+/** The requests that wait for the outcomes of intents, by the intent's key. */
+export type Waiters = {
+  has(key: string): boolean
+  /** The intents that requests wait for, each once. */
+  intents(): Intent[]
+  /** @param wait Milliseconds until the request gets the answer of `late`. */
+  wait(intent: Intent, wait: number): Promise<Answer>
+  /** Answers all requests that wait for this key. */
+  answer(key: string, answer: Answer): void
+  /** @returns Whether a request waited. */
+  reject(key: string, error: IssueError): boolean
+  /** @returns The waiting requests of this key; the caller answers them now, and no timer does. */
+  take(key: string): Waiter[]
+  /** Answers all requests with `late`; resolves when all are answered. */
+  close(): Promise<void>
+}
+
+/** @param late Gives the answer for an intent that took too long. */
+export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiters {
+  const waiting = new Map<string, Map<Waiter, Intent>>()
+
+  function take(key: string): Waiter[] {
+    const taken = [...(waiting.get(key)?.keys() ?? [])]
+    waiting.delete(key)
+    return taken
+  }
+
+  async function stopWaiting(key: string, waiter: Waiter): Promise<void> {
+    const others = waiting.get(key)
+    const intent = others?.get(waiter)
+    // Taken: the caller of `take` answers it.
+    if (others === undefined || intent === undefined) return
+    others.delete(waiter)
+    if (others.size === 0) waiting.delete(key)
+    await late(intent).then(waiter.resolve, waiter.reject)
+  }
+
+  return {
+    take,
+    has: (key) => waiting.has(key),
+    intents: () => [...waiting.values()].flatMap((requests) => [...requests.values()].slice(0, 1)),
+
+    wait(intent, wait) {
+      const key = keyOfIntent(intent)
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => stopWaiting(key, waiter), wait).unref()
+        const waiter: Waiter = {
+          resolve(answer) {
+            clearTimeout(timer)
+            resolve(answer)
+          },
+          reject(error) {
+            clearTimeout(timer)
+            reject(error)
+          },
+        }
+        const others = waiting.get(key) ?? new Map<Waiter, Intent>()
+        waiting.set(key, others.set(waiter, intent))
+      })
+    },
+
+    answer(key, answer) {
+      for (const { resolve } of take(key)) resolve(answer)
+    },
+
+    reject(key, error) {
+      const waiters = take(key)
+      for (const { reject } of waiters) reject(error)
+      return waiters.length > 0
+    },
+
+    async close() {
+      await Promise.all(
+        [...waiting].flatMap(([key, waiters]) =>
+          [...waiters.keys()].map((waiter) => stopWaiting(key, waiter)),
+        ),
+      )
+    },
+  }
+}

@@ -1,0 +1,308 @@
+import { dirname, join, resolve } from 'node:path'
+import { parseUnits } from 'ethers'
+import * as v from 'valibot'
+import type { LogLevel } from '#base/log.ts'
+import type { Hex } from '#document/hex.ts'
+import { MAX_BATCH } from '#engine/batch.ts'
+import type { FeeCaps } from '#engine/spending.ts'
+import { MAX_HEAD_AGE_SECONDS } from '#verifier/defaults.ts'
+import type { FinalityRule } from '#verifier/readers/finality.ts'
+import { isLoopback } from '#verifier/readers/loopback.ts'
+import { type SignerSetting, signerProblems, signersOf } from './signer.ts'
+import {
+  amount,
+  bearerToken,
+  cap,
+  databaseUrl,
+  hex,
+  hexList,
+  httpUrl,
+  issuerId,
+  liveChains,
+  networks,
+  pageUrl,
+  paths,
+  port,
+  rateLimit,
+  registered,
+  seconds,
+  secrets,
+  urls,
+  wholeNumber,
+} from './values.ts'
+
+/** Everything that can be set from outside. Only this file reads the environment. */
+export type Config = {
+  port: number
+  host: string
+  /** The local chain's port; used when `rpcUrls` is empty. */
+  chainPort: number
+  /** Where clients reach the gateway, without a slash at the end. */
+  baseUrl: string
+  /** The verify page that QR codes lead to. */
+  verifyUrl: string
+  dataDir: string
+  /** The file of erasures, outside of `dataDir`. */
+  erasureList: string
+  /** Empty = the local chain. */
+  rpcUrls: string[]
+  /** Endpoints of the verify page; empty = the gateway's own `/rpc`. */
+  publicRpcUrls: string[]
+  /** Lower-case address; absent = that of the local chain or the one in `deployments/`. */
+  registryAddress?: Hex
+  /** Chain ids that count as live besides the known ones. */
+  liveChains: number[]
+  /** The issuer's number in the registry; the local chain has its own. */
+  issuerId?: number
+  /**
+   * Its name and uri in the registry: given to the local chain's issuer, compared with any other's.
+   */
+  issuerName?: string
+  issuerUri?: string
+  signer?: SignerSetting
+  /** More accounts of the issuer; with `databaseUrl` only, where gateways share them. */
+  otherSigners: readonly SignerSetting[]
+  /** 32 bytes each, the newest first. */
+  issuerSecrets?: readonly [Hex, ...Hex[]]
+  apiKey?: string
+  /** A PostgreSQL database; absent = SQLite in `dataDir`. It may hold a password. */
+  databaseUrl?: string
+  /** The RPC API of a Kubo node; absent = payloads are kept in `dataDir`. */
+  ipfsApiUrl?: string
+  /** Whether the Kubo node may announce the payloads to the public network. */
+  ipfsAnnounce: boolean
+  ipfsGateways: string[]
+  /** Milliseconds. */
+  wait: number
+  rpcTimeout: number
+  /** How long a stopped gateway keeps its account, if gateways share them. */
+  leaseTerm: number
+  ipfsTimeout: number
+  /** Which blocks count as final. */
+  finality: FinalityRule
+  /** Maximum intents in one transaction; 1 = no grouping. */
+  maxBatch: number
+  /** Maximum wei for a unit of gas; absent = any price. */
+  feeCap?: bigint
+  /** Maximum wei for one transaction, and for all of an hour; absent = any fee. */
+  feeCaps: FeeCaps
+  /** The issuer account's balance below which readiness warns; wei. */
+  lowBalance: bigint
+  /** How long events are kept; milliseconds. */
+  eventRetention: number
+  /** Whether webhooks may lead to private addresses, and over plain http. */
+  webhookAllowPrivate: boolean
+  /** Seconds; absent = any age. */
+  maxHeadAge?: number
+  /** Requests per second for each API key without a limit of its own; absent = any number. */
+  keyRateLimit?: number
+  /** Requests per second to public routes, for each client address; absent = any number. */
+  addressRateLimit?: number
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[]
+  logLevel: LogLevel
+}
+
+/**
+ * Thrown for an environment that the service cannot start with; the message names every bad
+ * variable, never its value.
+ */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+
+  constructor(problems: readonly string[]) {
+    super(`cannot start:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+  }
+}
+
+const DATA_DIR = 'data'
+/** Beside the data folder, and not named after it: a restored folder may have another name. */
+const ERASURE_LIST = 'erased-documents.txt'
+
+type Environment = v.InferOutput<typeof environment>
+const environment = v.object({
+  PORT: v.optional(port(1), '3000'),
+  HOST: v.optional(v.string(), '127.0.0.1'),
+  CHAIN_PORT: v.optional(port(0), '8545'),
+  BASE_URL: v.optional(httpUrl),
+  VERIFY_URL: v.optional(pageUrl),
+  DATA_DIR: v.optional(v.string(), DATA_DIR),
+  ERASURE_LIST: v.optional(v.string()),
+  RPC_URL: urls,
+  PUBLIC_RPC_URL: urls,
+  REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
+  LIVE_CHAINS: liveChains,
+  ISSUER_ID: v.optional(issuerId),
+  ISSUER_NAME: v.optional(registered(200)),
+  ISSUER_URI: v.optional(registered(400)),
+  ISSUER_KEY: v.optional(hexList(32, 'must be 0x and 64 hexadecimal digits')),
+  ISSUER_KEYSTORE: v.optional(paths),
+  ISSUER_KEYSTORE_PASSWORD_FILE: v.optional(paths),
+  ISSUER_SIGNER_URL: v.optional(httpUrl),
+  ISSUER_ADDRESS: v.optional(hexList(20, 'must be an address, 0x and 40 digits')),
+  ISSUER_SECRET: v.optional(secrets),
+  API_KEY: v.optional(bearerToken),
+  DATABASE_URL: v.optional(databaseUrl),
+  IPFS_API_URL: v.optional(httpUrl),
+  IPFS_ANNOUNCE: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
+  IPFS_GATEWAYS: urls,
+  WAIT_SECONDS: seconds('15', 0),
+  LEASE_SECONDS: seconds('10', 2),
+  RPC_TIMEOUT_SECONDS: seconds('5', 1),
+  IPFS_TIMEOUT_SECONDS: seconds('10', 1),
+  MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
+  FINALITY_DEPTH: v.optional(wholeNumber(0, 1_000_000)),
+  MAX_BATCH: v.optional(wholeNumber(1, MAX_BATCH), String(MAX_BATCH)),
+  MAX_FEE_GWEI: v.optional(amount('gwei')),
+  MAX_TRANSACTION_FEE_ETHER: cap,
+  MAX_HOURLY_FEE_ETHER: cap,
+  LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
+  EVENT_RETENTION_DAYS: v.optional(wholeNumber(7, 3_650), '30'),
+  WEBHOOK_ALLOW_PRIVATE: v.optional(
+    v.picklist(['true', 'false'], 'must be true or false'),
+    'false',
+  ),
+  RATE_LIMIT: v.optional(rateLimit, '100'),
+  ADDRESS_RATE_LIMIT: v.optional(rateLimit),
+  TRUSTED_PROXIES: networks,
+  LOG_LEVEL: v.optional(
+    v.picklist(
+      ['debug', 'info', 'warn', 'error', 'silent'],
+      'must be debug, info, warn, error or silent',
+    ),
+    'info',
+  ),
+})
+
+const MS_PER_DAY = 86_400_000
+
+/** Requests per second. A page that checks a document makes about ten. */
+const ADDRESS_LIMIT = 100
+
+/** Minimum characters of an API key that can be guessed at from other machines. */
+const MIN_KEY_LENGTH = 16
+
+/** Blocks on top of one that make it final at a node that does not know the tag `finalized`. */
+const DEPTH_WITHOUT_TAG = 64
+
+/**
+ * On a chain that others run; wei. A batch of 200 documents fits in the first up to some 18 gwei of
+ * base fee, a single one up to some 3,000. Nodes refuse transactions over 1 ether (geth, Besu,
+ * Erigon).
+ */
+const FEE_CAPS: FeeCaps = {
+  transaction: parseUnits('0.2', 'ether'),
+  hour: parseUnits('1', 'ether'),
+}
+
+/**
+ * @param env The environment. An empty variable counts as absent.
+ * @throws {ConfigError} naming every bad variable.
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const result = v.safeParse(environment, present)
+  if (!result.success)
+    throw new ConfigError(result.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
+  const e = result.output
+  const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
+  const remote = e.RPC_URL.length > 0
+  const problems = signerProblems(e, e.DATABASE_URL !== undefined)
+  if (problems.length > 0) throw new ConfigError(problems)
+  const [signer, ...otherSigners] = signersOf(e)
+  if (remote) requireForRemoteChain(e, signer)
+  if (!isLoopback(e.HOST) && e.API_KEY && e.API_KEY.length < MIN_KEY_LENGTH)
+    throw new ConfigError([
+      `API_KEY must have at least ${MIN_KEY_LENGTH} characters when HOST is not loopback`,
+    ])
+  const maxHeadAge = e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE_SECONDS : undefined)
+  return {
+    port: e.PORT,
+    host: e.HOST,
+    chainPort: e.CHAIN_PORT,
+    baseUrl,
+    verifyUrl: e.VERIFY_URL ?? `${baseUrl}/verify`,
+    dataDir: resolve(e.DATA_DIR),
+    erasureList: resolve(e.ERASURE_LIST ?? join(dirname(resolve(e.DATA_DIR)), ERASURE_LIST)),
+    rpcUrls: e.RPC_URL,
+    publicRpcUrls: e.PUBLIC_RPC_URL,
+    ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
+    liveChains: e.LIVE_CHAINS,
+    ...(e.ISSUER_ID !== undefined && { issuerId: e.ISSUER_ID }),
+    ...(e.ISSUER_NAME && { issuerName: e.ISSUER_NAME }),
+    ...(e.ISSUER_URI && { issuerUri: e.ISSUER_URI }),
+    ...(signer && { signer }),
+    otherSigners,
+    ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
+    ...(e.API_KEY && { apiKey: e.API_KEY }),
+    ...(e.DATABASE_URL && { databaseUrl: e.DATABASE_URL }),
+    ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),
+    ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',
+    ipfsGateways: e.IPFS_GATEWAYS,
+    wait: e.WAIT_SECONDS,
+    leaseTerm: e.LEASE_SECONDS,
+    rpcTimeout: e.RPC_TIMEOUT_SECONDS,
+    ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    finality:
+      e.FINALITY_DEPTH === undefined
+        ? { depthWithoutTag: DEPTH_WITHOUT_TAG }
+        : { depth: e.FINALITY_DEPTH },
+    maxBatch: e.MAX_BATCH,
+    ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
+    feeCaps: feeCapsOf(e, remote ? FEE_CAPS : {}),
+    lowBalance: e.LOW_BALANCE_ETHER,
+    webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE === 'true',
+    eventRetention: e.EVENT_RETENTION_DAYS * MS_PER_DAY,
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
+    ...rateLimitsOf(e),
+    trustedProxies: e.TRUSTED_PROXIES,
+    logLevel: e.LOG_LEVEL,
+  }
+}
+
+/** @param fallback For a chain that others run; the local chain's ether is worth nothing. */
+function feeCapsOf(e: Environment, fallback: FeeCaps): FeeCaps {
+  const transaction = e.MAX_TRANSACTION_FEE_ETHER ?? fallback.transaction
+  const hour = e.MAX_HOURLY_FEE_ETHER ?? fallback.hour
+  return {
+    ...(typeof transaction === 'bigint' && { transaction }),
+    ...(typeof hour === 'bigint' && { hour }),
+  }
+}
+
+/** `RATE_LIMIT=off` switches both off, unless the other is set too. */
+function rateLimitsOf({ RATE_LIMIT: perKey, ADDRESS_RATE_LIMIT }: Environment) {
+  const perAddress = ADDRESS_RATE_LIMIT ?? (perKey === 'off' ? 'off' : ADDRESS_LIMIT)
+  return {
+    ...(perKey !== 'off' && { keyRateLimit: perKey }),
+    ...(perAddress !== 'off' && { addressRateLimit: perAddress }),
+  }
+}
+
+/** @returns The data folder alone, for commands that need nothing else. */
+export function readDataDir(env: NodeJS.ProcessEnv): string {
+  return resolve(env.DATA_DIR || DATA_DIR)
+}
+
+/** @returns The database alone, likewise; `undefined` = SQLite in the data folder. */
+export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
+  const { output, issues } = v.safeParse(v.optional(databaseUrl), env.DATABASE_URL || undefined)
+  if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))
+  return output
+}
+
+function requireForRemoteChain(e: Environment, signer: SignerSetting | undefined): void {
+  const missing = [
+    // Not guessed: an account may belong to several issuers.
+    ...(e.ISSUER_ID ? [] : ['ISSUER_ID is required']),
+    ...(signer ? [] : ['ISSUER_KEY is required (or ISSUER_KEYSTORE, or ISSUER_SIGNER_URL)']),
+    ...(e.ISSUER_SECRET ? [] : ['ISSUER_SECRET is required']),
+  ]
+  if (missing.length > 0)
+    throw new ConfigError(missing.map((line) => `${line} when RPC_URL is set`))
+}
+
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}

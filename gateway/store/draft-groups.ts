@@ -1,0 +1,13 @@
+import type { DraftBlock } from '#promise/batch-log.ts'
+
+/** Groups of blocks on a Kubo node. */
+export type DraftGroups = {
+  /**
+   * Pins blocks as a group.
+   *
+   * @param note Resolves when the CID of its root is on the disk; nothing is pinned before.
+   */
+  pin(blocks: readonly DraftBlock[], note: (root: Uint8Array) => Promise<void>): Promise<void>
+  /** Unpins a group. Blocks that other groups pin as well stay. */
+  unpin(root: Uint8Array): Promise<void>
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Log } from '#base/log.ts'
+import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf } from './connection.ts'
+import { DatabaseUrlError, isRetriable, outageOf, sqlStateOf } from './errors.ts'
+import { migrate } from './migrate.ts'
+import { createNotifications, type Notifications } from './notifications.ts'
+import { createPresence, type Presence } from './presence.ts'
+import { type Query, queryOn } from './query.ts'
+
+/** Connections of one gateway, beside the one that listens. */
+export const MAX_CONNECTIONS = 8
+/** How often a transaction is run that loses to others. */
+const MAX_RUNS = 5
+/** How long the first notification may take. */
+const NOTIFICATION_TIMEOUT_MS = 5_000
+
+/** The connections to a PostgreSQL database that several gateways share. */
+export type Postgres = Pick<Notifications, 'listen'> &
+  Presence & {
+    /** One statement, in a transaction of its own. */
+    query: Query
+    /**
+     * Runs `work` in a transaction (READ COMMITTED). When this resolves, its change is durable; when
+     * it rejects with `store_unavailable`, the commit may have happened all the same.
+     *
+     * @param work May run several times: after a deadlock it starts again.
+     */
+    transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+    /** @throws {IssueError} `store_unavailable` when the database takes no writes now. */
+    assertReady(): Promise<void>
+    close(): Promise<void>
+  }
+
+/**
+ * Opens the database, and brings its schema up to date.
+ *
+ * @param statementTimeout How long a statement may take; milliseconds. Absent = as for requests.
+ * @throws {DatabaseUrlError} when it cannot be used, such as through a pooler that hands out
+ * connections for single transactions.
+ * @throws {IssueError} `store_unavailable`.
+ */
+export async function openPostgres(
+  url: string,
+  log: Log,
+  statementTimeout?: number,
+): Promise<Postgres> {
+  await migrate(url).catch((error) => {
+    throw explained(error)
+  })
+  const notifications = createNotifications(url)
+  try {
+    await assertNotified(notifications, url)
+  } catch (error) {
+    await notifications.close()
+    throw error
+  }
+  // Only now: through a wrong pooler, its time limits would reach connections of others.
+  const pool = new pg.Pool(poolOptionsOf(url, MAX_CONNECTIONS, statementTimeout))
+  // An idle connection broke; the pool opens another one.
+  pool.on('error', (error) => log.warn('postgres_connection_lost', { error: error.message }))
+  const { answered, ...presence } = createPresence()
+  const { query, transaction } = createTransactions(pool, answered)
+  return {
+    query,
+    transaction,
+    ...presence,
+    listen: notifications.listen,
+    async assertReady() {
+      const [row] = await query('SELECT pg_is_in_recovery() AS replica')
+      if (row?.replica === true) throw outageOf('the server is a replica, which takes no writes')
+    },
+    async close() {
+      await notifications.close()
+      await pool.end()
+    },
+  }
+}
+
+/**
+ * @param answered Called after each success.
+ * @returns Statements on the connections of a pool.
+ */
+export function createTransactions(
+  pool: pg.Pool,
+  answered: () => void = () => {},
+): Pick<Postgres, 'query' | 'transaction'> {
+  async function withConnection<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch((error) => {
+      throw outageOf(error)
+    })
+    // Emitted beside the rejection of the statement under way.
+    const ignore = () => {}
+    client.on('error', ignore)
+    let broken = true
+    try {
+      const result = await work(queryOn(client))
+      broken = false
+      answered()
+      return result
+    } finally {
+      client.off('error', ignore)
+      // After any error the state of the connection is unknown: the pool opens another one.
+      client.release(broken)
+    }
+  }
+
+  async function once<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    return withConnection(async (query) => {
+      await query('BEGIN')
+      const result = await work(query)
+      await query('COMMIT')
+      return result
+    })
+  }
+
+  async function retrying<T>(run: () => Promise<T>): Promise<T> {
+    for (let left = MAX_RUNS - 1; ; left--) {
+      try {
+        return await run()
+      } catch (error) {
+        if (left === 0 || !isRetriable(error)) throw error
+        await sleep(Math.random() * 20)
+      }
+    }
+  }
+
+  return {
+    query: (text, values) => retrying(() => withConnection((query) => query(text, values))),
+    transaction: (work) => retrying(() => once(work)),
+  }
+}
+
+/**
+ * @throws {DatabaseUrlError} when no notification arrives, so that gateways would not wake up.
+ * @throws {IssueError} `store_unavailable`.
+ */
+export async function assertNotified(notifications: Notifications, url: string): Promise<void> {
+  const channel = 'docreg_self_test'
+  const payload = randomUUID()
+  const heard = Promise.withResolvers<boolean>()
+  const end = notifications.listen(channel, (got) => {
+    if (got === payload) heard.resolve(true)
+  })
+  const stop = new AbortController()
+  const timeout = sleep(NOTIFICATION_TIMEOUT_MS, false, { signal: stop.signal }).catch(() => false)
+  const arrived = (async () => {
+    await notifications.ready()
+    await notify(url, channel, payload)
+    return heard.promise
+  })()
+  try {
+    if (await Promise.race([arrived, timeout])) return
+    throw new DatabaseUrlError(`${POOLER}, since a notification did not arrive`)
+  } finally {
+    stop.abort()
+    arrived.catch(() => {})
+    end()
+  }
+}
+
+async function notify(url: string, channel: string, payload: string): Promise<void> {
+  const client = new pg.Client(optionsOf(url, ANSWER_TIMEOUT_MS))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('SELECT pg_notify($1, $2)', [channel, payload])
+  } catch (error) {
+    throw outageOf(error)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+const POOLER =
+  'must lead to PostgreSQL itself, or to a pooler in session mode: it seems to be a pooler that hands out connections for single transactions'
+
+/** PgBouncer in statement mode refuses the transaction of the migration. */
+function explained(error: unknown): unknown {
+  const cause = (error as Error).cause
+  const isStatementMode =
+    sqlStateOf(cause ?? {}) === '08P01' &&
+    /not allowed in statement pooling mode/.test((cause as Error).message)
+  return isStatementMode ? new DatabaseUrlError(POOLER, error) : error
+}

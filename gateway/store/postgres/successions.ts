@@ -1,0 +1,27 @@
+import { fromHex } from '#document/hex.ts'
+import type { Successions } from '#promise/successions.ts'
+import { hexOf } from './columns.ts'
+import type { Postgres } from './database.ts'
+
+/** Revocations in one read; the rest comes with the next. */
+const MAX_WAITING = 500
+
+/** The successions in PostgreSQL. A trigger promises the revocations. */
+export function createPostgresSuccessions({ query }: Postgres): Successions {
+  return {
+    async successorOf(documentHash) {
+      const [row] = await query('SELECT successor_hash FROM succession WHERE document_hash = $1', [
+        fromHex(documentHash),
+      ])
+      return row && hexOf(row.successor_hash)
+    },
+    async waiting() {
+      const rows = await query(`
+        SELECT succession.document_hash FROM succession
+        JOIN intent ON intent.kind = 'revoke'
+          AND intent.document_hash = succession.document_hash
+        WHERE NOT revoked AND plan IS NULL AND block_number IS NULL LIMIT ${MAX_WAITING}`)
+      return rows.map(({ document_hash }) => hexOf(document_hash))
+    },
+  }
+}

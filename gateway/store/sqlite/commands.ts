@@ -1,0 +1,95 @@
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { fromHex } from '#document/hex.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { CommandDatabase, CommandOptions } from '../command-database.ts'
+import { createAddBatch } from './batch-log.ts'
+import { DataDirError } from './data-dir-error.ts'
+import type { Database } from './database.ts'
+import { KEPT_STATUSES } from './document-index.ts'
+import { createSqliteErasures } from './erasures.ts'
+import { createAnchoredLog, createSqliteHistory } from './history.ts'
+import { createIndexRebuild } from './index-rebuild.ts'
+import { openStopped } from './open-stopped.ts'
+import { createSqliteStore } from './store.ts'
+import { assertFilled, unfinishedFile } from './stores.ts'
+import { createSqliteIsErased } from './tombstones.ts'
+
+/**
+ * Opens the database in a data folder for a command: no gateway starts with it until it is closed.
+ *
+ * @throws {DataDirError} if a gateway runs with the folder, or another version wrote it.
+ */
+export async function openSqliteCommands(
+  dataDir: string,
+  options: CommandOptions,
+): Promise<CommandDatabase> {
+  const database = openStopped(dataDir, options)
+  const store = createSqliteStore(database)
+  let isFilling = false
+  return {
+    embedded: store,
+    isErased: createSqliteIsErased(database),
+    history: createSqliteHistory(database),
+    anchored: createAnchoredLog(database),
+    async bindTo(binding) {
+      if (!isFilling) assertFilled(dataDir)
+      database.bindTo(binding)
+    },
+    mergeErasures: (list) => createSqliteErasures(database, list).mergeList(),
+    putBlocks: (blocks) =>
+      database.write(() => {
+        for (const { hash, bytes } of blocks) store.insert(hash, bytes)
+      }),
+    async claimAccount([account]) {
+      const row = database.sqlite.prepare('SELECT count(*) AS plans FROM plan').get()
+      if (account === undefined || row?.plans !== 0)
+        throw new IssueError(
+          'account_shared',
+          'the gateway has transactions in flight: start it until they are in a block',
+        )
+      return { account }
+    },
+    rebuildIndex: async (tenant) => createIndexRebuild(database, tenant),
+    async claimEmpty(command) {
+      const claimed = claimEmpty(database, dataDir, command)
+      isFilling = true
+      return claimed
+    },
+    addBatch: createRestoreBatch(database),
+    close: database.close,
+  }
+}
+
+/** See `CommandDatabase`: a file beside the database says that it is not filled yet. */
+function claimEmpty({ sqlite }: Database, dataDir: string, command: string) {
+  const mark = unfinishedFile(dataDir)
+  const bound = sqlite.prepare('SELECT 1 FROM bound_to').get()
+  if (bound && !existsSync(mark))
+    throw new DataDirError(
+      'bound_to_another',
+      `${dataDir} has a database already`,
+      `: name an empty DATA_DIR to ${command}`,
+    )
+  closeSync(openSync(mark, 'a', 0o600))
+  return {
+    async filled() {
+      rmSync(mark, { force: true })
+    },
+  }
+}
+
+function createRestoreBatch(database: Database): CommandDatabase['addBatch'] {
+  const add = createAddBatch(database)
+  const promise = database.sqlite.prepare(
+    'UPDATE batch SET promised = 1, promised_at = ?, block_number = ?, status = ? WHERE id = ?',
+  )
+  const insert = database.sqlite.prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
+  return (batch, { blockNumber, blockTime, transactionHash, status }) =>
+    database.write(() => {
+      const hash = transactionHash === null ? null : fromHex(transactionHash)
+      insert.run(blockNumber, fromHex(batch.root), hash)
+      const { id } = add(batch)
+      promise.run(blockTime, blockNumber, KEPT_STATUSES.indexOf(status), id)
+      return id
+    })
+}

@@ -1,0 +1,104 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { IssueError } from '#promise/errors.ts'
+import type { Binding } from '../stores.ts'
+import { bind } from './binding.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import { createCopier } from './copy.ts'
+import { createDurableCommit } from './durable-commit.ts'
+import { createHolds } from './holds.ts'
+import { openFile } from './open-file.ts'
+import { createProbe } from './probe.ts'
+import { createWriteQueue } from './write-queue.ts'
+
+/** The gateway's one SQLite file. When `write` resolves, its change is on the disk. */
+export type Database = {
+  readonly sqlite: DatabaseSync
+  readonly path: string
+  /**
+   * Runs `work` in the next transaction, together with other waiting work: one commit, one flush to
+   * the disk. When that takes long, the rest waits for another one. When the commit fails, none of
+   * the waiting work has happened and all of it rejects with an `IssueError` `store_unavailable`.
+   *
+   * @param urgent Other work depends on this: commit it at once, together with all waiting work,
+   * even while a flush is under way.
+   */
+  write<T>(work: () => T, urgent?: boolean): Promise<T>
+  /**
+   * Binds a new file to its registry, issuer and issuer secrets.
+   *
+   * @throws {DataDirError} `bound_to_another` when it is bound to another owner, whose promises
+   * this one could not keep.
+   */
+  bindTo(binding: Binding): void
+  /**
+   * Copies the file with everything that `write` has resolved for, while it is in use.
+   *
+   * @param path The copy; must not exist. Only one copy can be made at a time.
+   * @param beside Runs once the copy is complete and before the next commit, so that whatever it
+   * copies is of the same moment. With it, writes wait until both are done.
+   */
+  copyTo(path: string, beside?: () => Promise<void>): Promise<void>
+  /**
+   * Leaves the write-ahead log empty, and with it nothing that was deleted before.
+   *
+   * @throws {Error} when the disk refuses, or a copy is being made.
+   */
+  emptyLog(): Promise<void>
+  /** Rewrites the file without what was deleted; takes time and as much room again. */
+  rewrite(): Promise<void>
+  /**
+   * Makes a test write, at most once a second.
+   *
+   * @throws {IssueError} `store_unavailable` when the disk takes no writes now.
+   */
+  assertReady(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * @param path The file; created if it does not exist.
+ * @param flushFailed Called after a failed flush, before the writes that wait for it reject. The
+ * content of the disk is unknown then (the kernel may drop pages that it could not write), so the
+ * process must end; the next start reads what is there. Until then all writes are rejected.
+ * @throws {DataDirError} `other_version` when another version of the service wrote it.
+ * @throws {Error} when another process has it open: two gateways must not share a data folder.
+ */
+export function openDatabase(
+  path: string,
+  flushFailed: (error: IssueError) => void = () => {},
+): Database {
+  const { sqlite, lock } = openFile(path)
+  const commits = createDurableCommit(sqlite, `${path}-wal`, flushFailed)
+  const holds = createHolds()
+  const checkpoints = createCheckpoints(path, sqlite, holds)
+  const copier = createCopier(sqlite, holds)
+  const queue = createWriteQueue({ commits, holds, committed: checkpoints.startIfDue })
+  const { write } = queue
+
+  async function close(): Promise<void> {
+    const written = queue.close()
+    await copier.idle()
+    await written
+    await checkpoints.close()
+    commits.close()
+    sqlite.close()
+    lock.close()
+  }
+
+  let closed = false
+  return {
+    sqlite,
+    write,
+    bindTo: (binding) => bind(sqlite, binding),
+    path,
+    copyTo: copier.copyTo,
+    emptyLog: checkpoints.emptyLog,
+    rewrite: checkpoints.rewrite,
+    assertReady: createProbe(sqlite, write),
+    async close() {
+      if (closed) return
+      closed = true
+      await close()
+    },
+  }
+}

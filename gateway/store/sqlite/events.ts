@@ -1,0 +1,116 @@
+import { type Hex, toHex } from '#document/hex.ts'
+import {
+  type DocumentEvent,
+  type EventLog,
+  type EventPage,
+  type EventQuery,
+  type EventType,
+  formatEventId,
+} from '#events/events.ts'
+import type { Database } from './database.ts'
+
+/** Maximum events to look at for one page, whether they match or not. */
+const MAX_SCANNED = 5_000
+/** Events that one write deletes: some milliseconds. */
+const PRUNED_AT_ONCE = 500
+
+/** A row of the log. */
+export type EventRow = {
+  id: number
+  type: EventType
+  time: number
+  document_hash: Uint8Array
+  block_number: number | null
+  block_hash: Uint8Array | null
+  transaction_hash: Uint8Array | null
+  tenant: string | null
+}
+
+/** Without `owner`, a number of 64 bits. */
+export const EVENT_COLUMNS =
+  'id, type, time, document_hash, block_number, block_hash, transaction_hash, tenant'
+/**
+ * Whether an event is of `:tenant`, whose blind indexes are `:owners`: of who issued the document,
+ * or else of who requested the change.
+ */
+export const IS_OF_TENANT = `(:tenant IS NULL OR iif(owner IS NULL, tenant = :tenant,
+      owner IN (SELECT value FROM json_each(:owners))))`
+
+/** The number of the first event that a webhook may have still to be sent. */
+const FIRST_UNSENT = `coalesce(
+      (SELECT min(event) FROM delivery WHERE webhook = webhook.id), cursor + 1)`
+
+/** @returns The blind indexes of a tenant, one for each issuer secret. */
+export type BlindTenant = (tenant: string) => readonly bigint[]
+
+/** JSON numbers of 64 bits, which SQLite reads exactly. */
+export function ownersOf(tenant: string | null, blind: BlindTenant): string {
+  return `[${tenant === null ? '' : blind(tenant).join(',')}]`
+}
+
+/** The log of events in the gateway's database. Triggers in the schema write it. */
+export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTenant): EventLog {
+  const selectTime = sqlite.prepare('SELECT time FROM event WHERE id = ?')
+  const select = sqlite.prepare(`
+    SELECT ${EVENT_COLUMNS} FROM (
+      SELECT * FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED})
+    WHERE ${IS_OF_TENANT}
+      AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+    ORDER BY id LIMIT :limit`)
+  const selectScanned = sqlite.prepare(`
+    SELECT id, time FROM (SELECT id, time FROM event WHERE id > ? ORDER BY id LIMIT ${MAX_SCANNED})
+    ORDER BY id DESC LIMIT 1`)
+  const selectNewest = sqlite.prepare('SELECT max(id) AS id FROM event')
+  const prune = sqlite.prepare(`
+    DELETE FROM event WHERE time < ? AND id IN (
+      SELECT id FROM event WHERE id < (SELECT max(id) FROM event) AND id < (
+        SELECT coalesce(min(${FIRST_UNSENT}), ${Number.MAX_SAFE_INTEGER})
+        FROM webhook WHERE disabled_reason IS NULL)
+      ORDER BY id LIMIT ${PRUNED_AT_ONCE})`)
+  const leaveBehind = sqlite.prepare(`
+    UPDATE webhook SET disabled_reason = 'behind', epoch = epoch + 1
+    WHERE disabled_reason IS NULL
+      AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < ?
+    RETURNING id`)
+
+  function read({ after, types, tenant, limit }: EventQuery): EventPage | 'unknown_event' {
+    if (after && selectTime.get(after.number)?.time !== after.time) return 'unknown_event'
+    const from = after?.number ?? 0
+    const rows = select.all({
+      after: from,
+      tenant: tenant ?? null,
+      owners: ownersOf(tenant ?? null, blind),
+      types: types ? JSON.stringify(types) : null,
+      limit,
+    }) as EventRow[]
+    const last =
+      rows.length === limit ? rows.at(-1) : (selectScanned.get(from) as EventRow | undefined)
+    const newest = selectNewest.get()?.id as number | null
+    return {
+      events: rows.map(documentEventOf),
+      next: last ? { time: last.time, number: last.id } : after,
+      hasMore: newest !== null && (last?.id ?? from) < newest,
+    }
+  }
+
+  return {
+    // In a write, which resolves when everything before it is on the disk.
+    read: (query) => write(() => read(query)),
+    leaveBehind: (before) => write(() => leaveBehind.all(before).map(({ id }) => String(id))),
+    prune: (before) => write(() => prune.run(before).changes === PRUNED_AT_ONCE),
+  }
+}
+
+export function documentEventOf(row: EventRow): DocumentEvent {
+  const hexOf = (bytes: Uint8Array | null): Hex | null => bytes && toHex(bytes)
+  return {
+    id: formatEventId({ time: row.time, number: row.id }),
+    type: row.type,
+    time: row.time,
+    tenant: row.tenant,
+    documentHash: toHex(row.document_hash),
+    blockNumber: row.block_number,
+    blockHash: hexOf(row.block_hash),
+    transactionHash: hexOf(row.transaction_hash),
+  }
+}

@@ -1,0 +1,46 @@
+import { clock } from '#base/clock.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { IdempotencyLog } from '#promise/ports.ts'
+import type { Database } from './database.ts'
+
+/** A key is remembered until the end of the period after the one in which it was claimed. */
+const PERIOD_MS = 7 * 86_400_000
+/**
+ * Old keys that each new key deletes: more than one, so that old keys run out, and few, so that no
+ * request waits long.
+ */
+const DELETED_PER_CLAIM = 2
+
+const periodOf = (time: number) => Math.floor(time / PERIOD_MS)
+
+/** The idempotency log in the gateway's database. */
+export function createSqliteIdempotencyLog({ sqlite, write }: Database): IdempotencyLog {
+  const deleteOld = sqlite.prepare(`
+    DELETE FROM idempotency WHERE (period, key) IN (
+      SELECT period, key FROM idempotency WHERE period < ?
+      ORDER BY period, key LIMIT ${DELETED_PER_CLAIM})`)
+  const insert = sqlite.prepare(
+    'INSERT INTO idempotency (period, key, document_hash) VALUES (?, ?, ?)',
+  )
+  const select = sqlite.prepare(
+    'SELECT document_hash FROM idempotency WHERE period = ? AND key = ?',
+  )
+
+  function find(key: Uint8Array, period: number): Hex | undefined {
+    const row = select.get(period, key) ?? select.get(period - 1, key)
+    return row && toHex(row.document_hash as Uint8Array)
+  }
+
+  return {
+    claim: (key, documentHash) =>
+      write(() => {
+        const period = periodOf(clock.now())
+        const first = find(key, period)
+        if (first !== undefined) return first
+        deleteOld.run(period - 1)
+        insert.run(period, key, fromHex(documentHash))
+        return documentHash
+      }),
+    has: async (key) => find(key, periodOf(clock.now())) !== undefined,
+  }
+}

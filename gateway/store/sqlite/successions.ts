@@ -1,0 +1,41 @@
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import type { Successions } from '#promise/successions.ts'
+import type { Database } from './database.ts'
+
+/** Revocations in one read; the rest comes with the next. */
+const MAX_WAITING = 500
+
+/** The successions in the gateway's database. Triggers in the schema promise the revocations. */
+export function createSqliteSuccessions({ sqlite }: Database): Successions {
+  const select = sqlite.prepare('SELECT successor_hash FROM succession WHERE document_hash = ?')
+  const selectWaiting = sqlite.prepare(`
+    SELECT succession.document_hash FROM succession
+    JOIN intent ON kind = 'revoke'
+      AND intent.document_hash = '0x' || lower(hex(succession.document_hash))
+    WHERE revoked = 0 AND plan IS NULL AND block_number IS NULL LIMIT ${MAX_WAITING}`)
+  return {
+    async successorOf(documentHash) {
+      const row = select.get(fromHex(documentHash))
+      return row && toHex(row.successor_hash as Uint8Array)
+    },
+    waiting: async () => selectWaiting.all().map((row) => toHex(row.document_hash as Uint8Array)),
+  }
+}
+
+/**
+ * @returns A function that notes the successor of a document, for use within a write; `false` when
+ *   the document has another one. Its `root` is that of the document's batch.
+ */
+export function createClaimSuccession({ sqlite }: Database) {
+  const insert = sqlite.prepare(`
+    INSERT INTO succession (document_hash, successor_hash, root) VALUES (?, ?, ?)
+    ON CONFLICT DO NOTHING`)
+  const has = sqlite.prepare(
+    'SELECT 1 FROM succession WHERE document_hash = ? AND successor_hash = ?',
+  )
+  return (documentHash: Hex, successorHash: Hex, root?: Hex): boolean => {
+    const row = [fromHex(documentHash), fromHex(successorHash)] as const
+    insert.run(...row, root ? fromHex(root) : null)
+    return has.get(...row) !== undefined
+  }
+}

@@ -1,0 +1,59 @@
+import type { PayloadStore } from '#promise/ports.ts'
+import type { BlockSource } from '#verifier/ports.ts'
+
+/**
+ * Whether a block was erased, by its sha-256. Rejects while that is unknown, but not for a block
+ * that a store may still have: the erasures that are not finished are known.
+ */
+export type IsBlockErased = (hash: Uint8Array) => Promise<boolean>
+
+/**
+ * The hashes of erased blocks. Checked before every put and fetch, so that no retry or fallback
+ * brings a block back.
+ */
+export type Tombstones = {
+  isErased: IsBlockErased
+  /** A source that returns `erased` for blocks that have been erased here. */
+  guardSource(source: BlockSource): BlockSource
+  /**
+   * A store that refuses erased blocks, and returns `erased` for them. A finished erasure leaves
+   * nothing in it, so it is read even while it is unknown whether a block was erased.
+   *
+   * @param erase Deletes a block that was erased while it was being put; `remove` if absent.
+   */
+  guardStore(store: PayloadStore, erase?: (hash: Uint8Array) => Promise<unknown>): PayloadStore
+}
+
+export function createTombstones(isErased: IsBlockErased): Tombstones {
+  const guardSource = (source: BlockSource): BlockSource => ({
+    get: async (hash, options) =>
+      (await isErased(hash)) ? { status: 'erased' } : source.get(hash, options),
+  })
+
+  return {
+    isErased,
+    guardSource,
+    guardStore: (store, erase = store.remove) => ({
+      ...store,
+      async get(hash) {
+        const [erased] = await Promise.allSettled([isErased(hash)])
+        if (erased.status === 'fulfilled' && erased.value) return { status: 'erased' }
+        const read = await store.get(hash)
+        if (erased.status === 'rejected' && read.status === 'missing') throw erased.reason
+        return read
+      },
+      async missing(hashes) {
+        const erased = await Promise.all(hashes.map(isErased))
+        return store.missing(hashes.filter((_, i) => !erased[i]))
+      },
+      async put(hash, bytes) {
+        if (await isErased(hash)) return false
+        const inserted = await store.put(hash, bytes)
+        if (!(await isErased(hash))) return inserted
+        // Erased while it was being put.
+        await erase(hash)
+        return false
+      },
+    }),
+  }
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { createLookTimer } from '#base/look-timer.ts'
+
+/** A timer on a clock that only moves when a test moves it. */
+function startTimer() {
+  let time = 1_000
+  const timer = createLookTimer(() => time)
+  const pass = (milliseconds: number) => {
+    time += milliseconds
+  }
+  /**
+   * A plan is made and broadcast at once, and its block comes after this many milliseconds.
+   *
+   * @returns How late the block is seen, and the number of looks.
+   */
+  function seeBlockAfter(milliseconds: number) {
+    const made = time
+    timer.planned(true)
+    timer.answered()
+    let looks = 1
+    for (; time - made < milliseconds; looks++) {
+      timer.looked(made)
+      pass(timer.left())
+    }
+    return { late: time - made - milliseconds, looks }
+  }
+  return { timer, pass, seeBlockAfter, now: () => time }
+}
+
+test('default: looks as soon as a node has answered a broadcast', () => {
+  const { timer } = startTimer()
+  timer.planned(true)
+  expect(timer.isDue()).toBe(false)
+  timer.answered()
+  expect(timer.isDue()).toBe(true)
+})
+
+test('behavior: looks at a plan whose broadcast no node answers', () => {
+  const { timer, pass } = startTimer()
+  timer.planned(true)
+  pass(timer.left())
+  expect(timer.isDue()).toBe(true)
+})
+
+test.each([30, 100, 250, 400, 1_000])(
+  'behavior: sees a block after %i ms late by at most an eighth',
+  (block) => {
+    const { late, looks } = startTimer().seeBlockAfter(block)
+    expect(late).toBeLessThanOrEqual(block / 8)
+    expect(looks).toBeLessThan(50)
+  },
+)
+
+test('behavior: looks four times a second at a plan that waits for long', () => {
+  const { timer, pass, now } = startTimer()
+  const made = now()
+  pass(12_000)
+  timer.looked(made)
+  expect(timer.left()).toBe(250)
+})
+
+test('behavior: a plan behind an older one does not put off the next look', () => {
+  const { timer, pass, now } = startTimer()
+  const made = now()
+  pass(80)
+  timer.looked(made)
+  const left = timer.left()
+  timer.planned(false)
+  expect(timer.left()).toBe(left)
+})
+
+test('behavior: looks again at once when the oldest plan is new', () => {
+  const { timer, now } = startTimer()
+  timer.looked(now())
+  expect(timer.left()).toBe(2)
+})

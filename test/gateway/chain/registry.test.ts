@@ -1,0 +1,434 @@
+import { randomBytes } from 'node:crypto'
+import { Transaction } from 'ethers'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { registryAbi } from '#base/registry-abi.ts'
+import { createKeySigner } from '#chain/key-signer.ts'
+import { createRegistry, type RegistryPorts } from '#chain/registry.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import { formatRegistryId } from '#document/registry-id.ts'
+import type { Intent } from '#promise/intent.ts'
+import { RpcResponseError } from '#verifier/errors.ts'
+
+const ADDRESS = `0x${'ab'.repeat(20)}`
+const ISSUER_ID = 7
+const CALL = 26_000
+const EACH = 25_000
+
+const hash = (): Hex => toHex(randomBytes(32))
+const key = () => ({ documentHash: hash() })
+const issues = (count: number): Intent[] =>
+  Array.from({ length: count }, () => ({
+    kind: 'issue',
+    documentHash: hash(),
+    validUntil: 0,
+  }))
+
+/** The number of hashes in each requested estimate. */
+let estimated: number[]
+/** The number of those that are already on the chain. */
+let there: number
+let receipt: unknown
+/** The registry's records. */
+let account: Record<string, unknown>
+let issuer: Record<string, unknown>
+let records: unknown[]
+/** The called views. */
+let calls: string[]
+/** Replaces the node's answers to these methods. */
+let garbage: Record<string, unknown>
+/** Replaces the node's answer to an estimate. */
+let failure: Error | undefined
+let ports: RegistryPorts
+
+beforeEach(async () => {
+  estimated = []
+  there = 0
+  garbage = {}
+  failure = undefined
+  calls = []
+  records = []
+  const signer = createKeySigner(hash())
+  account = {
+    ...{ account: signer.address, accountIndex: 1, permissions: 3 },
+    ...{ addedBlock: 5, changedBlock: 0, retiredBlock: 0, distrustedFrom: 0 },
+  }
+  issuer = {
+    ...{ name: 'Office', uri: '', documentCount: 0, batchCount: 0 },
+    ...{ accountCount: 2, changedBlock: 5, closedBlock: 0 },
+  }
+  const answers: Record<string, (params: unknown[]) => unknown> = {
+    eth_chainId: () => '0x7a69',
+    eth_call: ([call]) => {
+      const { data } = call as { data: string }
+      const name = registryAbi.parseTransaction({ data })?.name ?? ''
+      calls.push(name)
+      if (name === 'recordsOf') return registryAbi.encodeFunctionResult(name, [records])
+      const struct = name === 'issuerOf' ? issuer : account
+      return registryAbi.encodeFunctionResult(name, [struct])
+    },
+    eth_getBalance: () => '0xffffffffff',
+    eth_maxPriorityFeePerGas: () => '0x1',
+    eth_getBlockByNumber: () => ({ baseFeePerGas: '0x7' }),
+    eth_estimateGas: ([call]) => {
+      if (failure) throw failure
+      const { data } = call as { data: string }
+      const count = registryAbi.parseTransaction({ data })?.args[1].length
+      estimated.push(count)
+      return `0x${(CALL + EACH * (count - there)).toString(16)}`
+    },
+    eth_getTransactionReceipt: () => receipt,
+    eth_getTransactionCount: () => '0x0',
+    eth_getLogs: () => [],
+  }
+  ports = await createRegistry(
+    {
+      request: async ({ method, params = [] }) =>
+        method in garbage ? garbage[method] : answers[method]?.(params as unknown[]),
+    },
+    { registry: formatRegistryId(31_337, ADDRESS), issuerId: ISSUER_ID, signer },
+  )
+})
+
+const gasOf = async (intents: readonly Intent[]) =>
+  Number(Transaction.from((await ports.transactions.prepare(intents, { nonce: 0 })).raw).gasLimit)
+const withMargin = (gas: number) => Math.floor((gas * 110) / 100)
+
+describe('gas', () => {
+  test('default: reuses an estimate for as many intents or fewer, for a moment', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const whole = withMargin(CALL + EACH * 200)
+    expect(await gasOf(issues(200))).toBe(whole)
+    expect(await gasOf(issues(200))).toBe(whole)
+    expect(await gasOf(issues(90))).toBe(whole)
+    expect(estimated).toEqual([200])
+    vi.advanceTimersByTime(60_000)
+    await gasOf(issues(90))
+    expect(estimated).toEqual([200, 90])
+  })
+
+  test('behavior: raises it in proportion for more', async () => {
+    await gasOf(issues(20))
+    const gas = await gasOf(issues(50))
+    expect(gas).toBe(withMargin(Math.ceil(((CALL + EACH * 20) * 50) / 20)))
+    expect(gas).toBeGreaterThan(withMargin(CALL + EACH * 50))
+    expect(estimated).toEqual([20])
+  })
+
+  test('behavior: does not reuse it for far fewer, nor theirs for more', async () => {
+    await gasOf(issues(20))
+    expect(await gasOf(issues(2))).toBe(withMargin(CALL + EACH * 2))
+    expect(await gasOf(issues(20))).toBe(withMargin(CALL + EACH * 20))
+    expect(estimated).toEqual([20, 2])
+  })
+
+  test('behavior: does not reuse it for a replacement', async () => {
+    const intents = issues(50)
+    const stuck = await ports.transactions.prepare(intents, { nonce: 0 })
+    await ports.transactions.prepare(intents, { nonce: 0, replaced: stuck })
+    expect(estimated).toEqual([50, 50])
+  })
+
+  test.each([20, 200])(
+    'behavior: does not reuse an estimate of %i when the chain has one in ten of them already',
+    async (count) => {
+      there = count / 10
+      await gasOf(issues(count))
+      there = 0
+      expect(await gasOf(issues(count))).toBe(withMargin(CALL + EACH * count))
+      expect(estimated).toEqual([count, count])
+    },
+  )
+
+  test('behavior: keeps an estimate for each kind', async () => {
+    await gasOf(issues(50))
+    const revocations = issues(30).map(
+      ({ documentHash }) => ({ kind: 'revoke', documentHash, reason: 1 }) as const,
+    )
+    await gasOf(revocations)
+    expect(estimated).toEqual([50, 30])
+  })
+})
+
+describe('fees', () => {
+  // The chain requires 7 wei and a tip of 1, so the offer is 15.
+  const OFFER = 15n
+  const one = BigInt(withMargin(CALL + EACH))
+
+  test('default: takes fewer of several that could cost too much', async () => {
+    const gas = BigInt(withMargin(CALL + EACH * 4))
+    const four = (maxFee: bigint) => ports.transactions.prepare(issues(4), { nonce: 0, maxFee })
+    expect(await four(gas * OFFER)).toMatchObject({ maxFeePerGas: OFFER })
+    await expect(four(gas * OFFER - 1n)).rejects.toMatchObject({
+      code: 'too_large',
+    })
+  })
+
+  test('behavior: a single intent offers what it may cost, down to what the chain asks', async () => {
+    const prepare = (maxFee: bigint) => ports.transactions.prepare(issues(1), { nonce: 0, maxFee })
+    expect(await prepare(one * 8n)).toMatchObject({ maxFeePerGas: 8n })
+    await expect(prepare(one * 8n - 1n)).rejects.toMatchObject({
+      code: 'fee_too_high',
+    })
+  })
+
+  test('behavior: makes no replacement above the cap', async () => {
+    const [intents, nonce] = [issues(1), 0]
+    const replaced = await ports.transactions.prepare(intents, { nonce })
+    const maxFee = replaced.gasLimit * replaced.maxFeePerGas
+    await expect(
+      ports.transactions.prepare(intents, { nonce, maxFee, replaced }),
+    ).rejects.toMatchObject({ code: 'fee_too_high' })
+  })
+
+  test('behavior: reports without a transaction whether one can be paid for', async () => {
+    await ports.transactions.assertAffordable()
+    await ports.transactions.assertAffordable(60_000n * 8n)
+    await expect(ports.transactions.assertAffordable(60_000n * 8n - 1n)).rejects.toMatchObject({
+      code: 'fee_too_high',
+    })
+  })
+})
+
+test.each([-32000, -32603, -32015, 3])(
+  'error: takes error %i for an estimate as a fault of the intents',
+  async (code) => {
+    failure = new RpcResponseError(code, 'unknown words', undefined)
+    await expect(ports.transactions.prepare(issues(4), { nonce: 0 })).rejects.toMatchObject({
+      code: 'registry_refused',
+    })
+  },
+)
+
+describe('receipts', () => {
+  const topicOf = (name: string) => registryAbi.getEvent(name)?.topicHash
+  const issued = topicOf('DocumentIssued')
+  const [one, other] = [hash(), hash()]
+  const transactionHash = hash()
+  const blockHash = hash()
+  const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
+  const log = (address: string, topic: unknown, documentHash: Hex, issuerId = ISSUER_ID) => ({
+    address,
+    topics: [topic, documentHash, word(issuerId)],
+    data: '0x',
+    transactionHash,
+    blockHash,
+    logIndex: '0x0',
+  })
+  const mined = (logs: unknown[], status = '0x1') => ({
+    ...{ blockNumber: '0x10', blockHash, status, logs },
+  })
+
+  test("default: returns the issuer's documents in the registry's logs", async () => {
+    receipt = mined([
+      log(ADDRESS.toUpperCase().replace('0X', '0x'), issued, one),
+      log(`0x${'cd'.repeat(20)}`, issued, other),
+      log(ADDRESS, hash(), other),
+      log(ADDRESS, issued, other, ISSUER_ID + 1),
+    ])
+    expect(await ports.registry.receiptOf(transactionHash)).toEqual({
+      ...{ blockNumber: 16, blockHash, succeeded: true },
+      ...{ issued: new Set([one]), revised: new Map() },
+    })
+  })
+
+  test('default: returns what was revoked, suspended and released, with its reason', async () => {
+    const [alone, inBatch, batch, released] = [hash(), hash(), hash(), hash()]
+    const revoked = (name: string, key: Hex, reason: number, issuerId = ISSUER_ID) => ({
+      ...log(ADDRESS, topicOf(name), key, issuerId),
+      data: `${word(7)}${word(reason).slice(2)}`,
+    })
+    receipt = mined([
+      revoked('DocumentRevoked', alone, 1),
+      revoked('DocumentInBatchRevoked', inBatch, 6),
+      revoked('BatchRevoked', batch, 10),
+      log(ADDRESS, topicOf('DocumentReleased'), released),
+      revoked('DocumentRevoked', other, 1, ISSUER_ID + 1),
+    ])
+    const { revised } = (await ports.registry.receiptOf(transactionHash)) ?? {}
+    expect(revised).toEqual(
+      new Map([
+        [alone, 1],
+        [inBatch, 6],
+        [batch, 10],
+        [released, 8],
+      ]),
+    )
+  })
+
+  test('behavior: returns none of a failed transaction', async () => {
+    receipt = mined([], '0x0')
+    const { succeeded } = (await ports.registry.receiptOf(transactionHash)) ?? {}
+    expect(succeeded).toBe(false)
+  })
+
+  test.each([
+    ['none', null],
+    ['of no block yet', { ...mined([log(ADDRESS, issued, one)]), blockHash: null }],
+  ])('behavior: shows nothing when there is %s', async (_, answer) => {
+    receipt = answer
+    expect(await ports.registry.receiptOf(transactionHash)).toBeUndefined()
+  })
+
+  const good = log(ADDRESS, issued, one)
+  test.each<[string, unknown]>([
+    ['a text', 'pending'],
+    ['false', false],
+    ['a list', []],
+    ['a receipt without logs', { ...mined([]), logs: undefined }],
+    ['a receipt without the number', { ...mined([]), blockNumber: undefined }],
+    ['a receipt without a status', { ...mined([]), status: undefined }],
+    ['a number with leading zeros', { ...mined([]), blockNumber: '0x01' }],
+    ['a short hash', { ...mined([]), blockHash: '0x1' }],
+    ['a log that is null', mined([null])],
+    ['a log of no address', mined([{ ...good, address: null }])],
+    ['a log whose topics are a text', mined([{ ...good, topics: 'topics' }])],
+    ['a log whose topic is a number', mined([{ ...good, topics: [1] }])],
+    ['a log whose logIndex is true', mined([{ ...good, logIndex: true }])],
+    ['a revocation without a reason', mined([log(ADDRESS, topicOf('DocumentRevoked'), one)])],
+  ])('error: refuses %s', async (_, answer) => {
+    receipt = answer
+    await expect(ports.registry.receiptOf(transactionHash)).rejects.toMatchObject({
+      code: 'chain_unavailable',
+    })
+  })
+})
+
+describe('malformed answers', () => {
+  const NOT_QUANTITIES = [
+    ...[null, true, 5, '', '5', '0x', '0x05', '0XA', '0xg', {}, []],
+    `0x1${'0'.repeat(64)}`,
+  ]
+  const asks: Record<string, () => Promise<unknown>> = {
+    eth_chainId: () => ports.account.assertReady(),
+    eth_getBalance: () => ports.account.assertReady(),
+    eth_getTransactionCount: () => ports.account.nextNonce(),
+    eth_maxPriorityFeePerGas: () => ports.transactions.prepare(issues(1), { nonce: 0 }),
+    eth_estimateGas: () => ports.transactions.prepare(issues(1), { nonce: 0 }),
+  }
+
+  test.each(Object.keys(asks))('error: refuses anything but a quantity as %s', async (method) => {
+    for (const answer of NOT_QUANTITIES) {
+      garbage = { [method]: answer }
+      await expect(asks[method]?.()).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
+  })
+
+  test('error: refuses a nonce over 53 bits, which a number cannot hold exactly', async () => {
+    garbage = { eth_getTransactionCount: '0x20000000000000' }
+    await expect(ports.account.nextNonce()).rejects.toMatchObject({
+      code: 'chain_unavailable',
+    })
+  })
+
+  test('error: refuses a block without hash or fee', async () => {
+    for (const block of [true, 'x', {}, { hash: null }, { hash: '0x1' }]) {
+      garbage = { eth_getBlockByNumber: block }
+      await expect(ports.blocks.blockHash(1)).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+      await expect(ports.transactions.prepare(issues(1), { nonce: 0 })).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
+    garbage = { eth_getBlockByNumber: null }
+    expect(await ports.blocks.blockHash(1)).toBeNull()
+  })
+
+  test('error: refuses logs that are not logs', async () => {
+    for (const logs of [null, {}, 'x', [null], [{}]]) {
+      garbage = { eth_getLogs: logs }
+      await expect(ports.registry.transactionsOf('issued', 1)).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
+  })
+
+  test('error: refuses records with a value over its width', async () => {
+    const record = [0n, 1n, 1n, 0n, 0n, 0n, 0n, 0n, 0n]
+    const encode = (words: bigint[]) =>
+      `0x${[32n, 1n, ...words].map((word) => word.toString(16).padStart(64, '0')).join('')}`
+    const widths = [16n, 40n, 40n, 40n, 16n, 40n, 40n, 8n, 1n]
+    for (const [i, bits] of widths.entries()) {
+      garbage = { eth_call: encode(record.with(i, 2n ** bits)) }
+      await expect(ports.registry.records([key()])).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
+  })
+})
+
+describe('records', () => {
+  const recordAt = (anchoredBlock: number, accountIndex = 1) => ({
+    ...{ accountIndex, anchoredBlock, anchoredAt: 1, validUntil: 0 },
+    ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+    setAside: false,
+  })
+
+  test('default: a trusted account has no distrusted record', async () => {
+    records = [recordAt(9), recordAt(0)]
+    const read = await ports.registry.records([key(), key()])
+    expect(read.map(({ distrusted }) => distrusted)).toEqual([false, false])
+  })
+
+  test('behavior: records are distrusted from the set block on', async () => {
+    account.distrustedFrom = 9
+    records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
+    const read = await ports.registry.records(records.map(key))
+    expect(read.map(({ distrusted }) => distrusted)).toEqual([...[false, true, true, false]])
+  })
+
+  test('behavior: tells from which block the last revoker is distrusted', async () => {
+    account.distrustedFrom = 9
+    const revoked = { ...recordAt(8), revokerIndex: 2, revokedBlock: 9 }
+    // Of a document in a batch, the record has a revocation only.
+    records = [recordAt(8), revoked, { ...revoked, anchoredBlock: 0, accountIndex: 0 }]
+    const read = await ports.registry.records(records.map(key))
+    const distrusted = { distrustedFrom: 9 }
+    expect(read.map(({ revoker }) => revoker)).toEqual([null, distrusted, distrusted])
+  })
+
+  test('behavior: reads each account once', async () => {
+    const revoked = { ...recordAt(10, 2), revokerIndex: 1, revokedBlock: 11 }
+    records = [recordAt(8, 1), recordAt(9, 2), revoked]
+    calls = []
+    await ports.registry.records(records.map(key))
+    expect(calls).toEqual(['recordsOf', 'accountAt', 'accountAt'])
+  })
+})
+
+describe('readiness', () => {
+  test('default: reports the balance, and that it may revoke', async () => {
+    expect(await ports.account.assertReady()).toEqual({
+      ...{ balance: 0xffffffffffn, mayIssue: true, mayRevoke: true },
+    })
+  })
+
+  test('behavior: a closed issuer is ready to revoke', async () => {
+    issuer.closedBlock = 9
+    const { mayIssue, mayRevoke } = await ports.account.assertReady()
+    expect({ mayIssue, mayRevoke }).toEqual({
+      mayIssue: false,
+      mayRevoke: true,
+    })
+  })
+
+  test('behavior: an account without REVOKE is ready to issue', async () => {
+    account.permissions = 1
+    expect((await ports.account.assertReady()).mayRevoke).toBe(false)
+  })
+
+  test.each<[string, () => void]>([
+    ['an account of no such issuer', () => (account.addedBlock = 0)],
+    ['an account without ISSUE', () => (account.permissions = 2 | 4 | 8)],
+    ['a retired account', () => Object.assign(account, { permissions: 0, retiredBlock: 9 })],
+    ['an issuer that is not there', () => (issuer.accountCount = 0)],
+  ])('error: refuses %s', async (_, change) => {
+    change()
+    await expect(ports.account.assertReady()).rejects.toMatchObject({
+      code: 'registry_refused',
+    })
+  })
+})

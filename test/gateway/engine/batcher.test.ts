@@ -1,0 +1,427 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { createBatcher } from '#engine/batcher.ts'
+import { createForeignWatch } from '#engine/foreign.ts'
+import type { FeeCaps } from '#engine/spending.ts'
+import { IssueError } from '#promise/errors.ts'
+import { type Intent, reasonOf } from '#promise/intent.ts'
+import type { SignedTransaction } from '#promise/plan.ts'
+import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
+import { openDatabase } from '#store/sqlite/database.ts'
+import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
+import { createSqlitePersistence } from '#store/sqlite/persistence.ts'
+import { createSqliteStore } from '#store/sqlite/store.ts'
+
+// Cases whose timing a real chain does not allow. Database, outbox and store are real; a test may
+// delay the disk's flush.
+
+let disk = (done: () => void) => done()
+vi.mock('node:fs', async (actual) => {
+  const fs = await actual<typeof import('node:fs')>()
+  return { ...fs, fdatasync: (_: number, done: () => void) => disk(done) }
+})
+
+const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
+const RECORD = {
+  ...{ accountIndex: 0, anchoredAt: 0, validUntil: 0, distrusted: false, revoker: null },
+  ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+  setAside: false,
+}
+
+/** The batcher's view of the chain. */
+type Ports = Account & Transactions & RegistryReader & Blocks
+
+/** A chain that mines transactions in the order of nonces while `mining` is true. */
+function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeCaps: FeeCaps = {}) {
+  disk = (done) => done()
+  const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
+  const database = openDatabase(join(dir, 'gateway.db'))
+  const outbox = createSqliteOutbox(database)
+  const store = createSqliteStore(database)
+  const persistence = createSqlitePersistence(database, store, outbox)
+  const chain = createChain()
+  const events: string[] = []
+  const note = (event: string) => {
+    events.push(event)
+  }
+  const ports = { ...chain.ports, ...changes(chain) }
+  const log = { debug: note, info: note, warn: note, error: note }
+  const batcher = createBatcher({
+    ...{ account: ports, transactions: ports, registry: ports, blocks: ports },
+    feeCaps,
+    foreign: createForeignWatch({ account: ports, log, found() {} }),
+    outbox,
+    concluded: () => {},
+    log,
+    withdraw: persistence.withdraw,
+  })
+  const started = batcher.start()
+  onTestFinished(async () => {
+    chain.mining = true
+    await batcher.stop()
+    await database.close()
+    rmSync(dir, { recursive: true })
+  })
+  let documents = 0
+  const newIntent = (): Intent => ({
+    kind: 'issue',
+    documentHash: word(1_000_000 + documents++),
+    validUntil: 0,
+  })
+  async function issue(intent = newIntent(), wait = 20_000) {
+    const documentHash = fromHex(intent.documentHash)
+    await started
+    await persistence.add(intent, { documentHash, bytes: Uint8Array.of(1) })
+    return batcher.submit(intent, wait)
+  }
+  return { chain, batcher, outbox, store, events, issue, newIntent }
+}
+
+/** With a cap of an hour, an outcome is on disk only after its fee was read. */
+function holdFee() {
+  let noteFee = () => {}
+  const held = new Promise<void>((resolve) => {
+    noteFee = resolve
+  })
+  const asked = new Set<Hex>()
+  return {
+    noteFee: () => noteFee(),
+    receiptOf: ({ ports }: Chain): Pick<Ports, 'receiptOf'> => ({
+      // At first for the outcome, then for the fee.
+      async receiptOf(hash) {
+        if (asked.has(hash)) await held
+        asked.add(hash)
+        return ports.receiptOf(hash)
+      },
+    }),
+  }
+}
+
+type Chain = ReturnType<typeof createChain>
+
+function createChain() {
+  const carried = new Map<Hex, readonly Intent[]>()
+  const pool = new Map<number, Hex>()
+  /** The transaction that anchored each documentHash. */
+  const anchored = new Map<Hex, Hex>()
+  const chain = {
+    nonce: 0,
+    mining: true,
+    anchored,
+    pool,
+    /** Nonces that were signed, in order. */
+    signed: [] as number[],
+    mine() {
+      for (let hash = pool.get(chain.nonce); hash && chain.mining; hash = pool.get(chain.nonce)) {
+        for (const { documentHash } of carried.get(hash) ?? [])
+          if (!anchored.has(documentHash)) anchored.set(documentHash, hash)
+        pool.delete(chain.nonce++)
+      }
+    },
+  }
+  const anchorings = async () =>
+    new Map(
+      [...anchored].map(([documentHash, transactionHash]) => [
+        documentHash,
+        { blockNumber: 1, blockHash: word(9), transactionHash },
+      ]),
+    )
+  const ports: Ports = {
+    assertReady: async () => ({
+      balance: 1n,
+      mayIssue: true,
+      mayRevoke: true,
+    }),
+    nextNonce: async () => chain.nonce,
+    transactionWith: async () => undefined,
+    async prepare(intents, { nonce }): Promise<SignedTransaction> {
+      const hash = word(chain.signed.push(nonce))
+      carried.set(hash, intents)
+      return {
+        nonce,
+        hash,
+        raw: hash,
+        gasLimit: 1n,
+        maxFeePerGas: 1n,
+        maxPriorityFeePerGas: 1n,
+      }
+    },
+    head: async () => ({ number: 1, timestamp: 1 }),
+    pooledNonce: async () => {
+      let nonce = chain.nonce
+      while (pool.has(nonce)) nonce++
+      return nonce
+    },
+    isPooled: async (hash) => [...pool.values()].includes(hash),
+    blockHash: async () => word(9),
+    finalizedBlock: async () => 0,
+    meetsCurrentFee: async () => true,
+    assertAffordable: async () => {},
+    async broadcast({ nonce, raw }) {
+      if (nonce >= chain.nonce) pool.set(nonce, raw)
+      chain.mine()
+      return 'taken'
+    },
+    records: async (keys) =>
+      keys.map(({ documentHash: hash }) =>
+        anchored.has(hash) ? { ...RECORD, anchoredBlock: 1 } : { ...RECORD, anchoredBlock: 0 },
+      ),
+    transactionsOf: anchorings,
+    receiptOf: async (transactionHash) => ({
+      ...{ blockNumber: 1, blockHash: word(9), succeeded: true },
+      revised: new Map(
+        carried
+          .get(transactionHash)
+          ?.flatMap((intent) =>
+            intent.kind === 'issue' ? [] : [[intent.documentHash, reasonOf(intent)]],
+          ),
+      ),
+      issued: new Set(
+        [...anchored]
+          .filter(([, by]) => by === transactionHash)
+          .map(([documentHash]) => documentHash),
+      ),
+    }),
+  }
+  return Object.assign(chain, { ports })
+}
+
+test('error: an intent repeated while it is withdrawn is not anchored without its payload', async () => {
+  const first = Promise.withResolvers<never>()
+  let prepared = 0
+  const { chain, outbox, store, issue, newIntent } = startWorld(({ ports }) => ({
+    prepare: (...args) => (prepared++ === 0 ? first.promise : ports.prepare(...args)),
+  }))
+  const intent = newIntent()
+  const refused = { code: 'fee_too_high' }
+  const one = expect(issue(intent)).rejects.toMatchObject(refused)
+  await expect.poll(() => prepared).toBe(1)
+  // The repeat finds the row; its flush is under way …
+  const flushes: (() => void)[] = []
+  disk = (done) => flushes.push(done)
+  const other = expect(issue(intent)).rejects.toBeInstanceOf(IssueError)
+  await expect.poll(() => flushes.length).toBe(1)
+  // … when the first turns out to be unsendable.
+  first.reject(new IssueError('fee_too_high', 'the price of gas'))
+  await new Promise((resolve) => process.nextTick(resolve))
+  disk = (done) => done()
+  flushes[0]?.()
+  await Promise.all([one, other])
+  expect(await outbox.find('issue', intent.documentHash)).toBeUndefined()
+  expect(chain.anchored.size).toBe(0)
+  await expect
+    .poll(async () => (await store.get(fromHex(intent.documentHash))).status)
+    .toBe('missing')
+})
+
+test('behavior: recovers at once from a chain that goes back while transactions are made', async () => {
+  const { chain, events, issue } = startWorld(({ ports }) => ({
+    async prepare(...args) {
+      await sleep(400)
+      return ports.prepare(...args)
+    },
+  }))
+  chain.nonce = 20
+  const answers = [issue()]
+  await answers[0]
+  chain.mining = false
+  const load = setInterval(() => answers.push(issue()), 20)
+  await expect.poll(() => chain.pool.size).toBeGreaterThan(1)
+  chain.nonce = 3
+  chain.pool.clear()
+  chain.mining = true
+  await expect.poll(() => chain.nonce).toBeGreaterThan(3)
+  clearInterval(load)
+  for (const answer of await Promise.all(answers)) expect(answer.status).toBe('anchored')
+  expect(events.filter((event) => event === 'nonces_lost')).toHaveLength(1)
+})
+
+test('behavior: concludes without receipts', async () => {
+  const { batcher, events, issue } = startWorld(() => ({
+    receiptOf: async () => {
+      throw new IssueError('chain_unavailable', 'indexing is in progress')
+    },
+  }))
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  batcher.assertOpen()
+  expect(events).toEqual([])
+})
+
+test('behavior: a mined transaction counts under the cap of an hour until its fee is noted', async () => {
+  const allowed: (bigint | undefined)[] = []
+  const { noteFee, receiptOf } = holdFee()
+  const { issue } = startWorld(
+    (chain) => ({
+      ...receiptOf(chain),
+      prepare(intents, terms) {
+        allowed.push(terms.maxFee)
+        return chain.ports.prepare(intents, terms)
+      },
+    }),
+    { hour: 10n },
+  )
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  expect(allowed).toEqual([10n, 9n])
+  noteFee()
+})
+
+test('behavior: answers a repeat that came before the outcome was noted', async () => {
+  const { noteFee, receiptOf } = holdFee()
+  const { batcher, issue, newIntent } = startWorld(receiptOf, { hour: 10n })
+  const intent = newIntent()
+  const first = await issue(intent)
+  const repeat = batcher.submit(intent, 60_000)
+  await sleep(50)
+  noteFee()
+  expect(await repeat).toMatchObject({
+    ...{ status: 'anchored', transactionHash: word(1) },
+  })
+  expect(first).toMatchObject({ status: 'anchored' })
+})
+
+test('behavior: stops only once the outcome that was answered is on disk', async () => {
+  const { noteFee, receiptOf } = holdFee()
+  const { batcher, outbox, issue } = startWorld(receiptOf, { hour: 10n })
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  setTimeout(noteFee, 50)
+  await batcher.stop()
+  expect(await outbox.plans()).toEqual([])
+})
+
+test('behavior: slow looks do not delay planned transactions', async () => {
+  const [begun, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isSecond = false
+  let isSlow = false
+  const { chain, issue } = startWorld(({ ports }) => ({
+    async nextNonce() {
+      if (isSlow) {
+        begun.resolve()
+        await answered.promise
+      }
+      return ports.nextNonce()
+    },
+    // Goes on once the next look has begun.
+    async prepare(...args) {
+      isSlow = isSecond
+      if (isSlow) await begun.promise
+      return ports.prepare(...args)
+    },
+  }))
+  await issue()
+  chain.mining = false
+  const first = issue()
+  await expect.poll(() => chain.pool.size).toBe(1)
+  isSecond = true
+  const second = issue()
+  await expect.poll(() => chain.pool.size).toBe(2)
+  isSlow = false
+  answered.resolve()
+  chain.mining = true
+  chain.mine()
+  expect(await first).toMatchObject({ status: 'anchored' })
+  expect(await second).toMatchObject({ status: 'anchored' })
+})
+
+test('behavior: an intent in flight is pending, also when the disk is full', async () => {
+  const { chain, outbox, issue } = startWorld()
+  chain.mining = false
+  vi.spyOn(outbox, 'promise').mockRejectedValue(
+    new IssueError('store_unavailable', 'the disk is full'),
+  )
+  const answer = issue(undefined, 500)
+  await expect.poll(() => chain.pool.size).toBe(1)
+  const [transactionHash] = chain.pool.values()
+  expect(await answer).toEqual({ status: 'pending', transactionHash })
+})
+
+test('behavior: a queued intent that will be anchored is pending, also when the disk is full', async () => {
+  let go = () => {}
+  const gate = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  const { chain, outbox, issue, newIntent } = startWorld(({ ports }) => ({
+    async nextNonce() {
+      return ports.nextNonce()
+    },
+    async prepare(...args) {
+      await gate
+      return ports.prepare(...args)
+    },
+  }))
+  vi.spyOn(outbox, 'promise').mockRejectedValue(
+    new IssueError('store_unavailable', 'the disk is full'),
+  )
+  const intent = newIntent()
+  expect(await issue(intent, 300)).toEqual({
+    status: 'pending',
+    transactionHash: null,
+  })
+  go()
+  await expect.poll(() => chain.anchored.has(intent.documentHash)).toBe(true)
+})
+
+test('behavior: does not queue an intent again that is in flight', async () => {
+  const { chain, batcher, issue, newIntent } = startWorld()
+  chain.mining = false
+  const intent = newIntent()
+  const answer = issue(intent)
+  await expect.poll(() => chain.pool.size).toBe(1)
+  batcher.enqueue([intent])
+  expect(batcher.depth()).toEqual({ queued: 0, inFlight: 1 })
+  chain.mining = true
+  chain.mine()
+  expect(await answer).toMatchObject({ status: 'anchored' })
+  expect(chain.signed).toEqual([0])
+})
+
+test('behavior: sends a revocation once its document is noted, without another event', async () => {
+  const { chain, batcher, outbox, issue, newIntent } = startWorld()
+  chain.mining = false
+  const intent = newIntent()
+  const issued = issue(intent)
+  await expect.poll(() => chain.pool.size).toBe(1)
+  const { documentHash } = intent
+  const revocation = { kind: 'revoke', documentHash, reason: 1 } as const
+  await outbox.add(revocation)
+  const revoked = batcher.submit(revocation, 20_000)
+  // The chain has the document; the disk is slow to record it.
+  const flushes: (() => void)[] = []
+  disk = (done) => flushes.push(done)
+  chain.mining = true
+  chain.mine()
+  expect(await issued).toMatchObject({ status: 'anchored' })
+  await sleep(300)
+  expect(batcher.depth()).toEqual({ queued: 1, inFlight: 0 })
+  disk = (done) => done()
+  for (const done of flushes) done()
+  expect(await revoked).toMatchObject({ status: 'anchored' })
+})
+
+test('behavior: tells documents that it anchored from those anchored before', async () => {
+  const { chain, issue, newIntent } = startWorld()
+  expect(await issue()).toMatchObject({ byAnother: false })
+  const intent = newIntent()
+  chain.anchored.set(intent.documentHash, word(7))
+  expect(await issue(intent)).toMatchObject({
+    status: 'anchored',
+    transactionHash: word(7),
+    byAnother: true,
+  })
+})
+
+test('error: a look that fails leaves no rejection that nobody handles', async () => {
+  const { batcher, outbox, issue } = startWorld()
+  const unhandled = vi.fn()
+  process.on('unhandledRejection', unhandled)
+  onTestFinished(() => void process.off('unhandledRejection', unhandled))
+  vi.spyOn(outbox, 'find').mockRejectedValue(new IssueError('store_unavailable', 'the disk'))
+  await expect(issue()).rejects.toMatchObject({ code: 'store_unavailable' })
+  await batcher.stop()
+  await sleep(10)
+  expect(unhandled).not.toHaveBeenCalled()
+})

@@ -1,0 +1,217 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Hex } from '#document/hex.ts'
+import { createInFlight } from '#engine/in-flight.ts'
+import { createReplacing } from '#engine/replace.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { Intent } from '#promise/intent.ts'
+import type { Plan } from '#promise/plan.ts'
+import type { PrepareOptions } from '#promise/ports.ts'
+
+const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+const SECOND = 1_000
+
+const intents: Intent[] = Array.from({ length: 8 }, (_, i) => ({
+  kind: 'issue',
+  documentHash: word(i),
+  validUntil: 0,
+}))
+const sign = (hash: Hex) => ({
+  ...{ nonce: 3, hash, raw: hash, gasLimit: 1n },
+  ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+})
+
+/** A plan that was made this many seconds ago. */
+function stuck(age: number, taken: boolean, failure?: IssueError, count = intents.length) {
+  const made: (PrepareOptions & { count: number })[] = []
+  const requeued: Intent[] = []
+  const chain = {
+    ...{ block: 10, meets: false, fits: 8, same: false },
+    interval: undefined as number | undefined,
+  }
+  let inTurn = false
+  const inFlight = createInFlight()
+  const attempts = [sign(word(100))]
+  inFlight.add([{ id: 1, nonce: 3, intents: intents.slice(0, count), attempts }])
+  const { replaceStuck } = createReplacing({
+    inFlight,
+    transactions: {
+      async prepare(intents, options) {
+        if (intents.length > chain.fits)
+          throw new IssueError(chain.fits < 1 ? 'fee_too_high' : 'too_large', 'over the cap')
+        made.push({ ...options, count: intents.length })
+        return sign(chain.same ? word(100) : word(200 + made.length))
+      },
+      meetsCurrentFee: async () => chain.meets,
+      assertAffordable: async () => {},
+      broadcast: async () => 'taken',
+    },
+    blocks: {
+      head: async () => ({ number: chain.block, timestamp: 0 }),
+      blockHash: async () => word(9),
+      finalizedBlock: async () => 0,
+    },
+    outbox: {
+      plans: async () => [],
+      plan: async () => Promise.reject(new Error('no new plan')),
+      replace: async (plan, transaction, intents): Promise<Plan> => ({
+        ...{ ...plan, intents, attempts: [...plan.attempts, transaction] },
+      }),
+      settle: async () => {},
+    },
+    spending: {
+      allowance: async () => (inTurn ? 7n : undefined),
+      async inTurn(work) {
+        inTurn = true
+        return work().finally(() => {
+          inTurn = false
+        })
+      },
+      costOf: async () => 0n,
+      lastHour: async () => 0n,
+    },
+    blockTime: {
+      interval: () => chain.interval,
+      nextAfter: () => undefined,
+      lead: () => 0,
+      look() {},
+      included() {},
+    },
+    conclude: (intent) => requeued.push(intent),
+    log,
+  })
+  const [plan] = inFlight.plans()
+  if (!plan) throw new Error('one plan')
+  const sending = inFlight.sendingOf(plan)
+  Object.assign(sending, { taken, failure })
+  sending.made -= age * SECOND
+  const carried = () => inFlight.plans()[0]?.intents.length
+  return { chain, replaceStuck, made, requeued, carried, attempts }
+}
+
+beforeEach(() => vi.useRealTimers())
+
+describe('a transaction that a node accepted', () => {
+  test('default: is not replaced before a new block has come', async () => {
+    const { chain, replaceStuck, made } = stuck(31, true)
+    for (let look = 0; look < 3; look++) expect(await replaceStuck()).toBe(false)
+    expect(made).toEqual([])
+    chain.block++
+    expect(await replaceStuck()).toBe(true)
+  })
+
+  test('behavior: is not replaced on a chain that stands still, however long', async () => {
+    const { replaceStuck, made } = stuck(3_600, true)
+    for (let look = 0; look < 3; look++) expect(await replaceStuck()).toBe(false)
+    expect(made).toEqual([])
+  })
+
+  test('behavior: is not replaced before three blocks of a slow chain', async () => {
+    const { chain, replaceStuck } = stuck(100, true)
+    chain.interval = 60 * SECOND
+    await replaceStuck()
+    chain.block++
+    expect(await replaceStuck()).toBe(false)
+    const later = stuck(181, true)
+    later.chain.interval = 60 * SECOND
+    await later.replaceStuck()
+    later.chain.block++
+    expect(await later.replaceStuck()).toBe(true)
+  })
+
+  test('behavior: is not replaced while it meets the current fee, until twice the time', async () => {
+    const { chain, replaceStuck } = stuck(31, true)
+    chain.meets = true
+    await replaceStuck()
+    chain.block++
+    expect(await replaceStuck()).toBe(false)
+    const later = stuck(61, true)
+    later.chain.meets = true
+    await later.replaceStuck()
+    later.chain.block++
+    expect(await later.replaceStuck()).toBe(true)
+  })
+
+  test('behavior: is replaced within what may be spent, and after that waits for another block', async () => {
+    const { chain, replaceStuck, made, attempts } = stuck(31, true)
+    await replaceStuck()
+    chain.block++
+    await replaceStuck()
+    const [replaced] = attempts
+    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, replaced, count: 8 }])
+    chain.block++
+    expect(await replaceStuck()).toBe(false)
+  })
+
+  test('behavior: its replacement carries as many intents as the caps allow', async () => {
+    const { chain, replaceStuck, requeued, carried } = stuck(31, true)
+    chain.fits = 3
+    await replaceStuck()
+    chain.block++
+    expect(await replaceStuck()).toBe(true)
+    expect(carried()).toBe(2)
+    expect(requeued).toEqual(intents.slice(2))
+  })
+
+  test('error: is not replaced at the cap', async () => {
+    const { chain, replaceStuck, carried } = stuck(31, true)
+    chain.fits = 0
+    await replaceStuck()
+    chain.block++
+    await expect(replaceStuck()).rejects.toMatchObject({ code: 'fee_too_high' })
+    expect(carried()).toBe(8)
+  })
+})
+
+describe('a transaction that every node refused', () => {
+  const refused = new IssueError(
+    'registry_refused',
+    'tx fee (1.20 ether) exceeds the configured cap (1.00 ether)',
+  )
+
+  test('default: is split, and not sent again', async () => {
+    const { replaceStuck, made, requeued, carried } = stuck(2, false, refused)
+    expect(await replaceStuck()).toBe(true)
+    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, count: 4 }])
+    expect(carried()).toBe(4)
+    expect(requeued).toEqual(intents.slice(4))
+  })
+
+  test('behavior: is made again ever more rarely while no node takes it', async () => {
+    const down = new IssueError('registry_refused', 'insufficient funds for gas')
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { replaceStuck, made, chain } = stuck(0, false, down, 1)
+    chain.meets = true
+    for (let second = 0; second < 3_600; second++) {
+      vi.advanceTimersByTime(SECOND)
+      await replaceStuck()
+    }
+    expect(made.length).toBeGreaterThan(5)
+    expect(made.length).toBeLessThan(15)
+  })
+
+  test('behavior: is not signed over and over when the same bytes come of it', async () => {
+    const { replaceStuck, made, chain } = stuck(6, false, undefined, 1)
+    chain.same = true
+    chain.meets = true
+    for (let look = 0; look < 10; look++) expect(await replaceStuck()).toBe(false)
+    expect(made).toHaveLength(1)
+  })
+
+  test('behavior: is made again after a rebroadcast when it pays too little by now', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { replaceStuck, made } = stuck(6, false, undefined, 1)
+    for (let look = 0; look < 5; look++) {
+      await replaceStuck()
+      vi.advanceTimersByTime(6 * SECOND)
+    }
+    expect(made).toHaveLength(5)
+  })
+
+  test('behavior: is not split when no node answered', async () => {
+    const down = new IssueError('chain_unavailable', 'connection refused')
+    const { replaceStuck, made } = stuck(6, false, down)
+    await replaceStuck()
+    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, count: 8 }])
+  })
+})

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Hex, toHex } from '#document/hex.ts'
+import { createBlockWatch } from '#finality/block-watch.ts'
+import type { BlockId } from '#promise/anchoring.ts'
+import { openDatabase } from '#store/sqlite/database.ts'
+import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
+
+const hash = (): Hex => toHex(randomBytes(32))
+
+/** A chain of the blocks with these numbers, and a watch whose outbox can have intents in them. */
+function startWatch() {
+  const dir = mkdtempSync(join(tmpdir(), 'block-watch-'))
+  const database = openDatabase(join(dir, 'gateway.db'))
+  onTestFinished(async () => {
+    await database.close()
+    rmSync(dir, { recursive: true })
+  })
+  const outbox = createSqliteOutbox(database)
+  let chain = new Map<number, Hex>()
+  const watch = createBlockWatch({
+    blocks: { blockHash: async (blockNumber) => chain.get(blockNumber) ?? null },
+    outbox,
+    signal: new AbortController().signal,
+  })
+  const replaced: BlockId[] = []
+
+  return {
+    /** Replaces the chain from this block on. */
+    fork(from: number, to: number) {
+      const kept = [...chain].filter(([number]) => number < from)
+      const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+      chain = new Map([...kept, ...numbers.map((number) => [number, hash()] as const)])
+    },
+    /** Anchors an intent in a block of the chain. */
+    async anchor(blockNumber: number): Promise<BlockId> {
+      const intent = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
+      const block = { blockNumber, blockHash: chain.get(blockNumber) ?? hash() }
+      await outbox.add(intent)
+      const anchoring = { ...block, transactionHash: hash() }
+      await outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
+      return block
+    },
+    /** @returns The blocks that were replaced since the last call. */
+    async look(): Promise<BlockId[]> {
+      await watch.look(async (block) => void replaced.push(block))
+      return replaced.splice(0)
+    },
+  }
+}
+
+test('default: reports a replaced block at the second look that misses it', async () => {
+  const { fork, anchor, look } = startWatch()
+  fork(1, 6)
+  const [five] = [await anchor(5), await anchor(3)]
+  expect(await look()).toEqual([])
+  fork(4, 6)
+  expect(await look()).toEqual([])
+  expect(await look()).toEqual([five])
+})
+
+test.each([
+  ['later', 6],
+  ['the same', 5],
+  ['an earlier', 4],
+])(
+  'behavior: reports replaced blocks although a new one with %s number is on the chain',
+  async (_, newest) => {
+    const { fork, anchor, look } = startWatch()
+    fork(1, 6)
+    const seen = [await anchor(4), await anchor(5)]
+    expect(await look()).toEqual([])
+    fork(3, 6)
+    await anchor(newest)
+    await look()
+    expect(await look()).toEqual(seen)
+  },
+)

@@ -1,0 +1,290 @@
+import { request as httpRequest } from 'node:http'
+import { METHOD_NAME_ALL } from 'hono/router'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cidOf } from '#document/cid.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import { aliasOf, type Operation } from '#http/core/operation.ts'
+import { OPERATIONS } from '#http/operations.ts'
+import { EXAMPLE_PUBLIC_ID, EXAMPLE_RECEIVER } from '#http/resources/schemas.ts'
+import { bareApp } from '#test/support/bare-app.ts'
+import { bodySchemaOf, openapi, problemsBySchema } from '#test/support/described.ts'
+import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
+
+describe('the list of operations', () => {
+  const declared = OPERATIONS.flatMap(({ method, path }) =>
+    [path, aliasOf(path)]
+      .filter((served) => served !== undefined)
+      .map((served) => `${method.toUpperCase()} ${served}`),
+  )
+
+  test('behavior: has every route of the app, and each is served', () => {
+    const served = bareApp()
+      .app.routes.filter(({ method }) => method !== METHOD_NAME_ALL && method !== 'OPTIONS')
+      .map(({ method, path }) => `${method} ${path}`)
+    expect([...new Set(served)].sort()).toEqual(declared.toSorted())
+  })
+
+  test('error: another method of any path is 405, and Allow names those of the path', async () => {
+    const { app } = bareApp()
+    const ofPath = Map.groupBy(declared, (line) => line.split(' ')[1] ?? '')
+    for (const [path, lines] of ofPath) {
+      const known = lines.map((line) => line.split(' ')[0] ?? '')
+      if (known.includes('GET')) known.push('HEAD')
+      const isOpen = app.routes.some((route) => route.path === path && route.method === 'OPTIONS')
+      if (isOpen) known.push('OPTIONS')
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        if (known.includes(method)) continue
+        const { status, headers } = await app.request(path.replaceAll(/:\w+/g, 'x'), { method })
+        const allowed = headers.get('allow')?.split(', ').sort()
+        expect([method, path, status, allowed]).toEqual([method, path, 405, known.toSorted()])
+      }
+    }
+  })
+
+  test('behavior: names each operation once', () => {
+    const ids = OPERATIONS.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('behavior: a body may be left out exactly if it may be {}', () => {
+    for (const { operationId, body } of OPERATIONS)
+      if (body && !body.mediaType)
+        expect(body.isOptional === true, operationId).toBe(v.safeParse(body.schema, {}).success)
+  })
+
+  test('behavior: describes every parameter of a path', () => {
+    for (const { path, parameters = {} } of OPERATIONS)
+      expect(Object.keys(parameters), path).toEqual(
+        [...path.matchAll(/:(\w+)/g)].map(([, name]) => name),
+      )
+  })
+})
+
+type Prepare = (send: Send, publicId: string) => Promise<Record<string, string>>
+
+const webhook: Prepare = async (send) => {
+  const example = { url: 'http://127.0.0.1:1', types: ['document.issued'] }
+  const { body } = await send('POST', '/v1/webhooks', JSON.stringify(example))
+  return { id: body.data.id }
+}
+
+const key: Prepare = async (send) => {
+  const { body } = await send('POST', '/v1/keys', '{"scopes":["verify"]}')
+  return { id: body.data.id }
+}
+
+let batches = 0
+const batch: Prepare = async (send) => {
+  const body = `${JSON.stringify({ ...ADA, subjectId: `${++batches}` })}\n`
+  const answer = await send('POST', '/v1/batches', body, 'application/x-ndjson')
+  // Of one line, so JSON.
+  return { root: JSON.parse(Buffer.from(answer.body).toString()).data.batchRoot }
+}
+
+/** What has to be there before the example of an operation succeeds, and how its path names it. */
+const PREPARED: Record<string, Prepare> = {
+  releaseDocument: async (send, publicId) => {
+    await send('POST', `/v1/documents/${publicId}/suspend`, '{}')
+    return {}
+  },
+  retrieveBatch: batch,
+  revokeBatch: batch,
+  suspendBatch: batch,
+  releaseBatch: async (send, publicId) => {
+    const { root = '' } = await batch(send, publicId)
+    await send('POST', `/v1/batches/${root}/suspend`, '{}')
+    return { root }
+  },
+  retrieveWebhook: webhook,
+  changeWebhook: webhook,
+  removeWebhook: webhook,
+  rotateWebhookSecret: webhook,
+  replayEvents: webhook,
+  retrieveKey: key,
+  rotateKey: key,
+  changeKey: key,
+  revokeKey: key,
+}
+
+type Send = (
+  method: string,
+  path: string,
+  body?: string,
+  mediaType?: string,
+) => ReturnType<Stack['request']>
+
+describe('the examples, at a real gateway', () => {
+  let stack: Stack
+  beforeAll(async () => {
+    stack = await startStack({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  })
+  afterAll(() => stack.stop())
+
+  const send: Send = (method, path, body, mediaType = 'application/json') =>
+    stack.request(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${API_KEY}`,
+        ...(body !== undefined && { 'content-type': mediaType }),
+        accept: '*/*',
+      },
+      ...(body !== undefined && { body }),
+    })
+
+  /** Sends the request that an operation gives as its example, about a new document. */
+  async function sendExample(
+    { operationId, method, path, exampleQuery, body }: Operation,
+    hasBody = true,
+  ) {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const named: Record<string, string> = {
+      publicId,
+      cid: `${cidOf(decodePublicId(publicId).hash)}?format=raw`,
+      ...(await PREPARED[operationId]?.(send, publicId)),
+    }
+    const put = (text: string) =>
+      text
+        .replaceAll(EXAMPLE_PUBLIC_ID, publicId)
+        .replaceAll(EXAMPLE_RECEIVER, 'http://127.0.0.1:1')
+    const target = path.replaceAll(/:(\w+)/g, (_, name) => named[name] ?? '')
+    const query = exampleQuery ? `?${new URLSearchParams(exampleQuery)}` : ''
+    const { mediaType, example } = body ?? {}
+    const isText = mediaType === 'application/x-ndjson'
+    const text =
+      body && hasBody ? put(isText ? String(example) : JSON.stringify(example)) : undefined
+    return send(method.toUpperCase(), `${target}${put(query)}`, text, mediaType)
+  }
+
+  test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
+    'default: %s answers its example as described',
+    async (_, operation) => {
+      // `request` holds the answer against the schema.
+      const { status, headers, body } = await sendExample(operation)
+      const [first = ''] = Object.keys(operation.responses)
+      // The domain of a test's issuer is elsewhere.
+      expect(String(status)).toBe(operation.operationId === 'retrieveDidDocument' ? '404' : first)
+      const success = operation.responses[status]
+      for (const name of Object.keys(success?.headers ?? {}))
+        if (name !== 'Idempotency-Replayed') expect(headers.get(name), name).toBeTruthy()
+      if (success?.data && success.example !== undefined)
+        expect(Object.keys(body.data).sort()).toEqual(
+          expect.arrayContaining(Object.keys(success.example as object).sort()),
+        )
+    },
+  )
+
+  test.each(
+    OPERATIONS.filter(({ body }) => body?.isOptional).map((one) => [one.operationId, one] as const),
+  )('default: %s can do without a body', async (_, operation) => {
+    const { status } = await sendExample(operation, false)
+    expect(Object.keys(operation.responses)).toContain(`${status}`)
+  })
+
+  test.each([
+    { 'content-type': 'application/json' },
+    { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
+    { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' },
+  ])('args: an empty body is none, with %j too', async (headers) => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const { status } = await sendEmpty(`${stack.url}/v1/documents/${publicId}/suspend`, headers)
+    expect(status).toBe(200)
+  })
+
+  test.each([
+    ['issueDocument', { ...ADA, issuedAt: '2026-02-30' }],
+    ['issueDocument', { ...ADA, issuedAt: '2026-04-31' }],
+    ['searchDocuments', { issuedFrom: '2026-13-01' }],
+    ['searchDocuments', { issuedTo: '2026-06-31' }],
+    ['createKey', { scopes: ['verify', 'verify'] }],
+    ['createKey', { scopes: ['verify'], categories: ['diploma', 'diploma'] }],
+    ['createKey', { scopes: ['verify'], label: 'a\u0007' }],
+    ['createKey', { scopes: ['verify'], expiresAt: '2099-13-01T00:00:00Z' }],
+    ['createKey', { scopes: ['verify'], expiresAt: '2099-01-01' }],
+    ['createWebhook', { url: 'receiver' }],
+    ['createWebhook', { url: 'ftp://127.0.0.1/' }],
+    ['createWebhook', { url: 'http://user@127.0.0.1/' }],
+    ['createWebhook', { url: 'http://127.0.0.1/#a' }],
+    ['createWebhook', { url: 'http://127.0.0.1', types: ['batch.issued', 'batch.issued'] }],
+    ['replayEvents', { after: 'evt_1' }],
+    ['replayEvents', { since: '2026-01-31T00:00:00+05' }],
+    ['replayEvents', { since: '2026-01-31' }],
+    ['replayEvents', {}],
+    ['replayEvents', { after: 'evt_0_1', since: '2026-01-31T00:00:00Z' }],
+    ['revokeDocuments', []],
+    ['suspendDocuments', []],
+  ])('error: the schema of %s refuses what the gateway refuses: %j', async (operationId, sent) => {
+    expect(problemsBySchema(bodySchemaOf(operationId), sent)).not.toEqual([])
+    const { method = '', path = '' } =
+      OPERATIONS.find((one) => one.operationId === operationId) ?? {}
+    const { id = '' } = (await PREPARED[operationId]?.(send, '')) ?? {}
+    const answer = await send(method.toUpperCase(), path.replace(':id', id), JSON.stringify(sent))
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
+  })
+
+  test('error: refuses a body that is not JSON, although it may be left out', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const { status } = await send('POST', `/v1/documents/${publicId}/suspend`, 'a=1', 'text/plain')
+    expect(status).toBe(415)
+  })
+})
+
+/** `fetch` sets these headers by itself. */
+function sendEmpty(url: string, headers: Record<string, string>) {
+  return new Promise<{ status: number | undefined }>((resolve, reject) => {
+    const authorization = `Bearer ${API_KEY}`
+    const request = httpRequest(url, { method: 'POST', headers: { authorization, ...headers } })
+    request.on('error', reject)
+    request.on('response', (response) => resolve({ status: response.resume().statusCode }))
+    request.end()
+  })
+}
+
+describe('the document', () => {
+  test('behavior: numbers in a query are integers with their bounds', () => {
+    const limits = Object.values(openapi.paths).flatMap(({ get }) =>
+      ((get?.parameters ?? []) as { name: string; schema: object }[])
+        .filter(({ name }) => name === 'limit')
+        .map(({ schema }) => schema),
+    )
+    const range = (maximum: number, fallback: number) => ({
+      ...{ type: 'integer', minimum: 1, maximum, default: fallback },
+    })
+    expect(limits).toEqual([range(100, 20), range(100, 20), range(1_000, 100)])
+  })
+
+  test('behavior: the name of the receiver in examples is not one that never resolves', () => {
+    // RFC 6761.
+    expect(new URL(EXAMPLE_RECEIVER).hostname).not.toMatch(
+      /(^|[.])(example|test|invalid|localhost)$/,
+    )
+  })
+
+  const responses = Object.entries(openapi.paths).flatMap(([path, item]) =>
+    Object.values(item).flatMap((operation) =>
+      Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
+        Object.entries(content).map(
+          ([type, { schema, ...rest }]) =>
+            [`${path} ${operation.operationId} ${status} ${type}`, schema, rest] as const,
+        ),
+      ),
+    ),
+  )
+
+  test.each(responses)(
+    'behavior: the schema of %s compiles and has its example',
+    (_, schema, rest) => {
+      const { example } = rest as { example?: unknown }
+      if (schema) problemsBySchema(schema, {})
+      if (schema && example !== undefined) expect(problemsBySchema(schema, example)).toEqual([])
+    },
+  )
+
+  test('behavior: no answer but an envelope passes for one', () => {
+    const schema =
+      openapi.paths['/v1/documents']?.post?.responses[201]?.content?.['application/json']?.schema
+    if (!schema) throw new Error('no schema')
+    for (const bad of [{}, { success: false, data: {} }, { success: true, data: {} }, null, []])
+      expect(problemsBySchema(schema, bad)).not.toEqual([])
+  })
+})

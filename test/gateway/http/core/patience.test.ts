@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest'
+import { createPatience } from '#http/core/patience.ts'
+
+const MINUTE = 60_000
+
+describe('the patience of a request with many entries', () => {
+  test('behavior: entries wait on while others get into blocks', () => {
+    let now = 0
+    const patience = createPatience(15_000, () => now)
+    now = 14_000
+    expect(patience.left()).toBe(1_000)
+    patience.progressed()
+    expect(patience.left()).toBe(15_000)
+    now += 15_000
+    expect(patience.left()).toBe(0)
+  })
+
+  test('behavior: ends after five minutes, however steadily blocks come', () => {
+    let now = 0
+    const patience = createPatience(15_000, () => now)
+    for (; now < 5 * MINUTE; now += 10_000) patience.progressed()
+    expect(patience.left()).toBe(0)
+  })
+
+  test('args: 0 never waits', () => {
+    const patience = createPatience(0, () => 0)
+    patience.progressed()
+    expect(patience.left()).toBe(0)
+  })
+})

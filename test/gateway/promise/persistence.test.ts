@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { toHex } from '#document/hex.ts'
+import type { Sealed } from '#document/sealed.ts'
+import type { Intent } from '#promise/intent.ts'
+import { persistInOrder } from '#promise/persistence.ts'
+import { openDatabase } from '#store/sqlite/database.ts'
+import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
+import { createSqlitePersistence } from '#store/sqlite/persistence.ts'
+import { createSqliteStore } from '#store/sqlite/store.ts'
+import { withOlder } from '#store/with-older.ts'
+
+/**
+ * What a gateway has in one folder. With `separate`, its payloads are in a database of their own.
+ */
+function open(dir: string, separate: boolean) {
+  const database = openDatabase(join(dir, 'gateway.db'))
+  const outbox = createSqliteOutbox(database)
+  const embedded = createSqliteStore(database)
+  if (!separate) {
+    const persistence = createSqlitePersistence(database, embedded, outbox)
+    return { persistence, store: embedded, outbox, close: database.close }
+  }
+  const other = openDatabase(join(dir, 'payloads.db'))
+  const store = withOlder(createSqliteStore(other), embedded)
+  const failures: unknown[] = []
+  const persistence = persistInOrder(store, outbox, (error) => failures.push(error))
+  const close = async () => {
+    await database.close()
+    await other.close()
+    expect(failures).toEqual([])
+  }
+  return { persistence, store, embedded, outbox, close }
+}
+
+function newDocument(): { intent: Intent; sealed: Sealed } {
+  const documentHash = new Uint8Array(randomBytes(32))
+  return {
+    intent: { kind: 'issue', documentHash: toHex(documentHash), validUntil: 0 },
+    sealed: { documentHash, bytes: new Uint8Array(randomBytes(300)) },
+  }
+}
+
+describe.each([
+  ['in the database of the outbox', false],
+  ['in a store of its own', true],
+])('payloads %s', (_, separate) => {
+  let dir: string
+  let gateway: ReturnType<typeof open>
+  const { intent, sealed } = newDocument()
+  const statusOf = async () => (await gateway.store.get(sealed.documentHash)).status
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'persistence-'))
+    gateway = open(dir, separate)
+  })
+  afterEach(async () => {
+    await gateway.close()
+    rmSync(dir, { recursive: true })
+  })
+  const restart = async () => {
+    await gateway.close()
+    gateway = open(dir, separate)
+  }
+  /** The document is on the chain and final. */
+  const acknowledge = async () => {
+    await gateway.persistence.add(intent, sealed)
+    await gateway.outbox.resolve({ anchored: [], gone: [intent] })
+  }
+
+  test('default: a payload goes with the intent that inserted it', async () => {
+    await gateway.persistence.add(intent, sealed)
+    expect(await statusOf()).toBe('found')
+    await gateway.persistence.withdraw([intent])
+    expect(await gateway.outbox.find('issue', intent.documentHash)).toBeUndefined()
+    await expect.poll(statusOf).toBe('missing')
+  })
+
+  test('behavior: an intent that is added twice keeps its payload as its own', async () => {
+    await gateway.persistence.add(intent, sealed)
+    await gateway.persistence.add(intent, sealed)
+    await restart()
+    await gateway.persistence.withdraw([intent])
+    await expect.poll(statusOf).toBe('missing')
+  })
+
+  test('default: of several concurrent promises of one document, one is new', async () => {
+    const both = await Promise.all([
+      gateway.persistence.add(intent, sealed),
+      gateway.persistence.add(intent, sealed),
+    ])
+    expect(both.sort()).toEqual([false, true])
+    await restart()
+    expect(await gateway.persistence.add(intent, sealed)).toBe(false)
+    await gateway.persistence.withdraw([intent])
+    await expect.poll(statusOf).toBe('missing')
+    expect(await gateway.persistence.add(intent, sealed)).toBe(true)
+  })
+
+  test('behavior: a fulfilled promise is not new, although its row is gone', async () => {
+    await acknowledge()
+    await restart()
+    expect(await gateway.persistence.add(intent, sealed)).toBe(false)
+  })
+
+  test('error: a refused repeat leaves the payload of an acknowledged document', async () => {
+    await acknowledge()
+    await gateway.persistence.add(intent, sealed)
+    await gateway.persistence.withdraw([intent])
+    await restart()
+    expect(await statusOf()).toBe('found')
+  })
+
+  test('error: a repeat withdrawn after a restart leaves it too', async () => {
+    await acknowledge()
+    await restart()
+    await gateway.persistence.add(intent, sealed)
+    await restart()
+    await gateway.persistence.withdraw([intent])
+    await restart()
+    expect(await statusOf()).toBe('found')
+  })
+
+  test('behavior: restores a payload that the store lost, once the chain has the document', async () => {
+    await acknowledge()
+    await gateway.store.remove(sealed.documentHash)
+    expect(await statusOf()).toBe('missing')
+    await gateway.persistence.restore(sealed)
+    expect(await gateway.store.get(sealed.documentHash)).toEqual({
+      status: 'found',
+      bytes: sealed.bytes,
+    })
+  })
+
+  test('error: keeps a payload restored while another request promises it and is withdrawn', async () => {
+    await acknowledge()
+    await gateway.store.remove(sealed.documentHash)
+    const added = gateway.persistence.add(intent, sealed)
+    await Promise.all([added, gateway.persistence.restore(sealed)])
+    await gateway.persistence.withdraw([intent])
+    await restart()
+    expect(await statusOf()).toBe('found')
+  })
+
+  test('behavior: keeps a restored payload, whatever becomes of the intent that inserted it', async () => {
+    await gateway.persistence.add(intent, sealed)
+    await gateway.persistence.restore(sealed)
+    await gateway.persistence.withdraw([intent])
+    await restart()
+    expect(await statusOf()).toBe('found')
+  })
+})
+
+test('error: removes nothing from a store that another has replaced', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'persistence-'))
+  const { persistence, embedded, close } = open(dir, true)
+  const { intent, sealed } = newDocument()
+  await embedded?.put(sealed.documentHash, sealed.bytes)
+  await persistence.add(intent, sealed)
+  await persistence.withdraw([intent])
+  await close()
+  const again = open(dir, true)
+  expect((await again.store.get(sealed.documentHash)).status).toBe('found')
+  await again.close()
+  rmSync(dir, { recursive: true })
+})

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createLog } from '#base/log.ts'
+import { toHex } from '#document/hex.ts'
+import { leaseOfBatch } from '#promise/batch-log.ts'
+import { createPostgresBatchDrafts } from '#store/postgres/batch-drafts.ts'
+import { openPostgres } from '#store/postgres/database.ts'
+import { createPostgresLeases } from '#store/postgres/leases.ts'
+import { createPostgresStore } from '#store/postgres/store.ts'
+import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
+
+const folder = postgresFolder()
+const log = createLog('silent')
+const bytes = (length: number) => new Uint8Array(randomBytes(length))
+
+describe.skipIf(folder === undefined)('drafts of batches that gateways share', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres(folder ?? '')
+  })
+  afterAll(() => server.remove())
+
+  test('behavior: a start deletes the drafts that no gateway works on', async () => {
+    const database = await openPostgres(await server.newDatabase(), log)
+    onTestFinished(() => database.close())
+    const [one, other] = [0, 0].map(() => createPostgresLeases(database, log, 10_000))
+    if (!one || !other) throw new Error('no leases')
+    const store = createPostgresStore(database)
+    const [worked, left] = [bytes(32), bytes(32)]
+    const blocks = [worked, left].map(() => ({ hash: bytes(32), bytes: bytes(100) }))
+    const drafts = createPostgresBatchDrafts(database, other, undefined)
+    await drafts.put(worked, blocks.slice(0, 1))
+    await drafts.put(left, blocks.slice(1))
+    const lease = await one.take([leaseOfBatch(toHex(worked))])
+
+    const statuses = () =>
+      Promise.all(blocks.map(async ({ hash }) => (await store.get(hash)).status))
+    expect(await drafts.discardAll(new AbortController().signal)).toBe(1)
+    expect(await statuses()).toEqual(['found', 'missing'])
+    await lease?.release()
+    expect(await drafts.discardAll(new AbortController().signal)).toBe(1)
+    expect(await statuses()).toEqual(['missing', 'missing'])
+  })
+})

@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createLog } from '#base/log.ts'
+import { IssueError } from '#promise/errors.ts'
+import { openPostgres, type Postgres } from '#store/postgres/database.ts'
+import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
+
+const folder = postgresFolder()
+const log = createLog('silent')
+
+const outage = expect.objectContaining({ code: 'store_unavailable' })
+
+async function open(url: string): Promise<Postgres> {
+  const database = await openPostgres(url, log)
+  onTestFinished(() => database.close())
+  return database
+}
+
+describe.skipIf(folder === undefined)('PostgreSQL', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres(folder ?? '')
+  })
+  afterAll(() => server.remove())
+
+  async function newTable(): Promise<Postgres> {
+    const database = await open(await server.newDatabase())
+    await database.query('CREATE TABLE number (value integer PRIMARY KEY)')
+    return database
+  }
+  const numbersIn = async (database: Postgres) =>
+    (await database.query('SELECT value FROM number ORDER BY value')).map(({ value }) => value)
+
+  test('default: prepares a new database, and opens it again', async () => {
+    const url = await server.newDatabase()
+    const first = await open(url)
+    await first.query("INSERT INTO tombstone VALUES ('\\x01')")
+    const second = await open(url)
+    expect(await second.query('SELECT hash FROM tombstone')).toEqual([{ hash: Buffer.from([1]) }])
+  })
+
+  test('behavior: gateways that start at the same time prepare it once', async () => {
+    const url = await server.newDatabase()
+    const opened = await Promise.all([open(url), open(url), open(url)])
+    for (const database of opened) await database.assertReady()
+  })
+
+  test('error: refuses a schema of a newer version, with a sentence', async () => {
+    const url = await server.newDatabase()
+    const database = await open(url)
+    await database.query('UPDATE schema_version SET version = 999')
+    await expect(openPostgres(url, log)).rejects.toThrow(
+      /^DATABASE_URL leads to a database that a newer version of this service wrote/,
+    )
+  })
+
+  test('error: refuses a server that may lose acknowledged commits', async () => {
+    const url = await server.newDatabase()
+    const { query } = await open(url)
+    await query("ALTER ROLE registry SET synchronous_commit = 'off'")
+    onTestFinished(() => query('ALTER ROLE registry RESET synchronous_commit').then(() => {}))
+    await expect(openPostgres(url, log)).rejects.toThrow(/synchronous_commit/)
+  })
+
+  test('default: a transaction is durable as a whole', async () => {
+    const database = await newTable()
+    await database.transaction(async (query) => {
+      await query('INSERT INTO number VALUES (1)')
+      await query('INSERT INTO number VALUES (2)')
+    })
+    expect(await numbersIn(database)).toEqual([1, 2])
+  })
+
+  test('behavior: an error in a transaction undoes it, and reaches the caller as it is', async () => {
+    const database = await newTable()
+    const error = new IssueError('conflict', 'on purpose')
+    const failed = database.transaction(async (query) => {
+      await query('INSERT INTO number VALUES (1)')
+      throw error
+    })
+    await expect(failed).rejects.toBe(error)
+    expect(await numbersIn(database)).toEqual([])
+  })
+
+  test('behavior: runs a transaction again that lost a deadlock', async () => {
+    const database = await newTable()
+    await database.query('INSERT INTO number VALUES (1), (2)')
+    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let runs = 0
+    const lock = (own: number, other: number) =>
+      database.transaction(async (query) => {
+        runs++
+        await query('SELECT 1 FROM number WHERE value = $1 FOR UPDATE', [own])
+        both[own - 1]?.resolve()
+        await both[other - 1]?.promise
+        await query('SELECT 1 FROM number WHERE value = $1 FOR UPDATE', [other])
+      })
+    await Promise.all([lock(1, 2), lock(2, 1)])
+    expect(runs).toBe(3)
+  })
+
+  test('error: reports an outage, and works again after it', async () => {
+    const database = await newTable()
+    await server.shutDown()
+    await expect(database.query('INSERT INTO number VALUES (1)')).rejects.toEqual(outage)
+    await expect(database.assertReady()).rejects.toEqual(outage)
+    await server.start()
+    await expect
+      .poll(() =>
+        database.assertReady().then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true)
+    await database.query('INSERT INTO number VALUES (2)')
+    expect(await numbersIn(database)).toEqual([2])
+  })
+
+  test('behavior: wakes another gateway up, also after the connection broke', async () => {
+    const url = await server.newDatabase()
+    const [one, other] = await Promise.all([open(url), open(url)])
+    const heard: (string | undefined)[] = []
+    other.listen('docreg_test', (payload) => heard.push(payload))
+    const tell = (payload: string) =>
+      one.query('SELECT pg_notify($1, $2)', ['docreg_test', payload])
+    await expect.poll(() => tell('first').then(() => heard)).toContain('first')
+    await one.query(`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+    await expect.poll(() => heard).toContain(undefined)
+    await expect.poll(() => tell('second').then(() => heard)).toContain('second')
+  })
+
+  test('behavior: documents from before times were kept get none, and later ones do', async () => {
+    const url = await server.newDatabase()
+    const old = new pg.Client({ connectionString: url })
+    await old.connect()
+    onTestFinished(() => old.end())
+    const folder = new URL('../../../../gateway/store/postgres/schema/', import.meta.url)
+    for (const name of readdirSync(folder).sort())
+      if (name < '010') await old.query(readFileSync(new URL(name, folder), 'utf8'))
+    const add = (hash: string) =>
+      old.query(`INSERT INTO document (document_hash, issued_on, valid_until)
+        VALUES ('\\x${hash}', 1, 0)`)
+    await add('01')
+    await old.query('CREATE TABLE schema_version (version integer NOT NULL)')
+    await old.query('INSERT INTO schema_version VALUES (9)')
+    const database = await open(url)
+    await add('02')
+    const rows = await database.query('SELECT created_at FROM document ORDER BY id')
+    expect(rows).toEqual([{ created_at: null }, { created_at: expect.any(Number) }])
+    expect(Math.abs(Number(rows[1]?.created_at) - Date.now() / 1000)).toBeLessThan(60)
+  })
+
+  test('error: the message of a rejected value does not quote it', async () => {
+    const database = await newTable()
+    const failed = database.query('INSERT INTO number VALUES ($1)', ['a secret'])
+    await expect(failed).rejects.toThrow('a value was rejected')
+  })
+})

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createLog } from '#base/log.ts'
+import { type Lease, LeaseLost, type Leases } from '#promise/lease.ts'
+import { openPostgres, type Postgres } from '#store/postgres/database.ts'
+import { fenced } from '#store/postgres/fence.ts'
+import { createPostgresLeases, RELEASED_CHANNEL } from '#store/postgres/leases.ts'
+import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
+
+const folder = postgresFolder()
+const log = createLog('silent')
+
+describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres(folder ?? '')
+  })
+  afterAll(() => server.remove())
+
+  async function open(url: string): Promise<Postgres> {
+    const database = await openPostgres(url, log)
+    onTestFinished(() => database.close())
+    return database
+  }
+
+  /** Two gateways on one database. */
+  async function openTwo(termMs = 10_000) {
+    const url = await server.newDatabase()
+    const database = await open(url)
+    const other = await open(url)
+    return {
+      ...{ url, database, other },
+      one: createPostgresLeases(database, log, termMs),
+      two: createPostgresLeases(other, log, termMs),
+    }
+  }
+
+  async function take(leases: Leases, ...names: string[]): Promise<Lease> {
+    const lease = await leases.take(names)
+    if (lease === undefined) throw new Error('no lease is free')
+    onTestFinished(() => lease.release().catch(() => {}))
+    return lease
+  }
+
+  /** As after a process that was stopped for longer than its lease. */
+  const expire = ({ query }: Postgres) => query("UPDATE lease SET expires_at = '-infinity'")
+
+  test('default: only one gateway holds a lease', async () => {
+    const { one, two } = await openTwo()
+    const held = await take(one, 'a')
+    await held.assertHeld()
+    expect(await two.take(['a'])).toBeUndefined()
+  })
+
+  test('default: takes the first one that is free', async () => {
+    const { one, two } = await openTwo()
+    expect(await take(one, 'b', 'a')).toMatchObject({ name: 'b' })
+    expect(await take(two, 'b', 'a')).toMatchObject({ name: 'a' })
+  })
+
+  test('behavior: gateways that ask at the same time get different leases', async () => {
+    const { one, two } = await openTwo()
+    const names = ['a', 'b', 'c', 'd']
+    const taken = await Promise.all(names.map((_, i) => (i % 2 ? one : two).take(names)))
+    // A gateway may miss a lease that another one just looks at; it asks again.
+    const got = taken.flatMap((lease) => lease?.name ?? [])
+    expect(new Set(got).size).toBe(got.length)
+    for (const lease of taken) await lease?.release()
+  })
+
+  test('behavior: a released lease is free at once, with a higher token, and others are notified', async () => {
+    const { one, two, other } = await openTwo()
+    const heard = Promise.withResolvers<string | undefined>()
+    other.listen(RELEASED_CHANNEL, (payload) => payload && heard.resolve(payload))
+    const held = await take(one, 'a')
+    const again = expect.poll(async () => {
+      await held.release()
+      return two.take(['a'])
+    })
+    await again.toMatchObject({ name: 'a', token: held.token + 1 })
+    expect(held.ended.aborted).toBe(true)
+    await expect(held.assertHeld()).rejects.toThrow(LeaseLost)
+  })
+
+  const expiryIn = async ({ query }: Postgres) => {
+    const [row] = await query(
+      'SELECT expires_at > clock_timestamp() AS lasts, expires_at FROM lease',
+    )
+    return { lasts: row?.lasts, at: Number(row?.expires_at) }
+  }
+
+  test('behavior: a lease is renewed for as long as its holder runs', async () => {
+    const { one, two, database } = await openTwo(3_000)
+    const held = await take(one, 'a')
+    const first = await expiryIn(database)
+    await expect.poll(async () => (await expiryIn(database)).at).toBeGreaterThan(first.at)
+    expect(await two.take(['a'])).toBeUndefined()
+    await held.assertHeld()
+  })
+
+  test('behavior: the holder notices that another gateway has taken its lease', async () => {
+    const { one, two, database } = await openTwo(600)
+    const held = await take(one, 'a')
+    await expire(database)
+    await take(two, 'a')
+    await expect(held.assertHeld()).rejects.toThrow(LeaseLost)
+    await expect.poll(() => held.ended.aborted).toBe(true)
+  })
+
+  test('behavior: a lease that nobody else has taken goes on, even after its time', async () => {
+    const { one, two, database } = await openTwo(3_000)
+    const held = await take(one, 'a')
+    await expire(database)
+    await held.assertHeld()
+    await expect.poll(async () => (await expiryIn(database)).lasts).toBe(true)
+    expect(await two.take(['a'])).toBeUndefined()
+    expect(held.ended.aborted).toBe(false)
+  })
+
+  test('behavior: a lease ends when the database is away for longer', async () => {
+    const { one } = await openTwo(600)
+    const held = await take(one, 'a')
+    await server.shutDown()
+    onTestFinished(() => server.start())
+    await expect.poll(() => held.ended.aborted).toBe(true)
+  })
+
+  describe('behind a fence', () => {
+    async function openFenced() {
+      const parts = await openTwo()
+      await parts.database.query('CREATE TABLE written (value integer)')
+      const held = await take(parts.one, 'a')
+      const values = async () =>
+        (await parts.other.query('SELECT value FROM written')).map(({ value }) => value)
+      return { ...parts, held, values, fence: fenced(parts.database, held) }
+    }
+
+    test('default: the holder writes, in a transaction or a single statement', async () => {
+      const { fence, values } = await openFenced()
+      await fence.query('INSERT INTO written VALUES (1)')
+      await fence.transaction((query) => query('INSERT INTO written VALUES (2)'))
+      expect(await values()).toEqual([1, 2])
+    })
+
+    test('error: writes nothing once another gateway has the lease', async () => {
+      const { fence, values, two, database } = await openFenced()
+      await expire(database)
+      await take(two, 'a')
+      await expect(fence.query('INSERT INTO written VALUES (1)')).rejects.toThrow(LeaseLost)
+      const insert = fence.transaction((query) => query('INSERT INTO written VALUES (2)'))
+      await expect(insert).rejects.toThrow(LeaseLost)
+      expect(await values()).toEqual([])
+    })
+
+    test('behavior: nobody takes the lease while its holder is in a transaction', async () => {
+      const { fence, values, two, database } = await openFenced()
+      const inside = Promise.withResolvers<void>()
+      const goOn = Promise.withResolvers<void>()
+      const written = fence.transaction(async (query) => {
+        inside.resolve()
+        await goOn.promise
+        await query('INSERT INTO written VALUES (1)')
+      })
+      await inside.promise
+      // A renewal does not wait for the transaction.
+      await expire(database)
+      expect(await two.take(['a'])).toBeUndefined()
+      goOn.resolve()
+      await written
+      await take(two, 'a')
+      expect(await values()).toEqual([1])
+    })
+  })
+})

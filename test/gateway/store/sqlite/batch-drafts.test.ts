@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { intentOfBatch } from '#promise/batch-log.ts'
+import type { ListedStatus } from '#promise/document-index.ts'
+import type { Intent } from '#promise/intent.ts'
+import type { DraftGroups } from '#store/draft-groups.ts'
+import { createSqliteBatchDrafts } from '#store/sqlite/batch-drafts.ts'
+import { createSqliteBatchLog } from '#store/sqlite/batch-log.ts'
+import { type Database, openDatabase } from '#store/sqlite/database.ts'
+import { createSqliteDocumentIndex } from '#store/sqlite/document-index.ts'
+import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
+import { createSqliteStore } from '#store/sqlite/store.ts'
+
+let dir: string
+let database: Database
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'batch-drafts-'))
+  database = openDatabase(join(dir, 'gateway.db'))
+})
+afterEach(async () => {
+  await database.close()
+  rmSync(dir, { recursive: true })
+})
+
+const hash = (): Hex => toHex(randomBytes(32))
+const block = () => ({ hash: randomBytes(32), bytes: randomBytes(20) })
+const going = new AbortController().signal
+
+function open(groups?: DraftGroups) {
+  const store = createSqliteStore(database)
+  const outbox = createSqliteOutbox(database)
+  return {
+    store,
+    outbox,
+    drafts: createSqliteBatchDrafts(database, { store, groups }),
+    log: createSqliteBatchLog(database, outbox),
+    index: createSqliteDocumentIndex(database),
+  }
+}
+
+/** A request that has stored two blocks and two documents of a batch. */
+async function drafted(parts: ReturnType<typeof open>) {
+  const request = randomBytes(32)
+  const batch = { root: hash(), size: 2, manifest: hash(), tenant: 'default' }
+  const blocks = [block(), block()]
+  const documents = [hash(), hash()]
+  await parts.log.claim(request, { content: randomBytes(32), checkedAt: 1 })
+  await parts.drafts.put(request, blocks)
+  await parts.drafts.index(
+    request,
+    batch,
+    documents.map((documentHash) => ({
+      documentHash,
+      entry: {
+        ...{ issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 3n },
+        batchBlock: hash(),
+      },
+    })),
+  )
+  return { request, batch, blocks, documents }
+}
+
+const rowsIn = (table: string) =>
+  Number(database.sqlite.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n)
+
+describe('what is stored before the promise', () => {
+  test('default: shows in the index from the promise on, with the block of its batch', async () => {
+    const parts = open()
+    const { request, batch, documents } = await drafted(parts)
+    const listed = async (status?: ListedStatus) =>
+      (await parts.index.page({ limit: 9, status })).documents.map((one) => one.documentHash)
+    expect(await listed()).toEqual([])
+    expect(await parts.index.find(documents[0] as Hex)).toBeUndefined()
+    expect(await parts.log.list(null, undefined, 9)).toEqual([])
+
+    expect(await parts.log.promise(request, batch)).toBe(true)
+    expect(await parts.log.promise(request, batch)).toBe(false)
+    expect(await listed()).toEqual(documents.toReversed())
+    expect(await listed('pending')).toEqual(documents.toReversed())
+    expect(await listed('valid')).toEqual([])
+    const anchor = (intent: Intent, blockNumber: number) =>
+      parts.outbox.resolve({
+        anchored: [
+          { intent, anchoring: { blockNumber, blockHash: hash(), transactionHash: hash() } },
+        ],
+        gone: [],
+      })
+    await anchor(intentOfBatch(batch), 7)
+    expect(await parts.index.find(documents[0] as Hex)).toMatchObject({ blockNumber: 7 })
+    expect([await listed('pending'), (await listed('valid')).length]).toEqual([[], 2])
+
+    const change = { documentHash: batch.root, root: batch.root }
+    await parts.outbox.add({ kind: 'suspend', ...change })
+    await anchor({ kind: 'suspend', ...change }, 8)
+    expect([(await listed('suspended')).length, await listed('valid')]).toEqual([2, []])
+    const page = await parts.index.page({ limit: 9, status: 'suspended', subject: [1n] })
+    expect(page.documents.length).toBe(2)
+    await parts.outbox.add({ kind: 'release', ...change })
+    await anchor({ kind: 'release', ...change }, 9)
+    expect([await listed('suspended'), (await listed('valid')).length]).toEqual([[], 2])
+  })
+
+  test('default: is deleted when its batch was not promised', async () => {
+    const parts = open()
+    const { request, blocks } = await drafted(parts)
+    const other = await drafted(parts)
+    await parts.drafts.discard(request)
+    expect(await parts.store.missing(blocks.map((one) => one.hash))).toHaveLength(2)
+    expect(await parts.store.missing(other.blocks.map((one) => one.hash))).toEqual([])
+    expect([rowsIn('document'), rowsIn('batch')]).toEqual([2, 1])
+  })
+
+  test('behavior: those that have been erased are returned', async () => {
+    const parts = open()
+    const [erased, other] = [hash(), hash()] as const
+    database.sqlite.prepare('INSERT INTO tombstone VALUES (?)').run(fromHex(erased))
+    const batch = { root: hash(), size: 2, manifest: hash(), tenant: 'default' }
+    const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 3n }
+    const found = await parts.drafts.index(
+      randomBytes(32),
+      batch,
+      [erased, other].map((documentHash) => ({ documentHash, entry })),
+    )
+    expect(found).toEqual(new Set([erased]))
+  })
+
+  test('behavior: a start deletes it of all requests but those whose batch was promised', async () => {
+    const before = open()
+    const lost = await drafted(before)
+    const kept = await drafted(before)
+    await before.log.promise(kept.request, kept.batch)
+    await database.close()
+    database = openDatabase(join(dir, 'gateway.db'))
+    const parts = open()
+    expect(await parts.drafts.discardAll(going)).toBe(2)
+    expect(await parts.store.missing(kept.blocks.map((one) => one.hash))).toEqual([])
+    expect(await parts.store.missing(lost.blocks.map((one) => one.hash))).toHaveLength(2)
+    expect([rowsIn('document'), rowsIn('batch'), rowsIn('batch_draft')]).toEqual([2, 1, 0])
+    expect(await parts.drafts.discardAll(going)).toBe(0)
+  })
+
+  test('behavior: a block that was there before stays', async () => {
+    const parts = open()
+    const shared = block()
+    await parts.store.put(shared.hash, shared.bytes)
+    const request = randomBytes(32)
+    await parts.drafts.put(request, [shared, block()])
+    await parts.drafts.discard(request)
+    expect(rowsIn('block')).toBe(1)
+    expect(await parts.store.missing([shared.hash])).toEqual([])
+  })
+
+  test('behavior: a block that was there before stays, also when it was stored again', async () => {
+    const parts = open()
+    const shared = block()
+    await parts.store.put(shared.hash, shared.bytes)
+    const request = randomBytes(32)
+    await parts.drafts.put(request, [block(), shared])
+    expect(await parts.store.get(shared.hash)).toMatchObject({ status: 'found' })
+    await parts.drafts.discard(request)
+    expect(rowsIn('block')).toBe(1)
+    expect(await parts.store.missing([shared.hash])).toEqual([])
+  })
+
+  test('behavior: a repeat stores no block again', async () => {
+    const parts = open()
+    const { request, batch, blocks } = await drafted(parts)
+    await parts.log.promise(request, batch)
+    await parts.drafts.put(request, blocks)
+    await parts.drafts.discard(request)
+    expect([rowsIn('block'), rowsIn('batch_draft')]).toEqual([2, 0])
+  })
+
+  test('behavior: only what the request itself stored is deleted, whoever writes meanwhile', async () => {
+    const parts = open()
+    const [one, other] = [randomBytes(32), randomBytes(32)]
+    const many = () => Array.from({ length: 200 }, block)
+    const [ofOne, ofOther, alone] = [many(), many(), block()]
+    await Promise.all([
+      parts.drafts.put(one, ofOne),
+      parts.store.put(alone.hash, alone.bytes),
+      parts.drafts.put(other, ofOther),
+    ])
+    await parts.drafts.discard(one)
+    expect(await parts.store.missing(ofOne.map(({ hash }) => hash))).toHaveLength(200)
+    expect(await parts.store.missing([...ofOther, alone].map(({ hash }) => hash))).toEqual([])
+  })
+
+  test('behavior: a group is noted before it is pinned, and unpinned by its note', async () => {
+    const pinned: string[] = []
+    const root = Buffer.from('root')
+    const parts = open({
+      async pin(_blocks, note) {
+        await note(root)
+        expect(rowsIn('batch_draft')).toBe(1)
+        pinned.push('root')
+      },
+      unpin: async (which) => void pinned.splice(pinned.indexOf(`${Buffer.from(which)}`), 1),
+    })
+    const request = randomBytes(32)
+    await parts.drafts.put(request, [block()])
+    expect(pinned).toEqual(['root'])
+    await parts.drafts.discard(request)
+    expect([pinned, rowsIn('batch_draft')]).toEqual([[], 0])
+  })
+})

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Log } from '#base/log.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { createErasing } from '#promise/erase.ts'
+import { openErasureList } from '#store/erasure-list.ts'
+import { type Database, openDatabase } from '#store/sqlite/database.ts'
+import { createSqliteErasures } from '#store/sqlite/erasures.ts'
+import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
+import { anyInFile } from '#store/sqlite/search-file.ts'
+import { createSqliteStore } from '#store/sqlite/store.ts'
+import { createSqliteIsErased } from '#store/sqlite/tombstones.ts'
+import { seededRandom } from '#test/support/random.ts'
+
+const NONE: ReadonlySet<Hex> = new Set()
+
+let folder: string
+let path: string
+let database: Database
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'erasures-'))
+  path = join(folder, 'gateway.db')
+  database = openDatabase(path)
+})
+afterEach(async () => {
+  await database.close()
+  rmSync(folder, { recursive: true })
+})
+
+const listPath = () => join(folder, 'list')
+const erasuresOf = (of: Database) => createSqliteErasures(of, openErasureList(listPath()))
+
+/** Bytes as random as sealed ones; the same in each run, so that SQLite does the same too. */
+function blockOf(seed: number, length = 500) {
+  const bytes = createHash('shake256', { outputLength: length }).update(`${seed}`).digest()
+  const hash = createHash('sha256').update(bytes).digest()
+  return { bytes, hash, documentHash: toHex(hash) }
+}
+type Block = ReturnType<typeof blockOf>
+
+const isInFiles = ({ bytes }: Block) =>
+  [path, `${path}-wal`].some((file) => readFileSync(file).includes(bytes))
+
+async function erase(blocks: readonly Block[]): Promise<void> {
+  const erasures = erasuresOf(database)
+  await Promise.all(blocks.map(({ documentHash }) => erasures.begin(documentHash, 'default')))
+  for (let left = await erasures.unfinished(); left.length > 0; left = await erasures.unfinished())
+    await erasures.finish(left, NONE)
+}
+
+test('default: neither the file nor its log holds a stored document afterwards', async () => {
+  const store = createSqliteStore(database)
+  const blocks = Array.from({ length: 40 }, (_, seed) => blockOf(seed))
+  await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
+  const [first, ...others] = blocks as [Block, ...Block[]]
+  expect(isInFiles(first)).toBe(true)
+  await erase([first])
+  expect(isInFiles(first)).toBe(false)
+  for (const other of others) expect(isInFiles(other)).toBe(true)
+  expect(await createSqliteIsErased(database)(first.hash)).toBe(true)
+  const receipt = await erasuresOf(database).find(first.documentHash)
+  expect(receipt).toMatchObject({
+    ...{ removed: ['database'], erasedAt: expect.any(Number), remains: ['backups'] },
+  })
+})
+
+test('behavior: the receipt of a document without bytes says that the file was not searched', async () => {
+  const block = blockOf(1)
+  await erase([block])
+  expect(await erasuresOf(database).find(block.documentHash)).toMatchObject({
+    removed: [],
+    remains: ['database_files', 'backups'],
+  })
+})
+
+test('default: neither holds a document that the outbox keeps for Kubo', async () => {
+  const outbox = createSqliteOutbox(database)
+  const block = blockOf(1)
+  const { documentHash, bytes } = block
+  const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
+  await outbox.add(intent, true, { inserted: true, sealed: bytes })
+  expect(isInFiles(block)).toBe(true)
+  await erase([block])
+  expect(isInFiles(block)).toBe(false)
+  // A repeat on this or another gateway may adopt the document.
+  await database.write(() => database.sqlite.exec('DELETE FROM intent'))
+  const anchoring = { blockNumber: 1, blockHash: documentHash, transactionHash: documentHash }
+  await outbox.adopt(intent, anchoring, { sealed: bytes })
+  expect(isInFiles(block)).toBe(false)
+  expect(await outbox.find('issue', documentHash)).toBeDefined()
+  for await (const some of outbox.payloads()) expect(some).toEqual([])
+})
+
+test('behavior: finds and removes copies that SQLite left when it moved rows', async () => {
+  const random = seededRandom(1)
+  const blocks = Array.from({ length: 3_000 }, (_, seed) => blockOf(seed, 300 + random.below(900)))
+  const { sqlite } = database
+  const insert = sqlite.prepare(
+    "INSERT INTO intent (kind, document_hash, sealed) VALUES ('issue', ?, ?)",
+  )
+  const grow = ['transaction_hash', 'block_hash'].map((column) =>
+    sqlite.prepare(`UPDATE intent SET ${column} = ? WHERE document_hash = ?`),
+  )
+  for (let at = 0; at < blocks.length; at += 10) {
+    const some = blocks.slice(at, at + 10)
+    await database.write(() => {
+      for (const { documentHash, bytes } of some) insert.run(documentHash, bytes)
+    })
+    for (const statement of grow)
+      await database.write(() => {
+        for (const { documentHash } of some) statement.run(documentHash, documentHash)
+      })
+  }
+  const rewrite = vi.spyOn(database, 'rewrite')
+  const shuffled = blocks
+    .map((block) => ({ block, at: random.next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ block }) => block)
+  const erased = shuffled.slice(0, 1_500)
+  await erase(erased)
+  expect(rewrite).toHaveBeenCalled()
+  const file = readFileSync(path)
+  expect(erased.filter(({ bytes }) => file.includes(bytes))).toEqual([])
+  const log = readFileSync(`${path}-wal`)
+  expect(erased.filter(({ bytes }) => log.includes(bytes))).toEqual([])
+  expect(sqlite.prepare('SELECT count(*) AS n FROM intent').get()?.n).toBe(3_000)
+})
+
+describe('a restart', () => {
+  async function restart(): Promise<void> {
+    await database.close()
+    database = openDatabase(path)
+  }
+
+  test('behavior: goes on with what a kill has interrupted', async () => {
+    const block = blockOf(1)
+    await createSqliteStore(database).put(block.hash, block.bytes)
+    await erasuresOf(database).begin(block.documentHash, 'default')
+    await restart()
+    const removed: Hex[] = []
+    const silent = () => {}
+    const log: Log = { debug: silent, info: silent, warn: silent, error: silent }
+    const erasing = createErasing({
+      erasures: erasuresOf(database),
+      removeFromKubo: async (hash) => {
+        removed.push(hash)
+        return true
+      },
+      isKnown: async () => false,
+      forget: silent,
+      log,
+    })
+    const stop = erasing.start()
+    await expect
+      .poll(async () => (await erasuresOf(database).find(block.documentHash))?.erasedAt)
+      .toEqual(expect.any(Number))
+    await stop()
+    expect(removed).toEqual([block.documentHash])
+    expect(isInFiles(block)).toBe(false)
+    expect((await erasuresOf(database).find(block.documentHash))?.removed).toEqual([
+      'database',
+      'kubo',
+    ])
+  })
+
+  test('behavior: an entry of the list is erased, whatever the database says', async () => {
+    const [listed, kept] = [blockOf(1), blockOf(2)]
+    const store = createSqliteStore(database)
+    for (const { hash, bytes } of [listed, kept]) await store.put(hash, bytes)
+    // As when the list was written, and a kill came before the database was.
+    openErasureList(listPath()).add(listed.documentHash, Date.now())
+    await restart()
+    const erasures = erasuresOf(database)
+    expect(await erasures.mergeList()).toBe(1)
+    expect(await erasures.unfinished()).toEqual([listed.documentHash])
+    await erasures.finish([listed.documentHash], NONE)
+    expect(isInFiles(listed)).toBe(false)
+    expect(isInFiles(kept)).toBe(true)
+    expect(await erasures.mergeList()).toBe(0)
+  })
+})
+
+test('behavior: finds bytes wherever they are in a file, over the ends of chunks too', async () => {
+  const wanted = fromHex(blockOf(7).documentHash)
+  const chunk = 1024 * 1024
+  for (const at of [0, 5, chunk - 40, chunk - 31, chunk - 1, chunk, 2 * chunk - 16]) {
+    const file = Buffer.alloc(2 * chunk + 100, 0xff)
+    file.set(wanted, at)
+    writeFileSync(join(folder, 'file'), file)
+    expect(await anyInFile(join(folder, 'file'), [wanted])).toBe(true)
+    const other = wanted.with(31, wanted[31] ? 0 : 1)
+    expect(await anyInFile(join(folder, 'file'), [other])).toBe(false)
+  }
+  expect(await anyInFile(join(folder, 'file'), [])).toBe(false)
+})
