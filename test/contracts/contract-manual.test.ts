@@ -32,7 +32,7 @@ test('default: every test that the manual names exists', () => {
 })
 
 test('default: every proof that the manual names exists', () => {
-  const proofs = read('test/prove/Registry.prove.sol')
+  const proofs = read('tools/prove/Registry.prove.sol')
   const named = [...manual.matchAll(/check_(\w+)/g)].map(([name]) => name)
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter((name) => !proofs.includes(`${name}(`))).toEqual([])

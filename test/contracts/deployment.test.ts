@@ -19,7 +19,7 @@ import {
   planOf,
   proxy,
   withoutImmutables,
-} from '#scripts/deployment.ts'
+} from '#operate/deployment.ts'
 import { freePort } from '../support/http.ts'
 
 /** Runs the deploy, check and roles commands against Anvil, as an operator would. */
@@ -96,7 +96,7 @@ class Chain {
       NO_COLOR: '1',
     }
     return new Promise((resolve) => {
-      const command = [`scripts/${script}.ts`, ...args, '--network', 'custom']
+      const command = [`operate/${script}.ts`, ...args, '--network', 'custom']
       execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) => {
         resolve({
           code: error === null ? 0 : Number(error.code),

@@ -11,8 +11,8 @@ import { type Batch, buildBatch } from '#document/batch/batch.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { type LocalChain, startLocalChain } from '#local-chain/local-chain.ts'
-import { fittingParts, readHashes, type Trial } from '#scripts/hash-list.ts'
-import { ensureRegistry } from '#scripts/local-registry.ts'
+import { fittingParts, readHashes, type Trial } from '#operate/hash-list.ts'
+import { ensureRegistry } from '#operate/local-registry.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
@@ -74,7 +74,7 @@ afterAll(async () => {
 /** @param key Of the sending account; absent if the command must work without one. */
 function roles(args: readonly string[], key?: Hex): Promise<Run> {
   const { address } = parseRegistry(registry)
-  const command = ['scripts/roles.ts', ...args, '--registry', address]
+  const command = ['operate/roles.ts', ...args, '--registry', address]
   // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
   const { PATH = '', HOME = '' } = process.env
   return run(process.execPath, [...command, '--network', 'custom'], {

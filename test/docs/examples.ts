@@ -175,7 +175,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'README.md',
     has: 'git clone',
-    because: 'it installs everything anew; test/scripts/start.test.ts runs npm start',
+    because: 'it installs everything anew; test/operate/start.test.ts runs npm start',
   },
   { page: 'CONTRIBUTING.md', has: 'npm test', because: 'this test is part of it' },
   { page: 'CONTRIBUTING.md', has: 'biome check', because: 'it formats the checkout' },
@@ -192,22 +192,22 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/operate.md',
     has: 'pg_dump --dbname',
-    because: 'it needs PostgreSQL; test/scripts/restore-postgres.test.ts runs the commands',
+    because: 'it needs PostgreSQL; test/operate/restore-postgres.test.ts runs the commands',
   },
   {
     page: 'docs/operate.md',
     has: 'npm run move',
-    because: 'it needs PostgreSQL; test/scripts/move/service.test.ts moves there and back',
+    because: 'it needs PostgreSQL; test/operate/move/service.test.ts moves there and back',
   },
   {
     page: 'docs/operate.md',
     has: 'npm run reindex',
-    because: 'the service has to be stopped for it; test/scripts/reindex.test.ts runs it',
+    because: 'the service has to be stopped for it; test/operate/reindex.test.ts runs it',
   },
   {
     page: 'docs/operate.md',
     has: 'npm run recover',
-    because: 'it needs a chain that outlives its gateway; test/scripts/recover.test.ts runs it',
+    because: 'it needs a chain that outlives its gateway; test/operate/recover.test.ts runs it',
   },
   {
     page: 'docs/operate.md',

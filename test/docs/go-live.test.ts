@@ -15,7 +15,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
-import { goTool } from '#scripts/go-tool.ts'
+import { goTool } from '#tools/go-tool.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type GethNode, gethBinary, startGethNode } from '../support/geth.ts'
 import { freePort } from '../support/http.ts'
@@ -354,7 +354,7 @@ test('default: the tables of costs are what the command prints', () => {
   const tables = [...text.matchAll(/<!-- costs ?(.*?) ?-->\n((?:\|.*\n)+)/g)]
   expect(tables).toHaveLength(2)
   for (const [, args = '', table] of tables) {
-    const command = [join(root, 'scripts/costs.ts'), ...args.split(' ').filter(Boolean)]
+    const command = [join(root, 'operate/costs.ts'), ...args.split(' ').filter(Boolean)]
     expect(spawnSync(process.execPath, command, { encoding: 'utf8' }).stdout).toBe(table)
   }
 })

@@ -44,13 +44,13 @@ async function startService(dataDir: string, env: Record<string, string> = {}) {
   return service
 }
 
-/** Runs a command of `scripts/backup` in a process of its own, as users do. */
+/** Runs a command of `operate/backup` in a process of its own, as users do. */
 async function run(
   command: 'backup' | 'restore',
   args: string[],
   env: Record<string, string>,
 ): Promise<{ code: number; output: string }> {
-  const script = new URL(`../../scripts/backup/${command}.ts`, import.meta.url)
+  const script = new URL(`../../operate/backup/${command}.ts`, import.meta.url)
   const child = spawn(process.execPath, [script.pathname, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

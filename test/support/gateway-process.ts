@@ -32,7 +32,7 @@ export type GatewayProcess = {
   output(): string
 }
 
-const START = new URL('../../scripts/start.ts', import.meta.url).pathname
+const START = new URL('../../operate/start.ts', import.meta.url).pathname
 const PRELOAD = new URL('./gateway-preload.ts', import.meta.url).href
 
 /**

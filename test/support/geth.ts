@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { goTool } from '#scripts/go-tool.ts'
+import { goTool } from '#tools/go-tool.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
 

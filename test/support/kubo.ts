@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { create, type KuboRPCClient } from 'kubo-rpc-client'
-import { goTool } from '#scripts/go-tool.ts'
+import { goTool } from '#tools/go-tool.ts'
 import { freePort } from './http.ts'
 
 const run = promisify(execFile)

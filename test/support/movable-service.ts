@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { Wallet } from 'ethers'
 import { parseRegistryId } from '#document/registry-id.ts'
 import { startLocalChain } from '#local-chain/local-chain.ts'
-import { ensureRegistry } from '#scripts/local-registry.ts'
+import { ensureRegistry } from '#operate/local-registry.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
 import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
@@ -64,7 +64,7 @@ export async function startMovableService(folder: string): Promise<MovableServic
     },
     async command(script, where, ...args) {
       const env = { ...COMPILE_CACHE, ...settings, ...where }
-      const { stdout } = await run(process.execPath, [`scripts/${script}.ts`, ...args], { env })
+      const { stdout } = await run(process.execPath, [`operate/${script}.ts`, ...args], { env })
       return stdout
     },
     async remove() {

@@ -11,7 +11,7 @@ import { toHex } from '#document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, randomSalt } from '#document/keys.ts'
 import { encodePublicId } from '#document/public-id.ts'
 import { seal } from '#document/sealed.ts'
-import { ensureRegistry } from '#scripts/local-registry.ts'
+import { ensureRegistry } from '#operate/local-registry.ts'
 import {
   type Bundle,
   createBundle,

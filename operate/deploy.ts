@@ -1,0 +1,278 @@
+/**
+ * Deploys the registry, which deploys its forwarder: `npm run deploy -- --network <name> --admin
+ * <address> [--admin-delay <seconds>] [--send]`. Without `--send` it is a dry run that prints what
+ * would be sent and what it would cost. `--adopt` records a registry that is already deployed.
+ * docs/contract.md says how to configure a network and its key.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import {
+  concat,
+  formatEther,
+  formatUnits,
+  Interface,
+  id,
+  keccak256,
+  type TransactionRequest,
+  ZeroHash,
+  zeroPadValue,
+} from 'ethers'
+import hre from 'hardhat'
+import { UsageError } from '#cli/errors.ts'
+import { wholeNumber } from '#cli/sources.ts'
+import { readBuild } from '#scripts/build.ts'
+import { CommandError, runCommand } from './command.ts'
+import {
+  checkBlockNumbers,
+  forwarderOf,
+  isContract,
+  parseAdminDelay,
+  planOf,
+  proxy,
+  readAddress,
+  readDeployment,
+  reasonOf,
+  recordOf,
+  salt,
+  writeDeployment,
+} from './deployment.ts'
+import { signerOf } from './network.ts'
+
+const OPTIONS = {
+  network: { type: 'string' },
+  admin: { type: 'string' },
+  'admin-delay': { type: 'string', default: String(2 * 24 * 60 * 60) },
+  'allow-plain-admin': { type: 'boolean', default: false },
+  adopt: { type: 'boolean', default: false },
+  block: { type: 'string' },
+  send: { type: 'boolean', default: false },
+  verify: { type: 'boolean', default: false },
+} as const
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: OPTIONS })
+  if (values.network === undefined)
+    throw new UsageError('--network <name> is missing; hardhat.config.ts lists the names')
+  const block = values.block === undefined ? undefined : wholeNumber('block', values.block)
+  const adminDelay = parseAdminDelay(values['admin-delay'])
+  const named = values.admin === undefined ? undefined : readAddress('--admin', values.admin)
+  const build = await readBuild()
+  const connection = await hre.network.create(values.network)
+  try {
+    const plan = await planFor({ ...values, named, adminDelay }, build, connection)
+    const { address, chainId, isThere } = plan
+    if (!(await isThere(address))) {
+      if (values.adopt) throw new CommandError(`no registry to adopt at ${address}`)
+      await deploy(plan)
+    } else if (values.adopt) {
+      await adopt(plan, block)
+    } else {
+      const isKnown = readDeployment(chainId, address) !== undefined
+      console.log(
+        isKnown
+          ? 'The registry is already deployed.'
+          : `The registry is already deployed, but there is no ${recordOf(chainId, address)}: --adopt writes that file.`,
+      )
+    }
+    if (values.verify) publish(values.network, plan)
+  } finally {
+    await connection.close()
+  }
+}
+
+type Plan = Awaited<ReturnType<typeof planFor>>
+
+/** Prints what would be deployed, and refuses a plain admin. */
+async function planFor(
+  values: Values & { named: string | undefined; adminDelay: number },
+  { artifact, input }: Awaited<ReturnType<typeof readBuild>>,
+  connection: Awaited<ReturnType<typeof hre.network.create>>,
+) {
+  const { provider } = connection.ethers
+  const { named, adminDelay } = values
+  const signer = await signerOf(connection, values.network ?? '')
+  const payer = await signer.getAddress()
+  const admin = named ?? payer
+  const { chainId } = await provider.getNetwork()
+  await checkBlockNumbers(provider)
+  const { initCode, address } = planOf(artifact.bytecode, admin, adminDelay)
+  console.log(`chain        ${chainId}`)
+  console.log(`registry     ${address}`)
+  console.log(`forwarder    ${forwarderOf(address)}`)
+  console.log(`admin        ${admin}${named === undefined ? ' (the payer)' : ''}`)
+  console.log(`admin delay  ${adminDelay} s`)
+  if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
+    throw new CommandError(
+      `the admin ${admin} is no contract on this chain, but a plain key: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
+    )
+  const isThere = async (where: string): Promise<boolean> =>
+    (await provider.getCode(where)) !== '0x'
+  return {
+    ...{ artifact, input, provider, signer, payer, admin, adminDelay, chainId, initCode, address },
+    ...{ isThere, isSent: values.send },
+  }
+}
+
+/** Publishes the source at Etherscan. */
+function publish(network: string, { address, admin, adminDelay }: Plan): void {
+  const args = ['verify', 'etherscan', '--network', network, address, admin, String(adminDelay)]
+  const { status } = spawnSync('hardhat', args, { stdio: 'inherit' })
+  if (status !== 0) throw new CommandError('the source was not published: see above')
+}
+
+async function deploy(plan: Plan): Promise<void> {
+  const { provider, signer, payer, initCode, address, chainId, isThere } = plan
+  await tryDirectly(plan)
+  const needsProxy = !(await isThere(proxy.address))
+  const creation: TransactionRequest = {
+    to: proxy.address,
+    data: concat([salt, initCode]),
+  }
+  // Without the proxy, the estimate is that of a direct creation of the same code.
+  const gas = await provider.estimateGas(
+    needsProxy ? { from: payer, data: initCode } : { from: payer, ...creation },
+  )
+  const { maxFeePerGas, gasPrice } = await provider.getFeeData()
+  const price = maxFeePerGas ?? gasPrice ?? 0n
+  const cost = gas * price + (needsProxy ? proxy.funds : 0n)
+  const balance = await provider.getBalance(payer)
+  console.log(`payer        ${payer} with ${formatEther(balance)}`)
+  if (needsProxy)
+    console.log(
+      `proxy        missing here: first ${formatEther(proxy.funds)} go to its sender, which then creates it`,
+    )
+  console.log(`gas          ${gas}${needsProxy ? ' (about)' : ''}`)
+  console.log(`cost         at most ${formatEther(cost)} at ${formatUnits(price, 'gwei')} gwei`)
+  if (!plan.isSent) {
+    console.log('Dry run: nothing was sent. Add --send to deploy.')
+    return
+  }
+  if (balance < cost)
+    throw new CommandError(
+      `${payer} has ${formatEther(balance)}, but the deployment may cost ${formatEther(cost)}`,
+    )
+
+  if (needsProxy) {
+    await (
+      await signer.sendTransaction({
+        to: proxy.sender,
+        value: proxy.funds,
+      })
+    ).wait()
+    const created = await provider.broadcastTransaction(proxy.raw).catch((cause) => {
+      throw new CommandError(
+        `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that takes it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
+        { cause },
+      )
+    })
+    await created.wait()
+  }
+  const receipt = await (await signer.sendTransaction(creation)).wait()
+  if (receipt === null || !(await isThere(address)))
+    throw new CommandError(`the transaction succeeded, but there is no code at ${address}`)
+  await record(plan, receipt.blockNumber, receipt.hash)
+  console.log(
+    `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see ${recordOf(chainId, address)}.`,
+  )
+}
+
+/**
+ * Records a registry that somebody deployed before. Its address is a hash of this build's code, the
+ * admin and the delay, so it can only be this registry.
+ */
+async function adopt(plan: Plan, given: number | undefined): Promise<void> {
+  const { provider, address, admin, chainId } = plan
+  const block = given ?? (await creationBlock(plan))
+  // Only the constructor's event has the proxy as its sender.
+  const granted = [id('RoleGranted(bytes32,address,address)'), ZeroHash, admin, proxy.address]
+  const [log] = await provider.getLogs({
+    address,
+    topics: granted.map((topic) => zeroPadValue(topic, 32)),
+    fromBlock: block,
+    toBlock: block,
+  })
+  if (log === undefined)
+    throw new CommandError(
+      `${address} was not created in block ${block}: name the block of its creation by --block`,
+    )
+  await record(plan, block, log.transactionHash)
+  console.log(
+    `Adopted: created in block ${block} by ${log.transactionHash}; see ${recordOf(chainId, address)}.`,
+  )
+}
+
+/** Bisects over the code at old blocks; needs a node that keeps old state. */
+async function creationBlock({ provider, address }: Plan): Promise<number> {
+  try {
+    let low = 0
+    let high = await provider.getBlockNumber()
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if ((await provider.getCode(address, middle)) === '0x') low = middle + 1
+      else high = middle
+    }
+    return low
+  } catch (cause) {
+    throw new CommandError(
+      'this RPC does not answer for old blocks: name the block of the creation by --block',
+      { cause },
+    )
+  }
+}
+
+async function record(plan: Plan, block: number, transaction: string): Promise<void> {
+  const { provider, address, admin, adminDelay, chainId, input } = plan
+  const solidity = hre.config.solidity.profiles.default?.compilers[0]
+  if (solidity === undefined) throw new CommandError('hardhat.config.ts has no compiler')
+  const forwarder = forwarderOf(address)
+  const deployment = {
+    chainId: Number(chainId),
+    address,
+    block,
+    transaction,
+    codeHash: keccak256(await provider.getCode(address)),
+    forwarder,
+    forwarderCodeHash: keccak256(await provider.getCode(forwarder)),
+    admin,
+    adminDelay,
+    compiler: {
+      solc: solidity.version,
+      evmVersion: solidity.settings.evmVersion,
+      viaIR: solidity.settings.viaIR,
+      optimizerRuns: solidity.settings.optimizer.runs,
+    },
+    commit: commit(),
+  }
+  writeDeployment(deployment, input)
+}
+
+/** The proxy swallows the reason of a failure, so the creation is simulated without it first. */
+async function tryDirectly({ provider, payer, initCode, artifact }: Plan): Promise<void> {
+  try {
+    await provider.call({ from: payer, data: initCode })
+  } catch (cause) {
+    throw new CommandError(
+      `the deployment would fail: ${reasonOf(cause, new Interface(artifact.abi))}`,
+      {
+        cause,
+      },
+    )
+  }
+}
+
+/** @returns The commit of this checkout; `unknown` outside git, as in a container. */
+function commit(): string {
+  const cwd = new URL('..', import.meta.url)
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim()
+  const sources = ['contracts', 'hardhat.config.ts', 'package-lock.json']
+  try {
+    const dirty = git('status', '--porcelain', '--', ...sources) !== ''
+    return git('rev-parse', 'HEAD') + (dirty ? ', changed' : '')
+  } catch {
+    return 'unknown'
+  }
+}
+
+await runCommand('deploy', main)

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Hex } from '#document/hex.ts'
+import { makeKey } from '#keys/keys.ts'
+import { copyFiles, readBackup } from '#operate/backup/contents.ts'
+import { fingerprintsOf } from '#settings/secrets.ts'
+import { openDatabase } from '#store/sqlite/database.ts'
+import { openKeyStore } from '#store/sqlite/key-store.ts'
+import { randomKey } from '../support/stack.ts'
+
+const SCRIPT = new URL('../../operate/backup/backup.ts', import.meta.url)
+
+let dir: string
+let dataDir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'backup-'))
+  dataDir = join(dir, 'data')
+  mkdirSync(join(dataDir, 'secrets'), { recursive: true })
+})
+afterEach(() => {
+  rmSync(dir, { recursive: true })
+})
+
+async function bind(...secrets: Hex[]): Promise<void> {
+  const database = openDatabase(join(dataDir, 'gateway.db'))
+  const fingerprints = fingerprintsOf(secrets)
+  database.bindTo({ registry: 'eip155:1:0xab', issuerId: 1, fingerprints })
+  await database.close()
+}
+
+async function backUp(to: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT.pathname, join(dir, to)], {
+    env: { DATA_DIR: dataDir },
+  })
+  return stdout
+}
+
+test('behavior: a secret that is a link is copied as a file, for this user alone', async () => {
+  const secret = randomKey()
+  await bind(secret)
+  const mounted = join(dir, 'mounted')
+  writeFileSync(mounted, secret, { mode: 0o644 })
+  symlinkSync(mounted, join(dataDir, 'secrets', 'issuer.secret'))
+  expect(await backUp('copy')).toContain('It contains the issuer secret')
+  rmSync(mounted)
+  const copy = join(dir, 'copy', 'secrets', 'issuer.secret')
+  expect(readFileSync(copy, 'utf8')).toBe(secret)
+  expect(statSync(copy).mode & 0o777).toBe(0o600)
+  const { files } = await readBackup(join(dir, 'copy'))
+  expect(Object.keys(files)).toEqual(['gateway.db', 'secrets/issuer.secret'])
+})
+
+test('behavior: it is not said to hold the issuer secret when some are in the settings', async () => {
+  const [old, added] = [randomKey(), randomKey()]
+  writeFileSync(join(dataDir, 'secrets', 'issuer.key'), randomKey())
+  await bind(old)
+  expect(await backUp('without')).toContain('not every issuer secret')
+  writeFileSync(join(dataDir, 'secrets', 'issuer.secret'), old)
+  expect(await backUp('with')).toContain('It contains the issuer secret')
+  await bind(added, old)
+  expect(await backUp('rotated')).toContain('not every issuer secret')
+})
+
+test('error: refuses a backup with a link in it', async () => {
+  await bind(randomKey())
+  await backUp('copy')
+  symlinkSync(dataDir, join(dir, 'copy', 'secrets'))
+  await expect(readBackup(join(dir, 'copy'))).rejects.toThrow('secrets is not a file')
+})
+
+test('behavior: files that others could read are restored for this user alone', () => {
+  const from = join(dir, 'from')
+  const to = join(dir, 'to')
+  mkdirSync(join(from, 'secrets'), { recursive: true })
+  mkdirSync(to)
+  writeFileSync(join(from, 'secrets', 'issuer.key'), 'x', { mode: 0o644 })
+  copyFiles(from, to, ['secrets/issuer.key'])
+  const folder = join(to, 'secrets')
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  expect(statSync(join(folder, 'issuer.key')).mode & 0o777).toBe(0o600)
+})
+
+test('behavior: the API keys are copied whole while another process has them open', async () => {
+  await bind(randomKey())
+  const store = openKeyStore(join(dataDir, 'keys.db'))
+  const { key } = makeKey({ scopes: ['verify'], tenant: 'default' })
+  await store.put(key)
+  await backUp('copy')
+  store.close()
+  const { files } = await readBackup(join(dir, 'copy'))
+  expect(Object.keys(files)).toEqual(['gateway.db', 'keys.db'])
+  const restored = openKeyStore(join(dir, 'copy', 'keys.db'))
+  expect(await restored.list()).toEqual([key])
+  restored.close()
+})

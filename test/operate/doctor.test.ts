@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Wallet } from 'ethers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseRegistryId } from '#document/registry-id.ts'
+import { remoteIdentity } from '#operate/identity.ts'
+import { readConfig } from '#settings/config.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
+import { run } from '../support/docreg.ts'
+import { patient } from '../support/patient.ts'
+import { randomKey } from '../support/stack.ts'
+import { deployRegistry, transact } from '../support/transact.ts'
+
+const COMMAND = fileURLToPath(new URL('../../operate/doctor.ts', import.meta.url))
+
+let folder: string
+let anvil: AnvilNode
+let env: Record<string, string>
+const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey() }
+let send: (key: keyof typeof keys, name: string, args: unknown[]) => Promise<unknown>
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+  anvil = await startAnvilNode(folder, [], 1)
+  for (const key of Object.values(keys))
+    await anvil.request('anvil_setBalance', new Wallet(key).address, '0x56bc75e2d63100000')
+  const provider = patient(createFetchProvider(anvil.url))
+  const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
+  send = (key, name, args) => transact(provider, registry, keys[key], name, args)
+  env = {
+    ...{ RPC_URL: anvil.url, REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_ID: '1' },
+    ...{ ISSUER_SECRET: randomKey(), ISSUER_KEY: keys.issuer, DATA_DIR: join(folder, 'data') },
+    BASE_URL: 'http://127.0.0.1:1',
+  }
+})
+afterAll(async () => {
+  await anvil?.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+type Finding = { check: string; outcome: string; message: string; advice?: string }
+
+async function doctor(more: Record<string, string> = {}) {
+  const { stdout, code } = await run(process.execPath, [COMMAND, '--json'], {
+    env: { ...env, ...more },
+  })
+  const findings: Finding[] = JSON.parse(stdout)
+  const badOf = (outcome: string) =>
+    findings.filter((one) => one.outcome === outcome).map(({ check }) => check)
+  return { findings, code, fails: badOf('fail'), warns: badOf('warn'), stdout }
+}
+
+test('default: finds nothing that fails in a good installation', async () => {
+  const { fails, warns, code, findings } = await doctor()
+  expect(fails).toEqual([])
+  expect(warns).toEqual(['registry', 'service'])
+  expect(findings.every(({ outcome, advice }) => outcome === 'ok' || advice !== undefined)).toBe(
+    true,
+  )
+  expect(code).toBe(0)
+})
+
+test('behavior: names an endpoint that is down without its key, and a registry that is not there', async () => {
+  const down = await doctor({ RPC_URL: `${anvil.url},http://127.0.0.1:1/v2/secret-key` })
+  expect(down.fails).toEqual(['endpoints'])
+  expect(down.stdout).not.toContain('secret-key')
+  const elsewhere = await doctor({ REGISTRY_ADDRESS: `0x${'12'.repeat(20)}` })
+  expect(elsewhere.fails).toEqual(expect.arrayContaining(['registry', 'account']))
+  expect([down.code, elsewhere.code]).toEqual([1, 1])
+})
+
+test('error: lists several recorded registries of the chain, and takes the only one', async () => {
+  const chainId = 7_700_006
+  const records = fileURLToPath(new URL(`../../deployments/${chainId}/`, import.meta.url))
+  const node = await startAnvilNode(folder, ['--chain-id', `${chainId}`], 1)
+  const addresses = ['12', '34'].map((byte) => `0x${byte.repeat(20)}`)
+  const record = (address = '') =>
+    writeFileSync(
+      join(records, `${address}.json`),
+      JSON.stringify({ codeHash: `0x${'00'.repeat(32)}`, block: 1 }),
+    )
+  const unnamed = { RPC_URL: node.url, REGISTRY_ADDRESS: '' }
+  const identity = () => remoteIdentity(readConfig({ ...env, ...unnamed }), () => {})
+  const problem = async () => {
+    const { findings } = await doctor(unnamed)
+    return findings.find(({ check }) => check === 'registry')?.message
+  }
+  try {
+    mkdirSync(records)
+    await expect(identity()).rejects.toThrow(`deployments/ has no registry of chain ${chainId}`)
+    expect(await problem()).toBe(`deployments/ has no registry of chain ${chainId}`)
+    record(addresses[0])
+    const { registry, rpc } = await identity()
+    await rpc.close()
+    expect(registry).toBe(`eip155:${chainId}:${addresses[0]}`)
+    record(addresses[1])
+    await expect(identity()).rejects.toThrow(addresses.join(', '))
+    expect(await problem()).toContain(addresses.join(', '))
+  } finally {
+    rmSync(records, { recursive: true })
+    await node.kill()
+  }
+})
+
+test('behavior: sees an account without the permission, one that manages, and a recovery', async () => {
+  expect((await doctor({ ISSUER_KEY: randomKey() })).fails).toEqual(['account'])
+  const manager = await doctor({ ISSUER_KEY: keys.manager })
+  expect(manager.warns).toContain('account')
+  await send('admin', 'proposeAccount', [1, new Wallet(keys.admin).address])
+  expect((await doctor()).fails).toEqual(['recovery'])
+})
+
+test('error: names every bad setting', async () => {
+  const { findings, fails } = await doctor({ PORT: 'x', ISSUER_ID: 'none' })
+  expect(fails).toEqual(['settings', 'settings'])
+  expect(findings.map(({ message }) => message).join()).toMatch(/PORT[\s\S]*ISSUER_ID/)
+})

@@ -1,0 +1,490 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { ensureSecret } from '#operate/secrets.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { localAnvil } from '../support/anvil.ts'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
+import { freePort, serveHttp } from '../support/http.ts'
+import { ADA, randomKey } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+
+const KEY = 'a-first-key-given-from-outside'
+
+let dataDir: string
+let env: Record<string, string>
+let url: string
+let running: Run | undefined
+
+type Run = { child: ChildProcess; output: () => string; ended: Promise<number> }
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const [port, chainPort] = [await freePort(), await freePort()]
+  url = `http://127.0.0.1:${port}`
+  env = { PORT: `${port}`, CHAIN_PORT: `${chainPort}`, DATA_DIR: dataDir }
+})
+afterEach(async () => {
+  if (running?.child.exitCode === null) {
+    await ready()
+    await stop('SIGTERM')
+  }
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+function anvilOf(dir: string): number {
+  const anvil = localAnvil(join(dir, 'chain'))
+  if (anvil === undefined) throw new Error(`no Anvil runs for ${dir}`)
+  return anvil.pid
+}
+
+/** `npm start` as a process group of its own, as a shell would. */
+function start(more: Record<string, string> = {}): Run {
+  const child = spawn('npm', ['start'], {
+    detached: true,
+    // Nothing else of this process: Vitest sets a BASE_URL of its own.
+    env: { ...COMPILE_CACHE, PATH: process.env.PATH, HOME: process.env.HOME, ...env, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk) => {
+      text += chunk
+    })
+  const ended = new Promise<number>((resolve) => {
+    child.on('close', (code) => resolve(code ?? -1))
+  })
+  running = { child, output: () => text, ended }
+  return running
+}
+
+async function ready(at = url): Promise<void> {
+  await expect
+    .poll(
+      () =>
+        fetch(`${at}/readyz`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      { interval: 50 },
+    )
+    .toBe(200)
+}
+
+const group = (run = running) => -(run?.child.pid ?? Number.NaN)
+
+/** @returns Its exit code. */
+async function stop(signal: NodeJS.Signals, run = running): Promise<number | undefined> {
+  process.kill(group(run), signal)
+  return run?.ended
+}
+
+async function issue(key = KEY, fields: object = ADA, { at = url, headers = {} } = {}) {
+  const response = await fetch(`${at}/v1/documents`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: JSON.stringify(fields),
+  })
+  return ((await response.json()) as { data: Record<string, string> }).data
+}
+
+async function verify(publicId = '', key = KEY, at = url) {
+  const response = await fetch(`${at}/v1/verify?publicId=${publicId}`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const { data } = (await response.json()) as {
+    data: { status: string; blockchainProof: object }
+  }
+  return data
+}
+
+async function chainAnswers(): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${env.CHAIN_PORT}`, { method: 'POST' }).then(
+    () => true,
+    () => false,
+  )
+}
+
+test('default: starts, prints what to paste, stops, starts again and finds everything', async () => {
+  const first = start()
+  await ready()
+  // The output is no terminal: the key is in a file of its owner, and nowhere in the output.
+  const file = join(dataDir, 'first-api-key')
+  const key = readFileSync(file, 'utf8').trim()
+  expect(key).toMatch(/^drk_/)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(first.output()).not.toContain('drk_')
+  const given = /^ *(export API_KEY=.*)$/m.exec(first.output())?.[1]
+  expect(given).toBe(`export API_KEY=$(cat '${file}')`)
+  const printed = first.output().split('\n')
+  const commands = printed.filter((line) => /^ {2,}\S.*(curl|"|')/.test(line))
+  const pasted = await paste(`${given}\n${commands.join('\n')}`)
+  expect(pasted).toContain('"valid":true')
+  const { publicId } = await issue(key)
+  const { blockchainProof } = await verify(publicId, key)
+  await stop('SIGTERM')
+  expect(await chainAnswers()).toBe(false)
+
+  const second = start()
+  await ready()
+  expect(second.output()).not.toContain('drk_')
+  expect(readFileSync(file, 'utf8').trim()).toBe(key)
+  expect(second.output()).toContain('$API_KEY')
+  expect(await verify(publicId, key)).toMatchObject({
+    status: 'valid',
+    blockchainProof: { ...blockchainProof, finality: expect.any(String) },
+  })
+})
+
+function paste(command: string): Promise<string> {
+  const shell = spawn('sh', ['-c', command], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let output = ''
+  shell.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  return new Promise((resolve) => {
+    shell.on('close', () => resolve(output))
+  })
+}
+
+test('behavior: keeps what it answered through kill -9 of the whole group, four times in a row', async () => {
+  const issued: { publicId: string; proof: object }[] = []
+  for (let i = 0; i < 4; i++) {
+    start({ API_KEY: KEY })
+    await ready()
+    const { publicId = '' } = await issue()
+    await stop('SIGKILL')
+    issued.push({ publicId, proof: {} })
+  }
+  start({ API_KEY: KEY })
+  await ready()
+  for (const { publicId } of issued) expect((await verify(publicId)).status).toBe('valid')
+})
+
+test('behavior: a repeat after a restart is marked as one', async () => {
+  const repeat = async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const { status, headers } = await fetch(`${url}/v1/documents`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'across-a-restart',
+      },
+      body: JSON.stringify(ADA),
+    })
+    await stop('SIGTERM')
+    return [status, headers.get('idempotency-replayed')]
+  }
+  expect(await repeat()).toEqual([201, null])
+  expect(await repeat()).toEqual([201, 'true'])
+})
+
+test('behavior: nothing that was answered is lost when Anvil is killed too', async () => {
+  start({ API_KEY: KEY })
+  await ready()
+  const { publicId } = await issue()
+  const { blockchainProof } = await verify(publicId)
+  process.kill(anvilOf(dataDir), 'SIGKILL')
+  await stop('SIGKILL')
+  start({ API_KEY: KEY })
+  await ready()
+  expect((await verify(publicId)).blockchainProof).toMatchObject({
+    ...blockchainProof,
+    finality: expect.any(String),
+  })
+})
+
+test.each([
+  [{ WAIT_SECONDS: '1', RPC_TIMEOUT_SECONDS: '60' }, 202],
+  [{ RPC_TIMEOUT_SECONDS: '1' }, 503],
+])('behavior: Anvil hangs, every request is answered in time with %o', async (more, issued) => {
+  start({ API_KEY: KEY, ...more })
+  await ready()
+  const { publicId = '' } = await issue()
+  const statusOf = (path: string, body?: object, headers?: object) =>
+    fetch(`${url}/v1/${path}`, {
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    }).then(({ status }) => status)
+  const pid = anvilOf(dataDir)
+  process.kill(pid, 'SIGSTOP')
+  const began = performance.now()
+  const statuses = await Promise.all([
+    statusOf(`verify?publicId=${publicId}`),
+    statusOf(`documents/${publicId}`),
+    statusOf(`documents/${publicId}/bundle`),
+    statusOf(`documents/${publicId}/revoke`, {}),
+    statusOf('documents', ADA, { 'idempotency-key': 'hung' }),
+    statusOf('documents', ADA),
+  ])
+  const took = performance.now() - began
+  process.kill(pid, 'SIGCONT')
+  expect(statuses).toEqual([503, 503, 503, 503, 503, issued])
+  // The other of the two limits is 60 s, or 15 s by default.
+  expect(took).toBeLessThan(12_000)
+  await ready()
+  expect((await verify(publicId)).status).toBe('valid')
+})
+
+describe('stopping', () => {
+  test.each([
+    ['SIGINT', 1],
+    ['SIGINT', 2],
+    ['SIGTERM', 1],
+    ['SIGHUP', 1],
+  ] as const)('behavior: %s to the group, %i times', async (signal, times) => {
+    start({ API_KEY: KEY })
+    await ready()
+    const { publicId } = await issue()
+    for (let i = 1; i < times; i++) process.kill(group(), signal)
+    await stop(signal)
+    expect(await chainAnswers()).toBe(false)
+    start({ API_KEY: KEY })
+    await ready()
+    expect((await verify(publicId)).status).toBe('valid')
+  })
+
+  test('behavior: a client that never ends its request does not hold it up', async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const dribble = httpRequest(`${url}/v1/documents`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        'content-length': 1000,
+      },
+    })
+    dribble.on('error', () => {})
+    dribble.write('{')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await stop('SIGINT')
+    expect(await chainAnswers()).toBe(false)
+  })
+
+  test('behavior: SIGTERM to npm alone stops the service too', async () => {
+    const { child, ended } = start({ API_KEY: KEY })
+    await ready()
+    child.kill('SIGTERM')
+    await ended
+    await expect.poll(chainAnswers).toBe(false)
+  })
+})
+
+describe('what is kept', () => {
+  test('behavior: nobody else may read it', async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    for (const name of ['secrets/issuer.key', 'secrets/issuer.secret', 'keys.db', 'gateway.db'])
+      expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0)
+    expect(readFileSync(join(dataDir, 'keys.db'), 'latin1')).not.toContain(KEY)
+  })
+
+  test('behavior: prints no key, secret or publicId', async () => {
+    const { output } = start({ API_KEY: KEY, LOG_LEVEL: 'debug' })
+    await ready()
+    const subjectName = 'Nobody Printed This'
+    const { publicId = '' } = await issue(KEY, { ...ADA, subjectName })
+    await verify(publicId)
+    await fetch(`${url}/qr/${publicId}`)
+    await fetch(`${url}/qr/${publicId.slice(0, -1)}2`)
+    await fetch(`${url}/v1/documents/${publicId}`)
+    await stop('SIGTERM')
+    const secret = readFileSync(join(dataDir, 'secrets/issuer.secret'), 'utf8')
+    for (const text of [KEY, secret.trim().slice(2), publicId, subjectName])
+      expect(output()).not.toContain(text)
+  })
+})
+
+describe('a copy of the data folder', () => {
+  test('behavior: started beside the service, each has its own chain and neither notices the other', async () => {
+    start({ API_KEY: KEY })
+    const live = running
+    await ready()
+    const { publicId: before } = await issue()
+    const anvil = anvilOf(dataDir)
+    const copy = `${dataDir}-copy`
+    onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
+    expect(spawnSync('cp', ['-r', dataDir, copy]).status).toBe(0)
+    const port = await freePort()
+    const drill = start({
+      API_KEY: KEY,
+      DATA_DIR: copy,
+      PORT: String(port),
+      CHAIN_PORT: String(await freePort()),
+    })
+    running = live
+    const at = `http://127.0.0.1:${port}`
+    await ready(at)
+    expect(anvilOf(copy)).not.toBe(anvil)
+    expect((await verify(before, KEY, at)).status).toBe('valid')
+
+    const { publicId: ofTheDrill } = await issue(KEY, ADA, { at })
+    const { publicId: ofTheService } = await issue()
+    expect((await verify(ofTheDrill, KEY, at)).status).toBe('valid')
+    expect((await verify(ofTheDrill)).status).toBe('not_issued')
+    expect((await verify(ofTheService)).status).toBe('valid')
+    expect(await stop('SIGTERM', drill)).toBe(0)
+    expect(anvilOf(dataDir)).toBe(anvil)
+    expect((await verify((await issue()).publicId)).status).toBe('valid')
+    expect(live?.output()).not.toMatch(/Anvil|replay/i)
+    expect(await stop('SIGTERM', live)).toBe(0)
+    for (const dir of [dataDir, copy]) expect(localAnvil(join(dir, 'chain'))).toBeUndefined()
+  })
+
+  test('error: on the same ports it is refused, and the service goes on', async () => {
+    start({ API_KEY: KEY })
+    const live = running
+    await ready()
+    const anvil = anvilOf(dataDir)
+    const copy = `${dataDir}-copy`
+    onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
+    spawnSync('cp', ['-r', dataDir, copy])
+    const drill = start({ API_KEY: KEY, DATA_DIR: copy })
+    running = live
+    expect(await drill.ended).toBe(1)
+    expect(drill.output()).toContain('CHAIN_PORT')
+    expect(anvilOf(dataDir)).toBe(anvil)
+    expect((await verify((await issue()).publicId)).status).toBe('valid')
+  })
+})
+
+describe('a data folder belongs to a registry, an issuer and a secret', () => {
+  const IDEMPOTENT = { headers: { 'idempotency-key': 'once' } }
+
+  async function issueOnce(): Promise<string> {
+    start({ API_KEY: KEY })
+    await ready()
+    const { publicId = '' } = await issue(KEY, ADA, IDEMPOTENT)
+    return publicId
+  }
+
+  test('error: another issuer secret is refused and named, and the folder stays as it was', async () => {
+    const publicId = await issueOnce()
+    await stop('SIGTERM')
+    const { output, ended } = start({
+      API_KEY: KEY,
+      ISSUER_SECRET: randomKey(),
+    })
+    expect(await ended).toBe(1)
+    expect(output()).toMatch(/cannot start:\n {2}DATA_DIR belongs to another gateway/)
+    expect(output()).toMatch(
+      /issuer secret with the fingerprint 0x[0-9a-f]{16}… is missing .*ISSUER_SECRET/,
+    )
+    expect(output()).not.toMatch(/ at |0x[0-9a-f]{64}/)
+    expect(await chainAnswers()).toBe(false)
+
+    start({ API_KEY: KEY })
+    await ready()
+    expect((await issue(KEY, ADA, IDEMPOTENT)).publicId).toBe(publicId)
+    expect((await verify(publicId)).status).toBe('valid')
+  })
+
+  test('error: another registry is refused and named', async () => {
+    await issueOnce()
+    await stop('SIGTERM')
+    rmSync(join(dataDir, 'secrets', 'admin.key'))
+    const { output, ended } = start({ API_KEY: KEY })
+    expect(await ended).toBe(1)
+    expect(output()).toMatch(/registry is eip155:31337:0x\w+, not eip155:31337:0x\w+: set RPC_URL/)
+    expect(output()).not.toContain('issuer secret')
+  })
+
+  test('behavior: another account of the same issuer goes on with it', async () => {
+    const publicId = await issueOnce()
+    const key = randomKey()
+    const [, registry = ''] = /registry {2}(\S+)/.exec(running?.output() ?? '') ?? []
+    const managerKey = ensureSecret(dataDir, 'manager.key')
+    const chain = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
+    await transact(chain, registry, managerKey, 'addAccount', [1, new Wallet(key).address, 3])
+    await stop('SIGTERM')
+
+    start({ API_KEY: KEY, ISSUER_KEY: key })
+    await ready()
+    expect((await issue(KEY, ADA, IDEMPOTENT)).publicId).toBe(publicId)
+    expect((await verify((await issue()).publicId)).status).toBe('valid')
+  })
+})
+
+describe('cannot start', () => {
+  test('error: every bad variable is named', async () => {
+    const { output, ended } = start({
+      PORT: 'http',
+      RPC_URL: 'ftp://node',
+      ISSUER_KEY: 'secret-in-the-wrong-form',
+      API_KEY: 'not a token',
+    })
+    expect(await ended).toBe(1)
+    for (const name of ['PORT', 'RPC_URL', 'ISSUER_KEY', 'API_KEY'])
+      expect(output()).toContain(name)
+    expect(output()).not.toContain('secret-in-the-wrong-form')
+  })
+
+  test('error: refuses another chain without the secrets for it', async () => {
+    const { output, ended } = start({ RPC_URL: 'http://127.0.0.1:1' })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('ISSUER_KEY is required')
+    expect(output()).toContain('ISSUER_SECRET is required')
+  })
+
+  test('error: refuses another issuer than that of the local chain', async () => {
+    const { output, ended } = start({ ISSUER_ID: '2' })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('ISSUER_ID must be 1')
+  })
+
+  test('error: refuses a CHAIN_PORT that another program uses', async () => {
+    const stranger = await serveHttp((_, response) => response.end('hello'))
+    const { port } = new URL(stranger.url)
+    const { output, ended } = start({ CHAIN_PORT: port })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('CHAIN_PORT')
+    await stranger.close()
+  })
+
+  test('error: refuses a PORT that another program uses', async () => {
+    const stranger = await serveHttp((_, response) => response.end('hello'))
+    const { port } = new URL(stranger.url)
+    const { output, ended } = start({ PORT: port })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('set PORT')
+    expect(output()).not.toContain('at ')
+    expect(await chainAnswers()).toBe(false)
+    await stranger.close()
+    // The key was not shown, so it must not have been made.
+    expect(existsSync(join(dataDir, 'first-api-key'))).toBe(false)
+    const again = start()
+    await ready()
+    expect(again.output()).toContain('export API_KEY=')
+  })
+
+  test('error: refuses a second start with the same DATA_DIR', async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const first = running
+    const second = start({
+      PORT: String(await freePort()),
+      CHAIN_PORT: String(await freePort()),
+    })
+    expect(await second.ended).toBe(1)
+    expect(second.output()).toMatch(/DATA_DIR|data folder|already/i)
+    running = first
+    expect((await issue()).status).toBe('valid')
+  })
+})

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { simulateYear } from '#tools/capacity/year.ts'
+import { root } from '../docs/markdown.ts'
+
+const HOURS = 8_760
+
+const run = (...args: string[]) =>
+  spawnSync(process.execPath, [join(root, 'tools/capacity.ts'), ...args], { encoding: 'utf8' })
+
+test('default: the tables of docs/scale.md are what the command prints', () => {
+  const page = readFileSync(join(root, 'docs/scale.md'), 'utf8')
+  const { stdout } = run()
+  expect(stdout).toMatch(/^\| documents a year /)
+  expect(page).toContain(`<!-- capacity -->\n${stdout}\n`)
+})
+
+test('default: nothing waits when the chain takes the busiest hour', () => {
+  const { busiest } = simulateYear(1_000_000, Number.MAX_VALUE)
+  expect(busiest).toBeGreaterThan(1_000_000 / HOURS / 3600)
+  expect(simulateYear(1_000_000, busiest * 3600).longestDelay).toBe(0)
+})
+
+test('behavior: the season waits when the chain takes more than a year, but not the busiest hour', () => {
+  const delay = simulateYear(1_000_000, (1_000_000 / HOURS) * 2).longestDelay ?? Number.NaN
+  expect(delay).toBeGreaterThan(1)
+  expect(delay).toBeLessThan(HOURS)
+})
+
+test('behavior: the queue grows when the chain takes less than a year brings', () => {
+  expect(simulateYear(1_000_000, (1_000_000 / HOURS) * 0.9).longestDelay).toBeUndefined()
+})
+
+test('args: a chain with more gas moves its limit, and nothing else', () => {
+  const [small, large] = [run(), run('--gas-limit', '120')].map(({ stdout }) =>
+    stdout.split('\n').filter((line) => line.includes('gateway, busy') || line.includes('10 % of')),
+  )
+  const isGateway = (line: string) => line.includes('gateway')
+  expect(large?.filter(isGateway)).toEqual(small?.filter(isGateway))
+  expect(large).not.toEqual(small)
+})
+
+test('error: an option that is not a number above 0 is refused by name', () => {
+  const { status, stderr } = run('--share', '0')
+  expect(status).toBe(64)
+  expect(stderr).toBe('--share must be a number above 0\n')
+})

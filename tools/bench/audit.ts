@@ -1,0 +1,119 @@
+// `node tools/bench/audit.ts`: measures `docreg audit` and `docreg export` at a geth, with more and more
+// documents that were issued alone, and prints the table of docs/performance.md.
+//
+//   --documents N,N,N  how many (10,000, 100,000 and 300,000)
+//   --no-export        audits only
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Wallet } from 'ethers'
+import type { Hex } from '#document/hex.ts'
+import { MAX_BATCH } from '#engine/batch.ts'
+import { DOCREG } from '#test/support/docreg.ts'
+import { gethBinary } from '#test/support/geth.ts'
+import { type BenchChain, startGethChain } from './chain.ts'
+import { inFolder } from './measure.ts'
+import { type Usage, usageOf } from './processes.ts'
+import { placeOf, readSetting, table } from './report.ts'
+import { signIssues } from './sign-issues.ts'
+
+const IN_FLIGHT = 16
+const POLL_MS = 20
+
+const { values } = parseArgs({
+  allowNegative: true,
+  options: {
+    documents: { type: 'string', default: '10000,100000,300000' },
+    export: { type: 'boolean', default: true },
+  },
+})
+const sizes = values.documents.split(',').map(Number)
+
+/** Issues documents with random hashes, in transactions of the gateway's size. */
+async function issueMore({ rpc, registry, issuerKey }: BenchChain, count: number): Promise<void> {
+  const wallet = new Wallet(issuerKey)
+  const request = <T>(method: string, ...params: unknown[]) =>
+    rpc.request({ method, params }) as Promise<T>
+  const mined = async () =>
+    Number(await request<Hex>('eth_getTransactionCount', wallet.address, 'latest'))
+  const first = await mined()
+  const last = first + Math.ceil(count / MAX_BATCH)
+  for (let nonce = first; nonce < last; nonce++) {
+    const size = Math.min(MAX_BATCH, count - (nonce - first) * MAX_BATCH)
+    const raw = await signIssues(wallet, { registry, nonce, size, maxFeePerGas: 10n ** 11n })
+    await request('eth_sendRawTransaction', raw)
+    while (nonce - (await mined()) >= IN_FLIGHT) await sleep(POLL_MS)
+  }
+  while ((await mined()) < last) await sleep(POLL_MS)
+}
+
+type Run = Usage & { seconds: number }
+
+/** Runs the command as `npx docreg` does. @returns Its time, processor time and peak of resident memory. */
+async function runDocreg(...args: string[]): Promise<Run> {
+  const start = performance.now()
+  const child = spawn(process.execPath, ['--max-semi-space-size=4', DOCREG, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { DOCREG_CONFIG: '/dev/null' },
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  let usage: Usage = { cpu: 0, peak: 0 }
+  const poll = setInterval(() => {
+    const now = usageOf(child.pid)
+    // A process that has just ended has no memory.
+    if (now && now.peak > 0) usage = now
+  }, POLL_MS)
+  const [code] = await once(child, 'close')
+  clearInterval(poll)
+  if (code !== 0) throw new Error(`docreg ${args[0]} ended with ${code}: ${output}`)
+  return { ...usage, seconds: (performance.now() - start) / 1000 }
+}
+
+async function measure(
+  { url, registry }: BenchChain,
+  folder: string,
+): Promise<[name: string, run: Run][]> {
+  const at = ['--issuer', '1', '--rpc', url, '--registry', registry, '--timeout', '60']
+  const out = join(folder, 'audit')
+  const runs: [string, Run][] = [
+    ['audit', await runDocreg('audit', ...at, '--out', out)],
+    ['audit, with the events of the first', await runDocreg('audit', ...at, '--out', out)],
+  ]
+  if (values.export)
+    runs.push(['export', await runDocreg('export', ...at, '--out', join(folder, 'list.ndjson'))])
+  return runs
+}
+
+const geth = await gethBinary()
+if (geth === undefined) throw new Error('this benchmark needs geth')
+const setting = readSetting(`node tools/bench/audit.ts ${process.argv.slice(2).join(' ')}`.trim())
+const rows: string[][] = []
+await inFolder(async (dataDir) => {
+  const chain = await startGethChain(geth, dataDir)
+  try {
+    let issued = 0
+    for (const size of sizes) {
+      await issueMore(chain, size - issued)
+      issued = size
+      await inFolder(async (folder) => {
+        for (const [name, { seconds, cpu, peak }] of await measure(chain, folder)) {
+          const load = loadavg()[0] ?? 0
+          const figures = [seconds, cpu, peak / 2 ** 20, load].map((one) => one.toFixed(1))
+          rows.push([size.toLocaleString('en'), name, ...figures])
+          console.error(rows.at(-1)?.join(' · '))
+        }
+      })
+    }
+  } finally {
+    await chain.stop()
+  }
+})
+
+const head = ['documents', 'command', 'seconds', 'processor seconds', 'MiB', 'load']
+console.log(`${placeOf(setting)}\n\n${table(head, rows)}`)

@@ -1,0 +1,58 @@
+// `node scripts/run.mjs tools/bench/before.ts FOLDER`: measures whether issuing has become slower since
+// an older commit. FOLDER is a checkout of that commit, set up:
+//
+//   git worktree add FOLDER COMMIT
+//   cd FOLDER && node scripts/run.mjs     (in older ones: node scripts/bootstrap.mjs)
+//
+// It measures both in turn, since the speed of a machine changes from minute to minute.
+//
+//   --documents N     documents a run, at most (15000)
+//   --seconds S       seconds a run, at most (10)
+//   --rounds R        runs of each (5)
+//   --connections C   a list (200,500)
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { MeasureOptions } from './before/measure.ts'
+import { measureEcho, type Row } from './measure.ts'
+import { runScript } from './processes.ts'
+import { median } from './quantile.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    documents: { type: 'string', default: '15000' },
+    seconds: { type: 'string', default: '10' },
+    rounds: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '200,500' },
+  },
+})
+const [older] = positionals
+if (older === undefined) throw new Error('name the folder of a checkout')
+const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
+const checkouts = { before: older, now: fileURLToPath(new URL('../..', import.meta.url)) }
+
+/** Connections of the bare Hono server that issuing is compared with. */
+const ECHO_CONNECTIONS = 200
+
+async function compareAt(connections: number, echo: Row): Promise<void> {
+  const rows: Record<keyof typeof checkouts, Row[]> = { before: [], now: [] }
+  for (let round = 0; round < Number(values.rounds); round++)
+    for (const which of ['before', 'now'] as const) {
+      const options: MeasureOptions = { checkout: checkouts[which], connections, ...limits }
+      const row = await runScript<Row>('tools/bench/before/measure.ts', options)
+      rows[which].push(row)
+      console.log(
+        `${connections} connections, ${which}: ${row.perSecond.toFixed(0)} a second, gateway ${row.gatewayCpu?.toFixed(0)} µs, Anvil ${row.anvilCpu?.toFixed(0)} µs, ${row.failures} failed`,
+      )
+    }
+  const speed = (which: keyof typeof rows) => median(rows[which].map(({ perSecond }) => perSecond))
+  const cost = (which: keyof typeof rows) =>
+    median(rows[which].map(({ gatewayCpu }) => gatewayCpu ?? Number.NaN))
+  console.log(
+    `${connections} connections, medians: ${speed('now').toFixed(0)} a second ÷ ${speed('before').toFixed(0)} before = ${(speed('now') / speed('before')).toFixed(2)}, ÷ echo = ${(speed('now') / echo.perSecond).toFixed(3)}; gateway ${cost('now').toFixed(0)} µs ÷ ${cost('before').toFixed(0)} = ${(cost('now') / cost('before')).toFixed(2)}`,
+  )
+}
+
+const echo = await measureEcho(limits, ECHO_CONNECTIONS)
+console.log(`bare Hono, echo of a POST: ${echo.perSecond.toFixed(0)} a second`)
+for (const connections of values.connections.split(',')) await compareAt(Number(connections), echo)

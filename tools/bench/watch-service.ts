@@ -1,0 +1,118 @@
+// `API_KEY=… node tools/bench/watch-service.ts URL`: what clients of a running service notice while
+// somebody stops one of its parts. Issues and verifies at a steady rate, repeats what was not
+// acknowledged with the same Idempotency-Key, and in the end verifies every acknowledged document.
+//
+//   --seconds S   (40)
+//   --rate N      requests a second, of each kind (10)
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Agent, request } from 'undici'
+
+const RETRY_INTERVAL_MS = 250
+const ANSWER_TIMEOUT_MS = 20_000
+const MAX_REPEATS = 400
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '40' }, rate: { type: 'string', default: '10' } },
+})
+const origin = positionals[0] ?? 'http://127.0.0.1:3000'
+// A proxy under test has a certificate that nobody signed.
+const dispatcher = new Agent({
+  connect: { rejectUnauthorized: false },
+  bodyTimeout: ANSWER_TIMEOUT_MS,
+  headersTimeout: ANSWER_TIMEOUT_MS,
+})
+
+type Answer = { status: number | string; data?: { publicId?: string; status?: string } }
+
+/** @returns The status, or the code of an error of the network. */
+async function ask(path: string, body?: object, key?: string): Promise<Answer> {
+  const authorization = `Bearer ${process.env.API_KEY ?? ''}`
+  try {
+    const answer = await request(new URL(path, origin), {
+      dispatcher,
+      headers: {
+        authorization,
+        ...(key && { 'content-type': 'application/json', 'idempotency-key': key }),
+      },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    const text = await answer.body.text()
+    return { status: answer.statusCode, ...(answer.statusCode < 300 && JSON.parse(text)) }
+  } catch (error) {
+    return { status: (error as { code?: string }).code ?? String(error) }
+  }
+}
+
+/** Counts answers, and the longest time without a good one. */
+function createCount() {
+  const answers = new Map<string, number>()
+  let goodAt = performance.now()
+  let longest = 0
+  return {
+    add(status: string, isGood: boolean) {
+      answers.set(status, (answers.get(status) ?? 0) + 1)
+      if (!isGood) return
+      longest = Math.max(longest, performance.now() - goodAt)
+      goodAt = performance.now()
+    },
+    toString: () =>
+      `${[...answers].map(([status, count]) => `${status}: ${count}`).join(', ')}; longest pause ${(longest / 1000).toFixed(1)} s`,
+  }
+}
+
+const issuing = createCount()
+const verifying = createCount()
+const acknowledged: string[] = []
+
+async function issueOne(number: number): Promise<void> {
+  const key = randomUUID()
+  const document = {
+    subjectName: 'Ada Lovelace',
+    subjectId: `${Date.now()}${number}`,
+    category: 'diploma',
+    issuedAt: '2026-01-31',
+  }
+  for (let repeat = 0; repeat < MAX_REPEATS; repeat++) {
+    const { status, data } = await ask('/v1/documents', document, key)
+    const isGood = status === 201 || status === 202
+    issuing.add(String(status), isGood)
+    if (isGood && data?.publicId) {
+      acknowledged.push(data.publicId)
+      return
+    }
+    if (status === 401 || status === 422) throw new Error(`answered ${status}`)
+    await sleep(RETRY_INTERVAL_MS)
+  }
+}
+
+async function verifyOne(publicId: string): Promise<void> {
+  const verdict = await verdictOf(publicId)
+  verifying.add(verdict, verdict === 'valid')
+}
+
+async function verdictOf(publicId: string): Promise<string> {
+  const { status, data } = await ask(`/v1/verify?publicId=${publicId}`)
+  return data?.status ?? String(status)
+}
+
+const running: Promise<void>[] = []
+const count = Number(values.seconds) * Number(values.rate)
+for (let number = 0; number < count; number++) {
+  running.push(issueOne(number))
+  const known = acknowledged[number % Math.max(1, acknowledged.length)]
+  if (known) running.push(verifyOne(known))
+  await sleep(1000 / Number(values.rate))
+}
+await Promise.all(running)
+console.log(`issuing: ${issuing}`)
+console.log(`verifying: ${verifying}`)
+
+const left = new Map<string, number>()
+for (const publicId of acknowledged) {
+  const verdict = await verdictOf(publicId)
+  left.set(verdict, (left.get(verdict) ?? 0) + 1)
+}
+console.log(`${acknowledged.length} acknowledged:`, Object.fromEntries(left))

@@ -1,0 +1,88 @@
+/**
+ * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then `npm run
+ * slither`. Slither cannot read Hardhat 3's build info, so it gets solc's standard JSON and npm's
+ * compiler. docs/contract.md answers its findings; a finding without an answer fails the command.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import hre from 'hardhat'
+import { writeSolc } from '#scripts/solc.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const directory = `${root}cache/slither`
+
+/** All sources that one imports, by their paths on disk. */
+function sources(
+  path: string,
+  found: Record<string, { content: string }> = {},
+): Record<string, { content: string }> {
+  if (path in found) return found
+  const content = readFileSync(root + path, 'utf8')
+  found[path] = { content }
+  for (const [, name = ''] of content.matchAll(/^(?:import|\}).*from "(.+)";$/gm)) {
+    const next = name.startsWith('@')
+      ? `node_modules/${name}`
+      : new URL(name, `file:///${path}`).pathname.slice(1)
+    sources(next, found)
+  }
+  return found
+}
+
+const compiler = hre.config.solidity.profiles.default?.compilers[0]
+mkdirSync(directory, { recursive: true })
+writeFileSync(
+  `${directory}/input.json`,
+  JSON.stringify({
+    language: 'Solidity',
+    sources: sources('contracts/DocumentRegistry.sol'),
+    settings: {
+      ...compiler?.settings,
+      remappings: ['@openzeppelin/=node_modules/@openzeppelin/'],
+      outputSelection: {
+        '*': {
+          '*': [
+            'abi',
+            'evm.bytecode',
+            'evm.deployedBytecode',
+            'evm.methodIdentifiers',
+            'userdoc',
+            'devdoc',
+          ],
+          '': ['ast'],
+        },
+      },
+    },
+  }),
+)
+const findings = `${directory}/findings.json`
+rmSync(findings, { force: true })
+const { error } = spawnSync(
+  'slither',
+  [
+    'cache/slither/input.json',
+    ...['--compile-force-framework', 'Solc-json'],
+    ...['--solc', writeSolc(directory)],
+    ...['--filter-paths', 'node_modules', '--json', findings],
+  ],
+  { cwd: root, stdio: 'inherit' },
+)
+if (error !== undefined) throw error
+
+interface Finding {
+  readonly check: string
+  readonly elements: readonly { readonly name: string }[]
+}
+const { results } = JSON.parse(readFileSync(findings, 'utf8')) as {
+  results: { detectors?: readonly Finding[] }
+}
+const rows = readFileSync(`${root}docs/contract.md`, 'utf8').split('\n')
+for (const { check, elements } of results.detectors ?? []) {
+  const name = elements[0]?.name ?? ''
+  const isAnswered = rows.some(
+    (row) => row.startsWith(`| ${check} |`) && row.includes(`\`${name}\``),
+  )
+  if (isAnswered) continue
+  console.error(`docs/contract.md does not answer ${check} in ${name}`)
+  process.exitCode = 1
+}
