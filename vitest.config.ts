@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { COMPILE_CACHE } from '#test/support/compile-cache.ts'
 
 /** They start services and nodes, so that they take longest. */
-const LONG = ['scripts', 'corpus', 'faults', 'examples', 'web']
+const LONG = ['operate', 'scripts', 'corpus', 'faults', 'examples', 'web']
 
 /** Starts long files first: otherwise one of them runs alone at the end. */
 class LongFirst extends BaseSequencer {

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMANDS } from '#cli/commands.ts'
 import { findConfigFile } from '#cli/config-file.ts'
+import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
 import { docreg, run } from '../support/docreg.ts'
 import { serveHttp } from '../support/http.ts'
-import vectors from '../vectors/documents.json' with { type: 'json' }
 
 let dir: string
 beforeAll(() => {

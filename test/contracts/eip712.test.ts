@@ -10,7 +10,7 @@ import {
 import { DELEGATE, freshRegistry, ISSUE, REVOKE } from '#scripts/fresh-registry.ts'
 
 /**
- * Forwarded calls: test/vectors/eip712.json was made by eth-account, and the forwarder on the chain
+ * Forwarded calls: corpus/vectors/eip712.json was made by eth-account, and the forwarder on the chain
  * carries it out.
  */
 interface Vector {
@@ -22,7 +22,7 @@ interface Vector {
   readonly signature: string
 }
 const vectors = JSON.parse(
-  readFileSync(new URL('../vectors/eip712.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../corpus/vectors/eip712.json', import.meta.url), 'utf8'),
 ) as {
   readonly key: string
   readonly account: string

@@ -11,7 +11,7 @@ import { formatServed, recordCases, servedFile } from '../support/corpus/served.
 import type { CorpusCase } from '../support/corpus/world.ts'
 
 const python = required(await pythonOfExamples())
-const SERVER = new URL('serve.py', import.meta.url).pathname
+const SERVER = new URL('../../corpus/serve.py', import.meta.url).pathname
 
 const cases = readCases()
 const names = cases.map(({ name }) => name)

@@ -240,7 +240,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
     because: 'it needs npm; test/scripts/package.test.ts uses the package',
   },
   {
-    page: 'test/corpus/README.md',
+    page: 'corpus/README.md',
     has: 'serve.py',
     because: 'it serves until it is stopped; test/corpus/served.test.ts runs both',
   },

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import { describe, expect, test } from 'vitest'
+import vectors from '#corpus/vectors/batches.json' with { type: 'json' }
 import { buildBatch, recountBatch } from '#document/batch/batch.ts'
 import {
   type BatchBlock,
@@ -14,7 +15,6 @@ import { isProofLength } from '#document/batch/tree.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import vectors from '../vectors/batches.json' with { type: 'json' }
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
+import mustFail from '#corpus/vectors/must-fail.json' with { type: 'json' }
 import { recountBatch } from '#document/batch/batch.ts'
 import { decodeBatchBlock } from '#document/batch/block.ts'
 import { fromCanonical, toCanonical } from '#document/canonical.ts'
@@ -28,8 +30,6 @@ import {
 } from '#document/keys.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import { open, openDocument, readSealedHeader, seal, sealPlaintext } from '#document/sealed.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
-import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)

@@ -1,12 +1,12 @@
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { SDJwtInstance } from '@sd-jwt/core'
 import { describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { disclose } from '#document/disclosures.ts'
 import { decodeDocument, validUntilOf } from '#document/document.ts'
 import { choicesOf, createPresentation } from '#document/presentation.ts'
 import { verifyPresentation } from '#verifier/presentation.ts'
 import { createMemoryRegistry } from '../support/memory-registry.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
 const sdJwt = new SDJwtInstance({

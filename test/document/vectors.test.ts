@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { pythonWith } from '../examples/python.ts'
 import { required, temporaryFolder } from '../faults/support/machine.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
-const VECTORS = new URL('../vectors/', import.meta.url).pathname
+const VECTORS = new URL('../../corpus/vectors/', import.meta.url).pathname
 const python = required(await pythonWith(join(VECTORS, 'requirements.txt')))
 const run = (...args: string[]) => promisify(execFile)(python ?? '', args)
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import {
   formatQrAddress,
   formatVerifyLink,
   readVerifyFragment,
   readVerifyLink,
 } from '#document/verify-link.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 const publicId = golden.documents[0]?.publicId ?? ''
 const registry = `eip155:1:0x${'ab'.repeat(20)}`

@@ -36,7 +36,7 @@ import { pythonWith } from './python.ts'
 
 // An independent reader in Python is the oracle of proofs of completeness, whole and changed.
 
-const REQUIREMENTS = new URL('../vectors/requirements.txt', import.meta.url)
+const REQUIREMENTS = new URL('../../corpus/vectors/requirements.txt', import.meta.url)
 const python = required(await pythonWith(REQUIREMENTS.pathname))
 const PROGRAM = new URL('completeness.py', import.meta.url).pathname
 

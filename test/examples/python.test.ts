@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
+import mustFail from '#corpus/vectors/must-fail.json' with { type: 'json' }
+import presentations from '#corpus/vectors/presentations.json' with { type: 'json' }
 import type { Check } from '#verifier/verdict.ts'
 import { required } from '../faults/support/machine.ts'
 import { readCases } from '../support/corpus/case.ts'
 import { libraryVerdict, publicIdOf } from '../support/corpus/judge.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
-import mustFail from '../vectors/must-fail.json' with { type: 'json' }
-import presentations from '../vectors/presentations.json' with { type: 'json' }
 import { argumentsFor, EXAMPLE, type Example, startExample } from './example.ts'
 import { EXAMPLES, pythonOfExamples } from './python.ts'
 
@@ -110,7 +110,7 @@ test.skipIf(python === undefined)(
     const { stdout } = await promisify(execFile)(python ?? '', [
       pathOf('vectors.py'),
       EXAMPLES,
-      pathOf('../vectors'),
+      pathOf('../../corpus/vectors'),
     ])
     expect(JSON.parse(stdout)).toEqual({
       codes: mustFail.cases

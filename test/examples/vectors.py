@@ -1,4 +1,4 @@
-"""Prints what examples/verify.py makes of test/vectors/, and of documents and headers at the edges of docs/formats.md.
+"""Prints what examples/verify.py makes of corpus/vectors/, and of documents and headers at the edges of docs/formats.md.
 
 Chain and gateway are left out: the record is one that a good document would fit.
 """

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readQrCodes } from '#cli/qr-image.ts'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { cidOf } from '#document/cid.ts'
 import { fromHex, toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
@@ -15,7 +16,6 @@ import {
 import manifest from '../../package.json' with { type: 'json' }
 import { bareApp } from '../support/bare-app.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 let stack: Stack
 beforeAll(async () => {

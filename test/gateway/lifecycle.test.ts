@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import { describeDatabases } from '../support/databases.ts'
 import { addAccount, endRefusals, inTheNameOf, revise } from '../support/revise.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 const NEVER_ISSUED = golden.documents[0]?.publicId ?? ''
 

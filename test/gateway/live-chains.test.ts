@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { ConfigError, readConfig } from '#settings/config.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 /** Nobody knows this chain. */
 const CHAIN = 987654321

@@ -1,11 +1,11 @@
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { ApiError } from '#http/core/errors.ts'
 import { parseIssueBody } from '#http/resources/issue-body.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 let stack: Stack
 beforeAll(async () => {

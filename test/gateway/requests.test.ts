@@ -2,6 +2,7 @@ import { createDecipheriv } from 'node:crypto'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { cidOf } from '#document/cid.ts'
 import { fromHex } from '#document/hex.ts'
 import type { AppDeps } from '#http/app.ts'
@@ -10,7 +11,6 @@ import { OPERATIONS } from '#http/operations.ts'
 import { bareApp } from '../support/bare-app.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 const NEVER_ISSUED = golden.documents[0]?.publicId ?? ''
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

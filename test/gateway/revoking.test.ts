@@ -1,5 +1,6 @@
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { Hex } from '#document/hex.ts'
 import { encodePublicId } from '#document/public-id.ts'
 import { describeDatabases } from '../support/databases.ts'
@@ -7,7 +8,6 @@ import { isCallOf } from '../support/registry-call.ts'
 import { addAccount, endRefusals, inTheNameOf, revise } from '../support/revise.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 // POST /v1/documents/{publicId}/revoke
 

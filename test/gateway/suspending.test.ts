@@ -1,10 +1,10 @@
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { describeDatabases } from '../support/databases.ts'
 import { addAccount, endRefusals, revise } from '../support/revise.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 // POST /v1/documents/{publicId}/suspend and /release
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import tries from '#corpus/vectors/tries.json' with { type: 'json' }
 import { decodeBase64url } from '#document/base64url.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
 import { fromCanonical } from '#document/canonical.ts'
@@ -26,7 +27,6 @@ import {
 } from '#verifier/readers/rpc-codec.ts'
 import { decodeVerification, decodeVerifications } from '#verifier/readers/verification-codec.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
-import tries from '../vectors/tries.json' with { type: 'json' }
 
 // A codec refuses whatever breaks its format with a FormatError, and throws nothing else.
 

@@ -5,6 +5,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InputError } from '#cli/errors.ts'
 import { readSubject } from '#cli/subject.ts'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
+import stateProofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
 import { FormatError } from '#document/errors.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { ChainReader } from '#verifier/ports.ts'
@@ -12,8 +14,6 @@ import { verify } from '#verifier/verify.ts'
 import { InputError as PageInputError, parseFile, parseSubject, textOfFile } from '#web/input.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
-import stateProofs from '../vectors/state-proofs.json' with { type: 'json' }
 
 // What a reader types, pastes, scans or has in a file.
 

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRpcPool, type RpcPool } from '#chain/rpc.ts'
+import stateProofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
 import { FormatError } from '#document/errors.ts'
 import { toHex } from '#document/hex.ts'
 import { encodePublicId } from '#document/public-id.ts'
@@ -19,7 +20,6 @@ import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
 import { serveHttp, type TestServer } from '../support/http.ts'
 import { memoryNode, nodeWith, resultsFor } from '../support/memory-node.ts'
-import stateProofs from '../vectors/state-proofs.json' with { type: 'json' }
 
 // Whatever a node or a gateway answers ends in a verdict, and what can be asked for alone in a
 // ChainError.

@@ -16,8 +16,8 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import vectors from '../vectors/documents.json' with { type: 'json' }
-import proofs from '../vectors/state-proofs.json' with { type: 'json' }
+import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
+import proofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
 
 // The package as somebody else has it: packed, in a folder of its own, with the dependencies that
 // it names and no others.

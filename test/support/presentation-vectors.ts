@@ -27,7 +27,7 @@ type Failing = {
   validUntil?: number
   registry?: string
 }
-/** test/vectors/presentations.json */
+/** corpus/vectors/presentations.json */
 export type PresentationVectors = {
   registry: string
   cases: Valid[]

@@ -1,12 +1,12 @@
-import batches from '../vectors/batches.json' with { type: 'json' }
-import bundles from '../vectors/bundles.json' with { type: 'json' }
-import golden from '../vectors/documents.json' with { type: 'json' }
-import mustFail from '../vectors/must-fail.json' with { type: 'json' }
-import presentations from '../vectors/presentations.json' with { type: 'json' }
-import quorums from '../vectors/quorums.json' with { type: 'json' }
-import proofs from '../vectors/state-proofs.json' with { type: 'json' }
-import tries from '../vectors/tries.json' with { type: 'json' }
-import verifications from '../vectors/verifications.json' with { type: 'json' }
+import batches from '#corpus/vectors/batches.json' with { type: 'json' }
+import bundles from '#corpus/vectors/bundles.json' with { type: 'json' }
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
+import mustFail from '#corpus/vectors/must-fail.json' with { type: 'json' }
+import presentations from '#corpus/vectors/presentations.json' with { type: 'json' }
+import quorums from '#corpus/vectors/quorums.json' with { type: 'json' }
+import proofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
+import tries from '#corpus/vectors/tries.json' with { type: 'json' }
+import verifications from '#corpus/vectors/verifications.json' with { type: 'json' }
 import { type AnswerVectors, countOf } from './answer-vectors.ts'
 import type { Vectors } from './vector-runner.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import bundles from '#corpus/vectors/bundles.json' with { type: 'json' }
+import quorums from '#corpus/vectors/quorums.json' with { type: 'json' }
+import verifications from '#corpus/vectors/verifications.json' with { type: 'json' }
 import { REGISTRY_STATUSES } from '#verifier/ports.ts'
 import { type AnswerVectors, countOf, type Outcome, outcomesOf } from '../support/answer-vectors.ts'
-import bundles from '../vectors/bundles.json' with { type: 'json' }
-import quorums from '../vectors/quorums.json' with { type: 'json' }
-import verifications from '../vectors/verifications.json' with { type: 'json' }
 
 const vectors = { verifications, bundles, quorums } as unknown as AnswerVectors
 const outcomes: Outcome[] = []

@@ -2,6 +2,7 @@ import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { Wallet } from 'ethers'
 import { beforeAll, describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { Hex } from '#document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, randomSalt } from '#document/keys.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
@@ -21,7 +22,6 @@ import {
   useBundles,
 } from '../support/bundles.ts'
 import { ADA, randomKey } from '../support/stack.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 useBundles()
 

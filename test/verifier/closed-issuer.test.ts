@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import proofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
+import vectors from '#corpus/vectors/verifications.json' with { type: 'json' }
 import { fromHex, type Hex } from '#document/hex.ts'
 import { encodePublicId } from '#document/public-id.ts'
 import type { StateProof } from '#document/state-proof.ts'
@@ -8,8 +10,6 @@ import { createChainReader } from '#verifier/readers/chain.ts'
 import { createQuorumReader } from '#verifier/readers/quorum.ts'
 import { createProofReader } from '#verifier/readers/state-proof.ts'
 import { verify } from '#verifier/verify.ts'
-import proofs from '../vectors/state-proofs.json' with { type: 'json' }
-import vectors from '../vectors/verifications.json' with { type: 'json' }
 
 const found = vectors.cases.find(({ name }) => name.startsWith('of a closed issuer'))
 const open = vectors.cases.find(({ name }) => name === 'valid')

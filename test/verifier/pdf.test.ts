@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { deflateRawSync, deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import attachedToAll from '#corpus/vectors/pdfs/bundle.json' with { type: 'json' }
 import { FormatError } from '#document/errors.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { readBundle, verifyBundle } from '#verifier/bundle.ts'
 import { bundleInPdf, isPdf } from '#verifier/pdf.ts'
-import attachedToAll from '../vectors/pdfs/bundle.json' with { type: 'json' }
 
 const BUNDLE = '{"type":"document-registry-bundle","v":1}'
 
@@ -116,8 +116,8 @@ test('error: throws nothing else, whatever the file holds', async () => {
   )
 })
 
-/** A certificate, and what other programs made of it: test/vectors/pdfs/save.py. */
-const PDFS = new URL('../vectors/pdfs/', import.meta.url)
+/** A certificate, and what other programs made of it: corpus/vectors/pdfs/save.py. */
+const PDFS = new URL('../../corpus/vectors/pdfs/', import.meta.url)
 /** They keep the attachment in no form that is read, or not at all. */
 const REFUSED: Record<string, string> = {
   'mupdf-ascii.pdf': 'no bundle can be read from the PDF',

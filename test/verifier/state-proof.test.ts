@@ -1,5 +1,6 @@
 import { decodeRlp as ethersDecode, encodeRlp as ethersEncode, keccak256 } from 'ethers'
 import { describe, expect, test } from 'vitest'
+import vectors from '#corpus/vectors/state-proofs.json' with { type: 'json' }
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { StateProof } from '#document/state-proof.ts'
 import { type ChainReading, REGISTRY_STATUSES } from '#verifier/ports.ts'
@@ -8,7 +9,6 @@ import { decodeRlp, encodeRlp, type RlpItem } from '#verifier/proof/rlp.ts'
 import { readVerification, slotsOfIssuer } from '#verifier/proof/slots.ts'
 import { readStateProof, readStorageRoot } from '#verifier/proof/state-proof.ts'
 import { keyOf, type Vectors } from '../support/vector-runner.ts'
-import vectors from '../vectors/state-proofs.json' with { type: 'json' }
 
 type Case = Vectors['proofs'][number] & {
   stateProof: StateProof

@@ -2,10 +2,10 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeRlp as ethersDecode, encodeRlp as ethersEncode } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import tries from '#corpus/vectors/tries.json' with { type: 'json' }
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodeRlp, encodeRlp, type RlpItem, sizeOfRlp } from '#verifier/proof/rlp.ts'
 import { readTrie } from '#verifier/proof/trie.ts'
-import tries from '../vectors/tries.json' with { type: 'json' }
 
 const cases = tries.cases as {
   name: string

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { registryAbi } from '#base/registry-abi.ts'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { formatRegistryId } from '#document/registry-id.ts'
 import type { ChainErrorCode, CheckName } from '#verifier/index.ts'
 import { REASON_NAMES } from '#verifier/reasons.ts'
@@ -9,7 +10,6 @@ import { LANGUAGES, showTime } from '#web/i18n.ts'
 import { InputError, parseFragment, parseSubject } from '#web/input.ts'
 import { en } from '#web/strings/en.ts'
 import { serveHttp } from '../support/http.ts'
-import golden from '../vectors/documents.json' with { type: 'json' }
 
 const publicId = golden.documents[0]?.publicId ?? ''
 const registry = formatRegistryId(1, `0x${'a'.repeat(40)}`)

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { Hex } from '#document/hex.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { docreg } from '../../support/docreg.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
-import golden from '../../vectors/documents.json' with { type: 'json' }
 
 let stack: Stack
 let dir: string

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { formatTable, parseCsv } from '#cli/csv.ts'
+import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
 import { docreg } from '../../support/docreg.ts'
-import vectors from '../../vectors/documents.json' with { type: 'json' }
 
 const PUBLIC_ID = vectors.documents[0]?.publicId ?? ''
 const hashOf = (n: number) => `0x${String(n).padStart(64, '0')}`

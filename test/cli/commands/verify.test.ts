@@ -8,12 +8,12 @@ import { registryAbi } from '#base/registry-abi.ts'
 import { pixelsOf } from '#cli/image-size.ts'
 import { readQrCodes } from '#cli/qr-image.ts'
 import { readSubject } from '#cli/subject.ts'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { RegistryId } from '#document/registry-id.ts'
 import { FINALITIES } from '#verifier/ports.ts'
 import { DOCREG, docreg, run } from '../../support/docreg.ts'
 import { bodyOf, serveHttp } from '../../support/http.ts'
 import { ADA, type Stack, startStack } from '../../support/stack.ts'
-import golden from '../../vectors/documents.json' with { type: 'json' }
 
 const MONTHS = [
   ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { describe, expect, test } from 'vitest'
 import { openWithNode } from '#base/node-open.ts'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { decodeDocument } from '#document/document.ts'
 import { FormatError } from '#document/errors.ts'
 import { decodeOpened, type Opener, open, seal } from '#document/sealed.ts'
-import golden from '../../vectors/documents.json' with { type: 'json' }
 
 const keys = {
   salt: randomBytes(16),

@@ -1,5 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
+import mustFail from '#corpus/vectors/must-fail.json' with { type: 'json' }
 import { buildBatch } from '#document/batch/batch.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
@@ -9,8 +11,6 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, idempotentSalt } from '#document/keys.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { sealPlaintext } from '#document/sealed.ts'
-import golden from '../../vectors/documents.json' with { type: 'json' }
-import mustFail from '../../vectors/must-fail.json' with { type: 'json' }
 import { sealAnything } from '../seal-plaintext.ts'
 import type { Case } from './case.ts'
 import { claimsOfLiar, type Lied } from './liar.ts'

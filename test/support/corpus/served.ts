@@ -41,7 +41,7 @@ export type ServedReply =
 export type ServedCall = { method: string; params: unknown[] } & Answer
 
 /**
- * The content of test/corpus/<case>/served.json: a case and all answers of its nodes and sources.
+ * The content of corpus/cases/<case>/served.json: a case and all answers of its nodes and sources.
  */
 export type Served = Omit<CorpusCase, 'title' | 'why'> & {
   get: Record<string, ServedReply>
@@ -215,4 +215,4 @@ export function formatServed(served: Served): string {
 }
 
 export const servedFile = ({ name }: Pick<Case, 'name'>): URL =>
-  new URL(`../../corpus/${name}/served.json`, import.meta.url)
+  new URL(`../../../corpus/cases/${name}/served.json`, import.meta.url)

@@ -12,7 +12,7 @@ import { makePayload, REGISTRY } from './payload.ts'
 import { type SetUp, serveCases } from './serve.ts'
 
 /**
- * A case that is set up: its reader's input, nodes and sources. test/corpus/README.md describes
+ * A case that is set up: its reader's input, nodes and sources. corpus/README.md describes
  * each field.
  */
 export type CorpusCase = {

@@ -1,4 +1,4 @@
-import golden from '#test/vectors/documents.json' with { type: 'json' }
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { type Attack, client, flood } from './attack.ts'
 
 /** QR codes as PNG, within the limit of an address. */

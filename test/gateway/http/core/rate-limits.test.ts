@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryRateLimiter } from '#base/memory-rate-limiter.ts'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { AppDeps } from '#http/app.ts'
 import type { RateLimits } from '#http/core/env.ts'
 import type { Grant } from '#keys/grant.ts'
 import type { Readiness } from '#promise/ports.ts'
 import { ConfigError, readConfig } from '#settings/config.ts'
 import { bareApp } from '#test/support/bare-app.ts'
-import golden from '#test/vectors/documents.json' with { type: 'json' }
 
 const PUBLIC_ID = golden.documents[0]?.publicId ?? ''
 const PUBLIC = [

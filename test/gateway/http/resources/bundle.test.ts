@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { toHex } from '#document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, randomSalt } from '#document/keys.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
@@ -13,7 +14,6 @@ import {
   useBundles,
 } from '#test/support/bundles.ts'
 import { ADA, startStack } from '#test/support/stack.ts'
-import golden from '#test/vectors/documents.json' with { type: 'json' }
 import { verifyBundle } from '#verifier/bundle.ts'
 
 useBundles()

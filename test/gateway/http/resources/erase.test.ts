@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { cidOf } from '#document/cid.ts'
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { type BlockServer, startBlockServer } from '#test/support/block-server.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
-import golden from '#test/vectors/documents.json' with { type: 'json' }
 
 let stack: Stack
 let elsewhere: BlockServer

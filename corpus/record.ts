@@ -1,6 +1,6 @@
 // `npm run corpus`: writes served.json of each case, or of those named. README.md has the form.
 import { writeFileSync } from 'node:fs'
-import { formatServed, recordCases, servedFile } from '../support/corpus/served.ts'
+import { formatServed, recordCases, servedFile } from '#test/support/corpus/served.ts'
 
 const names = process.argv.slice(2)
 let count = 0

@@ -1,6 +1,6 @@
-// `node test/corpus/world.ts`: sets up the corpus and serves it, for programs that check it from
+// `node corpus/world.ts`: sets up the corpus and serves it, for programs that check it from
 // outside. README.md has the form.
-import { startWorld } from '../support/corpus/world.ts'
+import { startWorld } from '#test/support/corpus/world.ts'
 
 const starting = startWorld()
 // Also during the set-up, so that no chain keeps running.

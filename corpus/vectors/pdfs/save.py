@@ -1,7 +1,7 @@
 """Saves printed.pdf again with other programs, as people's tools do.
 
 python3 -m venv venv && venv/bin/pip install pikepdf==10.17.0 pymupdf==2.0 pypdf==7.1.0
-venv/bin/python test/vectors/pdfs/save.py    # with Ghostscript 10.00.0 as gs
+venv/bin/python corpus/vectors/pdfs/save.py    # with Ghostscript 10.00.0 as gs
 """
 
 import shutil

@@ -1,21 +1,21 @@
 // Makes state-proofs.json: state proofs as real nodes give them, with the reading that the node's
-// own `eth_call` gives. node test/vectors/generate-proofs.ts && biome check --write test/vectors
+// own `eth_call` gives. node corpus/vectors/generate-proofs.ts && biome check --write corpus/vectors
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import { concat, Wallet } from 'ethers'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { startAnvilNode } from '#test/support/anvil.ts'
+import { gethBinary, startGethNode } from '#test/support/geth.ts'
+import { patient } from '#test/support/patient.ts'
+import { deployRegistry, PERMISSION, setTexts, transact } from '#test/support/transact.ts'
 import type { BatchPath, DocumentKey } from '#verifier/ports.ts'
 import { decodeHeader } from '#verifier/proof/header.ts'
 import { createChainReader } from '#verifier/readers/chain.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { fetchProof } from '#verifier/readers/proof.ts'
 import { toQuantity } from '#verifier/readers/rpc-codec.ts'
-import { startAnvilNode } from '../support/anvil.ts'
-import { gethBinary, startGethNode } from '../support/geth.ts'
-import { patient } from '../support/patient.ts'
-import { deployRegistry, PERMISSION, setTexts, transact } from '../support/transact.ts'
 
 const ADMIN: Hex = `0x${'a1'.repeat(32)}`
 const MANAGER: Hex = `0x${'b2'.repeat(32)}`

@@ -1,5 +1,5 @@
 // Prints printed.pdf: a certificate of a small template, with the bundle of bundle.json.
-// `node scripts/run.mjs test/vectors/pdfs/print.ts`, then save.py.
+// `node scripts/run.mjs corpus/vectors/pdfs/print.ts`, then save.py.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-"""Serves the corpus from its files alone, without a chain: `python3 test/corpus/serve.py [case …]`.
+"""Serves the corpus from its files alone, without a chain: `python3 corpus/serve.py [case …]`.
 
 Prints one line of JSON, {"cases": […]}, as README.md describes it, and serves those cases, or all, on
 a free port of 127.0.0.1 until its standard input ends. The standard library of Python 3.9 suffices.
@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-CORPUS = pathlib.Path(__file__).parent
+CORPUS = pathlib.Path(__file__).parent / "cases"
 # One for all answers: nodes that agree have a newest block of one time.
 NOW = f"{int(time.time()):08x}"
 CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}

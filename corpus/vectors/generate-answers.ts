@@ -1,8 +1,8 @@
 // Makes verifications.json, bundles.json and quorums.json. The bytes are those of a real Anvil with
 // the contract; what they must read as comes from ethers' Interface, and slots, headers and
 // publicIds from ethers and formats.md: no codec of this project takes part. The documents are
-// those of documents.json. node test/vectors/generate-answers.ts && biome check --write
-// test/vectors
+// those of documents.json. node corpus/vectors/generate-answers.ts && biome check --write
+// corpus/vectors
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,9 +23,9 @@ import {
 } from 'ethers'
 import type { Hex } from '#document/hex.ts'
 import { formatRegistryId, parseRegistryId, type RegistryId } from '#document/registry-id.ts'
-import { startAnvilNode } from '../support/anvil.ts'
-import { patient } from '../support/patient.ts'
-import { deployRegistry, PERMISSION, setTexts, transact } from '../support/transact.ts'
+import { startAnvilNode } from '#test/support/anvil.ts'
+import { patient } from '#test/support/patient.ts'
+import { deployRegistry, PERMISSION, setTexts, transact } from '#test/support/transact.ts'
 import golden from './documents.json' with { type: 'json' }
 
 const ORIGIN =

@@ -1,8 +1,8 @@
 """Makes documents.json, batches.json, must-fail.json and presentations.json from the definitions in docs/formats.md, and from
 nothing else of this project.
 
-python3 -m venv venv && venv/bin/pip install -r test/vectors/requirements.txt
-venv/bin/python test/vectors/generate.py && npx biome check --write test/vectors
+python3 -m venv venv && venv/bin/pip install -r corpus/vectors/requirements.txt
+venv/bin/python corpus/vectors/generate.py && npx biome check --write corpus/vectors
 """
 
 import hashlib, hmac, json, base64, struct, sys, zlib

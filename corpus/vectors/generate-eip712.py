@@ -1,7 +1,7 @@
 """Makes eip712.json: requests for OpenZeppelin's ERC2771Forwarder, hashed and signed by eth-account.
 
 python3 -m venv venv && venv/bin/pip install eth-account==0.13.7
-venv/bin/python test/vectors/generate-eip712.py && npx biome check --write test/vectors
+venv/bin/python corpus/vectors/generate-eip712.py && npx biome check --write corpus/vectors
 
 The registry and its forwarder are those that scripts/fresh-registry.ts deploys. The calls are written out here by the ABI
 specification: 4 bytes of a selector, then words.
@@ -93,7 +93,7 @@ for nonce, (signature, *words) in enumerate(calls):
     separator = message.header
 
 vectors = {
-    "origin": "test/vectors/generate-eip712.py, with eth-account 0.13.7",
+    "origin": "corpus/vectors/generate-eip712.py, with eth-account 0.13.7",
     "key": KEY,
     "account": account.address,
     "chainId": CHAIN,
