@@ -4,11 +4,12 @@ import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { outcomesOf } from '#promise/outcome.ts'
 import type { Account, Backlog, RegistryReader } from '#promise/ports.ts'
 import { resolutionOf } from '#promise/resolution.ts'
-import { MAX_BATCH } from './batch.ts'
 import type { Queue } from './queue.ts'
 import type { Conclude } from './settle.ts'
 import type { TurnAway } from './turn-away.ts'
 
+/** Maximum intents in one transaction: about 5 million gas and 13 KB for documents to issue. */
+export const MAX_BATCH = 200
 /** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
 

@@ -1,10 +1,12 @@
 import type { Log } from '#base/log.ts'
 import { type Intent, type IntentKey, keyOf, keyOfIntent } from '#promise/intent.ts'
 import type { Backlog } from '#promise/ports.ts'
-import { createAside } from './aside.ts'
-import { nextBatch } from './batch.ts'
-import { createDepartures } from './departures.ts'
-import { createEntries, type Entries, markAbsent, markRefused, markUncertain } from './entries.ts'
+import { isWholeBatch } from '#promise/record.ts'
+
+/** How long an intent that was absent when it was queued counts as absent. */
+const CERTAIN_MS = 5_000
+/** How long a promised intent that the chain refuses stays aside. */
+const ASIDE_MS = 3_000
 
 /** The intents that wait for a transaction, in order, and those that were set aside. */
 export type Queue = {
@@ -49,6 +51,17 @@ export type Queue = {
   dropped(intents: readonly Intent[]): void
 }
 
+/** A queued intent; the outbox has it on disk. */
+type Entry = {
+  readonly intent: Intent
+  /** Whether it must not be withdrawn. */
+  promised: boolean
+  /** `performance.now()`. */
+  readonly queuedAt: number
+  /** From when on the intent may be on the chain unnoticed; `performance.now()`. */
+  uncertainFrom: number
+}
+
 type QueueDeps = {
   backlog: Backlog
   /** Whether a transaction in flight carries an intent. */
@@ -60,13 +73,14 @@ type QueueDeps = {
 
 export function createQueue(deps: QueueDeps): Queue {
   const { backlog, carries, changed, log } = deps
-  const entries = createEntries()
+  const entries = new Map<IntentKey, Entry>()
   const aside = createAside({ backlog, back, log })
   const departures = createDepartures()
   let gatheringSince = 0
 
-  const isUnderWay = (key: IntentKey) =>
-    entries.get(key) !== undefined || aside.has(key) || carries(key)
+  const entriesOf = (intents: readonly Intent[]) =>
+    intents.flatMap((intent) => entries.get(keyOfIntent(intent)) ?? [])
+  const isUnderWay = (key: IntentKey) => entries.has(key) || aside.has(key) || carries(key)
 
   function add(intent: Intent, promised: boolean): void {
     const key = keyOfIntent(intent)
@@ -77,13 +91,13 @@ export function createQueue(deps: QueueDeps): Queue {
     }
     if (isUnderWay(key)) return
     if (entries.size === 0) gatheringSince = performance.now()
-    entries.add(intent, promised)
+    entries.set(key, newEntry(intent, promised))
   }
 
   /** Queues what the chain refused before. */
   function back(intents: readonly Intent[]): void {
     addAll(intents, true)
-    for (const entry of entries.of(intents)) markRefused(entry)
+    for (const entry of entriesOf(intents)) markRefused(entry)
   }
 
   function addAll(intents: readonly Intent[], promised: boolean): void {
@@ -97,7 +111,7 @@ export function createQueue(deps: QueueDeps): Queue {
   }
 
   function remove(intents: readonly Intent[]): void {
-    entries.remove(intents)
+    for (const intent of intents) entries.delete(keyOfIntent(intent))
     departures.note(intents)
     gatheringSince = performance.now()
   }
@@ -112,16 +126,16 @@ export function createQueue(deps: QueueDeps): Queue {
     queuedAt: (intent) => entries.get(keyOfIntent(intent))?.queuedAt ?? performance.now(),
     add: (intents) => addAll(intents, false),
     addPromised: (intents) => addAll(intents, true),
-    next: (limit) => nextBatch(entries.intents(), limit, mustWait),
+    next: (limit) => nextBatch(entries.values(), limit, mustWait),
     remove,
-    ...marksOf(entries),
+    ...marksOf(entriesOf),
 
     async setAside(intents) {
       remove(intents)
       await aside.add(intents)
     },
 
-    all: () => [...entries.intents()],
+    all: () => [...entries.values()].map(({ intent }) => intent),
 
     has: isUnderWay,
     isEmpty: () => entries.size === 0 && aside.size === 0,
@@ -142,21 +156,159 @@ export function createQueue(deps: QueueDeps): Queue {
 
 /** What is known of queued intents: whether they may be on the chain, and whether promised. */
 function marksOf(
-  entries: Entries,
+  entriesOf: (intents: readonly Intent[]) => Entry[],
 ): Pick<Queue, 'uncertain' | 'seenAbsent' | 'unpromised' | 'markPromised'> {
   return {
     uncertain(intents) {
       const now = performance.now()
-      const unsure = entries.of(intents).filter(({ uncertainFrom }) => now >= uncertainFrom)
+      const unsure = entriesOf(intents).filter(({ uncertainFrom }) => now >= uncertainFrom)
       return unsure.map(({ intent }) => intent)
     },
-    seenAbsent: (intents) => entries.of(intents).forEach(markAbsent),
+    seenAbsent: (intents) => entriesOf(intents).forEach(markAbsent),
     unpromised(intents) {
-      const free = entries.of(intents).filter(({ promised }) => !promised)
+      const free = entriesOf(intents).filter(({ promised }) => !promised)
       return free.map(({ intent }) => intent)
     },
     markPromised(intents) {
-      for (const entry of entries.of(intents)) entry.promised = true
+      for (const entry of entriesOf(intents)) entry.promised = true
+    },
+  }
+}
+
+function newEntry(intent: Intent, promised: boolean): Entry {
+  const queuedAt = performance.now()
+  const entry = { intent, promised, queuedAt, uncertainFrom: Number.POSITIVE_INFINITY }
+  if (promised) markUncertain(entry)
+  else markAbsent(entry)
+  return entry
+}
+
+/** The intent may be on the chain already. */
+function markUncertain(entry: Entry): void {
+  if (entry.intent.kind === 'issue') entry.uncertainFrom = 0
+}
+
+/** The intent is not on the chain at this moment. */
+function markAbsent(entry: Entry): void {
+  if (entry.intent.kind === 'issue') entry.uncertainFrom = performance.now() + CERTAIN_MS
+}
+
+/**
+ * The chain refused the intent. The registry skips a repeated revision of a document, but refuses
+ * that of a whole batch: then it may be on the chain already.
+ */
+function markRefused(entry: Entry): void {
+  if (isWholeBatch(entry.intent)) entry.uncertainFrom = 0
+}
+
+/**
+ * Selects the intents of the next transaction: the first one that can go, and those after it that
+ * can share its transaction, in order.
+ *
+ * @param entries In the order of the outbox.
+ * @param mustWait Whether an intent has to wait for another that is not on the chain yet.
+ */
+function nextBatch(
+  entries: Iterable<Entry>,
+  limit: number,
+  mustWait: (intent: Intent) => boolean,
+): Intent[] {
+  const batch: Intent[] = []
+  for (const { intent } of entries) {
+    if (batch.length === limit) break
+    const [first = intent] = batch
+    if (goTogether(first, intent) && !mustWait(intent)) batch.push(intent)
+  }
+  return batch
+}
+
+/**
+ * A call of the registry takes one kind, one reason, and one batch, whole or some documents of it.
+ */
+function goTogether(one: Intent, other: Intent): boolean {
+  if (isWholeBatch(one) || isWholeBatch(other)) return one === other
+  if (one.root !== other.root) return false
+  if (one.kind === 'revoke' && other.kind === 'revoke') return one.reason === other.reason
+  return one.kind === other.kind
+}
+
+/** The intents that wait before they are tried again. */
+type Aside = {
+  has(key: IntentKey): boolean
+  readonly size: number
+  /** Sets intents aside for a few seconds; this outlasts the process. */
+  add(intents: readonly Intent[]): Promise<void>
+  /**
+   * Continues a wait of an earlier process.
+   *
+   * @param until Milliseconds of the Unix epoch; `null` = it does not wait.
+   * @returns Whether the intent still waits.
+   */
+  restore(intent: Intent, until: number | null): boolean
+}
+
+/** @param deps.back Receives intents whose wait is over. */
+function createAside(deps: {
+  backlog: Pick<Backlog, 'setAside'>
+  back: (intents: readonly Intent[]) => void
+  log: Log
+}): Aside {
+  const { backlog, back, log } = deps
+  const aside = new Set<IntentKey>()
+
+  function wait(intents: readonly Intent[], milliseconds: number): void {
+    for (const intent of intents) aside.add(keyOfIntent(intent))
+    setTimeout(() => {
+      for (const intent of intents) aside.delete(keyOfIntent(intent))
+      back(intents)
+    }, milliseconds).unref()
+  }
+
+  return {
+    has: (key) => aside.has(key),
+    get size() {
+      return aside.size
+    },
+
+    async add(intents) {
+      wait(intents, ASIDE_MS)
+      await backlog
+        .setAside(intents, Date.now() + ASIDE_MS)
+        .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
+    },
+
+    restore(intent, until) {
+      const now = Date.now()
+      // A change of the clock must not keep an intent aside for longer.
+      const left = Math.min((until ?? now) - now, ASIDE_MS)
+      if (left > 0) wait([intent], left)
+      return left > 0
+    },
+  }
+}
+
+/** Remembers which intents left the queue, or their transaction, while the outbox was read. */
+type Departures = {
+  note(intents: readonly Intent[]): void
+  /** @returns What was read, and the intents that left meanwhile: it may still have them. */
+  during<T>(read: () => Promise<T>): Promise<{ result: T; left: ReadonlySet<IntentKey> }>
+}
+
+export function createDepartures(): Departures {
+  const readings = new Set<Set<IntentKey>>()
+
+  return {
+    note(intents) {
+      for (const left of readings) for (const intent of intents) left.add(keyOfIntent(intent))
+    },
+    async during(read) {
+      const left = new Set<IntentKey>()
+      readings.add(left)
+      try {
+        return { result: await read(), left }
+      } finally {
+        readings.delete(left)
+      }
     },
   }
 }

@@ -4,7 +4,7 @@ import { registryAbi } from '#base/registry-abi.ts'
 import { decodeRecords, encodeIssueMany } from '#chain/registry-codec.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { seal } from '#document/sealed.ts'
-import { MAX_BATCH } from '#engine/batch.ts'
+import { MAX_BATCH } from '#engine/planner.ts'
 
 /**
  * Processor time of one step of issuing in microseconds per document: with the usual library, and

@@ -6,7 +6,7 @@
 // It prints a `RawResult` as JSON.
 import { Wallet } from 'ethers'
 import type { Hex } from '#document/hex.ts'
-import { MAX_BATCH } from '#engine/batch.ts'
+import { MAX_BATCH } from '#engine/planner.ts'
 import { type BenchChain, startClockedChain, startInstantChain } from './chain.ts'
 import { usageOf } from './processes.ts'
 import { signIssues } from './sign-issues.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createDepartures } from '#engine/departures.ts'
+import { createDepartures } from '#engine/queue.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 
 const intentOf = (n: number): Intent => ({
