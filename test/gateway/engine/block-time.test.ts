@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type BlockTime, createBlockTime } from '#engine/block-time.ts'
-import { dueAt } from '#engine/gather.ts'
+import { dueAt } from '#engine/schedule.ts'
 import type { Head } from '#promise/ports.ts'
 
 // A clock that the tests control. Wall clock and monotonic clock differ by an arbitrary offset.
