@@ -18,7 +18,6 @@ import type { ForeignWatch } from './foreign.ts'
 import type { Answers, Intake } from './front.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLoop, type Loop } from './loop.ts'
-import { createOutage } from './outage.ts'
 import { createPlanner } from './planner.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { createSchedule } from './schedule.ts'
@@ -76,7 +75,6 @@ export const MAX_QUEUE = 10_000
 export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   const { outbox, log } = deps
   const nap = createNap()
-  const outage = createOutage(log)
   const blockTime = createBlockTime(deps.blocks)
   const inFlight = createInFlight((intents) => queue.dropped(intents))
   const queue: Queue = createQueue({
@@ -111,7 +109,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   })
   const loop: Loop = createLoop({
     ...{ account: deps.account, queue, inFlight, sender, planner },
-    ...{ schedule, blockTime, outage, nap },
+    ...{ schedule, blockTime, nap, log },
   })
 
   return {
@@ -120,11 +118,11 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
     markPromised: queue.markPromised,
     settled,
     has: queue.has,
-    outage: outage.error,
+    outage: loop.outage,
 
     assertOpen() {
       if (loop.isStopping()) throw new IssueError('stopping', 'the service is stopping')
-      const error = outage.error()
+      const error = loop.outage()
       if (error) throw error
       if (queue.size >= MAX_QUEUE) throw new IssueError('overloaded', `${queue.size} intents wait`)
     },

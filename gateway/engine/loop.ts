@@ -1,8 +1,9 @@
+import type { Log } from '#base/log.ts'
 import type { Nap } from '#base/nap.ts'
+import { asIssueError, type IssueError } from '#promise/errors.ts'
 import type { Account } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Outage } from './outage.ts'
 import type { Planner } from './planner.ts'
 import type { Queue } from './queue.ts'
 import type { Schedule } from './schedule.ts'
@@ -20,6 +21,8 @@ export type Loop = {
   start(): void
   /** Whether `stop` was called: nothing more is planned. */
   isStopping(): boolean
+  /** Why nothing can be anchored now, if so. */
+  outage(): IssueError | undefined
   /** Ends the sleep when queued intents are due. */
   queueChanged(): void
   /** Resolves when nothing is in flight and all outcomes are on disk, or after 5 seconds. */
@@ -36,10 +39,11 @@ export function createLoop(deps: {
   planner: Planner
   schedule: Schedule
   blockTime: BlockTime
-  outage: Outage
   nap: Nap
+  log: Log
 }): Loop {
-  const { queue, inFlight, sender, schedule, outage, nap } = deps
+  const { queue, inFlight, sender, schedule, nap } = deps
+  const outage = createOutage(deps.log)
   const planning = createPlanning(deps.planner, nap.wake)
   let stopBy = Number.POSITIVE_INFINITY
   let running: Promise<void> = Promise.resolve()
@@ -85,6 +89,7 @@ export function createLoop(deps: {
 
   return {
     isStopping,
+    outage: outage.error,
     start() {
       running = run()
     },
@@ -135,6 +140,25 @@ function createPlanning(planner: Planner, ended: () => void): Planning {
       const error = failure
       failure = undefined
       if (error !== undefined) throw error
+    },
+  }
+}
+
+/** Logs when issuing stops, for each new reason, and when it resumes. */
+function createOutage(log: Log) {
+  let current: IssueError | undefined
+
+  return {
+    error: () => current,
+    begin(cause: unknown) {
+      const error = asIssueError(cause)
+      if (error.code !== current?.code)
+        log.warn('issuing_stopped', { code: error.code, error: error.message })
+      current = error
+    },
+    end() {
+      if (current) log.info('issuing_resumed')
+      current = undefined
     },
   }
 }
