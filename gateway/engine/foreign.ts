@@ -14,6 +14,98 @@ const MAX_KNOWN = 1_000
 /** This many foreign transactions within this time are not an accident. */
 const SHARED = { count: 3, withinMs: 600_000 }
 
+/** Milliseconds. */
+type StartTiming = {
+  /** Between looks at the account. */
+  poll: number
+  /** The start fails if new foreign transactions still arrive after this. */
+  grace: number
+  /** The account counts as quiet after this time without a new one, and without one mined. */
+  quiet: number
+  /** How long to wait for foreign transactions in the pool. */
+  limit: number
+}
+
+/** Milliseconds. */
+type Clock = { now(): number; sleep(duration: number): Promise<void> }
+
+const TIMING: StartTiming = { poll: 250, grace: 10_000, quiet: 3_000, limit: 30_000 }
+
+/** The account's next nonce: after its transactions in blocks, and after those in the pool. */
+export type Counts = { next: number; pooled: number }
+
+export async function readCounts(account: Account): Promise<Counts> {
+  // In this order, a transaction mined in between does not look as if it were in the pool.
+  const pooled = await account.pooledNonce()
+  const next = await account.nextNonce()
+  return { next, pooled: Math.max(next, pooled) }
+}
+
+/**
+ * Checks whether something else sends transactions from the account. The transactions of a gateway
+ * that is gone (lost, or before a backup was restored) get into blocks and end: wait for them. A
+ * running gateway sends more.
+ *
+ * @param first An earlier reading; transactions that came since are foreign too.
+ * @param own Nonces of the transactions in the outbox.
+ * @returns The nonce that follows the foreign transactions.
+ * @throws {IssueError} `account_shared` when new ones keep coming.
+ */
+export async function waitForForeign(
+  deps: { account: Account; first: Counts; own: ReadonlySet<number>; log: Log },
+  timing = TIMING,
+  clock: Clock = { now: () => performance.now(), sleep },
+): Promise<number> {
+  const { account, first, own, log } = deps
+  const started = clock.now()
+  let top = first.next
+  let next = first.next
+  let risenAt: number | undefined
+  // A running gateway may send its next transaction only once these are mined.
+  let changedAt = started
+
+  function see(counts: Counts): void {
+    const before = { top, next }
+    let last = counts.pooled - 1
+    while (last >= top && own.has(last)) last--
+    top = Math.max(top, last + 1)
+    next = Math.max(next, counts.next)
+    if (counts === first) return
+    if (top > before.top) risenAt = clock.now()
+    if (top > before.top || next > before.next) changedAt = clock.now()
+  }
+
+  async function look(): Promise<void> {
+    // An outage says nothing about the account.
+    const counts = await readCounts(account).catch(() => undefined)
+    if (counts) see(counts)
+  }
+
+  see(first)
+  await look()
+  if (top === first.next) return top
+  log.warn('foreign_transactions_found', { from: first.next, to: top - 1 })
+  while (clock.now() - started < timing.limit) {
+    if (risenAt !== undefined && risenAt - started >= timing.grace) throw shared()
+    const quiet = clock.now() - changedAt >= timing.quiet
+    if (next >= top && quiet) {
+      log.info('foreign_transactions_mined', { to: top - 1 })
+      return top
+    }
+    await clock.sleep(timing.poll)
+    await look()
+  }
+  log.warn('foreign_transactions_stuck', { next, to: top - 1 })
+  return top
+}
+
+function shared(): IssueError {
+  return new IssueError(
+    'account_shared',
+    'something else sends transactions with this account: stop it, or set an account of its own (ISSUER_KEY) for each gateway',
+  )
+}
+
 /** Finds transactions of the account that this gateway did not make. */
 export type ForeignWatch = {
   /** Reports plans whose nonces are used, but perhaps not by their own transactions. */

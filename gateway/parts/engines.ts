@@ -5,8 +5,12 @@ import type { Signer } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import { createEngine, type EngineDeps } from '#engine/engine.ts'
 import { createEngines, type Engines } from '#engine/engines.ts'
-import { createForeignWatch, type ForeignWatch } from '#engine/foreign.ts'
-import { readCounts, waitForForeign } from '#engine/foreign-at-start.ts'
+import {
+  createForeignWatch,
+  type ForeignWatch,
+  readCounts,
+  waitForForeign,
+} from '#engine/foreign.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { Lease } from '#promise/lease.ts'
