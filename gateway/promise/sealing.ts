@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto'
 import { type Document, encodeDocument } from '#document/document.ts'
-import { toHex } from '#document/hex.ts'
+import { type Hex, toHex } from '#document/hex.ts'
 import type { Hkdf } from '#document/hkdf.ts'
 import {
   createSaltSource,
@@ -11,7 +12,7 @@ import { encodePublicId } from '#document/public-id.ts'
 import type { Seal, Sealed } from '#document/sealed.ts'
 import { createIndexEntryOf } from './blind-index.ts'
 import type { IndexEntry } from './document-index.ts'
-import { claimKey, isClaimed } from './idempotency.ts'
+import { IssueError } from './errors.ts'
 import type { IdempotencyLog } from './ports.ts'
 
 /** The subkeys of all issuer secrets, the newest first. */
@@ -94,4 +95,44 @@ export function createSealing(deps: {
       return [sealed, ...(await Promise.all(before))]
     },
   }
+}
+
+/**
+ * Claims a request's idempotency key for its document. The documentHash stands for the whole body:
+ * it comes from the key and the exact bytes that were sealed.
+ *
+ * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
+ */
+async function claimKey(
+  log: IdempotencyLog,
+  subkeys: IssuerSubkeys,
+  request: Repeatable,
+  documentHash: Hex,
+): Promise<void> {
+  const key = keyOf(subkeys, request)
+  if (key === undefined) return
+  const first = await log.claim(key, documentHash)
+  if (first !== documentHash)
+    throw new IssueError(
+      'idempotency_key_reused',
+      'the idempotency key was used for another document',
+    )
+}
+
+/** @returns Whether a request's idempotency key was claimed while this secret was the newest. */
+async function isClaimed(
+  log: IdempotencyLog,
+  subkeys: IssuerSubkeys,
+  request: Repeatable,
+): Promise<boolean> {
+  const key = keyOf(subkeys, request)
+  return key !== undefined && log.has(key)
+}
+
+/** A keyed hash, since a client's key may be guessable: an order number, a name. */
+function keyOf(subkeys: IssuerSubkeys, { tenant, idempotencyKey }: Repeatable): Buffer | undefined {
+  if (idempotencyKey === undefined) return undefined
+  return createHmac('sha256', subkeys.salt)
+    .update(JSON.stringify(['idempotency-log', tenant, idempotencyKey]))
+    .digest()
 }
