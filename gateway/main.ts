@@ -14,7 +14,7 @@ import { listen } from '#parts/listen.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openWebhooks } from '#parts/webhooks.ts'
 import type { IssueError } from '#promise/errors.ts'
-import { restorePayloads } from '#promise/restore-payloads.ts'
+import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
 
 export type Gateway = {
