@@ -4,15 +4,15 @@ import type { Document, DocumentFields } from '#document/document.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { ChainReader, Finality } from '#verifier/ports.ts'
+import type { Anchoring } from './anchoring.ts'
 import type { Batcher } from './batcher.ts'
 import type { IsErased } from './erase.ts'
-import { IssueError } from './errors.ts'
+import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import type { History } from './history.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
 import type { Outcome } from './outcome.ts'
 import type { Persistence } from './persistence.ts'
 import { createReadProgress, PENDING, type Progress } from './progress.ts'
-import { createFindRepeat, type Repeat } from './repeat.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 
 /** Documents to seal in one turn of the event loop: about 1 ms. */
@@ -50,13 +50,7 @@ export type Issued = Progress & {
 
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 
-/**
- * Issues documents. The order is the safety property: payload before chain, outbox before
- * broadcast, answer after the registry shows it.
- *
- * `issue` rejects with an `IssueError` when nothing was promised.
- */
-export function createIssuing(deps: {
+type IssuingDeps = {
   /** CAIP-10. */
   registryId: RegistryId
   issuerId: number
@@ -68,11 +62,18 @@ export function createIssuing(deps: {
   sealing: Sealing
   history: History
   batcher: Batcher
-}): Issuing {
+}
+
+/**
+ * Issues documents. The order is the safety property: payload before chain, outbox before
+ * broadcast, answer after the registry shows it.
+ *
+ * `issue` rejects with an `IssueError` when nothing was promised.
+ */
+export function createIssuing(deps: IssuingDeps): Issuing {
   const { registryId, issuerId, persistence, sealing, history, batcher } = deps
   const pace = createPace(SEALED_A_TURN)
   const readProgress = createReadProgress(deps)
-  const findRepeat = createFindRepeat(deps)
 
   async function issue(request: IssueRequest): Promise<Issued> {
     const { tenant, supersedes, idempotencyKey, wait, deadline, finality } = request
@@ -90,7 +91,7 @@ export function createIssuing(deps: {
       intent: issueIntentOf(document, sealed, tenant),
     })
     const mayBeRepeat = idempotencyKey !== undefined
-    const repeat = mayBeRepeat ? await findRepeat(all.map(withIntent), deadline) : undefined
+    const repeat = mayBeRepeat ? await findRepeat(deps, all.map(withIntent), deadline) : undefined
     if (repeat === undefined && request.refuseNew) throw request.refuseNew
     const { sealed, intent } = repeat ?? withIntent(all[0])
     const { replayed, isPending, transactionHash } = repeat
@@ -128,4 +129,43 @@ export function createIssuing(deps: {
   }
 
   return { issue }
+}
+
+/** A document that a request may refer to. */
+type Candidate = { intent: IssueIntent; sealed: SealedDocument }
+
+/** A document that was anchored before the request for it. */
+type Repeat = Candidate & { anchoring: Anchoring }
+
+/**
+ * Looks for a repeated document on the chain, where this gateway or another one of the issuer may
+ * have anchored it. From then on this store keeps its payload, even if it never had it or lost it.
+ *
+ * @returns The first candidate that is on the chain.
+ * @throws {IssueError} when the chain could not be read, or shows that it can never be issued;
+ * `erased` when it was erased here.
+ */
+async function findRepeat(
+  { outcomeOf, persistence, isErased }: IssuingDeps,
+  candidates: readonly Candidate[],
+  deadline: Deadline,
+): Promise<Repeat | undefined> {
+  for (const { intent } of candidates)
+    if (await isErased(intent.documentHash))
+      throw new IssueError('erased', 'the document of this key has been erased')
+  const outcomes = await deadline
+    .within(() => Promise.all(candidates.map(({ intent }) => outcomeOf(intent))))
+    .catch((error) => {
+      throw asIssueError(error)
+    })
+  const index = outcomes.findIndex(({ status }) => status !== 'absent')
+  const [outcome, candidate] = [outcomes[index], candidates[index]]
+  if (outcome?.status === 'conflict' || outcome?.status === 'distrusted')
+    throw refusalOf(outcome.status)
+  if (outcome?.status !== 'anchored' || !candidate) return undefined
+  const { intent, sealed } = candidate
+  await persistence.restore(sealed)
+  // When no node has the event any more, the block is final.
+  if (outcome.transactionHash !== null) await persistence.adopt(intent, outcome, sealed)
+  return { ...candidate, anchoring: outcome }
 }
