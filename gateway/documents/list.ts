@@ -14,7 +14,7 @@ import type {
 } from '#promise/document-index.ts'
 import type { History } from '#promise/history.ts'
 import type { Outbox } from '#promise/ports.ts'
-import type { Successions } from '#promise/successions.ts'
+import type { Successions } from '#promise/supersede.ts'
 import type { ChainReader, ChainReading } from '#verifier/ports.ts'
 import type { OpenIndexed, Opening } from './opening.ts'
 

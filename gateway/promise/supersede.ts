@@ -10,10 +10,24 @@ import type { Outbox, Readiness, RegistryReader } from './ports.ts'
 import { revocationOf } from './record.ts'
 import { isPromised, readRevisable } from './revisable.ts'
 import type { Revised, Revising } from './revise.ts'
-import type { Successions } from './successions.ts'
 
 /** Between looks for revocations that were promised with the outcome of a successor. */
 const LOOK_INTERVAL_MS = 1_000
+
+/**
+ * Which document supersedes which, of those that this gateway superseded. The promise to revoke the
+ * superseded one is made when the successor is on the chain, in the same transaction as that
+ * outcome, so that it survives a kill and no document is revoked without a successor.
+ */
+export type Successions = {
+  /** @returns The documentHash of the successor, also while it is pending. */
+  successorOf(documentHash: Hex): Promise<Hex | undefined>
+  /**
+   * @returns Some of the superseded documents whose revocation waits in the outbox for a
+   *   transaction.
+   */
+  waiting(): Promise<Hex[]>
+}
 
 export type SupersedeRequest = Omit<
   IssueRequest,

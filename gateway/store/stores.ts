@@ -20,7 +20,7 @@ import type {
   PayloadStore,
   SharedBacklog,
 } from '#promise/ports.ts'
-import type { Successions } from '#promise/successions.ts'
+import type { Successions } from '#promise/supersede.ts'
 import type { DraftGroups } from './draft-groups.ts'
 import type { ErasureList } from './erasure-list.ts'
 import type { IsBlockErased } from './tombstones.ts'

@@ -1,5 +1,5 @@
 import { fromHex } from '#document/hex.ts'
-import type { Successions } from '#promise/successions.ts'
+import type { Successions } from '#promise/supersede.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 

@@ -1,5 +1,5 @@
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
-import type { Successions } from '#promise/successions.ts'
+import type { Successions } from '#promise/supersede.ts'
 import type { Database } from './database.ts'
 
 /** Revocations in one read; the rest comes with the next. */
