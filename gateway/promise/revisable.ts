@@ -1,6 +1,10 @@
-import type { ChainReader, RegistryStatus } from '#verifier/ports.ts'
+import { decodeBatchBlock } from '#document/batch/block.ts'
+import { FormatError } from '#document/errors.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { ChainReader, DocumentKey, RegistryStatus } from '#verifier/ports.ts'
 import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
-import type { Outbox, RegistryReader } from './ports.ts'
+import type { Standing } from './intent.ts'
+import type { Outbox, PayloadStore, RegistryReader } from './ports.ts'
 import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
 
 /** What can be revoked, suspended and released, as the registry has it. */
@@ -47,6 +51,36 @@ export async function isPromised(
   const standing = await outbox.find('issue', root ?? documentHash)
   // A root names a batch, and no document that was issued alone.
   return standing !== undefined && standing.intent.root === root
+}
+
+/**
+ * @param issuerId The one that the gateway writes for.
+ * @returns A function that finds where the intent to issue a document stands, or that of its batch.
+ * The hash of its key is that in the publicId, so of a batch block.
+ */
+export function createStandingOf(
+  issuerId: number,
+  outbox: Outbox,
+  store: Pick<PayloadStore, 'get'>,
+): (key: DocumentKey) => Promise<Standing | undefined> {
+  async function rootIn(hash: Hex): Promise<Hex | undefined> {
+    const read = await store.get(fromHex(hash))
+    if (read.status !== 'found') return undefined
+    try {
+      return decodeBatchBlock(read.bytes).root
+    } catch (error) {
+      if (error instanceof FormatError) return undefined
+      throw error
+    }
+  }
+
+  return async ({ issuerId: of, documentHash }) => {
+    if (of !== issuerId) return undefined
+    const standing = await outbox.find('issue', documentHash)
+    if (standing !== undefined) return standing
+    const root = await rootIn(documentHash)
+    return root && outbox.find('issue', root)
+  }
 }
 
 /** @returns The status of a batch that is in the registry. */
