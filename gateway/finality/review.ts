@@ -13,7 +13,12 @@ import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { type Place, reasonAt } from '#promise/outcome.ts'
 import type { Anchorings, Blocks, RegistryReader } from '#promise/ports.ts'
 import { hashesOf, type Location, locate, withTransactions } from './locate.ts'
-import { createPooled } from './pooled.ts'
+
+/**
+ * How long a transaction that a reorg dropped may stay in a node's pool before its intents are
+ * planned again.
+ */
+const POOLED_TIMEOUT_MS = 60_000
 
 /** Moves anchored intents to where the chain has them now. */
 export type Reviewing = {
@@ -138,4 +143,38 @@ function reportBroken(some: readonly Anchored[], places: readonly Location[], lo
     if (place && 'status' in place && /^(conflict|distrusted)$/.test(place.status))
       log.error('promise_broken', { intent: keyOfIntent(intent), reason: place.status })
   })
+}
+
+/** Transactions that a reorg dropped, and that a node has put back into its pool. */
+type Pooled = {
+  /**
+   * Leaves out intents whose transactions are back in the pool: these get into a block without
+   * help.
+   */
+  without(dropped: readonly Anchored[]): Promise<Anchored[]>
+  /** Forgets them: nothing waits for finality. */
+  reset(): void
+}
+
+function createPooled(registry: Pick<RegistryReader, 'isPooled'>): Pooled {
+  /** When transactions were first seen back in the pool, by hash; `performance.now()`. */
+  const firstSeen = new Map<Hex, number>()
+
+  async function isWaiting(hash: Hex): Promise<boolean> {
+    const since = firstSeen.get(hash) ?? performance.now()
+    const isLate = performance.now() - since >= POOLED_TIMEOUT_MS
+    if (isLate || !(await registry.isPooled(hash))) return false
+    firstSeen.set(hash, since)
+    return true
+  }
+
+  return {
+    reset: () => firstSeen.clear(),
+    async without(dropped) {
+      const hashes = new Set(dropped.map((one) => one.anchoring.transactionHash))
+      const waiting = new Set<Hex | null>()
+      for (const hash of hashes) if (hash !== null && (await isWaiting(hash))) waiting.add(hash)
+      return dropped.filter((one) => !waiting.has(one.anchoring.transactionHash))
+    },
+  }
 }
