@@ -1,21 +1,16 @@
-import {
-  batch,
-  releasedBatch,
-  revokedBatch,
-  suspendedBatch,
-} from '../resources/batch-operations.ts'
-import { issued, released, revoked, suspended } from '../resources/document-operations.ts'
+import { batchSchema, releasedBatch, revokedBatch, suspendedBatch } from '../resources/batches.ts'
+import { issuedSchema, released, revoked, suspended } from '../resources/documents.ts'
 import { receipt } from '../resources/erase.ts'
 import { event } from '../resources/events.ts'
 import { issueBody } from '../resources/issue-body.ts'
-import { keySchema, madeKey } from '../resources/key-operations.ts'
+import { keySchema, madeKey } from '../resources/keys.ts'
 import { searchBody, unopened } from '../resources/list.ts'
 import { revocation } from '../resources/revisions.ts'
 import { rpcRequest, rpcResponse } from '../resources/rpc.ts'
 import * as schemas from '../resources/schemas.ts'
 import { successor } from '../resources/supersede.ts'
 import { verdict } from '../resources/verify.ts'
-import { revealedWebhook, webhookSchema } from '../resources/webhook-operations.ts'
+import { revealedWebhook, webhookSchema } from '../resources/webhooks.ts'
 
 /**
  * The schemas that /openapi.json names, and with them the types of generated clients. Every other
@@ -23,7 +18,7 @@ import { revealedWebhook, webhookSchema } from '../resources/webhook-operations.
  */
 export const COMPONENTS = {
   NewDocument: issueBody,
-  IssuedDocument: issued,
+  IssuedDocument: issuedSchema,
   Document: schemas.documentSchema,
   UnopenedDocument: unopened,
   RetrievedDocument: schemas.retrieved,
@@ -34,7 +29,7 @@ export const COMPONENTS = {
   ErasureReceipt: receipt,
   Search: searchBody,
   Revocation: revocation,
-  Batch: batch,
+  Batch: batchSchema,
   RevokedBatch: revokedBatch,
   SuspendedBatch: suspendedBatch,
   ReleasedBatch: releasedBatch,

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
 import type { NewDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
 import type { Batches, BatchRequest } from '#batches/batch.ts'
@@ -9,16 +10,17 @@ import { type FindKey, type Grant, shareOf, tenantOf } from '#keys/grant.ts'
 import type { Revising } from '#promise/revise.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { ApiError } from '../core/errors.ts'
+import { ApiError, WRITE_ERRORS } from '../core/errors.ts'
 import { answerLines, isNdjson } from '../core/ndjson.ts'
-import { serve } from '../core/operation.ts'
+import { operation, serve } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { readOptionalJson } from '../core/request.ts'
 import { idempotencyKeyOf, prefersAsync } from '../core/request-headers.ts'
 import { BATCH_STATUS, batchEnvelopes, batchHeaders } from './batch-answer.ts'
-import { BATCH_REVISIONS, ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH } from './batch-operations.ts'
+import { issueBody } from './issue-body.ts'
 import { type Addresses, instant } from './present.ts'
-import { presentRevised } from './revisions.ts'
+import { CHANGES, nothing, presentRevised, revocation } from './revisions.ts'
+import * as schemas from './schemas.ts'
 
 export type BatchRouteDeps = {
   findKey: FindKey
@@ -31,6 +33,200 @@ export type BatchRouteDeps = {
   newDeadline: NewDeadline
   log: Log
 }
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+const FLAG = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
+const CURSOR = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'is not a cursor'))
+const parameters = { root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })) }
+
+const content = { 'application/x-ndjson': null }
+const issuedLine = v.object({
+  publicId: schemas.publicId,
+  documentHash: schemas.hash,
+  batchRoot: schemas.hash,
+  blockchainHash: v.nullable(schemas.hash),
+  status: v.picklist(['valid', 'pending']),
+  network: schemas.network,
+  verifyUrl: schemas.url,
+})
+const amount = v.pipe(v.string(), v.metadata({ pattern: '^[0-9]+$' }))
+const checkedLine = v.object({
+  status: v.literal('checked'),
+  batch: v.object({
+    size: v.pipe(schemas.count, v.description('The good lines.')),
+    gas: amount,
+    fee: v.pipe(amount, v.description('Wei, at the current price.')),
+    maxFee: v.pipe(amount, v.description('Wei, at most.')),
+  }),
+})
+const PROMISED = {
+  content,
+  lines: issuedLine,
+  headers: {
+    Location: schemas.url,
+    'Idempotency-Replayed': v.exactOptional(v.literal('true')),
+  },
+}
+const ISSUE_BATCH = operation({
+  operationId: 'issueBatch',
+  method: 'post',
+  path: '/v1/batches',
+  tag: 'Batches',
+  summary: 'Issue up to 100,000 documents by one transaction',
+  description:
+    'NDJSON: a document on each line, as in the body of `issueDocument`. The answer is NDJSON: one envelope for each line, in order, with its number as `line`; it begins after the last line was read. A bad line stops no other, unless `atomic=true`: then the answer is 422, with one envelope for each line too. Without an Idempotency-Key, the same body is the same batch.',
+  scope: 'documents:issue',
+  query: {
+    atomic: v.pipe(FLAG, v.description('One bad line stops all.')),
+    dry_run: v.pipe(FLAG, v.description('Check every line, estimate the cost, issue nothing.')),
+  },
+  headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
+  body: {
+    schema: schemas.ndjson,
+    lines: issueBody,
+    mediaType: 'application/x-ndjson',
+    example:
+      '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}\n',
+  },
+  exampleQuery: { dry_run: 'true' },
+  responses: {
+    200: { description: 'A dry run.', content, lines: checkedLine },
+    201: { description: 'The root is in a block.', ...PROMISED },
+    202: { description: 'Promised: on disk, and on its way to the chain.', ...PROMISED },
+    422: {
+      description: 'Nothing was issued: no line is good, or one is bad with `atomic`.',
+      content,
+    },
+  },
+  errors: [
+    ...(['bad_idempotency_key', 'idempotency_key_reused', 'batch_refused'] as const),
+    ...(['not_json', 'too_large', 'bad_json', 'bad_fields', 'conflict', 'distrusted'] as const),
+    ...WRITE_ERRORS,
+  ],
+})
+
+export const batchSchema = v.object({
+  root: schemas.hash,
+  size: v.pipe(schemas.count, v.description('How many documents it holds.')),
+  status: schemas.status,
+  manifest: v.pipe(
+    v.nullable(v.string()),
+    v.description('The CID of its manifest; null for a batch of another gateway.'),
+  ),
+  blockNumber: v.nullable(schemas.count),
+  blockTime: v.nullable(schemas.instant),
+  blockchainHash: v.nullable(schemas.hash),
+  registry: schemas.registry,
+  issuerId: schemas.issuerId,
+  network: schemas.network,
+})
+const READ_ERRORS = ['chain_unavailable'] as const
+
+const LIST_BATCHES = operation({
+  operationId: 'listBatches',
+  method: 'get',
+  path: '/v1/batches',
+  tag: 'Batches',
+  summary: 'Batches, the newest first',
+  description: "Those of the key's tenant; with the scope `admin`, of all.",
+  scope: 'documents:read',
+  query: { limit: schemas.sentLimit(MAX_LIMIT, DEFAULT_LIMIT), cursor: v.exactOptional(CURSOR) },
+  responses: {
+    200: {
+      description: 'A page.',
+      data: v.object({ batches: v.array(batchSchema), nextCursor: v.nullable(v.string()) }),
+    },
+  },
+  errors: READ_ERRORS,
+})
+
+const RETRIEVE_BATCH = operation({
+  operationId: 'retrieveBatch',
+  method: 'get',
+  path: '/v1/batches/:root',
+  tag: 'Batches',
+  summary: 'A batch, and where it stands',
+  scope: 'documents:read',
+  parameters,
+  query: {},
+  responses: { 200: { description: 'The batch.', data: batchSchema } },
+  errors: ['not_found', ...READ_ERRORS],
+})
+
+const CHANGE = {
+  method: 'post',
+  tag: 'Batches',
+  scope: 'documents:revoke',
+  parameters,
+  query: {},
+  headers: { prefer: schemas.prefer },
+} as const
+const CHANGE_ERRORS = ['not_found', 'category_not_allowed', 'not_issued', ...WRITE_ERRORS] as const
+
+function revisedSchema<E extends v.ObjectEntries>(times: E) {
+  return v.object({
+    ...{ root: schemas.hash, status: schemas.status, ...times, network: schemas.network },
+    blockchainHash: v.nullable(schemas.hash),
+  })
+}
+
+export const revokedBatch = revisedSchema({
+  reason: schemas.reason,
+  revokedAt: v.nullable(schemas.instant),
+})
+export const suspendedBatch = revisedSchema({
+  reason: schemas.reason,
+  suspendedAt: v.nullable(schemas.instant),
+})
+export const releasedBatch = revisedSchema({ releasedAt: v.nullable(schemas.instant) })
+
+const changeResponses = (data: v.GenericSchema) => ({
+  200: { description: 'The change is in a block. The same again is the same answer.', data },
+  202: { description: 'Promised: it will happen.', data },
+})
+
+const REVOKE_BATCH = operation({
+  ...CHANGE,
+  operationId: 'revokeBatch',
+  path: '/v1/batches/:root/revoke',
+  summary: 'Revoke all documents of a batch, permanently',
+  body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
+  responses: changeResponses(revokedBatch),
+  errors: CHANGE_ERRORS,
+})
+const SUSPEND_BATCH = operation({
+  ...CHANGE,
+  operationId: 'suspendBatch',
+  path: '/v1/batches/:root/suspend',
+  summary: 'Suspend all documents of a batch',
+  body: { schema: nothing, example: {}, isOptional: true },
+  responses: changeResponses(suspendedBatch),
+  errors: ['already_revoked', 'change_pending', ...CHANGE_ERRORS],
+})
+const RELEASE_BATCH = operation({
+  ...CHANGE,
+  operationId: 'releaseBatch',
+  path: '/v1/batches/:root/release',
+  summary: 'Release a suspended batch',
+  description: 'Documents that were suspended or revoked on their own stay so.',
+  body: { schema: nothing, example: {}, isOptional: true },
+  responses: changeResponses(releasedBatch),
+  errors: ['already_revoked', 'not_suspended', 'change_pending', ...CHANGE_ERRORS],
+})
+
+/** The changes of a batch. */
+const BATCH_REVISIONS = [
+  { operation: REVOKE_BATCH, ...CHANGES.revoke },
+  { operation: SUSPEND_BATCH, ...CHANGES.suspend },
+  { operation: RELEASE_BATCH, ...CHANGES.release },
+] as const
+
+export const batchOperations = [
+  ...[ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH],
+  ...[REVOKE_BATCH, SUSPEND_BATCH, RELEASE_BATCH],
+]
 
 /** Uploads until they are answered: each takes disk for its bytes, and memory for its tables. */
 const MAX_UPLOADS = { all: 16, each: 4 }

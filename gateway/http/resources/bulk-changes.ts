@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
 import type { NewDeadline } from '#base/deadline.ts'
 import { splitLines } from '#base/lines.ts'
 import type { Log } from '#base/log.ts'
@@ -11,16 +12,17 @@ import { type FindKey, type Grant, shareOf } from '#keys/grant.ts'
 import type { Revised, Revising, RevisionRequest } from '#promise/revise.ts'
 import type { Env } from '../core/env.ts'
 import { failureOf } from '../core/envelope.ts'
-import { ApiError } from '../core/errors.ts'
+import { ApiError, WRITE_ERRORS } from '../core/errors.ts'
 import { answerLines, isNdjson } from '../core/ndjson.ts'
-import { serve } from '../core/operation.ts'
+import { operation, serve } from '../core/operation.ts'
 import { createPatience, type Patience } from '../core/patience.ts'
 import { createPlaces } from '../core/places.ts'
 import { assertJson, parseBody, readBodyAtMost } from '../core/request.ts'
 import { prefersAsync } from '../core/request-headers.ts'
-import { BULK_CHANGES, MAX_ENTRIES } from './bulk-change-operations.ts'
 import { changeableOf, type PathDeps } from './document-path.ts'
-import { presentRevised } from './revisions.ts'
+import { released, revoked, suspended } from './documents.ts'
+import { CHANGES, presentRevised, revocationReason } from './revisions.ts'
+import * as schemas from './schemas.ts'
 
 export type BulkChangeDeps = PathDeps & {
   findKey: FindKey
@@ -30,6 +32,115 @@ export type BulkChangeDeps = PathDeps & {
   newDeadline: NewDeadline
   log: Log
 }
+
+/** Maximum documents in one request. */
+const MAX_ENTRIES = 10_000
+
+const hex = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hexadecimal digits'),
+)
+
+const NAME = {
+  publicId: v.exactOptional(
+    v.pipe(v.string('must be a string'), v.metadata({ pattern: '^[1-9A-HJ-NP-Za-km-z]{77}$' })),
+  ),
+  documentHash: v.exactOptional(v.pipe(hex, v.description('In place of the publicId.'))),
+  batchRoot: v.exactOptional(
+    v.pipe(hex, v.description('Beside the documentHash of a document in a batch.')),
+  ),
+}
+const changeEntry = v.strictObject(NAME)
+const revocationEntry = v.strictObject({ ...NAME, reason: revocationReason })
+
+/** The check that an entry names one document. */
+function oneDocument<T extends v.InferOutput<typeof changeEntry>>(
+  entry: v.GenericSchema<unknown, T>,
+) {
+  return v.pipe(
+    entry,
+    v.check(
+      ({ publicId, documentHash }) => (publicId === undefined) !== (documentHash === undefined),
+      'must have either publicId or documentHash',
+    ),
+    v.check(
+      ({ documentHash, batchRoot }) => batchRoot === undefined || documentHash !== undefined,
+      'must have batchRoot only beside documentHash',
+    ),
+    v.check(
+      ({ documentHash, batchRoot }) => batchRoot === undefined || documentHash !== batchRoot,
+      'must name a document of the batch, not the batch',
+    ),
+  )
+}
+
+const MANY = {
+  method: 'post',
+  tag: 'Documents',
+  scope: 'documents:revoke',
+  query: {},
+  headers: { prefer: schemas.prefer },
+  errors: WRITE_ERRORS,
+} as const
+
+/** @param changed The data of the same change of one document. */
+function changeResponses(changed: typeof revoked | typeof suspended | typeof released) {
+  const { publicId: _, ...entries } = changed.entries
+  return {
+    200: {
+      description:
+        'One envelope for each entry. Entries that were read are carried out even if the client leaves.',
+      content: { 'application/x-ndjson': null },
+      lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...entries }),
+    },
+  }
+}
+
+const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON: one envelope for each entry, in order, with its number as \`line\`. A bad entry stops no other.`
+const EXAMPLE_ENTRY = { publicId: schemas.EXAMPLE_PUBLIC_ID }
+
+const changes = v.pipe(v.array(changeEntry), v.minLength(1))
+
+const REVOKE_MANY = operation({
+  ...MANY,
+  operationId: 'revokeDocuments',
+  path: '/v1/revocations',
+  summary: 'Revoke many documents',
+  description: DESCRIPTION,
+  body: {
+    schema: v.pipe(v.array(revocationEntry), v.minLength(1)),
+    example: [{ ...EXAMPLE_ENTRY, reason: 'keyCompromise' }],
+    isNdjsonToo: true,
+  },
+  responses: changeResponses(revoked),
+})
+const SUSPEND_MANY = operation({
+  ...MANY,
+  operationId: 'suspendDocuments',
+  path: '/v1/suspensions',
+  summary: 'Suspend many documents',
+  description: DESCRIPTION,
+  body: { schema: changes, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
+  responses: changeResponses(suspended),
+})
+const RELEASE_MANY = operation({
+  ...MANY,
+  operationId: 'releaseDocuments',
+  path: '/v1/releases',
+  summary: 'Release many suspended documents',
+  description: DESCRIPTION,
+  body: { schema: changes, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
+  responses: changeResponses(released),
+})
+
+/** The changes of many documents, and what one entry is. */
+const BULK_CHANGES = [
+  { operation: REVOKE_MANY, ...CHANGES.revoke, entry: oneDocument(revocationEntry) },
+  { operation: SUSPEND_MANY, ...CHANGES.suspend, entry: oneDocument(changeEntry) },
+  { operation: RELEASE_MANY, ...CHANGES.release, entry: oneDocument(changeEntry) },
+] as const
+
+export const bulkChangeOperations = [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY]
 
 /** Bytes: each entry takes some 130. */
 const MAX_BYTES = 2 * 1024 * 1024

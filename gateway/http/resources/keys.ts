@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import * as v from 'valibot'
 import type { Log } from '#base/log.ts'
 import type { FindKey } from '#keys/grant.ts'
 import type { Keys, MadeKey } from '#keys/keys.ts'
@@ -6,11 +7,170 @@ import type { ApiKey } from '#keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { serve } from '../core/operation.ts'
+import { operation, serve } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
-import { CHANGE, CREATE, LIST, RETRIEVE, REVOKE, ROTATE } from './key-operations.ts'
+import * as schemas from './schemas.ts'
 
 export type KeyDeps = { findKey: FindKey; keys: Keys; log: Log }
+
+const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
+const presented = {
+  id: v.pipe(v.string(), v.description('Names the key; not a secret.')),
+  tenant: v.string(),
+  scopes: v.array(schemas.scope),
+  label: v.nullable(v.string()),
+  categories: v.pipe(v.nullable(v.array(v.string())), v.description('`null` is all.')),
+  rateLimit: v.pipe(
+    v.nullable(v.number()),
+    v.description("Requests per second; `null` is the service's default."),
+  ),
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  expiresAt: v.pipe(time, v.description('`null` is never.')),
+  lastUsedAt: v.pipe(time, v.description('Exact to a minute.')),
+  replacedBy: v.pipe(v.nullable(v.string()), v.description('The key that took its place.')),
+}
+export const keySchema = v.object(presented)
+const shownSecret = v.pipe(v.string(), v.description('The API key itself. Shown only here.'))
+export const madeKey = v.object({ ...presented, secret: shownSecret })
+
+const EXAMPLE_ID = '0123456789ab'
+const EXAMPLE_SECRET = 'drk_bm90IGEgc2VjcmV0IG9mIGFueWJvZHksIGFuZCBub3RoaW5n'
+const EXAMPLE_KEY = {
+  id: EXAMPLE_ID,
+  tenant: 'default',
+  scopes: ['documents:issue', 'verify'],
+  label: 'Front desk',
+  categories: ['birth_certificate'],
+  rateLimit: null,
+  createdAt: '2026-11-21T08:36:39.000Z',
+  expiresAt: '2099-01-01T00:00:00.000Z',
+  lastUsedAt: null,
+  replacedBy: null,
+}
+
+/** What the operations have in common. */
+const KEY = { tag: 'Keys', scope: 'admin', query: {} } as const
+const ONE_KEY = {
+  ...KEY,
+  path: '/v1/keys/:id',
+  parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_ID] })) },
+} as const
+
+const LIST = operation({
+  ...KEY,
+  operationId: 'listKeys',
+  method: 'get',
+  path: '/v1/keys',
+  summary: 'List the API keys',
+  responses: {
+    200: {
+      description: 'Those of all tenants, the oldest first, without their secrets.',
+      data: v.object({ keys: v.array(keySchema) }),
+      example: { keys: [EXAMPLE_KEY] },
+    },
+  },
+  errors: ['store_unavailable'],
+})
+
+const CREATE = operation({
+  ...KEY,
+  operationId: 'createKey',
+  method: 'post',
+  path: '/v1/keys',
+  summary: 'Make an API key',
+  body: {
+    schema: keySettings,
+    example: {
+      scopes: ['documents:issue', 'verify'],
+      label: 'Front desk',
+      categories: ['birth_certificate'],
+      expiresAt: '2099-01-01T00:00:00Z',
+    },
+  },
+  responses: {
+    201: {
+      description: 'It can be used at once.',
+      data: madeKey,
+      example: { ...EXAMPLE_KEY, secret: EXAMPLE_SECRET },
+    },
+  },
+  errors: ['too_many_keys', 'store_unavailable'],
+})
+
+const RETRIEVE = operation({
+  ...ONE_KEY,
+  operationId: 'retrieveKey',
+  method: 'get',
+  summary: 'Retrieve an API key',
+  responses: { 200: { description: 'Without its secret.', data: keySchema, example: EXAMPLE_KEY } },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const ROTATE = operation({
+  ...ONE_KEY,
+  operationId: 'rotateKey',
+  method: 'post',
+  path: '/v1/keys/:id/rotate',
+  summary: 'Replace an API key',
+  description:
+    'Makes a key of the same tenant with the same settings. The old one ends after `overlapSeconds`.',
+  body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
+  responses: {
+    201: {
+      description: 'The new key, and when the old one ends.',
+      data: v.object({
+        ...presented,
+        secret: shownSecret,
+        replaces: v.object({ id: v.string(), expiresAt: v.pipe(v.string(), v.isoTimestamp()) }),
+      }),
+      example: {
+        ...EXAMPLE_KEY,
+        id: 'ba9876543210',
+        secret: EXAMPLE_SECRET,
+        replaces: { id: EXAMPLE_ID, expiresAt: '2026-11-21T09:36:39.000Z' },
+      },
+    },
+  },
+  errors: ['not_found', 'already_rotated', 'too_many_keys', 'store_unavailable'],
+})
+
+const CHANGE = operation({
+  ...ONE_KEY,
+  operationId: 'changeKey',
+  method: 'patch',
+  summary: 'Change an API key',
+  description: 'Only the members that are sent; `null` removes a setting.',
+  body: {
+    schema: keyChanges,
+    example: { label: 'Back office', categories: null },
+    isOptional: true,
+  },
+  responses: {
+    200: {
+      description: 'As changed; it holds from the next request on.',
+      data: keySchema,
+      example: { ...EXAMPLE_KEY, label: 'Back office', categories: null },
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const REVOKE = operation({
+  ...ONE_KEY,
+  operationId: 'revokeKey',
+  method: 'delete',
+  summary: 'Revoke an API key',
+  responses: {
+    200: {
+      description: 'No further request is accepted with it.',
+      data: v.object({ id: v.string(), deleted: v.literal(true) }),
+      example: { id: EXAMPLE_ID, deleted: true },
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+export const keyOperations = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
 
 /** The administration of API keys, of all tenants. */
 export function keyRoutes(app: Hono<Env>, { findKey, keys, log }: KeyDeps): void {

@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import type { Hono } from 'hono'
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import { clock } from '#base/clock.ts'
 import type { JsonValue } from '#document/json.ts'
-import { parseEventId } from '#events/events.ts'
+import { EVENT_TYPES, parseEventId } from '#events/events.ts'
 import { rotate, type WebhookSecrets } from '#events/secrets.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
 import { type FindKey, type Grant, tenantOf } from '#keys/grant.ts'
+import { INSTANT } from '#keys/settings.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { serve } from '../core/operation.ts'
+import { operation, serve } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
-import * as operations from './webhook-operations.ts'
+import * as schemas from './schemas.ts'
 
 export type WebhookDeps = {
   findKey: FindKey
@@ -24,6 +25,231 @@ export type WebhookDeps = {
   mayWebhookUseHttp: boolean
 }
 
+const MAX_URL_LENGTH = 2_048
+const MAX_OVERLAP_SECONDS = 7 * 86_400
+
+const receiverUrl = v.pipe(
+  v.string('must be a URL'),
+  v.maxLength(MAX_URL_LENGTH, `must have at most ${MAX_URL_LENGTH} characters`),
+  v.check((text) => URL.parse(text) !== null, 'must be a URL'),
+  v.check((text) => {
+    const { username, password, hash } = URL.parse(text) ?? { username: '', password: '', hash: '' }
+    return username + password + hash === ''
+  }, 'must have no user, password or fragment'),
+  v.metadata({ format: 'uri', pattern: '^https?://[^/?#@]+([/?][^#]*)?$' }),
+)
+const eventTypes = v.nullable(
+  v.pipe(
+    v.array(
+      v.picklist(EVENT_TYPES, `must be one of ${EVENT_TYPES.join(', ')}`),
+      'must be a list of types, or null for all',
+    ),
+    v.minLength(1, 'must name a type; null means all'),
+    v.check((list) => new Set(list).size === list.length, 'must not name a type twice'),
+    v.metadata({ uniqueItems: true }),
+  ),
+)
+const creation = v.strictObject({
+  url: receiverUrl,
+  types: v.optional(eventTypes, null),
+  allTenants: v.optional(v.boolean('must be true or false'), false),
+})
+const change = v.strictObject({
+  url: v.exactOptional(receiverUrl),
+  types: v.exactOptional(eventTypes),
+  enabled: v.exactOptional(v.boolean('must be true or false')),
+})
+const rotation = v.strictObject({
+  overlapSeconds: v.optional(
+    v.pipe(
+      v.number('must be a number'),
+      v.integer('must be a whole number'),
+      v.minValue(0, 'must be at least 0'),
+      v.maxValue(MAX_OVERLAP_SECONDS, `must be at most ${MAX_OVERLAP_SECONDS}`),
+    ),
+    86_400,
+  ),
+})
+const replay = v.pipe(
+  v.strictObject({
+    after: v.exactOptional(schemas.eventId),
+    since: v.exactOptional(
+      v.pipe(
+        v.string('must be an RFC 3339 time'),
+        v.regex(INSTANT, 'must be an RFC 3339 time'),
+        v.metadata({ format: 'date-time' }),
+      ),
+    ),
+  }),
+  v.check(
+    ({ after, since }) => (after === undefined) !== (since === undefined),
+    'must have either after or since',
+  ),
+  v.metadata({ minProperties: 1, maxProperties: 1, description: 'Either `after` or `since`.' }),
+)
+
+const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
+const presented = {
+  id: v.string(),
+  url: v.string(),
+  types: v.nullable(v.array(schemas.eventType)),
+  tenant: v.nullable(v.string()),
+  allTenants: v.boolean(),
+  enabled: v.boolean(),
+  disabledReason: v.nullable(v.picklist(['request', 'failing', 'gone', 'behind'])),
+  failingSince: time,
+  olderSecretsUntil: v.pipe(
+    time,
+    v.description('Until then, deliveries are signed with older secrets too.'),
+  ),
+  createdAt: time,
+  createdBy: v.string(),
+}
+export const webhookSchema = v.object(presented)
+export const revealedWebhook = v.object({
+  ...presented,
+  secret: v.exactOptional(v.pipe(v.string(), v.description('Shown only here.'))),
+})
+
+const EXAMPLE_WEBHOOK = {
+  id: schemas.EXAMPLE_WEBHOOK_ID,
+  url: schemas.EXAMPLE_RECEIVER,
+  types: ['document.issued', 'document.revoked'],
+  tenant: 'default',
+  allTenants: false,
+  enabled: true,
+  disabledReason: null,
+  failingSince: null,
+  olderSecretsUntil: null,
+  createdAt: '2026-11-21T08:36:39.000Z',
+  createdBy: 'environment',
+}
+
+/** What the operations have in common. */
+const WEBHOOK = { tag: 'Webhooks', scope: 'webhooks', query: {} } as const
+const ONE_WEBHOOK = {
+  ...WEBHOOK,
+  path: '/v1/webhooks/:id',
+  parameters: { id: v.pipe(v.string(), v.metadata({ examples: [schemas.EXAMPLE_WEBHOOK_ID] })) },
+} as const
+
+const CREATE = operation({
+  ...WEBHOOK,
+  operationId: 'createWebhook',
+  method: 'post',
+  path: '/v1/webhooks',
+  summary: 'Add a receiver of events',
+  description:
+    'Events are sent as the [Standard Webhooks](https://www.standardwebhooks.com) specification says, signed with the secret in the answer.',
+  body: {
+    schema: creation,
+    example: {
+      url: schemas.EXAMPLE_RECEIVER,
+      types: ['document.issued', 'document.revoked'],
+    },
+  },
+  responses: {
+    201: {
+      description: 'It gets the events from now on.',
+      data: revealedWebhook,
+      example: { ...EXAMPLE_WEBHOOK, secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=' },
+    },
+  },
+  errors: ['too_many_webhooks', 'store_unavailable'],
+})
+
+const LIST = operation({
+  ...WEBHOOK,
+  operationId: 'listWebhooks',
+  method: 'get',
+  path: '/v1/webhooks',
+  summary: 'List the receivers of events',
+  responses: {
+    200: {
+      description: "Those of the key's tenant; with the scope `admin`, all.",
+      data: v.object({ webhooks: v.array(webhookSchema) }),
+      example: { webhooks: [EXAMPLE_WEBHOOK] },
+    },
+  },
+  errors: [],
+})
+
+const RETRIEVE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'retrieveWebhook',
+  method: 'get',
+  summary: 'Retrieve a receiver',
+  responses: {
+    200: { description: 'Without its secret.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+  },
+  errors: ['not_found'],
+})
+
+const CHANGE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'changeWebhook',
+  method: 'patch',
+  summary: 'Change a receiver, or stop and start it',
+  description: 'One that is enabled again goes on where it stopped.',
+  body: { schema: change, example: { enabled: false }, isOptional: true },
+  responses: {
+    200: { description: 'As changed.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const REMOVE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'removeWebhook',
+  method: 'delete',
+  summary: 'Remove a receiver',
+  responses: {
+    200: {
+      description: 'It gets nothing more.',
+      data: v.object({ id: v.string(), deleted: v.literal(true) }),
+      example: { id: schemas.EXAMPLE_WEBHOOK_ID, deleted: true },
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const ROTATE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'rotateWebhookSecret',
+  method: 'post',
+  path: '/v1/webhooks/:id/rotate',
+  summary: 'Give a receiver a new secret',
+  description: 'For `overlapSeconds`, deliveries are signed with the older secret too.',
+  body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
+  responses: {
+    200: {
+      description: 'With the new secret.',
+      data: revealedWebhook,
+      example: {
+        ...EXAMPLE_WEBHOOK,
+        olderSecretsUntil: '2026-11-21T09:36:39.000Z',
+        secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=',
+      },
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const REPLAY = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'replayEvents',
+  method: 'post',
+  path: '/v1/webhooks/:id/replay',
+  summary: 'Send events to a receiver again',
+  body: { schema: replay, example: { since: '2026-11-21T00:00:00Z' } },
+  responses: {
+    202: { description: 'They are on their way.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+  },
+  errors: ['not_found', 'unknown_event', 'store_unavailable'],
+})
+
+export const webhookOperations = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY]
+
 /** Receivers of events. A key sees the webhooks of its tenant, an admin all. */
 export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   const { findKey, webhooks, webhookSecrets } = deps
@@ -32,25 +258,25 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     ...(newest && { secret: webhookSecrets.reveal(newest) }),
   })
 
-  serve(app, operations.CREATE, findKey, async (c) => {
+  serve(app, CREATE, findKey, async (c) => {
     const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
     if (!(await webhooks.add(webhook)))
       throw new ApiError('too_many_webhooks', 'the tenant has the maximum number of webhooks')
     return succeed(c, reveal(webhook), 201)
   })
 
-  serve(app, operations.LIST, findKey, async (c) => {
+  serve(app, LIST, findKey, async (c) => {
     const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
     return succeed(c, { webhooks: list.map(presentWebhook) })
   })
 
-  serve(app, operations.RETRIEVE, findKey, async (c) =>
+  serve(app, RETRIEVE, findKey, async (c) =>
     succeed(c, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
   )
 
-  serve(app, operations.CHANGE, findKey, async (c) => {
+  serve(app, CHANGE, findKey, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { enabled, ...changed } = parseBody(operations.change, await readOptionalJson(c))
+    const { enabled, ...changed } = parseBody(change, await readOptionalJson(c))
     if (changed.url !== undefined) await checkUrl(deps, changed.url)
     const state = enabled
       ? { disabledReason: null, failingSince: null }
@@ -59,15 +285,15 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     return succeed(c, presentWebhook(webhook ?? notFound()))
   })
 
-  serve(app, operations.REMOVE, findKey, async (c) => {
+  serve(app, REMOVE, findKey, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
     await webhooks.remove(id)
     return succeed(c, { id, deleted: true })
   })
 
-  serve(app, operations.ROTATE, findKey, async (c) => {
+  serve(app, ROTATE, findKey, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { overlapSeconds } = parseBody(operations.rotation, await readOptionalJson(c))
+    const { overlapSeconds } = parseBody(rotation, await readOptionalJson(c))
     const next = webhookSecrets.create()
     const webhook = await webhooks.change(id, ({ secrets }) => ({
       secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
@@ -78,9 +304,9 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     })
   })
 
-  serve(app, operations.REPLAY, findKey, async (c) => {
+  serve(app, REPLAY, findKey, async (c) => {
     const webhook = await find(deps, c.req.param('id'), c.get('grant'))
-    const from = placeOf(parseBody(operations.replay, await readJson(c)))
+    const from = placeOf(parseBody(replay, await readJson(c)))
     if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
       throw new ApiError('unknown_event', 'the event is not kept (any more): give a time instead')
     return succeed(c, presentWebhook(webhook), 202)
@@ -99,7 +325,7 @@ function notFound(): never {
 
 /** @throws {ApiError} `bad_fields`, `forbidden`. */
 async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
-  const { url, types, allTenants } = parseBody(operations.creation, body)
+  const { url, types, allTenants } = parseBody(creation, body)
   if (allTenants && tenantOf(grant) !== null)
     throw new ApiError('forbidden', 'allTenants needs a key with the scope admin')
   await checkUrl(deps, url)
@@ -129,23 +355,23 @@ async function checkUrl(
   )
 }
 
-function placeOf({ after, since }: v.InferOutput<typeof operations.replay>): ReplayFrom {
+function placeOf({ after, since }: v.InferOutput<typeof replay>): ReplayFrom {
   const place = parseEventId(after ?? '')
   return place ? { after: place } : { since: Date.parse(since ?? '') }
 }
 
 function presentWebhook({ secrets, ...webhook }: Webhook) {
   const { id, url, types, tenant, disabledReason, failingSince, createdAt, createdBy } = webhook
-  const time = (at: number | null) => at && new Date(at).toISOString()
+  const instantOf = (at: number | null) => at && new Date(at).toISOString()
   const now = Date.now()
   const overlap = secrets.map(({ until }) => until ?? 0).filter((until) => until > now)
   return {
     ...{ id, url, types, tenant, allTenants: tenant === null },
     ...{ enabled: disabledReason === null, disabledReason },
-    failingSince: time(failingSince),
+    failingSince: instantOf(failingSince),
     /** Until then, deliveries are signed with older secrets too. */
-    olderSecretsUntil: time(Math.max(0, ...overlap) || null),
-    createdAt: time(createdAt),
+    olderSecretsUntil: instantOf(Math.max(0, ...overlap) || null),
+    createdAt: instantOf(createdAt),
     createdBy,
   }
 }
