@@ -1,5 +1,5 @@
 import { hash as digestOf } from 'node:crypto'
-import { createGroupCommit, createTurn } from '#base/group-commit.ts'
+import { groupCalls } from '#base/grouping.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import { blockCid } from './group.ts'
 import { createGroups } from './groups.ts'
@@ -41,15 +41,17 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
   const groups = createGroups(node)
   const { check, onceChecked } = createCheck(node, warn)
 
-  const inTurn = createTurn()
-  const put = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.put))
-  const remove = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.remove))
-  const erase = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.erase))
-  const oneInTurn = createGroupCommit<() => Promise<void>>(
-    inTurn,
-    1,
-    onceChecked(async ([work]) => work?.()),
-  )
+  let last = Promise.resolve()
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    last = last.then(work)
+    return last
+  }
+  const grouped = <T>(work: (items: readonly T[]) => Promise<void>, maxItems = MAX_GROUP) =>
+    groupCalls({ maxItems, run: onceChecked(work), inTurn })
+  const put = grouped(groups.put)
+  const remove = grouped(groups.remove)
+  const erase = grouped(groups.erase)
+  const runAlone = grouped<() => Promise<void>>(async ([work]) => work?.(), 1)
 
   return {
     async put(hash, bytes) {
@@ -78,13 +80,13 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
       return had
     },
     pin: (blocks, note) =>
-      oneInTurn(() =>
+      runAlone(() =>
         groups.pin(
           blocks.map(({ hash, bytes }) => ({ cid: blockCid(hash), bytes })),
           note,
         ),
       ),
-    unpin: (root) => oneInTurn(() => groups.unpin(root)),
+    unpin: (root) => runAlone(() => groups.unpin(root)),
     assertReady: check,
   }
 }
@@ -103,12 +105,13 @@ function createCheck(node: KuboNode, warn: (warning: string) => void) {
 
   /** After a failure, another node may respond, or the same with other settings. */
   const onceChecked =
-    <T>(work: (items: T[]) => Promise<void>) =>
-    async (items: T[]) => {
+    <T>(work: (items: readonly T[]) => Promise<void>) =>
+    async (items: readonly T[]) => {
       try {
         if (!checked) await check()
         checked = true
         await work(items)
+        return items.map(() => undefined)
       } catch (error) {
         checked = false
         throw error

@@ -1,9 +1,9 @@
 import { clock } from '#base/clock.ts'
+import { groupCalls } from '#base/grouping.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { IdempotencyLog } from '#promise/ports.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
-import { createGroups } from './groups.ts'
 
 /** A key is remembered until the end of the period after the one in which it was claimed. */
 const PERIOD_MS = 7 * 86_400_000
@@ -44,7 +44,7 @@ export function createPostgresIdempotencyLog({ query }: Postgres): IdempotencyLo
     const first = new Map(rows.map((row) => [hexOf(row.key), hexOf(row.document_hash)]))
     return claims.map(({ key, documentHash }) => first.get(toHex(key)) ?? documentHash)
   }
-  const together = createGroups<Claim, Hex>({
+  const together = groupCalls<Claim, Hex>({
     maxItems: MAX_GROUP,
     run: claim,
     idOf: ({ key }) => toHex(key),

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { groupCalls } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { HistoryPlace, KeptRows } from '../command-database.ts'
@@ -7,7 +8,6 @@ import { hexOf } from './columns.ts'
 import { poolOptionsOf } from './connection.ts'
 import { createTransactions } from './database.ts'
 import { DatabaseUrlError } from './errors.ts'
-import { createGroups } from './groups.ts'
 import { KEPT_STATUSES } from './index-documents.ts'
 import { readSchemaVersion } from './migrate.ts'
 import type { Query } from './query.ts'
@@ -57,7 +57,7 @@ function createLookups(
   query: Query,
 ): Pick<KeptRows, 'historyOf' | 'batchHistoryOf' | 'indexOf' | 'isErased'> {
   const placesIn = (table: string, hash: string) =>
-    createGroups<Place, boolean>({
+    groupCalls<Place, boolean>({
       maxItems: MAX_GROUP,
       async run(places) {
         const rows = await query(
@@ -79,7 +79,7 @@ function createLookups(
     historyOf: (hash, block) => inHistory({ hash, block }),
     batchHistoryOf: (hash, block) => inBatchHistory({ hash, block }),
     isErased: (hash) => isErased(fromHex(hash)),
-    indexOf: createGroups({
+    indexOf: groupCalls({
       maxItems: MAX_GROUP,
       async run(hashes) {
         const rows = await query(

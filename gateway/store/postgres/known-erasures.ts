@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { groupCalls } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { RecentMap } from '#base/recent-map.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { IsBlockErased } from '../tombstones.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
-import { createGroups } from './groups.ts'
 
 /** Of the triggers in the schema; its payload is the documentHash. */
 export const ERASURE_CHANNEL = 'docreg_erasure'
@@ -41,7 +41,7 @@ export async function openKnownErasures(
   const recent = new RecentMap<true>(MAX_REMEMBERED)
   let unfinished: ReadonlySet<Hex> = new Set()
 
-  const ask = createGroups<Uint8Array, boolean>({
+  const ask = groupCalls<Uint8Array, boolean>({
     maxItems: MAX_GROUP,
     async run(hashes) {
       const rows = await brief(() =>

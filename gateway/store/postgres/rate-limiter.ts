@@ -1,6 +1,6 @@
+import { groupCalls } from '#base/grouping.ts'
 import type { Allowance, RateLimiter } from '#base/rate-limit.ts'
 import type { Postgres } from './database.ts'
-import { createGroups } from './groups.ts'
 
 const WINDOW_MS = 1_000
 /** Against the rounding of fractions of a millisecond. */
@@ -36,7 +36,7 @@ export function createPostgresRateLimiter(
   /** Until then the database is not asked; `performance.now()`. */
   let restUntil = 0
 
-  const take = createGroups<Request, Allowance>({
+  const take = groupCalls<Request, Allowance>({
     maxItems: MAX_GROUP,
     async run(requests) {
       sweepLater()

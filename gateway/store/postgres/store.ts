@@ -1,10 +1,10 @@
+import { groupCalls } from '#base/grouping.ts'
 import { toHex } from '#document/hex.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { BlockRead } from '#verifier/ports.ts'
 import type { IsBlockErased } from '../tombstones.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
-import { createGroups } from './groups.ts'
 import type { Query } from './query.ts'
 
 /** Payloads in one read, some kilobytes each. */
@@ -19,7 +19,7 @@ export function createPostgresStore({
   query,
   brief,
 }: Pick<Postgres, 'query' | 'brief'>): PayloadStore {
-  const get = createGroups<Uint8Array, BlockRead>({
+  const get = groupCalls<Uint8Array, BlockRead>({
     maxItems: MAX_READ,
     async run(hashes) {
       const rows = await brief(
@@ -57,7 +57,7 @@ export function createPostgresStore({
 
 /** @returns Whether a block was erased, as the database has it now. */
 export function createPostgresIsErased({ query }: Pick<Postgres, 'query'>): IsBlockErased {
-  return createGroups<Uint8Array, boolean>({
+  return groupCalls<Uint8Array, boolean>({
     maxItems: MAX_GROUP,
     async run(hashes) {
       const rows = await query('SELECT hash FROM tombstone WHERE hash = ANY($1)', [hashes])

@@ -1,9 +1,9 @@
+import { groupCalls } from '#base/grouping.ts'
 import type { Hex } from '#document/hex.ts'
 import { type Intent, keyOf, keyOfIntent, type Standing } from '#promise/intent.ts'
 import type { Outbox, Withdrawn } from '#promise/ports.ts'
 import type { LeasedAccount } from '../../stores.ts'
 import type { Postgres } from '../database.ts'
-import { createGroups } from '../groups.ts'
 import type { Query } from '../query.ts'
 import { type AddedIssue, claimSuccession, insertIssues, type NewIssue } from './issues.ts'
 import { insertRevisions, type NewRevision } from './revisions.ts'
@@ -23,12 +23,12 @@ export function createRequests(
   { query, transaction }: Postgres,
   owner: () => LeasedAccount | undefined = () => undefined,
 ): Requests {
-  const addTogether = createGroups<NewIssue, AddedIssue>({
+  const addTogether = groupCalls<NewIssue, AddedIssue>({
     maxItems: MAX_GROUP,
     run: (issues) => insertIssues(query, issues, owner()),
     idOf: ({ intent }) => intent.documentHash,
   })
-  const revise = createGroups<NewRevision, boolean>({
+  const revise = groupCalls<NewRevision, boolean>({
     maxItems: MAX_GROUP,
     run: (revisions) => transaction((within) => insertRevisions(within, revisions, owner())),
     idOf: ({ intent }) => intent.documentHash,
@@ -71,7 +71,7 @@ async function addSuccessor(
 
 function createStandings(query: Query): Pick<Outbox, 'find' | 'promise'> {
   const reading = (sql: string) =>
-    createGroups<Key, Standing | undefined>({
+    groupCalls<Key, Standing | undefined>({
       maxItems: MAX_GROUP,
       async run(keys) {
         const rows = await query(sql, keysOf(keys))

@@ -7,20 +7,22 @@ type Job<T, R> = {
 }
 
 /**
- * Gathers concurrent calls: while one group is on its way to the server, the next gathers, and
- * becomes one statement.
+ * Gathers concurrent calls: while one group is under way, the next gathers, and becomes one call.
  *
  * @param options.maxItems In one group.
  * @param options.run Returns a result for each item, in order. When it rejects, so do all calls of
  * the group, and those that wait: they would meet the same outage.
  * @param options.idOf Items with the same id never are in one group; absent = all go together.
+ * @param options.inTurn Begins a group when its turn comes; absent = at once. Never gets work that
+ * rejects.
  */
-export function createGroups<T, R>(options: {
+export function groupCalls<T, R>(options: {
   maxItems: number
   run: (items: readonly T[]) => Promise<readonly R[]>
   idOf?: (item: T) => string
+  inTurn?: (work: () => Promise<void>) => Promise<void>
 }): (item: T) => Promise<R> {
-  const { maxItems, run, idOf } = options
+  const { maxItems, run, idOf, inTurn = (work) => work() } = options
   let waiting: Job<T, R>[] = []
   let running = false
 
@@ -38,19 +40,23 @@ export function createGroups<T, R>(options: {
     return group
   }
 
+  async function runGroup(): Promise<void> {
+    const group = nextGroup()
+    try {
+      const results = await run(group.map(({ item }) => item))
+      group.forEach(({ resolve }, i) => {
+        resolve(results[i] as R)
+      })
+    } catch (error) {
+      for (const { reject } of [...group, ...waiting.splice(0)]) reject(error)
+    }
+  }
+
   async function runAll(): Promise<void> {
     while (waiting.length > 0) {
       // Requests of this turn of the event loop go together.
       await nextTurn()
-      const group = nextGroup()
-      try {
-        const results = await run(group.map(({ item }) => item))
-        group.forEach(({ resolve }, i) => {
-          resolve(results[i] as R)
-        })
-      } catch (error) {
-        for (const { reject } of [...group, ...waiting.splice(0)]) reject(error)
-      }
+      await inTurn(runGroup)
     }
     running = false
   }
