@@ -1,8 +1,8 @@
+import { groupReads } from '#base/grouping.ts'
 import type { ChainReader, ChainReading, DocumentKey, IssuedEvent } from '#verifier/ports.ts'
 import { type FinalityReader, finalityBy } from '#verifier/readers/finality.ts'
 import type { EventKey, ManyReader } from '#verifier/readers/many.ts'
 import { FinalEvents } from './final-events.ts'
-import { ReadGroup } from './read-group.ts'
 
 /** A hundred records take some 4 million gas; nodes give a call tens of millions. */
 const MAX_KEYS = 100
@@ -32,15 +32,14 @@ export function createGroupingReader(
 ): ChainReader {
   const events = new FinalEvents()
   const byHead = createByHead()
-  const readings = new ReadGroup<DocumentKey, ChainReading>({
+  const readRecord = groupReads<DocumentKey, ChainReading>({
     idOf: ({ issuerId, documentHash }) => `${issuerId} ${documentHash}`,
-    callOf: () => '',
     readMany: (keys, signal) => many.read(keys, { signal }),
     readOne: (key, signal) => chain.read(key, { signal }),
     maxKeys: MAX_KEYS,
     maxCalls: MAX_READS,
   })
-  const eventsOf = new ReadGroup<EventKey, IssuedEvent | undefined>({
+  const readEvent = groupReads<EventKey, IssuedEvent | undefined>({
     idOf: ({ block, issuerId, batch, documentHash }) =>
       `${block} ${issuerId} ${batch?.root ?? documentHash}`,
     callOf: ({ block }) => String(Math.floor(block / MAX_BLOCKS)),
@@ -61,7 +60,7 @@ export function createGroupingReader(
 
     async read(key, options = {}) {
       const alone = key.batch !== undefined || options.block !== undefined
-      const reading = await (alone ? chain.read(key, options) : readings.read(key, options.signal))
+      const reading = await (alone ? chain.read(key, options) : readRecord(key, options.signal))
       if (options.block === undefined) byHead.moveTo(reading)
       return reading
     },
@@ -72,7 +71,7 @@ export function createGroupingReader(
       const isFinal = events.isFinal(block)
       const event = await (fresh
         ? chain.issuedEvent(key, block, { fresh, signal })
-        : eventsOf.read({ ...key, block }, signal))
+        : readEvent({ ...key, block }, signal))
       if (event && isFinal) events.add(key, block, event)
       return event
     },

@@ -1,9 +1,9 @@
+import { groupReads } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { createMetrics, type Metrics } from '#base/metrics.ts'
 import { hkdfWithNode } from '#base/node-hkdf.ts'
 import { sealWithNode } from '#base/node-seal.ts'
 import { shareRead } from '#base/shared-read.ts'
-import { ReadGroup } from '#chain/read-group.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
@@ -94,10 +94,9 @@ export function openIssuing(
     ...{ issuerId, chain: readers.grouped, outbox, batcher },
     registry: { ...registry, records: groupRecords(registry) },
   })
-  const lookUps = new ReadGroup<Intent, Outcome>({
+  const readOutcome = groupReads<Intent, Outcome>({
     ...LOOK_UPS,
     idOf: keyOfIntent,
-    callOf: () => '',
     readMany: (intents) => outcomesOf(registry, intents),
     readOne: (intent) => outcomeOf(registry, intent),
   })
@@ -105,7 +104,7 @@ export function openIssuing(
   const issuing = createIssuing({
     ...{ issuerId, persistence, history, batcher },
     registryId: identity.registry,
-    outcomeOf: (intent) => lookUps.read(intent),
+    outcomeOf: (intent) => readOutcome(intent),
     chain: readers.chain,
     isErased: stores.isErased,
     sealing: createSealing({
@@ -128,10 +127,9 @@ export function openIssuing(
 
 /** Of thousands of changes, each reads the records of its document and of its batch. */
 function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
-  const group = new ReadGroup<RecordKey, TrustedRecord>({
+  const read = groupReads<RecordKey, TrustedRecord>({
     ...LOOK_UPS,
     idOf: ({ documentHash, root = '' }) => documentHash + root,
-    callOf: () => '',
     readMany: (keys) => records(keys),
     async readOne(key) {
       const [record] = await records([key])
@@ -139,7 +137,7 @@ function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
       return record
     },
   })
-  return (keys) => Promise.all(keys.map((key) => group.read(key)))
+  return (keys) => Promise.all(keys.map((key) => read(key)))
 }
 
 type BatcherParts = {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { ReadGroup } from '#chain/read-group.ts'
+import { groupReads } from '#base/grouping.ts'
 
 type Call = {
   keys: string[]
@@ -11,10 +11,10 @@ type Call = {
 
 /** The calls sent, in order; a test answers each at will. */
 let calls: Call[]
-let group: ReadGroup<string, string>
+let read: ReturnType<typeof open>
 beforeEach(() => {
   calls = []
-  group = open()
+  read = open()
 })
 
 const open = (limits: { maxKeys?: number; maxCalls?: number } = {}) => {
@@ -23,7 +23,7 @@ const open = (limits: { maxKeys?: number; maxCalls?: number } = {}) => {
       const answer = (values = keys.map(textOf)) => resolve(values)
       calls.push({ keys, signal, answer, fail: reject })
     })
-  return new ReadGroup<string, string>({
+  return groupReads<string, string>({
     idOf: (key) => key,
     callOf: (key) => key.slice(0, 1),
     readMany: send,
@@ -33,7 +33,7 @@ const open = (limits: { maxKeys?: number; maxCalls?: number } = {}) => {
 }
 
 const textOf = (key: string) => `value of ${key}`
-const readAll = (keys: string[]) => Promise.all(keys.map((k) => group.read(k)))
+const readAll = (keys: string[]) => Promise.all(keys.map((k) => read(k)))
 /**
  * Waits until every call that can be sent is sent: a finished call lets the next one go in the next
  * turn.
@@ -72,9 +72,9 @@ describe('grouping', () => {
   })
 
   test('behavior: never adds a read to a call that has gone out', async () => {
-    const first = group.read('x/1')
+    const first = read('x/1')
     await nextTurn()
-    const second = group.read('x/1')
+    const second = read('x/1')
     await nextTurn()
     expect(sent()).toEqual([['x/1'], ['x/1']])
     calls[0]?.answer(['older'])
@@ -83,8 +83,8 @@ describe('grouping', () => {
   })
 
   test('behavior: gathers reads while the maximum number of calls is under way', async () => {
-    group = open({ maxCalls: 1 })
-    const first = group.read('x/1')
+    read = open({ maxCalls: 1 })
+    const first = read('x/1')
     await nextTurn()
     const others = readAll(['x/2', 'x/3', 'y/1'])
     await nextTurn()
@@ -106,7 +106,7 @@ describe('grouping', () => {
   })
 
   test('behavior: limits the keys of a call', async () => {
-    group = open({ maxKeys: 2 })
+    read = open({ maxKeys: 2 })
     const keys = ['x/1', 'x/2', 'x/3', 'x/4', 'x/5']
     const reads = readAll(keys)
     await nextTurn()
@@ -118,7 +118,7 @@ describe('grouping', () => {
 
 describe('failures', () => {
   test('behavior: starts no empty call after one with the maximum number of keys', async () => {
-    group = open({ maxKeys: 2 })
+    read = open({ maxKeys: 2 })
     const keys = ['x/1', 'x/2']
     const reads = readAll(keys)
     await nextTurn()
@@ -130,7 +130,7 @@ describe('failures', () => {
   })
 
   test('error: reads each key alone after a failed call, and each fails alone', async () => {
-    const reads = ['x/1', 'x/2', 'x/3'].map((key) => settled(group.read(key)))
+    const reads = ['x/1', 'x/2', 'x/3'].map((key) => settled(read(key)))
     await nextTurn()
     calls[0]?.fail(new Error('of the call'))
     await nextTurn()
@@ -146,10 +146,10 @@ describe('failures', () => {
   })
 
   test('error: does not repeat the failed read of a single key', async () => {
-    const read = settled(group.read('x/1'))
+    const failed = settled(read('x/1'))
     await nextTurn()
     calls[0]?.fail(new Error('refused'))
-    expect(await read).toEqual({ reason: new Error('refused') })
+    expect(await failed).toEqual({ reason: new Error('refused') })
     await nextTurn()
     expect(calls).toHaveLength(1)
   })
@@ -173,7 +173,7 @@ describe('signals', () => {
 
   test('behavior: an aborting caller does not abort the call of the others', async () => {
     const leaving = new AbortController()
-    const left = settled(group.read('x/1', leaving.signal))
+    const left = settled(read('x/1', leaving.signal))
     const stayed = readAll(['x/1', 'x/2'])
     await nextTurn()
     leaving.abort(gone)
@@ -186,7 +186,7 @@ describe('signals', () => {
   test('behavior: aborts a call when all its callers have aborted', async () => {
     const leaving = ['x/1', 'x/1', 'x/2'].map((key) => {
       const controller = new AbortController()
-      const left = settled(group.read(key, controller.signal))
+      const left = settled(read(key, controller.signal))
       return { controller, left }
     })
     await nextTurn()
@@ -202,12 +202,12 @@ describe('signals', () => {
   })
 
   test('behavior: does not read a key when all its callers have aborted', async () => {
-    group = open({ maxCalls: 1 })
-    const first = group.read('x/1')
+    read = open({ maxCalls: 1 })
+    const first = read('x/1')
     await nextTurn()
     const leaving = new AbortController()
-    const left = ['x/2', 'y/1'].map((key) => settled(group.read(key, leaving.signal)))
-    const stayed = group.read('x/3')
+    const left = ['x/2', 'y/1'].map((key) => settled(read(key, leaving.signal)))
+    const stayed = read('x/3')
     leaving.abort(gone)
     expect(await Promise.all(left)).toEqual([{ reason: gone }, { reason: gone }])
     calls[0]?.answer()
@@ -222,8 +222,8 @@ describe('signals', () => {
 
   test('behavior: can abort a key that is read alone after a failure', async () => {
     const leaving = new AbortController()
-    const left = settled(group.read('x/1', leaving.signal))
-    const stayed = group.read('x/2')
+    const left = settled(read('x/1', leaving.signal))
+    const stayed = read('x/2')
     await nextTurn()
     calls[0]?.fail(new Error('failed'))
     await nextTurn()
@@ -236,8 +236,8 @@ describe('signals', () => {
   })
 
   test('error: reads nothing for an aborted signal', async () => {
-    const read = group.read('x/1', AbortSignal.abort(gone))
-    expect(await settled(read)).toEqual({ reason: gone })
+    const refused = read('x/1', AbortSignal.abort(gone))
+    expect(await settled(refused)).toEqual({ reason: gone })
     await nextTurn()
     expect(calls).toEqual([])
   })
