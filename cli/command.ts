@@ -50,11 +50,12 @@ export type CommandInput<O extends Options> = {
   flags: Values<O & CommonOptions>
 }
 
-/** One of the headings of `docreg --help`. */
-export type Group = 'Issue' | 'Verify' | 'Audit' | 'Operate' | 'Help'
+/** One of the headings of `--help`. */
+export type Group = 'Issue' | 'Verify' | 'Audit' | 'Operate' | 'Help' | 'Run' | 'Back up' | 'Repair'
 
 /** A command, as data: help, completion and the reading of options come from here. */
 export type Command<O extends Options = Options> = {
+  /** May have several words: `keys create`. */
   name: string
   group: Group
   /** One line for the list of commands: what it does, as an imperative. */

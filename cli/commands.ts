@@ -1,4 +1,3 @@
-import type { Command } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { bundleCommand } from './commands/bundle.ts'
 import { certificateCommand } from './commands/certificate.ts'
@@ -19,27 +18,36 @@ import { supersedeCommand } from './commands/supersede.ts'
 import { suspendCommand } from './commands/suspend.ts'
 import { templateCommand } from './commands/template.ts'
 import { verifyCommand } from './commands/verify.ts'
+import type { Program } from './program.ts'
 
-/** All commands, in the order of `docreg --help`. */
-export const COMMANDS: readonly Command[] = [
-  templateCommand,
-  issueCommand,
-  certificateCommand,
-  documentsCommand,
-  findCommand,
-  showCommand,
-  revokeCommand,
-  suspendCommand,
-  releaseCommand,
-  supersedeCommand,
-  eraseCommand,
-  verifyCommand,
-  bundleCommand,
-  presentCommand,
-  auditCommand,
-  listCommand,
-  exportCommand,
-  recountCommand,
-  identityCommand,
-  demoCommand,
-]
+export const DOCREG: Program = {
+  name: 'docreg',
+  about: 'Issues, verifies and audits documents of a document-registry.',
+  overview: [
+    'Try it, in a checkout whose `npm start` runs in another terminal:',
+    '  $ docreg verify document.txt',
+  ],
+  /** In the order of `docreg --help`. */
+  commands: [
+    templateCommand,
+    issueCommand,
+    certificateCommand,
+    documentsCommand,
+    findCommand,
+    showCommand,
+    revokeCommand,
+    suspendCommand,
+    releaseCommand,
+    supersedeCommand,
+    eraseCommand,
+    verifyCommand,
+    bundleCommand,
+    presentCommand,
+    auditCommand,
+    listCommand,
+    exportCommand,
+    recountCommand,
+    identityCommand,
+    demoCommand,
+  ],
+}

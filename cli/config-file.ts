@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { OptionSpec, Options } from './command.ts'
+import type { Command, OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'
 
 /** Also the file that `npm start` leaves in the data folder of a local chain. */
@@ -28,6 +28,12 @@ export const SURROUNDINGS: () => Surroundings = () => ({
   home: homedir(),
   checkout: fileURLToPath(new URL('..', import.meta.url)),
 })
+
+/** @returns The names of the settings of all commands. */
+export function settingsOf(commands: readonly Pick<Command, 'options'>[]): string[] {
+  const all = commands.flatMap(({ options }) => Object.entries(options))
+  return [...new Set(all.flatMap(([name, { isSetting }]) => (isSetting ? [name] : [])))]
+}
 
 /**
  * Somebody else may have filled the working directory, and the file says where the API key goes and

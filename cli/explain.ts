@@ -6,8 +6,10 @@ import type { Command } from './command.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
+import type { Program, Told } from './program.ts'
 
 type Called = {
+  program: Program
   /** The first argument that is not an option. */
   name: string | undefined
   command: Command | undefined
@@ -18,24 +20,22 @@ type Called = {
  *
  * @returns The exit code.
  */
-export function explain(error: unknown, called: Called, json: boolean): number {
+export function explain(error: unknown, program: Program, argv: readonly string[]): number {
   // Commander ends so after help, too.
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
+  const called = calledBy(program, argv)
   const isUsage = error instanceof UsageError || error instanceof CommanderError
-  const isTold =
-    error instanceof InputError ||
-    error instanceof FormatError ||
-    error instanceof ChainError ||
-    error instanceof CallError
-  if (!isUsage && !isTold) {
+  const told = isUsage
+    ? { code: 'usage', message: usageMessage(error, called) }
+    : (program.tell?.(error, called.command?.name) ?? toldOf(error))
+  if (!told) {
     console.error(error)
     return EXIT.bug
   }
-  const code = isTold ? error.code : 'usage'
-  const message = isTold ? error.message : usageMessage(error, called)
+  const { code, message } = told
   const fields =
     error instanceof FormatError ? error.fields : error instanceof CallError ? error.details : []
-  if (json) console.log(printableJson({ error: { code, message, fields } }))
+  if (argv.includes('--json')) console.log(printableJson({ error: { code, message, fields } }))
   else {
     const lines = [
       ...message.split('\n'),
@@ -48,11 +48,28 @@ export function explain(error: unknown, called: Called, json: boolean): number {
   return isWrongInput(error, called) ? EXIT.badInput : EXIT.noVerdict
 }
 
+function calledBy(program: Program, argv: readonly string[]): Called {
+  const words = argv.filter((arg) => !arg.startsWith('-'))
+  const command = program.commands.find(({ name }) =>
+    name.split(' ').every((word, i) => word === words[i]),
+  )
+  return { program, name: words[0], command }
+}
+
+function toldOf(error: unknown): Told | undefined {
+  const isTold =
+    error instanceof InputError ||
+    error instanceof FormatError ||
+    error instanceof ChainError ||
+    error instanceof CallError
+  return isTold ? error : undefined
+}
+
 /** Files without a document, for commands that must have one. */
 const NO_DOCUMENT = ['unreadable', 'no_qr_code', 'several_qr_codes', 'no_public_id']
 
 /** A verdict is another matter: its commands say by 2 that they have none. */
-function isWrongInput(error: Error, { command }: Called): boolean {
+function isWrongInput(error: unknown, { command }: Called): boolean {
   if (error instanceof InputError && error.code === 'bad_table') return true
   if (command?.group !== 'Issue') return false
   return (
@@ -73,12 +90,13 @@ function lineOf(field: object): string {
   return `  ${name ?? check ?? ''} ${message ?? code ?? ''}`
 }
 
-function hintFor({ command }: Called): string[] {
-  if (!command) return ['', '"docreg --help" lists the commands.']
+function hintFor({ program, command }: Called): string[] {
+  if (!command) return ['', `"${program.name} --help" lists the commands.`]
   const { name, args = [] } = command
+  const usage = [name, ...args.map((arg) => arg.name), '[options]'].join(' ')
   return [
     '',
-    `Usage: docreg ${[name, ...args.map((arg) => arg.name), '[options]'].join(' ')}`,
-    `"docreg help ${name}" explains them, with examples.`,
+    `Usage: ${program.name} ${usage}`,
+    `"${program.name} ${name.replace(/\S+$/, 'help $&')}" explains them, with examples.`,
   ]
 }

@@ -1,7 +1,26 @@
 import tab from '@bomb.sh/tab/commander'
 import { Argument, Option, Command as Parser } from 'commander'
 import { COMMON_OPTIONS, type Command, type CommandInput, type Options } from './command.ts'
-import { environmentName } from './config-file.ts'
+import { environmentName, settingsOf } from './config-file.ts'
+
+/** `docreg` or `docreg-gateway`, as data. */
+export type Program = {
+  name: string
+  about: string
+  /** Lines that help ends with. */
+  overview: readonly string[]
+  commands: readonly Command[]
+  /** A line on each first part of names with spaces: `keys` of `keys create`. */
+  parents?: Readonly<Record<string, string>>
+  /**
+   * @param command The name of the command, if known.
+   * @returns How to tell an error of this program that is no bug.
+   */
+  tell?(error: unknown, command: string | undefined): Told | undefined
+}
+
+/** An error as users see it. The code is stable. */
+export type Told = { code: string; message: string }
 
 type Parsed = { command: Command } & Pick<CommandInput<Options>, 'args' | 'flags'>
 
@@ -13,12 +32,13 @@ const WIDTH = 100
  * @returns A function that parses arguments (without Node and script); it throws Commander's
  * `CommanderError`, also after it has printed help.
  */
-export function createProgram(
-  commands: readonly Command[],
+export function createParser(
+  program: Program,
   version: string,
 ): (argv: readonly string[]) => Parsed | undefined {
-  const program = new Parser('docreg')
-    .description('Issues, verifies and audits documents of a document-registry.')
+  const { name, about, overview, commands, parents = {} } = program
+  const root = new Parser(name)
+    .description(about)
     .version(version)
     .helpOption('-h, --help', 'show help')
     .addHelpCommand(new Parser('help').argument('[command]').description('Show help for a command'))
@@ -26,44 +46,56 @@ export function createProgram(
     // Errors are printed by the caller.
     .configureOutput({ outputError: () => {} })
     .exitOverride()
-    .addHelpText('after', OVERVIEW)
+    .addHelpText('after', afterAllHelp(name, overview))
   let parsed: Parsed | undefined
-  for (const command of commands)
-    program.addCommand(
-      parserOf(command, (found) => {
-        parsed = found
-      }).copyInheritedSettings(program),
-    )
-  tab(program, { completionCommandName: 'completion' })
-  for (const command of program.commands) if (!command.helpGroup()) command.helpGroup('Help:')
+  const parsers = new Map([['', root]])
+  const add = (path: string, group: string, parser: Parser): void => {
+    const words = path.split(' ')
+    const before = words.slice(0, -1).join(' ')
+    if (!parsers.has(before))
+      add(before, group, new Parser(words.at(-2)).summary(parents[before] ?? ''))
+    const parent = parsers.get(before) ?? root
+    parent.addCommand(parser.copyInheritedSettings(parent))
+    if (parent === root) parser.helpGroup(`${group}:`)
+    parsers.set(path, parser)
+  }
+  const all = settingsOf(commands).length > 0 ? COMMON_OPTIONS : { json: COMMON_OPTIONS.json }
+  for (const command of commands) {
+    const parser = parserOf(command, { ...command.options, ...all }, (found) => {
+      parsed = found
+    })
+    add(command.name, command.group, parser)
+  }
+  tab(root, { completionCommandName: 'completion' })
+  for (const command of root.commands) if (!command.helpGroup()) command.helpGroup('Help:')
   return (argv) => {
-    program.parse(argv, { from: 'user' })
+    root.parse(argv, { from: 'user' })
     return parsed
   }
 }
 
-const OVERVIEW = `
-Try it, in a checkout whose \`npm start\` runs in another terminal:
-  $ docreg verify document.txt
+const afterAllHelp = (name: string, overview: readonly string[]) =>
+  [
+    '',
+    ...overview,
+    '',
+    `"${name} help <command>" explains a command with examples.`,
+    `Completion: source <(${name} completion bash), and likewise for zsh, fish and powershell.`,
+  ].join('\n')
 
-"docreg help <command>" explains a command with examples.
-Completion: source <(docreg completion bash), and likewise for zsh, fish and powershell.`
-
-function parserOf(command: Command, found: (parsed: Parsed) => void): Parser {
-  const { name, group, summary, about = [], args = [], options } = command
-  const parser = new Parser(name)
+function parserOf(command: Command, options: Options, found: (parsed: Parsed) => void): Parser {
+  const { name, summary, about = [], args = [] } = command
+  const parser = new Parser(name.split(' ').at(-1))
     .summary(summary)
     .description([`${summary}.`, ...about].join('\n\n'))
-    .helpGroup(`${group}:`)
     .addHelpText('after', afterHelp(command))
   for (const { name, about, choices } of args) {
     const argument = new Argument(name, about)
     parser.addArgument(choices ? argument.choices(choices) : argument)
   }
-  const all: Options = { ...options, ...COMMON_OPTIONS }
-  for (const [name, option] of Object.entries(all)) parser.addOption(optionOf(name, option))
+  for (const [name, option] of Object.entries(options)) parser.addOption(optionOf(name, option))
   return parser.action(() =>
-    found({ command, args: parser.args, flags: flagsOf(all, parser.opts()) }),
+    found({ command, args: parser.args, flags: flagsOf(options, parser.opts()) }),
   )
 }
 
@@ -77,8 +109,8 @@ function optionOf(name: string, { value, multiple, about, choices, isSetting }: 
     `${about}${notes && ` (${notes})`}`,
   )
   if (choices) option.choices(choices)
-  // Commander's own repeatable options would swallow the arguments that follow.
-  if (multiple) option.argParser((text, before: string[] = []) => [...before, text])
+  // Commander's own repeatable options would swallow the arguments that follow. `--no-…` sets false.
+  if (multiple) option.argParser((text, before?: string[] | false) => [...(before || []), text])
   return option
 }
 
@@ -86,8 +118,9 @@ function optionOf(name: string, { value, multiple, about, choices, isSetting }: 
 function flagsOf(options: Options, parsed: Record<string, unknown>): Record<string, never> {
   const flags = Object.keys(options).flatMap((name) => {
     const key = new Option(`--${name}`).attributeName()
-    const value = name.startsWith('no-') ? parsed[key] === false || undefined : parsed[key]
-    return value === undefined ? [] : [[name, value]]
+    const value = parsed[key]
+    if (name.startsWith('no-')) return value === false ? [[name, true]] : []
+    return value === undefined || value === false ? [] : [[name, value]]
   })
   return Object.fromEntries(flags)
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COMMANDS } from '#cli/commands.ts'
+import { DOCREG } from '#cli/commands.ts'
 import { findConfigFile } from '#cli/config-file.ts'
 import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
 import { docreg, run } from '../support/docreg.ts'
@@ -21,10 +21,10 @@ describe('help', () => {
   test('default: lists every command with its summary', async () => {
     const { code, stdout } = await docreg(['--help'])
     expect(code).toBe(0)
-    for (const { name } of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+    for (const { name } of DOCREG.commands) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
   })
 
-  test.each(COMMANDS.map(({ name }) => name))(
+  test.each(DOCREG.commands.map(({ name }) => name))(
     'behavior: %s teaches with examples',
     async (name) => {
       const { code, stdout } = await docreg(['help', name])
