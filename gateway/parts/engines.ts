@@ -18,7 +18,7 @@ import type { Outcome } from '#promise/outcome.ts'
 import type { BusyAccounts, Outbox, Readiness } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import { type Identity, READINESS_TTL_MS } from './chain.ts'
-import { leasedSigner } from './leased-signer.ts'
+import { leasedSigner } from './signer.ts'
 import type { SharedStores } from './stores.ts'
 
 type Parts = Pick<EngineDeps, 'concluded' | 'feeCaps' | 'maxBatch'> & {
