@@ -90,9 +90,8 @@ async function start(
   undo.push(async () => stopping.abort())
   const { signal } = stopping
   const batches = openBatches(config, identity, { chain, stores, pipeline, signal, logger: log })
-  const app = openApp(config, identity, {
-    ...{ readers, identities, stores, pipeline, apiKeys, webhooks, batches, log },
-  })
+  const parts = { readers, identities, stores, pipeline, apiKeys, webhooks, batches, log }
+  const app = openApp(config, identity, parts)
 
   const chores = createChores(stores.shared?.leases, log)
   undo.push(batcher.stop)
@@ -142,7 +141,11 @@ function startFinality(
   // Beside the requests: a row has its payload, and it stays until this is done.
   const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
   const stopWatching = watchFinality({
-    ...{ registry, blocks, outbox: pipeline.outbox, batcher: pipeline.batcher, log },
+    registry,
+    blocks,
+    outbox: pipeline.outbox,
+    batcher: pipeline.batcher,
+    log,
     after: restored,
   })
   return async () => {

@@ -75,15 +75,13 @@ export const MAX_QUEUE = 10_000
  * full, the next one does not wait for the one before.
  */
 export function createEngine(deps: EngineDeps, answers: Answers): Engine {
-  const { outbox, log } = deps
   const nap = createNap()
   const blockTime = createBlockTime(deps.blocks)
   const inFlight = createInFlight((intents) => queue.dropped(intents))
   const queue: Queue = createQueue({
-    backlog: outbox,
+    ...deps,
     carries: inFlight.carries,
     changed: () => loop.queueChanged(),
-    log,
   })
   const { turnAway, settled } = createTurnAway({ ...deps, queue, waiters: answers })
   const conclude: Conclude = (intent, outcome, transactions) => {
@@ -91,28 +89,25 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
     if (outcome.status === 'absent') queue.addPromised([intent])
     else answers.conclude(intent, outcome, transactions)
   }
+  const parts = { ...deps, nap, blockTime, inFlight, queue, conclude }
   const sender = createSender({
-    ...{ ...deps, inFlight, blockTime, conclude, answered: nap.wake },
+    ...parts,
+    answered: nap.wake,
     noted(intents) {
       answers.noted(intents)
       nap.wake()
     },
   })
   const planner = createPlanner({
-    ...deps,
-    ...{ queue, backlog: outbox, plan: sender.plan, conclude },
+    ...parts,
+    plan: sender.plan,
     // Their requests wait for the engine that has the account now.
     turnAway: async (intents, error) =>
       error instanceof LeaseLost ? [...intents] : turnAway(intents, error),
   })
-  const schedule = createSchedule({
-    ...{ queue, inFlight, blockTime, roundTrip: sender.roundTrip },
-    batchLimit: () => planner.limit,
-  })
-  const loop: Loop = createLoop({
-    ...{ account: deps.account, queue, inFlight, sender, planner },
-    ...{ schedule, blockTime, nap, log },
-  })
+  const { roundTrip } = sender
+  const schedule = createSchedule({ ...parts, roundTrip, batchLimit: () => planner.limit })
+  const loop: Loop = createLoop({ ...parts, sender, planner, schedule })
 
   return {
     add: queue.add,
@@ -149,7 +144,8 @@ export function createBatcher(
   deps: EngineDeps & { outbox: Pick<Outbox, 'find' | 'promise'> },
 ): Batcher {
   const front = createFront({
-    ...{ outbox: deps.outbox, log: deps.log },
+    outbox: deps.outbox,
+    log: deps.log,
     engineFor: () => engine,
     engines: () => [engine],
   })

@@ -30,7 +30,7 @@ type PlannerDeps = {
   queue: Queue
   account: Pick<Account, 'assertReady'>
   registry: RegistryReader
-  backlog: Pick<Backlog, 'resolve'>
+  outbox: Pick<Backlog, 'resolve'>
   /** Signs a transaction for these, and makes it durable. */
   plan: (intents: readonly Intent[]) => Promise<void>
   conclude: Conclude
@@ -102,7 +102,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
  * @returns The intents that are still to be sent.
  */
 async function stillAbsent(
-  { queue, registry, backlog, conclude }: PlannerDeps,
+  { queue, registry, outbox, conclude }: PlannerDeps,
   intents: readonly Intent[],
 ): Promise<Intent[]> {
   const unsure = queue.uncertain(intents)
@@ -112,7 +112,7 @@ async function stillAbsent(
     const outcome = outcomes[i]
     return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
   })
-  if (decided.length > 0) await backlog.resolve(resolutionOf(unsure, outcomes))
+  if (decided.length > 0) await outbox.resolve(resolutionOf(unsure, outcomes))
   queue.seenAbsent(unsure)
   const done = new Set(decided.map(({ intent }) => intent))
   queue.remove([...done])

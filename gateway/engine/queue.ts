@@ -63,7 +63,7 @@ type Entry = {
 }
 
 type QueueDeps = {
-  backlog: Backlog
+  outbox: Backlog
   /** Whether a transaction in flight carries an intent. */
   carries: (key: IntentKey) => boolean
   /** Called after intents were queued. */
@@ -72,9 +72,9 @@ type QueueDeps = {
 }
 
 export function createQueue(deps: QueueDeps): Queue {
-  const { backlog, carries, changed, log } = deps
+  const { outbox, carries, changed, log } = deps
   const entries = new Map<IntentKey, Entry>()
-  const aside = createAside({ backlog, back, log })
+  const aside = createAside({ outbox, back, log })
   const departures = createDepartures()
   let gatheringSince = 0
 
@@ -142,7 +142,7 @@ export function createQueue(deps: QueueDeps): Queue {
     dropped: departures.note,
 
     async restore() {
-      const { result, left } = await departures.during(backlog.queued)
+      const { result, left } = await departures.during(outbox.queued)
       for (const { intent, asideUntil } of result) {
         const key = keyOfIntent(intent)
         // Planned, or even settled, while the outbox was read.
@@ -249,11 +249,11 @@ type Aside = {
 
 /** @param deps.back Receives intents whose wait is over. */
 function createAside(deps: {
-  backlog: Pick<Backlog, 'setAside'>
+  outbox: Pick<Backlog, 'setAside'>
   back: (intents: readonly Intent[]) => void
   log: Log
 }): Aside {
-  const { backlog, back, log } = deps
+  const { outbox, back, log } = deps
   const aside = new Set<IntentKey>()
 
   function wait(intents: readonly Intent[], milliseconds: number): void {
@@ -272,7 +272,7 @@ function createAside(deps: {
 
     async add(intents) {
       wait(intents, ASIDE_MS)
-      await backlog
+      await outbox
         .setAside(intents, Date.now() + ASIDE_MS)
         .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
     },

@@ -120,13 +120,17 @@ async function replaceNow(
   const next = await outbox.replace(plan, transaction, carried)
   inFlight.replace(next)
   Object.assign(inFlight.sendingOf(plan), {
-    ...{ sent: Number.NEGATIVE_INFINITY, made: performance.now() },
-    ...{ block: undefined, failure: undefined },
+    sent: Number.NEGATIVE_INFINITY,
+    made: performance.now(),
+    block: undefined,
+    failure: undefined,
   })
   const stay = new Set(carried)
   const left = plan.intents.filter((intent) => !stay.has(intent))
   log.info('transaction_replaced', {
-    ...{ nonce: plan.nonce, hash: transaction.hash, left: left.length },
+    nonce: plan.nonce,
+    hash: transaction.hash,
+    left: left.length,
   })
   for (const intent of left) conclude(intent, { status: 'absent' })
   return true

@@ -158,7 +158,8 @@ async function prepare(
   const before = nonces.losses()
   const [nonce, maxFee] = await Promise.all([nonces.next(), spending.allowance()])
   const transaction = await transactions.prepare(intents, {
-    ...{ nonce, ...(maxFee !== undefined && { maxFee }) },
+    nonce,
+    ...(maxFee !== undefined && { maxFee }),
   })
   return before === nonces.losses() ? transaction : prepare(parts, intents)
 }

@@ -73,7 +73,8 @@ export function createReviewing(deps: {
       reportBroken(some, places, log)
       const dropped = await pooled.without(absent)
       const queued = await outbox.review({
-        ...{ ...leaving, dropped },
+        ...leaving,
+        dropped,
         moved: await withTransactions(registry, moved),
       })
       requeue(dropped, queued)

@@ -61,8 +61,16 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     await kubo?.assertReady()
   }, READINESS_TTL_MS)
   return createApp({
-    ...{ issuing, revising, superseding, erasing },
-    ...{ store, isErased, history, events, log, metrics },
+    issuing,
+    revising,
+    superseding,
+    erasing,
+    store,
+    isErased,
+    history,
+    events,
+    log,
+    metrics,
     ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
     wait: config.wait,
@@ -91,7 +99,10 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     rpc: rpc.apart(),
     verifyPage: readVerifyPage(pageConfigOf(config, registry)),
     addresses: {
-      ...{ baseUrl: config.baseUrl, verifyUrl: config.verifyUrl, registry, issuerId },
+      baseUrl: config.baseUrl,
+      verifyUrl: config.verifyUrl,
+      registry,
+      issuerId,
       network: networkOf(parseRegistry(registry).chainId, config.liveChains),
     },
   })
@@ -104,7 +115,10 @@ function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores 
   const keys = { issuerId, subkeys, hkdf: hkdfWithNode }
   const openIndexed = createOpenIndexed({ ...keys, store, opener: openWithNode })
   const listing = createListing({
-    ...{ ...keys, outbox, history, successions },
+    ...keys,
+    outbox,
+    history,
+    successions,
     index: documentIndex,
     open: openIndexed,
     chain: readers.grouped,

@@ -28,7 +28,12 @@ export function openBatches(
   const { outbox, history, batchLog: log, batchDrafts: drafts } = stores
   return {
     batches: createBatches({
-      ...{ registry, issuerId, log, drafts, signal, batcher: pipeline.batcher },
+      registry,
+      issuerId,
+      log,
+      drafts,
+      signal,
+      batcher: pipeline.batcher,
       leases: stores.shared?.leases,
       discarded(result) {
         if (signal.aborted) return

@@ -53,7 +53,9 @@ export async function openChain(
 ): Promise<Chain> {
   // Issuing has its own connections, so that reads cannot hold it up.
   const ports = await firstUsable([signer, ...otherSigners], rpc.apart(), {
-    ...{ registry, issuerId, finality },
+    registry,
+    issuerId,
+    finality,
     ...(feeCap !== undefined && { feeCap }),
   })
   // The route is public.

@@ -68,7 +68,9 @@ export function openEngines(
       holder.lease = lease
       const { outbox, withdraw } = shared.engineStores({ account, lease })
       const foreign = createForeignWatch({
-        ...{ account: ports.account, log, found: parts.foundForeign },
+        account: ports.account,
+        log,
+        found: parts.foundForeign,
       })
       watches.set(account, foreign)
       const deps = { ...parts, ...ports, foreign, withdraw, outbox: parts.measured(outbox) }

@@ -53,7 +53,8 @@ export async function openIdentities(
   ])
     if (wanted !== undefined && wanted !== found)
       log.warn('issuer_differs', {
-        ...{ setting, registered: found },
+        setting,
+        registered: found,
         warning: `${setting} is not what the registry has: its admin can change that`,
       })
 

@@ -67,7 +67,6 @@ export function openIssuing(
   }: { chain: Chain; readers: Readers; stores: Stores; firstNonce: number; log: Log },
 ): IssuingParts {
   const { registry, blocks } = chain
-  const { history, persistence } = stores
   const { issuerId } = identity
   const headAge = shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS)
   const metrics = createMetrics({
@@ -82,30 +81,22 @@ export function openIssuing(
   })
   const times = createTimes({ included: metrics.included, final: metrics.final })
   const outbox = measureOutbox(stores.outbox, { metrics, times })
-  const {
-    batcher: unmeasured,
-    foreign,
-    readiness,
-  } = openBatcher(config, identity, {
-    ...{ chain, stores, outbox, firstNonce, metrics, times, log },
-  })
+  const batcherParts = { chain, stores, outbox, firstNonce, metrics, times, log }
+  const { batcher: unmeasured, ...opened } = openBatcher(config, identity, batcherParts)
   const batcher = measureRequests(times, unmeasured)
+  const { readiness } = opened
+  const common = { issuerId, outbox, batcher, log }
   const revising = createRevising({
-    ...{ issuerId, chain: readers.grouped, outbox, batcher },
+    ...common,
+    chain: readers.grouped,
     registry: { ...registry, records: groupRecords(registry) },
   })
-  const readOutcome = groupReads<Intent, Outcome>({
-    ...LOOK_UPS,
-    idOf: keyOfIntent,
-    readMany: (intents) => outcomesOf(registry, intents),
-    readOne: (intent) => outcomeOf(registry, intent),
-  })
-  const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
   const issuing = createIssuing({
-    ...{ issuerId, persistence, history, batcher },
+    ...common,
     registryId: identity.registry,
-    outcomeOf: (intent) => readOutcome(intent),
+    outcomeOf: groupOutcomes(registry),
     chain: readers.chain,
+    persistence: stores.persistence,
     isErased: stores.isErased,
     sealing: createSealing({
       subkeys: subkeysOf(identity.issuerSecrets),
@@ -113,16 +104,29 @@ export function openIssuing(
       seal: sealWithNode,
       hkdf: hkdfWithNode,
     }),
+    history: stores.history,
   })
   const superseding = createSuperseding({
-    ...{ issuerId, chain: readers.chain, registry, issuing, revising, outbox, batcher, log },
+    ...common,
+    chain: readers.chain,
+    registry,
+    issuing,
+    revising,
     successions: stores.successions,
     readiness,
   })
-  return {
-    ...{ metrics, outbox, foreign, readiness, headAge, batcher },
-    ...{ issuing, revising, superseding, erasing },
-  }
+  const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
+  return { ...opened, metrics, outbox, headAge, batcher, issuing, revising, superseding, erasing }
+}
+
+/** Of thousands of requests with idempotency keys, each looks for its document. */
+function groupOutcomes(registry: RegistryReader): (intent: Intent) => Promise<Outcome> {
+  return groupReads<Intent, Outcome>({
+    ...LOOK_UPS,
+    idOf: keyOfIntent,
+    readMany: (intents) => outcomesOf(registry, intents),
+    readOne: (intent) => outcomeOf(registry, intent),
+  })
 }
 
 /** Of thousands of changes, each reads the records of its document and of its batch. */
@@ -159,7 +163,9 @@ function openBatcher(
   const { account, transactions, registry, blocks } = chain
   const { shared } = stores
   const common = {
-    ...{ log, feeCaps: config.feeCaps, maxBatch: config.maxBatch },
+    log,
+    feeCaps: config.feeCaps,
+    maxBatch: config.maxBatch,
     concluded(intent: Intent, outcome: Outcome) {
       metrics.concluded(intent.kind, outcome.status)
       times.concluded(intent, outcome)
@@ -168,7 +174,9 @@ function openBatcher(
   if (shared) {
     const { busyAccounts, countUnclaimed } = shared
     return openEngines(config, identity, {
-      ...{ ...common, shared, outbox: { ...outbox, busyAccounts, countUnclaimed } },
+      ...common,
+      shared,
+      outbox: { ...outbox, busyAccounts, countUnclaimed },
       foundForeign: metrics.foundForeign,
       measured: (some) => measurePlans(some, metrics),
       outcomeOf: (intent) => outcomeOf(registry, intent),
@@ -177,7 +185,13 @@ function openBatcher(
   const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
   foreign.begin(firstNonce)
   const batcher = createBatcher({
-    ...{ ...common, account, transactions, registry, blocks, outbox, foreign },
+    ...common,
+    account,
+    transactions,
+    registry,
+    blocks,
+    outbox,
+    foreign,
     withdraw: stores.persistence.withdraw,
   })
   return { batcher, foreign, readiness: chain.readiness }

@@ -67,7 +67,9 @@ export async function openStores(
     erasureList: openErasureList(config.erasureList),
     blindTenant: (tenant) =>
       subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
-    ...{ leaseTerm: config.leaseTerm, log, end },
+    leaseTerm: config.leaseTerm,
+    log,
+    end,
   })
   const { embedded, embeddedPersistence, isErased, batchDrafts, shared, ...ports } = database
   const tombstones = createTombstones(isErased)
@@ -83,7 +85,10 @@ export async function openStores(
   const persistence = persistWith(ports.outbox, embeddedPersistence)
   return {
     ...ports,
-    ...{ kubo, tombstones, store, persistence },
+    kubo,
+    tombstones,
+    store,
+    persistence,
     ...(shared && { shared: shareStores(shared, persistWith) }),
     batchDrafts: batchDrafts(kubo && guardGroups(kubo, tombstones)),
     isErased: (documentHash) => isErased(fromHex(documentHash)),

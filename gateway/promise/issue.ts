@@ -79,7 +79,9 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     const { tenant, supersedes, idempotencyKey, wait, deadline, finality } = request
     const until = performance.now() + wait
     const document = {
-      ...{ ...request.fields, registry: registryId, issuerId },
+      ...request.fields,
+      registry: registryId,
+      issuerId,
       ...(supersedes !== undefined && { supersedes }),
     }
     await pace()

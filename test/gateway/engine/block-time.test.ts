@@ -166,8 +166,10 @@ describe('when intents get a transaction', () => {
   }
   const unknown: BlockTime = { ...twelve, nextAfter: () => undefined }
   const load = (waitingSince: number) => ({
-    ...{ waitingSince, gatheringSince: waitingSince },
-    ...{ oldestMade: undefined, roundTrip: 12_000 },
+    waitingSince,
+    gatheringSince: waitingSince,
+    oldestMade: undefined,
+    roundTrip: 12_000,
   })
 
   test.each([
@@ -219,8 +221,10 @@ describe('when intents get a transaction', () => {
     for (; time < 12_000; lanes++) {
       const due = dueAt(
         {
-          ...{ waitingSince: start, gatheringSince: start },
-          ...{ oldestMade: start - time, roundTrip: 12_000 },
+          waitingSince: start,
+          gatheringSince: start,
+          oldestMade: start - time,
+          roundTrip: 12_000,
         },
         unknown,
       )

@@ -27,8 +27,15 @@ vi.mock('node:fs', async (actual) => {
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 const RECORD = {
-  ...{ accountIndex: 0, anchoredAt: 0, validUntil: 0, distrusted: false, revoker: null },
-  ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+  accountIndex: 0,
+  anchoredAt: 0,
+  validUntil: 0,
+  distrusted: false,
+  revoker: null,
+  revokerIndex: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
   setAside: false,
 }
 
@@ -51,7 +58,10 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   const ports = { ...chain.ports, ...changes(chain) }
   const log = { debug: note, info: note, warn: note, error: note }
   const batcher = createBatcher({
-    ...{ account: ports, transactions: ports, registry: ports, blocks: ports },
+    account: ports,
+    transactions: ports,
+    registry: ports,
+    blocks: ports,
     feeCaps,
     foreign: createForeignWatch({ account: ports, log, found() {} }),
     outbox,
@@ -172,7 +182,9 @@ function createChain() {
       ),
     transactionsOf: anchorings,
     receiptOf: async (transactionHash) => ({
-      ...{ blockNumber: 1, blockHash: word(9), succeeded: true },
+      blockNumber: 1,
+      blockHash: word(9),
+      succeeded: true,
       revised: new Map(
         carried
           .get(transactionHash)
@@ -279,7 +291,8 @@ test('behavior: answers a repeat that came before the outcome was noted', async 
   await sleep(50)
   noteFee()
   expect(await repeat).toMatchObject({
-    ...{ status: 'anchored', transactionHash: word(1) },
+    status: 'anchored',
+    transactionHash: word(1),
   })
   expect(first).toMatchObject({ status: 'anchored' })
 })

@@ -12,7 +12,9 @@ const [ADA, BOB, EVE]: Hex[] = ['a', 'b', 'e'].map((digit): Hex => `0x${digit.re
 const log = createLog('silent')
 const TIMING = { look: 20, giveUp: 60, rest: 60 }
 const intentOf = (n: number): Intent => ({
-  ...{ kind: 'issue', documentHash: `0x${String(n).padStart(64, '0')}`, validUntil: 0 },
+  kind: 'issue',
+  documentHash: `0x${String(n).padStart(64, '0')}`,
+  validUntil: 0,
 })
 
 /** What the gateways of a test share. */
@@ -39,7 +41,9 @@ function createWorld() {
       }
       holders.set(name, { token, lose: free })
       const lease: Lease = {
-        ...{ name, token, ended: ending.signal },
+        name,
+        token,
+        ended: ending.signal,
         async assertHeld() {},
         release: async () => free(),
       }
@@ -48,7 +52,8 @@ function createWorld() {
   }
 
   return {
-    ...{ leases, rows },
+    leases,
+    rows,
     held: () => [...holders.keys()].sort(),
     lose: (account: Hex) => holders.get(`account ${account}`)?.lose(),
   }
@@ -77,7 +82,10 @@ function startGateway(accounts: Hex[]) {
       for (const intent of intents) queued.add(keyOfIntent(intent))
     }
     return {
-      ...{ add, addPromised: add, markPromised() {}, has: (key) => queued.has(key) },
+      add,
+      addPromised: add,
+      markPromised() {},
+      has: (key) => queued.has(key),
       settled: async () => {},
       outage: () => at(account).outage,
       assertOpen() {
@@ -100,14 +108,19 @@ function startGateway(accounts: Hex[]) {
 
   const engines: Engines = createEngines(
     {
-      ...{ accounts, leases, log },
+      accounts,
+      leases,
+      log,
       outbox: {
         async find(_, documentHash) {
           const row = [...rows].find(([intent]) => intent.documentHash === documentHash)
           if (row === undefined) return undefined
           const [intent, account] = row
           return {
-            ...{ intent, anchored: false, promised: true, transactionHash: null },
+            intent,
+            anchored: false,
+            promised: true,
+            transactionHash: null,
             ...(account && { account }),
           }
         },

@@ -12,8 +12,12 @@ const OTHER = 1_000
 /** A plan with a transaction of the same number. */
 function plan(nonce: number): Plan {
   const transaction = {
-    ...{ nonce, hash: word(nonce), raw: word(nonce), gasLimit: 1n },
-    ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+    nonce,
+    hash: word(nonce),
+    raw: word(nonce),
+    gasLimit: 1n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
   }
   return { id: nonce, nonce, intents: [], attempts: [transaction] }
 }

@@ -18,8 +18,12 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers())
 
 const transaction = (nonce: number) => ({
-  ...{ nonce, hash: raw, raw, gasLimit: 1n },
-  ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+  nonce,
+  hash: raw,
+  raw,
+  gasLimit: 1n,
+  maxFeePerGas: 1n,
+  maxPriorityFeePerGas: 1n,
 })
 
 /** @param nonces Those in flight; nonce 8 was settled. */
@@ -27,14 +31,18 @@ function open(...nonces: number[]) {
   const inFlight = createInFlight()
   inFlight.add(
     nonces.map((nonce) => ({
-      ...{ id: nonce, nonce, intents: [] },
+      id: nonce,
+      nonce,
+      intents: [],
       attempts: [transaction(nonce)],
     })),
   )
   const account = createNonces({
     account: {
       assertReady: async () => ({
-        ...{ balance: 1n, mayIssue: true, mayRevoke: true },
+        balance: 1n,
+        mayIssue: true,
+        mayRevoke: true,
       }),
       nextNonce: async () => chain.next,
       pooledNonce: async () => chain.pooled,

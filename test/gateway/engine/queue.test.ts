@@ -3,7 +3,9 @@ import { createDepartures } from '#engine/queue.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 
 const intentOf = (n: number): Intent => ({
-  ...{ kind: 'issue', documentHash: `0x${String(n).padStart(64, '0')}`, validUntil: 0 },
+  kind: 'issue',
+  documentHash: `0x${String(n).padStart(64, '0')}`,
+  validUntil: 0,
 })
 const keysOf = (...numbers: number[]) => new Set(numbers.map(intentOf).map(keyOfIntent))
 

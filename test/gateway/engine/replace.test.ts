@@ -17,8 +17,12 @@ const intents: Intent[] = Array.from({ length: 8 }, (_, i) => ({
   validUntil: 0,
 }))
 const sign = (hash: Hex) => ({
-  ...{ nonce: 3, hash, raw: hash, gasLimit: 1n },
-  ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+  nonce: 3,
+  hash,
+  raw: hash,
+  gasLimit: 1n,
+  maxFeePerGas: 1n,
+  maxPriorityFeePerGas: 1n,
 })
 
 /** A plan that was made this many seconds ago. */
@@ -26,7 +30,10 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
   const made: (PrepareOptions & { count: number })[] = []
   const requeued: Intent[] = []
   const chain = {
-    ...{ block: 10, meets: false, fits: 8, same: false },
+    block: 10,
+    meets: false,
+    fits: 8,
+    same: false,
     interval: undefined as number | undefined,
   }
   let inTurn = false
@@ -55,7 +62,9 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
       plans: async () => [],
       plan: async () => Promise.reject(new Error('no new plan')),
       replace: async (plan, transaction, intents): Promise<Plan> => ({
-        ...{ ...plan, intents, attempts: [...plan.attempts, transaction] },
+        ...plan,
+        intents,
+        attempts: [...plan.attempts, transaction],
       }),
       settle: async () => {},
     },

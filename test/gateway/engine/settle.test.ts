@@ -8,14 +8,22 @@ import type { Plan } from '#promise/plan.ts'
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 
 const intent: Intent = {
-  ...{ kind: 'issue', documentHash: word(1), validUntil: 0 },
+  kind: 'issue',
+  documentHash: word(1),
+  validUntil: 0,
 }
 const plan: Plan = {
-  ...{ id: 1, nonce: 7, intents: [intent] },
+  id: 1,
+  nonce: 7,
+  intents: [intent],
   attempts: [
     {
-      ...{ nonce: 7, hash: word(2), raw: '0x', gasLimit: 10n },
-      ...{ maxFeePerGas: 6n, maxPriorityFeePerGas: 1n },
+      nonce: 7,
+      hash: word(2),
+      raw: '0x',
+      gasLimit: 10n,
+      maxFeePerGas: 6n,
+      maxPriorityFeePerGas: 1n,
     },
   ],
 }
@@ -30,11 +38,15 @@ test('behavior: an abandoned plan counts under the cap, since it may be mined la
   const { abandon } = createSettling({
     inFlight,
     registry: {
-      ...{ records: none, transactionsOf: none },
-      ...{ receiptOf: none, isPooled: none },
+      records: none,
+      transactionsOf: none,
+      receiptOf: none,
+      isPooled: none,
     },
     outbox: {
-      ...{ plans: none, plan: none, replace: none },
+      plans: none,
+      plan: none,
+      replace: none,
       async settle(_, __, fee) {
         charged.push(fee)
       },

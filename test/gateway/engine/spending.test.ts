@@ -8,10 +8,16 @@ const HASHES: Hex[] = ['0x01', '0x02']
 
 /** A plan with two attempts; the more expensive one may cost 60 wei. */
 const plan: Plan = {
-  ...{ id: 1, nonce: 0, intents: [] },
+  id: 1,
+  nonce: 0,
+  intents: [],
   attempts: HASHES.map((hash, i) => ({
-    ...{ nonce: 0, hash, raw: hash, gasLimit: 10n },
-    ...{ maxFeePerGas: BigInt(5 + i), maxPriorityFeePerGas: 1n },
+    nonce: 0,
+    hash,
+    raw: hash,
+    gasLimit: 10n,
+    maxFeePerGas: BigInt(5 + i),
+    maxPriorityFeePerGas: 1n,
   })),
 }
 
@@ -22,7 +28,10 @@ function open(
 ) {
   const none = async () => Promise.reject(new Error('not called'))
   const registry = {
-    ...{ receiptOf, records: none, transactionsOf: none, isPooled: none },
+    receiptOf,
+    records: none,
+    transactionsOf: none,
+    isPooled: none,
   }
   return createSpending(caps, { feesSince: async () => settled }, registry, () => [plan])
 }
@@ -77,8 +86,12 @@ describe('cost of a plan', () => {
     const { costOf } = open({ hour: 100n }, 0n, async (hash) =>
       hash === '0x01'
         ? {
-            ...{ blockNumber: 1, blockHash: '0x09', succeeded: true },
-            ...{ issued: new Set<Hex>(), revised: new Map(), fee: 33n },
+            blockNumber: 1,
+            blockHash: '0x09',
+            succeeded: true,
+            issued: new Set<Hex>(),
+            revised: new Map(),
+            fee: 33n,
           }
         : undefined,
     )
@@ -87,8 +100,12 @@ describe('cost of a plan', () => {
 
   test('error: ignores a receipt above the maximum cost', async () => {
     const { costOf } = open({ hour: 100n }, 0n, async () => ({
-      ...{ blockNumber: 1, blockHash: '0x09', succeeded: true },
-      ...{ issued: new Set<Hex>(), revised: new Map(), fee: 2n ** 500n },
+      blockNumber: 1,
+      blockHash: '0x09',
+      succeeded: true,
+      issued: new Set<Hex>(),
+      revised: new Map(),
+      fee: 2n ** 500n,
     }))
     expect(await costOf(plan)).toBe(60n)
   })

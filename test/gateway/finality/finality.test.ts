@@ -24,7 +24,9 @@ async function released(isOnChain: boolean) {
   const outbox = createSqliteOutbox(database)
   const suspension: Intent = { kind: 'suspend', documentHash: hash() }
   const anchoring = {
-    ...{ blockNumber: 5, blockHash: hash(), transactionHash: hash() },
+    blockNumber: 5,
+    blockHash: hash(),
+    transactionHash: hash(),
   }
   await outbox.add(suspension)
   await outbox.resolve({
@@ -43,18 +45,29 @@ async function released(isOnChain: boolean) {
       transactionsOf: async () => undefined,
       records: async () => [
         {
-          ...{ accountIndex: 0, anchoredAt: 1, anchoredBlock: 4 },
-          ...{ validUntil: 0, distrusted: false, revoker: null, setAside: false },
-          ...{ revokerIndex: 1, revokedBlock: 6, revokedAt: 1 },
+          accountIndex: 0,
+          anchoredAt: 1,
+          anchoredBlock: 4,
+          validUntil: 0,
+          distrusted: false,
+          revoker: null,
+          setAside: false,
+          revokerIndex: 1,
+          revokedBlock: 6,
+          revokedAt: 1,
           reason: RELEASED,
         },
       ],
     },
     blocks: {
-      ...{ head: none, finalizedBlock: async () => 10 },
+      head: none,
+      finalizedBlock: async () => 10,
       blockHash: async () => (isOnChain ? anchoring.blockHash : hash()),
     },
-    ...{ outbox, batcher: batcher as unknown as Batcher, after: Promise.resolve(), log },
+    outbox,
+    batcher: batcher as unknown as Batcher,
+    after: Promise.resolve(),
+    log,
   })
   onTestFinished(async () => {
     await stop()
@@ -83,7 +96,9 @@ test('behavior: asks for each block once, also after a restart, and reads some a
   const database = openDatabase(join(dir, 'gateway.db'))
   const outbox = createSqliteOutbox(database)
   const places = Array.from({ length: BLOCKS }, (_, i) => ({
-    ...{ blockNumber: i + 1, blockHash: hash(), transactionHash: hash() },
+    blockNumber: i + 1,
+    blockHash: hash(),
+    transactionHash: hash(),
   }))
   const anchored = places.map((anchoring) => ({
     intent: { kind: 'issue', documentHash: hash(), validUntil: 0 } as const,
@@ -105,13 +120,17 @@ test('behavior: asks for each block once, also after a restart, and reads some a
     watchFinality({
       registry: { receiptOf: none, isPooled: none, transactionsOf: none, records: none },
       blocks: {
-        ...{ head: none, finalizedBlock: async () => 0 },
+        head: none,
+        finalizedBlock: async () => 0,
         async blockHash(blockNumber) {
           asked.push(blockNumber)
           return places[blockNumber - 1]?.blockHash ?? null
         },
       },
-      ...{ outbox: counting, batcher: {} as Batcher, after: Promise.resolve(), log },
+      outbox: counting,
+      batcher: {} as Batcher,
+      after: Promise.resolve(),
+      log,
     })
   const first = watch()
   const numbers = [...places.keys()].map((i) => i + 1)

@@ -14,15 +14,17 @@ const suspension: Anchored = {
 }
 /** Released in this block, by another account. */
 const releasedIn = (revokedBlock: number): TrustedRecord => ({
-  ...{
-    accountIndex: 0,
-    anchoredBlock: 5,
-    anchoredAt: 5,
-    validUntil: 0,
-    distrusted: false,
-    revoker: null,
-  },
-  ...{ revokerIndex: 1, revokedBlock, revokedAt: 9, reason: RELEASED, setAside: false },
+  accountIndex: 0,
+  anchoredBlock: 5,
+  anchoredAt: 5,
+  validUntil: 0,
+  distrusted: false,
+  revoker: null,
+  revokerIndex: 1,
+  revokedBlock,
+  revokedAt: 9,
+  reason: RELEASED,
+  setAside: false,
 })
 
 test.each([
@@ -36,7 +38,8 @@ test.each([
       {
         records: async () => [releasedIn(released)],
         receiptOf: async () => undefined,
-        ...{ transactionsOf: none, isPooled: none },
+        transactionsOf: none,
+        isPooled: none,
       },
       { blockHash: async () => hash, head: none, finalizedBlock: none },
       [suspension],

@@ -27,8 +27,16 @@ type Shown = {
 async function outcomeOf(intent: Intent, { succeeded = true, revised, record }: Shown) {
   const { block, reason, distrustedFrom = 0 } = record ?? { block: 0, reason: 0 }
   const shown: TrustedRecord = {
-    ...{ accountIndex: 0, anchoredBlock: 5, anchoredAt: 5, validUntil: 0, distrusted: false },
-    ...{ revokerIndex: 1, revokedBlock: block, revokedAt: block, reason, setAside: false },
+    accountIndex: 0,
+    anchoredBlock: 5,
+    anchoredAt: 5,
+    validUntil: 0,
+    distrusted: false,
+    revokerIndex: 1,
+    revokedBlock: block,
+    revokedAt: block,
+    reason,
+    setAside: false,
     revoker: record ? { distrustedFrom } : null,
   }
   const transaction = { nonce: 7, hash: OWN, raw: OWN, gasLimit: 1n }
@@ -37,7 +45,10 @@ async function outcomeOf(intent: Intent, { succeeded = true, revised, record }: 
   const [outcome] = await outcomesOfPlans(
     {
       receiptOf: async () => ({
-        ...{ blockNumber: BLOCK, blockHash: word(BLOCK), succeeded, issued: new Set<Hex>() },
+        blockNumber: BLOCK,
+        blockHash: word(BLOCK),
+        succeeded,
+        issued: new Set<Hex>(),
         revised: new Map(revised === undefined ? [] : [[documentHash, revised]]),
       }),
       records: async () => [shown],
