@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import manifest from '../package.json' with { type: 'json' }
+import { importsOf, resolveImport } from './support/imports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -49,28 +49,6 @@ function roomOf(path: string): string | undefined {
   return [folder.slice(0, 2).join('/'), folder[0] ?? ''].find((room) => room in ROOMS)
 }
 
-/** Type-only imports too. */
-const IMPORT = /\b(?:from|import)\s*\(?\s*'([.#][^']+)'/g
-/** `#document` to `document`, as package.json says. */
-const ALIASES = Object.entries(manifest.imports).map(
-  ([name, to]) => [name.replace('/*', ''), to.replace(/^\.\/|\/\*$/g, '')] as const,
-)
-
-/** @returns Where an import leads, from the root. */
-function resolve(from: string, to: string): string {
-  if (to.startsWith('.')) return join(dirname(from), to)
-  const [name = '', ...rest] = to.split('/')
-  const folder = ALIASES.find(([alias]) => alias === name)?.[1]
-  if (folder === undefined) throw new Error(`${from} imports ${to}, which package.json lacks`)
-  return join(folder, ...rest)
-}
-
-/** Data, as package.json, aside. */
-function importsOf(path: string): string[] {
-  const text = readFileSync(join(ROOT, path), 'utf8')
-  return [...text.matchAll(IMPORT)].map(([, to = '']) => to).filter((to) => !to.endsWith('.json'))
-}
-
 const folders = [...new Set(Object.keys(ROOMS).map((room) => room.split('/')[0] ?? ''))]
 const files = folders.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -85,7 +63,7 @@ describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
     expect(own).not.toEqual([])
     const up = own.flatMap((path) =>
       importsOf(path)
-        .filter((to) => ![room, ...allowed].includes(roomOf(resolve(path, to)) ?? ''))
+        .filter((to) => ![room, ...allowed].includes(roomOf(resolveImport(path, to)) ?? ''))
         .map((to) => `${path} imports ${to}`),
     )
     expect(up).toEqual([])

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Type-only imports too. */
+const IMPORT = /\b(?:from|import)\s*\(?\s*'([.#][^']+)'/g
+/** `#document` to `document`, as package.json says. */
+const ALIASES = Object.entries(manifest.imports).map(
+  ([name, to]) => [name.replace('/*', ''), to.replace(/^\.\/|\/\*$/g, '')] as const,
+)
+const known = new Map<string, string[]>()
+
+/** @returns The imports of a module as written, without data. @param path From the root. */
+export function importsOf(path: string): string[] {
+  const text = () => readFileSync(join(ROOT, path), 'utf8')
+  const imports = known.get(path) ?? [...text().matchAll(IMPORT)].map(([, to = '']) => to)
+  known.set(path, imports)
+  return imports.filter((to) => !to.endsWith('.json'))
+}
+
+/** @returns Where an import leads, from the root. */
+export function resolveImport(from: string, to: string): string {
+  if (to.startsWith('.')) return join(dirname(from), to)
+  const [name = '', ...rest] = to.split('/')
+  const folder = ALIASES.find(([alias]) => alias === name)?.[1]
+  if (folder === undefined) throw new Error(`${from} imports ${to}, which package.json lacks`)
+  return join(folder, ...rest)
+}
+
+/** @returns A module and all that it imports, and that they import, from the root. */
+export function modulesOf(path: string): Set<string> {
+  const modules = new Set([path])
+  for (const from of modules)
+    for (const to of importsOf(from))
+      if (/\.m?[jt]s$/.test(to)) modules.add(resolveImport(from, to))
+  return modules
+}
