@@ -11,6 +11,7 @@ import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createProvingReader } from '#verifier/readers/proof.ts'
 import { readCases } from '../support/corpus/case.ts'
+import { casesOfRun, cutOf } from '../support/corpus/cut.ts'
 import type { Call } from '../support/corpus/each-command.ts'
 import {
   expectedOf,
@@ -42,15 +43,13 @@ const cases = readCases()
 const names = cases.map(({ name }) => name)
 // The REST API reads the newest block from one node after the other, and takes no presentations
 // (docs/integrate.md).
-const restNames = cases
-  .filter(
-    ({ ask, nodes, present }) =>
-      present === undefined &&
-      ask.asOf === undefined &&
-      ask.issuerDomain === undefined &&
-      nodes.length === 1,
-  )
-  .map(({ name }) => name)
+const restNames = casesOfRun(
+  ({ ask, nodes, present }) =>
+    present === undefined &&
+    ask.asOf === undefined &&
+    ask.issuerDomain === undefined &&
+    nodes.length === 1,
+).map(({ name }) => name)
 
 // A bundle, or the proof in a presentation, is made by an honest node that is there, of what can be
 // read.
@@ -82,7 +81,19 @@ test('default: has far more bad cases than good ones', () => {
   expect(cases.length).toBeGreaterThan(4 * good.length)
 })
 
-describe('library', () => {
+test('default: the cut of an ordinary run has every status and every code', () => {
+  const cut = cutOf(cases)
+  expect(cut.length).toBeGreaterThanOrEqual(60)
+  const told = (some: typeof cases) =>
+    new Set(
+      some.flatMap(({ expected }) =>
+        'error' in expected ? [expected.error] : [expected.status, ...expected.notPassed],
+      ),
+    )
+  expect(told(cut)).toEqual(told(cases))
+})
+
+describe.concurrent('library', () => {
   test.each(names)('%s', async (name) => {
     const one = caseOf(name)
     expect(await libraryTells(one)).toEqual(expectedOf(one))
@@ -111,7 +122,7 @@ describe.concurrent('command', () => {
   })
   afterAll(() => commands?.stop())
 
-  test.each(names)('%s', async (name) => {
+  test.each(casesOfRun().map(({ name }) => name))('%s', async (name) => {
     const one = caseOf(name)
     const { code, stdout, stderr } = await commands.run({
       args: argumentsFor(one),

@@ -7,7 +7,7 @@ import mustFail from '#corpus/vectors/must-fail.json' with { type: 'json' }
 import presentations from '#corpus/vectors/presentations.json' with { type: 'json' }
 import type { Check } from '#verifier/verdict.ts'
 import { required } from '../faults/support/machine.ts'
-import { readCases } from '../support/corpus/case.ts'
+import { casesOfRun } from '../support/corpus/cut.ts'
 import { libraryVerdict, publicIdOf } from '../support/corpus/judge.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import { argumentsFor, EXAMPLE, type Example, startExample } from './example.ts'
@@ -46,7 +46,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
   let world: World
   let program: Example
   beforeAll(async () => {
-    world = await startWorld()
+    world = await startWorld(['valid-minimal', ...cases.map(({ name }) => name)])
     program = startExample(python ?? '', 1)
   })
   afterAll(async () => {
@@ -61,7 +61,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
   }
 
   // It reads one node at its newest block.
-  const cases = readCases().filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
+  const cases = casesOfRun(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
   const named = (malformed: boolean) =>
     cases.filter(({ expected }) => 'error' in expected === malformed).map(({ name }) => name)
 

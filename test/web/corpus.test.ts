@@ -4,7 +4,8 @@ import { majorityOf } from '#verifier/defaults.ts'
 import { showDate } from '#web/i18n.ts'
 import { inWords } from '#web/views/document.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { readCases } from '../support/corpus/case.ts'
+import type { Case } from '../support/corpus/case.ts'
+import { casesOfRun } from '../support/corpus/cut.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
@@ -24,10 +25,20 @@ const DOMAIN_PATIENCE = 60_000
  * Cases that the page has no way to ask: as of a block, for a required domain, or with another
  * quorum than its own.
  */
-const isForPage = ({ ask, nodes }: ReturnType<typeof readCases>[number]) =>
+const isForPage = ({ ask, nodes }: Case) =>
   ask.asOf === undefined &&
   ask.issuerDomain === undefined &&
   (ask.quorum ?? majorityOf(nodes.length)) === majorityOf(nodes.length)
+
+const names = casesOfRun(isForPage).map(({ name }) => name)
+
+/** What the page says of an event that it did not find. */
+const EVENTS_MISSING = {
+  'valid-events-pruned': 'was not found. That does not change',
+  'valid-event-pruned-geth': 'normal for an older document',
+  'valid-event-error': 'could not be looked up',
+  'valid-event-contradicts': 'does not fit the record. That does not change',
+}
 
 describeInBrowser('the page judges the corpus as the other doors do', () => {
   let world: World
@@ -36,7 +47,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
   const free: Page[] = []
   beforeAll(async () => {
     ;[world, pages, browser] = await Promise.all([
-      startWorld(),
+      startWorld([...names, 'payload-gone', ...Object.keys(EVENTS_MISSING)]),
       startPageServer(),
       launchChromium(),
     ])
@@ -46,10 +57,6 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     await pages?.close()
     await world?.stop()
   })
-
-  const names = readCases()
-    .filter(isForPage)
-    .map(({ name }) => name)
 
   test.concurrent.each(names)('%s', async (name) => {
     const page = free.pop() ?? (await browser.newPage({ locale: 'en', reducedMotion: 'reduce' }))
@@ -73,12 +80,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     await page.close()
   })
 
-  test.each([
-    ['valid-events-pruned', 'was not found. That does not change'],
-    ['valid-event-pruned-geth', 'normal for an older document'],
-    ['valid-event-error', 'could not be looked up'],
-    ['valid-event-contradicts', 'does not fit the record. That does not change'],
-  ])(
+  test.each(Object.entries(EVENTS_MISSING))(
     'behavior: does not report a missing event (%s) as trouble with the content',
     async (name, words) => {
       const one = world.cases.find((each) => each.case === name)

@@ -232,7 +232,7 @@ describeInBrowser('how the page looks', () => {
   let browser: Browser
   beforeAll(async () => {
     ;[world, live, pages, browser] = await Promise.all([
-      startWorld(),
+      startWorld(Object.values(STATES).flatMap((name) => name ?? 'valid-minimal')),
       startPageWorld(ETHEREUM, ISSUER),
       startPageServer(),
       launchChromium(),

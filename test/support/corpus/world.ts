@@ -51,8 +51,12 @@ export const OTHER_CHAIN_ID = 1337
 /** Seconds; less than a stale node's lag, more than any run takes. */
 const MAX_HEAD_AGE = 3_600
 
-/** Sets up all cases on real chains, and serves their nodes and sources on one free port. */
-export async function startWorld(): Promise<World> {
+/**
+ * Sets up cases on real chains, and serves their nodes and sources on one free port.
+ *
+ * @param names Of the cases; absent = all.
+ */
+export async function startWorld(names?: readonly string[]): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-corpus-'))
   const chains = new Map<string, Promise<Chain>>()
   const chainOf = (name: string, chainId = CHAIN_ID): Promise<Chain> => {
@@ -68,6 +72,7 @@ export async function startWorld(): Promise<World> {
   try {
     const setUps = new Map<string, SetUp>()
     for (const corpusCase of readCases()) {
+      if (names && !names.includes(corpusCase.name)) continue
       const made = await makePayload(corpusCase)
       const own = corpusCase.chain.some(
         (step) => 'travelTo' in step || 'close' in step || 'texts' in step,
