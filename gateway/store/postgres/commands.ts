@@ -2,15 +2,17 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
 import { type Lease, type Leases, leaseOfAccount } from '#promise/lease.ts'
 import type { ClaimedAccount, CommandDatabase, CommandOptions } from '../command-database.ts'
+import { addBatch } from './batch-log.ts'
 import { bind, UNFINISHED } from './binding.ts'
+import { bytesOf } from './columns.ts'
 import { openPostgres, type Postgres } from './database.ts'
 import { createPostgresErasures } from './erasures.ts'
 import { DatabaseUrlError } from './errors.ts'
 import { fenced } from './fence.ts'
-import { createAnchoredLog, createPostgresHistory } from './history.ts'
+import { createAnchoredLog, createPostgresHistory, INSERT_BATCH_HISTORY } from './history.ts'
+import { KEPT_STATUSES } from './index-documents.ts'
 import { createIndexRebuild } from './index-rebuild.ts'
 import { createPostgresLeases } from './leases.ts'
-import { createRestoreBatch } from './restore-batch.ts'
 import { createPostgresIsErased, createPostgresStore, insertBlocks } from './store.ts'
 
 /** How long a statement of a command may take; milliseconds. */
@@ -125,4 +127,22 @@ function markUnfinished({ transaction }: Postgres, mark: string, command: string
       )
     await query('INSERT INTO lease (name) VALUES ($1)', [mark])
   })
+}
+
+/** @returns `addBatch`; see `CommandDatabase`. */
+function createRestoreBatch({ transaction }: Postgres): CommandDatabase['addBatch'] {
+  return (batch, { blockNumber, blockTime, transactionHash, status }) =>
+    transaction(async (query) => {
+      const { id } = await addBatch(query, batch)
+      await query(
+        `UPDATE batch SET promised = true, promised_at = $4, block_number = $2, status = $3
+         WHERE id = $1`,
+        [id, blockNumber, KEPT_STATUSES.indexOf(status), blockTime],
+      )
+      await query(INSERT_BATCH_HISTORY, [
+        ...[[blockNumber], [fromHex(batch.root)]],
+        [bytesOf(transactionHash)],
+      ])
+      return id
+    })
 }

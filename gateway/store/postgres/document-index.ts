@@ -1,8 +1,18 @@
 import { fromHex } from '#document/hex.ts'
-import type { DocumentIndex } from '#promise/document-index.ts'
+import type { DocumentIndex, IndexPage, IndexQuery, ListedStatus } from '#promise/document-index.ts'
+import { createdDaysOf, idsOfDays, isInDays } from '../created-days.ts'
 import type { Postgres } from './database.ts'
-import { COLUMNS, IS_PROMISED, KEPT_STATUSES, ownedOf } from './index-documents.ts'
-import { createIndexReader } from './index-pages.ts'
+import { COLUMNS, documentOf, IS_PROMISED, KEPT_STATUSES, ownedOf } from './index-documents.ts'
+import type { Query, Row } from './query.ts'
+import { inSnapshot } from './snapshot.ts'
+
+/**
+ * Maximum rows that one page looks through, some milliseconds of work: a filter that few documents
+ * pass must not hold up the server. The page then ends early, and the next one goes on.
+ */
+const MAX_SCANNED = 5_000
+/** Maximum batches that one page looks through. */
+const MAX_BATCHES = 16
 
 /** The index of documents in PostgreSQL. */
 export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {
@@ -34,5 +44,203 @@ export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {
         ],
       )
     },
+  }
+}
+
+/** A condition; `bind` takes a value, and returns its place in the statement. */
+type Condition = (bind: (value: unknown) => string) => string
+/** Rows by id, the highest first; `reached` = the lowest id looked at, 0 = no more. */
+type Scan = { rows: Row[]; reached: number }
+/** The ids that a page may have: below `before`, and from `low` on. */
+type Range = { before: number; low: number }
+
+/** @returns `page`; see `DocumentIndex`. */
+function createIndexReader(database: Postgres): (query: IndexQuery) => Promise<IndexPage> {
+  return (wanted) =>
+    inSnapshot(database, async (query) => {
+      const { drives, filters, wholeBatches } = conditionsOf(wanted, Date.now() / 1000)
+      const range = await rangeOf(query, wanted)
+      const batches = wholeBatches
+        ? await drivesOfBatches(query, wholeBatches, range.before)
+        : { drives: [], reached: 0 }
+      const scans: Scan[] = []
+      for (const drive of [...drives, ...batches.drives])
+        scans.push(await scan(query, drive, filters, { ...range, limit: wanted.limit }))
+      // Below this, one of them has not looked.
+      const reached = Math.max(batches.reached, ...scans.map((one) => one.reached))
+      const rows = scans
+        .flatMap((one) => one.rows)
+        .filter(({ id }) => Number(id) >= reached)
+        .sort((a, b) => Number(b.id) - Number(a.id))
+      const page = rows.slice(0, wanted.limit)
+      const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
+      return { documents: page.map(documentOf), next: last || null }
+    })
+}
+
+async function rangeOf(query: Query, wanted: IndexQuery): Promise<Range> {
+  const { before = Number.MAX_SAFE_INTEGER } = wanted
+  const days = createdDaysOf(wanted)
+  if (!days) return { before, low: 0 }
+  const [ids] = await query(idsOfDays('$1', '$2'), days)
+  return { before: Math.min(before, Number(ids?.high) + 1), low: Number(ids?.low) }
+}
+
+/** Looks through the rows of one driving condition, which an index serves in the order of ids. */
+async function scan(
+  query: Query,
+  drive: Condition,
+  filters: readonly Condition[],
+  range: Range & { limit: number },
+): Promise<Scan> {
+  const { before, limit } = range
+  const [bounds] = await select(
+    query,
+    (bind) => `
+      SELECT min(id) AS low, count(*) AS scanned FROM (
+        SELECT id FROM document
+        WHERE ${drive(bind)} AND id < ${bind(before)} AND id >= ${bind(range.low)}
+        ORDER BY id DESC LIMIT ${MAX_SCANNED}) AS looked`,
+  )
+  const [low, scanned] = [Number(bounds?.low), Number(bounds?.scanned)]
+  if (scanned === 0) return { rows: [], reached: 0 }
+  const rows = await select(
+    query,
+    (bind) => `
+      SELECT ${COLUMNS} FROM document
+      WHERE ${[drive, ...filters].map((one) => one(bind)).join(' AND ')}
+        AND id < ${bind(before)} AND id >= ${bind(low)}
+      ORDER BY id DESC LIMIT ${bind(limit)}`,
+  )
+  if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
+  return { rows, reached: scanned === MAX_SCANNED ? low : 0 }
+}
+
+/** There are few forms of a query, and each is one text. */
+function select(query: Query, statement: Condition): Promise<Row[]> {
+  const values: unknown[] = []
+  const text = statement((value) => `$${values.push(value)}`)
+  return query(text, values)
+}
+
+/**
+ * @param now Seconds of the Unix epoch.
+ * @returns The conditions that an index serves, of which a row passes one, and those that its rows
+ *   must pass as well; with `wholeBatches`, the documents of batches with that status pass too.
+ */
+function conditionsOf(
+  wanted: IndexQuery,
+  now: number,
+): { drives: Condition[]; filters: Condition[]; wholeBatches?: ListedStatus } {
+  const { subject, category, tenant, status, issuedFrom, issuedTo } = wanted
+  const [driving, ...others] = [
+    ...blind('subject', subject),
+    ...blind('category', category),
+    ...blind('tenant', tenant),
+  ]
+  const filters: Condition[] = [() => IS_PROMISED, ...others.map(isOneOf)]
+  if (issuedFrom !== undefined) filters.push((bind) => `issued_on >= ${bind(issuedFrom)}`)
+  if (issuedTo !== undefined) filters.push((bind) => `issued_on <= ${bind(issuedTo)}`)
+  const days = createdDaysOf(wanted)
+  if (days) filters.push((bind) => isInDays(`${bind(days[0])}::bigint`, `${bind(days[1])}::bigint`))
+  const ofStatus = status && STATUS[status](Math.floor(now))
+  const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
+  if (ofStatus && isRare && driving?.name !== 'subject')
+    return {
+      drives: [ofStatus],
+      filters: driving ? [...filters, isOneOf(driving)] : filters,
+      wholeBatches: status,
+    }
+  if (ofStatus) filters.push((bind) => `(${ofStatus(bind)} OR ${inBatchWith(status)})`)
+  if (!driving) return { drives: [() => 'true'], filters }
+  const { name, values } = driving
+  return { drives: values.map((value) => (bind) => `${name} = ${bind(value)}`), filters }
+}
+
+/** A column of blind indexes, and the ones to look for. */
+type Blind = { name: string; values: readonly bigint[] }
+
+const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
+  values === undefined ? [] : [{ name, values }]
+
+const isOneOf =
+  ({ name, values }: Blind): Condition =>
+  (bind) =>
+    `${name} = ANY(${bind([...values])}::bigint[])`
+
+/** A document of a batch has no block of its own. */
+const IS_ANCHORED = '(block_number IS NOT NULL OR batch IS NOT NULL)'
+/** Whether a document is in no batch, or in one that is on the chain and unchanged. */
+const IS_UNCHANGED = `(batch IS NULL
+  OR batch NOT IN (SELECT id FROM batch WHERE status <> 0 OR block_number IS NULL))`
+
+const kept = (code: number) => (): Condition => () =>
+  `status = ${code} AND status <> 0 AND ${IS_ANCHORED}`
+
+/** What the index knows of a status: the chain may know more. The codes are in the schema. */
+const STATUS: Record<ListedStatus, (now: number) => Condition> = {
+  pending: () => () => 'block_number IS NULL AND batch IS NULL',
+  valid: (now) => (bind) =>
+    `${IS_ANCHORED} AND ${IS_UNCHANGED} AND status = 0
+     AND (valid_until = 0 OR valid_until > ${bind(now)})`,
+  expired: (now) => (bind) =>
+    `${IS_ANCHORED} AND ${IS_UNCHANGED} AND status = 0
+     AND valid_until <> 0 AND valid_until <= ${bind(now)}`,
+  suspended: kept(1),
+  revoked: kept(2),
+  superseded: kept(3),
+  distrusted: kept(4),
+}
+
+/** Batches that have a status as a whole, and those of their documents that are not found by it. */
+type Whole = { batches: string; documents: string }
+
+const changed = (code: number): Whole => ({
+  batches: `status = ${code} AND status <> 0 AND block_number IS NOT NULL`,
+  documents: `status <> ${code}`,
+})
+
+const WHOLE: Partial<Record<ListedStatus, Whole>> = {
+  pending: { batches: 'block_number IS NULL', documents: 'true' },
+  suspended: changed(1),
+  revoked: changed(2),
+  superseded: changed(3),
+}
+
+/** @returns The condition that a document is in a batch with this status; `false` for none. */
+function inBatchWith(status: ListedStatus): string {
+  const whole = WHOLE[status]
+  return whole ? `batch IN (SELECT id FROM batch WHERE promised AND ${whole.batches})` : 'false'
+}
+
+/**
+ * Finds the newest batches with a status.
+ *
+ * @returns Conditions that each find the documents of one batch; below `reached` are documents of
+ * batches that were left out, 0 = of none.
+ */
+async function drivesOfBatches(
+  query: Query,
+  status: ListedStatus,
+  before: number,
+): Promise<{ drives: Condition[]; reached: number }> {
+  const whole = WHOLE[status]
+  if (!whole) return { drives: [], reached: 0 }
+  const rows = await query(
+    `SELECT id, newest FROM (
+       SELECT id, (SELECT max(document.id) FROM document
+         WHERE document.batch = batch.id AND document.id < $1) AS newest
+       FROM batch WHERE promised AND ${whole.batches}) AS found
+     WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT ${MAX_BATCHES + 1}`,
+    [before],
+  )
+  const rest = rows[MAX_BATCHES]
+  return {
+    drives: rows.slice(0, MAX_BATCHES).map(
+      ({ id }): Condition =>
+        (bind) =>
+          `batch = ${bind(id)} AND ${whole.documents}`,
+    ),
+    reached: rest ? Number(rest.newest) + 1 : 0,
   }
 }

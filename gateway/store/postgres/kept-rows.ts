@@ -25,7 +25,7 @@ const PAGE = 5_000
  * @throws {DatabaseUrlError} for one without a schema of this version, or that nobody has used.
  * @throws {IssueError} `store_unavailable`.
  */
-export async function openKeptRows(url: string, log: Log): Promise<KeptRows> {
+export async function openPostgresKeptRows(url: string, log: Log): Promise<KeptRows> {
   const pool = new pg.Pool(poolOptionsOf(url, MAX_CONNECTIONS))
   pool.on('error', (error) => log.warn('postgres_connection_lost', { error: error.message }))
   const { query } = createTransactions(pool)

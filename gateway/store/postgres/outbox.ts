@@ -1,14 +1,18 @@
-import type { Hex } from '#document/hex.ts'
-import type { OutboxPorts } from '#promise/ports.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { Backlog, OutboxPorts, PromisedPayloads } from '#promise/ports.ts'
 import type { LeasedAccount } from '../stores.ts'
+import { bytesOf, hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
-import { createBacklog } from './outbox/backlog.ts'
 import { createAnchorBlocks } from './outbox/blocks.ts'
 import { createFeeLog } from './outbox/fees.ts'
-import { createPromisedPayloads } from './outbox/payloads.ts'
+import { lockOutcomes, writeOutcome } from './outbox/outcomes.ts'
 import { createPlans } from './outbox/plans.ts'
 import { createRequests, type Requests } from './outbox/requests.ts'
+import { INTENT_COLUMNS, IS_KEY, intentOf, KEYS, keysOf } from './outbox/rows.ts'
+
+/** Payloads in one read, some kilobytes each. */
+const MAX_PAYLOADS = 200
 
 export type PostgresOutbox = Requests & OutboxPorts
 
@@ -36,5 +40,63 @@ export function createPostgresOutbox(
     ...createFeeLog(database, account),
     ...createAnchorings(database),
     ...createPromisedPayloads(database),
+  }
+}
+
+/** @param account Whose intents; absent = all. */
+function createBacklog({ query, transaction }: Postgres, account?: Hex): Backlog {
+  return {
+    async queued() {
+      const rows = await query(
+        `SELECT ${INTENT_COLUMNS}, aside_until FROM intent
+        WHERE plan IS NULL AND block_number IS NULL AND ($1::bytea IS NULL OR
+          account = $1 AND NOT waits_for_issue(kind, document_hash, root, account))
+        ORDER BY id`,
+        [bytesOf(account)],
+      )
+      return rows.map((row) => ({
+        intent: intentOf(row),
+        asideUntil: row.aside_until as number | null,
+      }))
+    },
+    async setAside(intents, until) {
+      await query(`UPDATE intent SET aside_until = $3 FROM ${KEYS} WHERE ${IS_KEY}`, [
+        ...keysOf(intents),
+        until,
+      ])
+    },
+    resolve: (resolution) =>
+      transaction(async (within) => {
+        await lockOutcomes(within)
+        await writeOutcome(within, resolution)
+      }),
+  }
+}
+
+function createPromisedPayloads({ query }: Postgres): PromisedPayloads {
+  return {
+    async *payloads() {
+      // Later intents have only just put their payloads in the store.
+      const [newest] = await query('SELECT coalesce(max(id), 0) AS id FROM intent')
+      for (let last: number | undefined = 0; last !== undefined; ) {
+        const rows: { id: number; document_hash: Uint8Array; sealed: Uint8Array }[] = await query(
+          `SELECT id, document_hash, sealed FROM intent
+           WHERE sealed IS NOT NULL AND id > $1 AND id <= $2 ORDER BY id LIMIT ${MAX_PAYLOADS}`,
+          [last, newest?.id],
+        )
+        if (rows.length > 0)
+          yield rows.map((row) => ({
+            documentHash: hexOf(row.document_hash),
+            sealed: row.sealed,
+          }))
+        last = rows.at(-1)?.id
+      }
+    },
+    async disown(documentHash) {
+      await query(
+        "UPDATE intent SET inserted = false WHERE document_hash = $1 AND kind = 'issue'",
+        [fromHex(documentHash)],
+      )
+    },
   }
 }

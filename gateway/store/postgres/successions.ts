@@ -1,7 +1,8 @@
-import { fromHex } from '#document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import type { Successions } from '#promise/supersede.ts'
-import { hexOf } from './columns.ts'
+import { bytesOf, hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
+import type { Query } from './query.ts'
 
 /** Revocations in one read; the rest comes with the next. */
 const MAX_WAITING = 500
@@ -24,4 +25,31 @@ export function createPostgresSuccessions({ query }: Postgres): Successions {
       return rows.map(({ document_hash }) => hexOf(document_hash))
     },
   }
+}
+
+/**
+ * Notes the successor of a document.
+ *
+ * @param root Of that document's batch.
+ * @returns `false` when the document has another successor.
+ */
+export async function claimSuccession(
+  query: Query,
+  {
+    documentHash,
+    successorHash,
+    root,
+  }: { documentHash: Hex; successorHash: Hex; root?: Hex | undefined },
+): Promise<boolean> {
+  const pair = [fromHex(documentHash), fromHex(successorHash)]
+  await query(
+    `INSERT INTO succession (document_hash, successor_hash, root) VALUES ($1, $2, $3)
+     ON CONFLICT DO NOTHING`,
+    [...pair, bytesOf(root)],
+  )
+  const found = await query(
+    'SELECT 1 FROM succession WHERE document_hash = $1 AND successor_hash = $2',
+    pair,
+  )
+  return found.length > 0
 }

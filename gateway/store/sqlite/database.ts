@@ -1,14 +1,21 @@
-import type { DatabaseSync } from 'node:sqlite'
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { backup, type DatabaseSync } from 'node:sqlite'
 import type { IssueError } from '#promise/errors.ts'
 import type { Binding } from '../stores.ts'
 import { bind } from './binding.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import { createCopier } from './copy.ts'
 import { createDurableCommit } from './durable-commit.ts'
-import { createHolds } from './holds.ts'
+import { createHolds, type Holds } from './holds.ts'
 import { openFile } from './open-file.ts'
-import { createProbe } from './probe.ts'
-import { createWriteQueue } from './write-queue.ts'
+import { createWriteQueue, type WriteQueue } from './write-queue.ts'
+
+/**
+ * Pages that SQLite copies in one step. The service waits for a step, some milliseconds, not for
+ * the whole copy.
+ */
+const PAGES_PER_STEP = 500
+/** How long one successful write proves that the disk takes writes. */
+const PROBE_TTL_MS = 1_000
 
 /** The gateway's one SQLite file. When `write` resolves, its change is on the disk. */
 export type Database = {
@@ -100,5 +107,68 @@ export function openDatabase(
       closed = true
       await close()
     },
+  }
+}
+
+type Copier = {
+  /** See `Database`. */
+  copyTo(path: string, beside?: () => Promise<void>): Promise<void>
+  /** Resolves when no copy is being made. */
+  idle(): Promise<void>
+}
+
+function createCopier(sqlite: DatabaseSync, holds: Holds): Copier {
+  let copying: Promise<void> | undefined
+  return {
+    async copyTo(path, beside) {
+      if (copying) throw new Error('another copy is being made')
+      const begun = Promise.withResolvers<void>()
+      copying = copyDatabase(sqlite, path, begun.resolve).then(beside)
+      const held = holds.hold(beside ? copying : Promise.race([begun.promise, copying]))
+      try {
+        await copying
+      } finally {
+        await held
+        copying = undefined
+      }
+    },
+    async idle() {
+      await copying?.catch(() => {})
+    },
+  }
+}
+
+/**
+ * Uses SQLite's backup API, which adds to the copy what is committed meanwhile.
+ *
+ * @param begun Called after the first step, if there are more. Until then there must be no
+ * transaction: Node repeats a later step that meets one (SQLITE_BUSY), but fails at the first.
+ */
+async function copyDatabase(sqlite: DatabaseSync, path: string, begun: () => void): Promise<void> {
+  closeSync(openSync(path, 'wx', 0o600))
+  await backup(sqlite, path, { rate: PAGES_PER_STEP, progress: begun })
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+/** @returns `assertReady` of `Database`. It writes rarely, since anybody may ask for readiness. */
+function createProbe(sqlite: DatabaseSync, write: WriteQueue['write']): () => Promise<void> {
+  const probe = sqlite.prepare(`
+    INSERT INTO probe VALUES (1, ?1) ON CONFLICT DO UPDATE SET written_at = ?1`)
+  let succeededAt = Number.NEGATIVE_INFINITY
+  let probing: Promise<void> | undefined
+  return async () => {
+    if (performance.now() - succeededAt < PROBE_TTL_MS) return
+    probing ??= write(() => {
+      probe.run(Date.now())
+    })
+      .then(() => {
+        succeededAt = performance.now()
+      })
+      .finally(() => {
+        probing = undefined
+      })
+    await probing
   }
 }

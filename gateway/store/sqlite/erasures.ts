@@ -1,15 +1,16 @@
+import { open } from 'node:fs/promises'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { ErasedFrom, Erasure, Erasures, RemainsIn } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { ErasureList } from '../erasure-list.ts'
 import type { Database } from './database.ts'
-import { anyInFile } from './search-file.ts'
 import { DELETE_BLOCK, IS_BLOCK } from './store.ts'
 
 /** Erasures that are finished together: each is searched for in the whole file. */
 const MAX_TOGETHER = 16
 /** Of the end of sealed bytes, which are random: enough to find a copy by. */
 const PROBE_BYTES = 32
+const CHUNK_BYTES = 1024 * 1024
 
 export type SqliteErasures = Erasures & {
   /**
@@ -132,3 +133,24 @@ function createMark({ sqlite }: Database): Mark {
 }
 
 const inverted = (bytes: Uint8Array) => bytes.map((byte) => byte ^ 0xff)
+
+/** @returns Whether any of these byte strings is in a file, whole and in one piece. */
+export async function anyInFile(path: string, wanted: readonly Uint8Array[]): Promise<boolean> {
+  const overlap = Math.max(0, ...wanted.map(({ length }) => length - 1))
+  const buffer = Buffer.alloc(overlap + CHUNK_BYTES)
+  const file = await open(path, 'r')
+  try {
+    let kept = 0
+    while (true) {
+      const { bytesRead } = await file.read(buffer, kept, CHUNK_BYTES)
+      if (bytesRead === 0) return false
+      const end = kept + bytesRead
+      const seen = buffer.subarray(0, end)
+      if (wanted.some((bytes) => seen.indexOf(bytes) >= 0)) return true
+      kept = Math.min(overlap, end)
+      buffer.copy(buffer, 0, end - kept, end)
+    }
+  } finally {
+    await file.close()
+  }
+}

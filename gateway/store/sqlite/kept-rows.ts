@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fromHex, toHex } from '#document/hex.ts'
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import type { KeptRows } from '../command-database.ts'
+import { secretHealth } from '../binding.ts'
+import type { Health, KeptRows } from '../command-database.ts'
+import { fingerprintsIn } from './binding.ts'
 import { DataDirError } from './data-dir-error.ts'
 import { KEPT_STATUSES } from './document-index.ts'
 import { SCHEMA_VERSION } from './schema.ts'
@@ -14,7 +16,7 @@ import { DATABASE_FILE } from './stores.ts'
  *
  * @throws {DataDirError} `other_version` for a folder without a database of this version.
  */
-export function openKeptRows(dataDir: string): KeptRows {
+export function openSqliteKeptRows(dataDir: string): KeptRows {
   const path = join(dataDir, DATABASE_FILE)
   if (!existsSync(path)) throw noDatabase(dataDir)
   const sqlite = new DatabaseSync(path, { readOnly: true })
@@ -70,3 +72,38 @@ export function openKeptRows(dataDir: string): KeptRows {
 
 const noDatabase = (dataDir: string) =>
   new DataDirError('other_version', `${dataDir} has no database of this version`, '')
+
+/** Looks at the database in a data folder; see `DatabaseAdapter`. */
+export function examineSqlite(dataDir: string, fingerprints: readonly Hex[] | undefined): Health[] {
+  const path = join(dataDir, DATABASE_FILE)
+  if (!existsSync(path)) return [{ outcome: 'ok', message: 'there is none yet' }]
+  let sqlite: DatabaseSync | undefined
+  try {
+    sqlite = new DatabaseSync(path, { readOnly: true })
+    const version = Number(sqlite.prepare('PRAGMA user_version').get()?.user_version)
+    if (version < 0)
+      return [
+        { outcome: 'fail', message: 'it was moved to PostgreSQL', advice: 'set DATABASE_URL' },
+      ]
+    if (version !== SCHEMA_VERSION)
+      return [
+        {
+          outcome: 'fail',
+          message: `it has the format ${version}, this version's is ${SCHEMA_VERSION}`,
+          advice: 'start the version that wrote it, or name another DATA_DIR',
+        },
+      ]
+    return [secretHealth(`format ${version}`, fingerprintsIn(sqlite), fingerprints)]
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [
+      {
+        outcome: 'fail',
+        message: `it cannot be read: ${reason}`,
+        advice: 'restore a backup, or run recover',
+      },
+    ]
+  } finally {
+    sqlite?.close()
+  }
+}

@@ -1,4 +1,4 @@
-import { fromHex, type Hex } from '#document/hex.ts'
+import { fromHex } from '#document/hex.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import type { LeasedAccount } from '../../stores.ts'
@@ -101,31 +101,4 @@ export async function insertIssues(
     const row = found.get(intent.documentHash)
     return { isNew: row?.is_new === true, stored: row?.stored === true }
   })
-}
-
-/**
- * Notes the successor of a document.
- *
- * @param root Of that document's batch.
- * @returns `false` when the document has another successor.
- */
-export async function claimSuccession(
-  query: Query,
-  {
-    documentHash,
-    successorHash,
-    root,
-  }: { documentHash: Hex; successorHash: Hex; root?: Hex | undefined },
-): Promise<boolean> {
-  const pair = [fromHex(documentHash), fromHex(successorHash)]
-  await query(
-    `INSERT INTO succession (document_hash, successor_hash, root) VALUES ($1, $2, $3)
-     ON CONFLICT DO NOTHING`,
-    [...pair, bytesOf(root)],
-  )
-  const found = await query(
-    'SELECT 1 FROM succession WHERE document_hash = $1 AND successor_hash = $2',
-    pair,
-  )
-  return found.length > 0
 }
