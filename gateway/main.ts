@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { clock, createCertainTime } from '#base/clock.ts'
 import { createLog, type Log } from '#base/log.ts'
-import { pruneEvents } from '#events/event-retention.ts'
+import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
 import { openApp } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'

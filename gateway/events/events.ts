@@ -1,4 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CertainTime } from '#base/clock.ts'
+import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+
+const PRUNE_INTERVAL_MS = 60_000
+/** Between two slices, so that requests come first. */
+const PRUNE_PAUSE_MS = 50
+/** How much longer than others events are kept that a webhook has still to be sent. */
+const LONGER = 2
 
 /** What can happen to a document, or to a batch. */
 export const EVENT_TYPES = [
@@ -116,5 +125,42 @@ export function presentEvent({ id, type, time, ...about }: DocumentEvent) {
       ...(type.startsWith('batch.') ? { batchRoot: documentHash } : { documentHash }),
       ...{ blockNumber, blockHash, transactionHash, tenant },
     },
+  }
+}
+
+/**
+ * Deletes events that are older than this, in slices.
+ *
+ * @param retention Milliseconds.
+ * @param interval Milliseconds from one time to the next.
+ * @returns A function that stops it.
+ */
+export function pruneEvents(
+  events: Pick<EventLog, 'prune' | 'leaveBehind'>,
+  { retention, certainTime }: { retention: number; certainTime: CertainTime },
+  log: Log,
+  interval = PRUNE_INTERVAL_MS,
+): () => Promise<void> {
+  const stop = new AbortController()
+  const { signal } = stop
+
+  async function prune(): Promise<void> {
+    const now = await certainTime()
+    if (now === undefined) return
+    for (const webhook of await events.leaveBehind(now - LONGER * retention))
+      log.warn('webhook_disabled', { webhook, reason: 'behind' })
+    while (!signal.aborted && (await events.prune(now - retention)))
+      await sleep(PRUNE_PAUSE_MS, undefined, { signal }).catch(() => {})
+  }
+
+  async function run(): Promise<void> {
+    while (await sleep(interval, true, { signal }).catch(() => false))
+      await prune().catch((error) => log.warn('events_not_pruned', { error: String(error) }))
+  }
+
+  const running = run()
+  return async () => {
+    stop.abort()
+    await running
   }
 }

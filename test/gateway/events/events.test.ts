@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { pruneEvents } from '#events/event-retention.ts'
+import { pruneEvents } from '#events/events.ts'
 
 const DAY_MS = 86_400_000
 
