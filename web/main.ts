@@ -1,7 +1,7 @@
+import { gcm } from '@noble/ciphers/aes.js'
 import { createActions } from './actions.ts'
 import { parseConfig } from './config.ts'
 import { preferredLanguage, useLanguage } from './i18n.ts'
-import { supplyAesGcm } from './insecure-crypto.ts'
 import { listen } from './listen.ts'
 import { createScreen } from './screen.ts'
 import { createSession, readAddress, readHistory } from './session.ts'
@@ -18,3 +18,30 @@ listen(session, actions)
 const reading = readAddress() ?? readHistory()
 if (reading) session.attempt(reading)
 else session.ask()
+
+/**
+ * AES-GCM decryption for pages without WebCrypto: browsers withhold it over plain HTTP from another
+ * machine, for example on a phone in the same network.
+ */
+function supplyAesGcm(): void {
+  if (globalThis.crypto.subtle !== undefined) return
+  const subtle = {
+    async importKey(
+      _format: 'raw',
+      raw: Uint8Array,
+      algorithm: object,
+      _extractable: boolean,
+      usages: string[],
+    ) {
+      return { algorithm, usages, raw, [Symbol.toStringTag]: 'CryptoKey' }
+    },
+    async decrypt(
+      { iv, additionalData }: { iv: Uint8Array; additionalData: Uint8Array },
+      { raw }: { raw: Uint8Array },
+      sealed: Uint8Array,
+    ) {
+      return gcm(raw, iv, additionalData).decrypt(sealed)
+    },
+  }
+  Object.defineProperty(globalThis.crypto, 'subtle', { value: subtle })
+}

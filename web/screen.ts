@@ -1,16 +1,15 @@
 import { h } from './dom.ts'
 import { isToCompare } from './doubt.ts'
-import { t } from './i18n.ts'
+import { currentLanguage, isLanguage, LANGUAGES, t, useLanguage } from './i18n.ts'
 import type { Actions, Done, Phase, State } from './state.ts'
 import { viewActions } from './views/actions.ts'
 import { viewAsk } from './views/ask.ts'
 import { viewChecks } from './views/checks.ts'
 import { viewDocument } from './views/document.ts'
-import { viewHeader } from './views/header.ts'
-import { viewPrinted } from './views/print.ts'
+import { viewHost } from './views/host.ts'
 import { viewShare } from './views/share.ts'
 import { viewStatement } from './views/statement.ts'
-import { viewTrust } from './views/trust.ts'
+import { viewPrinted, viewTrust } from './views/trust.ts'
 import { viewVerdict } from './views/verdict.ts'
 import { headlineOf, networkWarning, spoken, spokenIdentity } from './words.ts'
 
@@ -112,4 +111,45 @@ function titleOf({ phase, sources }: State): string {
   if (phase.at !== 'done') return t('title')
   const warned = networkWarning(sources) !== undefined
   return [...(warned ? [t('network.name')] : []), headlineOf(phase), t('title')].join(' · ')
+}
+
+/**
+ * The page's name and address, and its languages.
+ *
+ * @param redraw Redraws the page in the chosen language.
+ */
+function viewHeader(redraw: () => void): Node[] {
+  return [h('p', { class: 'brand' }, t('title')), viewLanguages(redraw), viewOwnHost()]
+}
+
+/** A forger's page can look like this one; only the browser's address bar shows the difference. */
+function viewOwnHost(): HTMLElement {
+  const { host } = location
+  return h(
+    'div',
+    { class: 'own' },
+    h('span', { class: 'unseen' }, t('own.label')),
+    host === '' ? h('strong', {}, t('own.file')) : viewHost(host),
+    h('p', { class: 'hint' }, t(host === '' ? 'own.file.hint' : 'own.hint')),
+  )
+}
+
+function viewLanguages(redraw: () => void): HTMLElement {
+  const select = h(
+    'select',
+    {
+      id: 'language',
+      'aria-label': t('language'),
+      change: () => {
+        if (!isLanguage(select.value)) return
+        useLanguage(select.value, true)
+        redraw()
+        document.getElementById('language')?.focus()
+      },
+    },
+    ...Object.entries(LANGUAGES).map(([tag, { name }]) =>
+      h('option', { value: tag, lang: tag, selected: tag === currentLanguage() }, name),
+    ),
+  )
+  return select
 }

@@ -3,8 +3,8 @@ import type { BlockchainProof } from '#verifier/index.ts'
 import { isOf, originOf } from '../config.ts'
 import { h } from '../dom.ts'
 import type { PageVerdict } from '../findings.ts'
-import { showBlock, showNumber, t } from '../i18n.ts'
-import type { Actions, State } from '../state.ts'
+import { showBlock, showNumber, showTime, t } from '../i18n.ts'
+import type { Actions, Done, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 import { viewSources } from './sources.ts'
 
@@ -95,4 +95,23 @@ function list(name: string, urls: string[], own: (url: string) => boolean): HTML
 /** The URL of a node often contains a key, so only the host is shown. */
 function shown(url: string): string {
   return originOf(url) ?? url
+}
+
+/** Additions for print: the page's address, the time, and data for auditors. */
+export function viewPrinted({ verdict, checkedAt }: Done, registry: string): HTMLElement {
+  const facts: [TextKey, string | undefined][] = [
+    ['printed.page', location.host || t('printed.file')],
+    ['printed.time', showTime(Math.floor(checkedAt / 1000))],
+    ['trust.block', verdict.asOf ? showBlock(verdict.asOf) : undefined],
+    ['trust.registry', registry],
+    ['trust.hash', verdict.blockchainProof?.documentHash],
+  ]
+  return h(
+    'dl',
+    { class: 'printed' },
+    ...facts.map(
+      ([key, value]) =>
+        value !== undefined && h('div', {}, h('dt', {}, t(key)), h('dd', {}, h('bdi', {}, value))),
+    ),
+  )
 }
