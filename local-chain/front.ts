@@ -8,10 +8,9 @@ import { cors } from 'hono/cors'
 import { decodeUtf8 } from '#document/bytes.ts'
 import { parseStrictJson } from '#document/json.ts'
 import { LocalChainError } from './errors.ts'
-import { READS } from './reads.ts'
+import { READS, WRITES } from './methods.ts'
 import * as rpc from './rpc.ts'
 import type { Writer } from './writer.ts'
-import { WRITES } from './writes.ts'
 
 const MAX_BODY_BYTES = 2_000_000
 /** How long `stop` waits for requests under way. */

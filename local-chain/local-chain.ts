@@ -1,10 +1,13 @@
+import { chmodSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { LocalChainError } from './errors.ts'
 import { answer, listen } from './front.ts'
-import { lock } from './lock.ts'
 import { type Log, Writer } from './writer.ts'
 
 const FUND_WEI = `0x${(1_000_000n * 10n ** 18n).toString(16)}`
+const SQLITE_BUSY = 5
 
 export type LocalChainOptions = {
   /** The chain's folder; contains nothing else. */
@@ -67,4 +70,30 @@ async function give(writer: Writer, address: string): Promise<void> {
     const method = 'anvil_setBalance'
     return balance === '0x0' ? { method, params: [address, FUND_WEI] } : undefined
   })
+}
+
+/**
+ * Locks a data directory for this process; the kernel releases the lock when the process ends,
+ * however it ends. Node has no flock, so this uses SQLite's lock on a separate file, which works on
+ * every platform.
+ * @throws {LocalChainError} `data_dir_in_use` while another process (or another chain of this one)
+ * holds it
+ */
+function lock(dir: string): { release: () => void } {
+  const path = join(dir, 'lock.db')
+  const database = new DatabaseSync(path)
+  try {
+    // Never open this file elsewhere: closing it would release this process's lock.
+    chmodSync(path, 0o600)
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    database.close()
+    if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause
+    throw new LocalChainError(
+      'data_dir_in_use',
+      `The local chain in ${dir} is already running in another process. Stop that one first, or start with another DATA_DIR (and other ports).`,
+      { cause },
+    )
+  }
+  return { release: () => database.close() }
 }
