@@ -11,8 +11,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { NAMES, runCases, runVerifyCases, USUAL } from './cases.ts'
-import { measureMemory } from './memory/measure.ts'
-import { memoryLine, memorySection } from './memory/report.ts'
+import { measureMemory, memoryLine, memorySection } from './memory/measure.ts'
 import { measureParts } from './parts.ts'
 import { measurePeers } from './peers/measure.ts'
 import {

@@ -4,9 +4,16 @@
 //   node tools/bench/peers/run.ts '{"peer", "clients", "dataDir", "documents", "seconds"}'
 //
 // It prints a `PeerResult` as JSON.
+
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compileFunction } from 'node:vm'
+import * as ethers from 'ethers'
 import {
   type BaseContract,
+  type Contract,
+  ContractFactory,
   type ContractTransactionResponse,
   hexlify,
   JsonRpcProvider,
@@ -17,9 +24,8 @@ import {
 import { startInstantChain } from '../chain.ts'
 import { usageOf } from '../processes.ts'
 import { quantile } from '../quantile.ts'
-import { attestationOf, deployEas } from './eas.ts'
-import { deployDocumentStore } from './open-attestation.ts'
-import { PEERS, type PeerName } from './peers.ts'
+import { EAS, OPEN_ATTESTATION, PEERS, type PeerName } from './peers.ts'
+import { fetchPublished } from './published.ts'
 
 export type PeerOptions = {
   peer: PeerName
@@ -62,6 +68,62 @@ const viaSigner =
     const made = await contract.getFunction(name).populateTransaction(...args)
     return signer.sendTransaction(made) as Promise<ContractTransactionResponse>
   }
+
+const NOBODY = `0x${'00'.repeat(20)}`
+const NOTHING = `0x${'00'.repeat(32)}`
+
+type Eas = {
+  contract: BaseContract
+  /** The uid of a schema with one field, `bytes32 documentHash`. */
+  schema: string
+}
+
+/** The Ethereum Attestation Service, with a schema for documents. */
+async function deployEas(signer: Signer): Promise<Eas> {
+  const files = await fetchPublished(EAS)
+  const deploy = async (name: string, ...args: unknown[]) => {
+    const file = join(files, `artifacts/contracts/${name}.sol/${name}.json`)
+    const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8'))
+    const contract = await new ContractFactory(abi, bytecode, signer).deploy(...args)
+    return contract.waitForDeployment()
+  }
+  const registry = await deploy('SchemaRegistry')
+  const contract = await deploy('EAS', await registry.getAddress())
+  const { register } = registry as Contract
+  const registered = await register?.('bytes32 documentHash', NOBODY, true)
+  const receipt = await registered.wait()
+  // Registered(bytes32 indexed uid, address indexed registerer, SchemaRecord schema)
+  return { contract, schema: receipt.logs[0].topics[1] }
+}
+
+/** The SDK's defaults for a request with only a hash. */
+const attestationOf = (hash: string) => ({
+  recipient: NOBODY,
+  expirationTime: 0n,
+  revocable: true,
+  refUID: NOTHING,
+  data: hash,
+  value: 0n,
+})
+
+const FACTORY = 'dist/contracts/factories/contracts/DocumentStore__factory.js'
+
+/**
+ * A document store of OpenAttestation, deployed and connected by its package's class.
+ *
+ * @returns Its contract, with `issue(bytes32)` and `bulkIssue(bytes32[])`.
+ */
+async function deployDocumentStore(owner: ethers.Signer): Promise<ethers.BaseContract> {
+  const source = readFileSync(join(await fetchPublished(OPEN_ATTESTATION), FACTORY), 'utf8')
+  const exported: {
+    DocumentStore__factory?: new (signer: ethers.Signer) => ethers.ContractFactory
+  } = {}
+  compileFunction(source, ['exports', 'require'])(exported, () => ethers)
+  const Factory = exported.DocumentStore__factory
+  if (!Factory) throw new Error(`${FACTORY} is not the expected contract`)
+  const store = await new Factory(owner).deploy('Benchmark', await owner.getAddress())
+  return store.waitForDeployment()
+}
 
 async function open(peer: PeerName, signer: Signer): Promise<Send> {
   if (peer === 'issue' || peer === 'bulkIssue') {
