@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { shareRead } from './concurrency.ts'
 import { createLoadMetrics, type LoadMetrics, type LoadSources } from './load-metrics.ts'
-import { shareRead } from './shared-read.ts'
 import {
   createWebhookMetrics,
   type WebhookBacklog,

@@ -15,7 +15,7 @@ export type BatchLine =
 export type BatchRequest = {
   body: AsyncIterable<Uint8Array>
   tenant: string
-  /** Whose share of disk and turns it takes. */
+  /** Whose share of disk and work it takes. */
   share: string
   /** The only categories that the caller may issue; absent = all. */
   categories?: readonly string[]

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createTurns } from '#base/shares.ts'
+import { limitInShares } from '#base/concurrency.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { IssuerSubkeys } from '#document/keys.ts'
 import type { RegistryId } from '#document/registry-id.ts'
@@ -48,7 +48,7 @@ type Unclosed = Omit<BatchAnswer, 'close'>
  */
 export function createBatches(deps: BatchDeps): Batches {
   const alone = createAlone(deps)
-  const turns = createTurns(MAX_UNDER_WAY)
+  const begin = limitInShares(MAX_UNDER_WAY)
 
   async function issue(request: BatchRequest): Promise<BatchAnswer> {
     if (!request.dryRun) deps.batcher.assertOpen()
@@ -65,7 +65,7 @@ export function createBatches(deps: BatchDeps): Batches {
 
   async function issueUpload(spool: Spool, request: BatchRequest): Promise<Unclosed> {
     const read = await readUpload(deps.sealer, spool, request, Date.now())
-    const { done } = await turns.begin(request.share, () => issueRead(read, request))
+    const { done } = await begin(request.share, () => issueRead(read, request))
     return done
   }
 

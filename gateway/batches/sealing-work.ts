@@ -1,4 +1,4 @@
-import { turnAfter } from '#base/turns.ts'
+import { turnAfter } from '#base/concurrency.ts'
 import { createRows } from '#document/batch/rows.ts'
 import type { DocumentFields } from '#document/document.ts'
 import type { Hkdf } from '#document/hkdf.ts'

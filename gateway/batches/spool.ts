@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { constants, mkdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createShares, type Limits } from '#base/shares.ts'
+import { createShares, type Limits } from '#base/concurrency.ts'
 import { IssueError } from '#promise/errors.ts'
 
 /**

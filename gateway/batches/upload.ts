@@ -1,5 +1,5 @@
+import { turnAfter } from '#base/concurrency.ts'
 import { splitLines } from '#base/lines.ts'
-import { turnAfter } from '#base/turns.ts'
 import { MAX_SENT_BYTES } from '#document/new-document.ts'
 import type { BatchRequest } from './batch.ts'
 import { BatchError } from './errors.ts'

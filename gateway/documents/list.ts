@@ -1,5 +1,5 @@
+import { limitPerTurn } from '#base/concurrency.ts'
 import type { Deadline } from '#base/deadline.ts'
-import { createPace } from '#base/pace.ts'
 import type { Document } from '#document/document.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Hkdf } from '#document/hkdf.ts'
@@ -137,7 +137,7 @@ type ReaderDeps = {
 
 /** @returns A function that opens a document of the index and reads its status. */
 function createReader({ open, chain, history, successions, outbox, issuerId }: ReaderDeps) {
-  const pace = createPace(OPENED_A_TURN)
+  const turn = limitPerTurn(OPENED_A_TURN)
 
   /** From the chain, unless the node lags behind an outcome that this gateway has seen. */
   async function statusOf(
@@ -157,7 +157,7 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
   }
 
   return async (indexed: IndexedDocument, deadline: Deadline): Promise<Read> => {
-    await pace()
+    await turn()
     const { documentHash } = indexed
     const opening = await open(indexed)
     const key = opening.key ?? { issuerId, documentHash }

@@ -1,5 +1,5 @@
+import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
-import { createNap } from '#base/nap.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
-import { createNap } from '#base/nap.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import { IssueError } from '#promise/errors.ts'

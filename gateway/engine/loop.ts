@@ -1,5 +1,5 @@
+import type { Nap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
-import type { Nap } from '#base/nap.ts'
 import { asIssueError, type IssueError } from '#promise/errors.ts'
 import type { Account } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'

@@ -1,5 +1,5 @@
+import { shareRead } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
-import { shareRead } from '#base/shared-read.ts'
 import { createGroupingReader } from '#chain/grouping-reader.ts'
 import { createRegistry, type RegistryOptions, type RegistryPorts } from '#chain/registry.ts'
 import type { RpcPool } from '#chain/rpc.ts'

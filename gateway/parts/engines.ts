@@ -1,5 +1,5 @@
+import { shareRead } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
-import { shareRead } from '#base/shared-read.ts'
 import { openRegistry, type RegistryPorts } from '#chain/registry.ts'
 import type { Signer } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'

@@ -1,5 +1,5 @@
+import { limitPerTurn } from '#base/concurrency.ts'
 import type { Deadline } from '#base/deadline.ts'
-import { createPace } from '#base/pace.ts'
 import type { Document, DocumentFields } from '#document/document.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
@@ -72,7 +72,7 @@ type IssuingDeps = {
  */
 export function createIssuing(deps: IssuingDeps): Issuing {
   const { registryId, issuerId, persistence, sealing, history, batcher } = deps
-  const pace = createPace(SEALED_A_TURN)
+  const turn = limitPerTurn(SEALED_A_TURN)
   const readProgress = createReadProgress(deps)
 
   async function issue(request: IssueRequest): Promise<Issued> {
@@ -84,7 +84,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
       issuerId,
       ...(supersedes !== undefined && { supersedes }),
     }
-    await pace()
+    await turn()
     batcher.assertOpen()
     const all = await sealing.seal(document, request)
     const { supersededRoot } = request

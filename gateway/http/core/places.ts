@@ -1,4 +1,4 @@
-import { createShares, type Limits } from '#base/shares.ts'
+import { createShares, type Limits } from '#base/concurrency.ts'
 import { ApiError } from './errors.ts'
 
 /** Limits how many requests do something at the same time. */

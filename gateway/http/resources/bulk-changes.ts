@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context, Hono } from 'hono'
 import * as v from 'valibot'
+import { type BeginInShare, limitInShares, turnAfter } from '#base/concurrency.ts'
 import type { NewDeadline } from '#base/deadline.ts'
 import { splitLines } from '#base/lines.ts'
 import type { Log } from '#base/log.ts'
-import { createTurns, type Turns } from '#base/shares.ts'
-import { turnAfter } from '#base/turns.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodeJsonText, type JsonValue, parseStrictJson } from '#document/json.ts'
 import { type FindKey, type Grant, shareOf } from '#keys/grant.ts'
@@ -167,7 +166,7 @@ type Request = {
 /** Revokes, suspends and releases many documents, each by itself. */
 export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
   const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
-  const turns = createTurns(MAX_UNDER_WAY)
+  const begin = limitInShares(MAX_UNDER_WAY)
   for (const change of BULK_CHANGES)
     serve(app, change.operation, deps.findKey, async (c) => {
       const share = shareOf(c.get('grant'))
@@ -179,7 +178,7 @@ export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
           requestId: c.get('requestId'),
           patience: createPatience(prefersAsync(c.req.header('prefer')) ? 0 : deps.wait),
         }
-        const answers = workOff(entries, { turns, share }, (entry, i) =>
+        const answers = workOff(entries, { begin, share }, (entry, i) =>
           answerOf(deps, entry, i + 1, request),
         )
         const { promise: read, resolve: done } = Promise.withResolvers<void>()
@@ -301,7 +300,7 @@ async function reviseWhile(
 /** @returns The result of each piece of work, in order, before it is begun. */
 function workOff<T, R>(
   items: readonly T[],
-  { turns, share }: { turns: Turns; share: string },
+  { begin, share }: { begin: BeginInShare; share: string },
   work: (item: T, index: number) => Promise<R>,
 ): Promise<R>[] {
   const results = items.map(() => Promise.withResolvers<R>())
@@ -310,7 +309,7 @@ function workOff<T, R>(
 
   async function beginAll(): Promise<void> {
     for (const [i, { resolve, reject }] of results.entries()) {
-      const { done } = await turns.begin(share, () => work(items[i] as T, i))
+      const { done } = await begin(share, () => work(items[i] as T, i))
       done.then(resolve, reject)
       await turnAfter(i + 1, ENTRIES_A_TURN)
     }

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { shareRead } from '#base/shared-read.ts'
 import { createEndpointOrder } from '#chain/endpoint-order.ts'
 import { createRpcPool, type RpcPool } from '#chain/rpc.ts'
 import { bodyOf, serveHttp, type TestServer } from '../../support/http.ts'
@@ -153,30 +152,4 @@ test('error: leaves a node that never ends its answer for the next', async () =>
     await endless.close()
     await other.close()
   }
-})
-
-describe('a shared read', () => {
-  test('default: is made once for all callers at the same time', async () => {
-    let asked = 0
-    const read = shareRead(async () => ++asked, 60_000)
-    expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1])
-    expect(await read()).toBe(1)
-  })
-
-  test('behavior: is made again after its time', async () => {
-    let asked = 0
-    const read = shareRead(async () => ++asked, 0)
-    expect(await read()).toBe(1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(await read()).toBe(2)
-  })
-
-  test('error: shares a failure as well', async () => {
-    let asked = 0
-    const read = shareRead(async () => {
-      throw new Error(`down ${++asked}`)
-    }, 60_000)
-    await expect(read()).rejects.toThrow('down 1')
-    await expect(read()).rejects.toThrow('down 1')
-  })
 })

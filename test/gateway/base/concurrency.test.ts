@@ -1,6 +1,36 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createShares, createTurns } from '#base/shares.ts'
+import { createShares, limitInShares, limitPerTurn, shareRead } from '#base/concurrency.ts'
+
+describe('a limit per turn', () => {
+  test('default: lets callers go on in order, a limited number in a turn', async () => {
+    const turn = limitPerTurn(2)
+    const gone: number[] = []
+    for (const caller of [1, 2, 3, 4, 5]) turn().then(() => gone.push(caller))
+    const turns: number[][] = []
+    while (gone.length < 5) {
+      await nextTurn()
+      turns.push([...gone])
+    }
+    expect(turns).toEqual([
+      [1, 2],
+      [1, 2, 3, 4],
+      [1, 2, 3, 4, 5],
+    ])
+  })
+
+  test('behavior: a later caller waits no longer than needed', async () => {
+    const turn = limitPerTurn(2)
+    await Promise.all([turn(), turn(), turn()])
+    let gone = false
+    const last = turn().then(() => {
+      gone = true
+    })
+    expect(gone).toBe(false)
+    await last
+    expect(gone).toBe(true)
+  })
+})
 
 describe('shares', () => {
   test('behavior: one owner takes no more than its share, and all no more than there is', () => {
@@ -16,10 +46,10 @@ describe('shares', () => {
   })
 })
 
-describe('turns', () => {
-  /** @returns Asks for turns, and says which pieces of work have begun. */
+describe('work in shares', () => {
+  /** @returns Asks for places, and says which pieces of work have begun. */
   function workIn(limits: { all: number; each: number }) {
-    const turns = createTurns(limits)
+    const begin = limitInShares(limits)
     const begun: string[] = []
     const ends = new Map<string, PromiseWithResolvers<string>>()
     return {
@@ -28,7 +58,7 @@ describe('turns', () => {
       ask(owner: string, name: string) {
         const work = Promise.withResolvers<string>()
         ends.set(name, work)
-        return turns.begin(owner, () => {
+        return begin(owner, () => {
           begun.push(name)
           return work.promise
         })
@@ -36,7 +66,7 @@ describe('turns', () => {
     }
   }
 
-  test('behavior: begins no more than there are turns, in order, also after a failure', async () => {
+  test('behavior: begins no more than there are places, in order, also after a failure', async () => {
     const { begun, ends, ask } = workIn({ all: 2, each: 2 })
     const [first, second, third, fourth] = ['a', 'b', 'c', 'd'].map((name) => ask('one', name))
     await Promise.all([first, second])
@@ -51,7 +81,7 @@ describe('turns', () => {
     await expect((await second)?.done).rejects.toThrow('failed')
   })
 
-  test('behavior: one owner never has all turns, so that another begins at once', async () => {
+  test('behavior: one owner never has all places, so that another begins at once', async () => {
     const { begun, ask } = workIn({ all: 3, each: 2 })
     for (const name of ['a', 'b', 'c', 'd']) void ask('one', name)
     void ask('two', 'x')
@@ -68,5 +98,31 @@ describe('turns', () => {
       expect(begun.at(-1)).toBe(name)
       ends.get(name)?.resolve('')
     }
+  })
+})
+
+describe('a shared read', () => {
+  test('default: is made once for all callers at the same time', async () => {
+    let asked = 0
+    const read = shareRead(async () => ++asked, 60_000)
+    expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1])
+    expect(await read()).toBe(1)
+  })
+
+  test('behavior: is made again after its time', async () => {
+    let asked = 0
+    const read = shareRead(async () => ++asked, 0)
+    expect(await read()).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await read()).toBe(2)
+  })
+
+  test('error: shares a failure as well', async () => {
+    let asked = 0
+    const read = shareRead(async () => {
+      throw new Error(`down ${++asked}`)
+    }, 60_000)
+    await expect(read()).rejects.toThrow('down 1')
+    await expect(read()).rejects.toThrow('down 1')
   })
 })

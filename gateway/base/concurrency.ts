@@ -1,0 +1,169 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+
+/** Documents to seal, or to answer for, in one turn of the event loop: about 1 ms. */
+const DOCUMENTS_A_TURN = 16
+
+/**
+ * Lets everything else have its turn, now and then.
+ *
+ * @param count What was done by now. @param each How much of it is done in one turn.
+ */
+export async function turnAfter(count: number, each = DOCUMENTS_A_TURN): Promise<void> {
+  if (count % each === 0) await nextTurn()
+}
+
+/**
+ * Limits how many callers continue in one turn of the event loop, so that a wave of requests does
+ * not hold up answers of chain and disk that earlier requests wait for.
+ *
+ * @param max Callers in one turn.
+ * @returns A function whose promise resolves in the caller's turn.
+ */
+export function limitPerTurn(max: number): () => Promise<void> {
+  const waiting: (() => void)[] = []
+
+  function next(): void {
+    for (const goOn of waiting.splice(0, max)) goOn()
+    if (waiting.length > 0) setImmediate(next)
+  }
+
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve)
+      if (waiting.length === 1) setImmediate(next)
+    })
+}
+
+/** How much all owners may have together, and each of them. */
+export type Limits = { all: number; each: number }
+
+/** Divides places, or bytes, between owners. None can take all if `each` is less than `all`. */
+export type Shares = {
+  /** @returns Whether there was enough; otherwise nothing is taken. */
+  take(owner: string, amount?: number): boolean
+  give(owner: string, amount?: number): void
+}
+
+export function createShares({ all, each }: Limits): Shares {
+  const taken = new Map<string, number>()
+  let total = 0
+
+  return {
+    take(owner, amount = 1) {
+      const own = (taken.get(owner) ?? 0) + amount
+      if (own > each || total + amount > all) return false
+      taken.set(owner, own)
+      total += amount
+      return true
+    },
+    give(owner, amount = 1) {
+      const own = (taken.get(owner) ?? 0) - amount
+      if (own > 0) taken.set(owner, own)
+      else taken.delete(owner)
+      total -= amount
+    },
+  }
+}
+
+/**
+ * Waits until its owner has a free place, and then begins the work.
+ *
+ * @returns The promise of the work, in an object.
+ */
+export type BeginInShare = <T>(
+  owner: string,
+  work: () => Promise<T>,
+) => Promise<{ done: Promise<T> }>
+
+/**
+ * Limits how much work of one kind is done at the same time. Owners that wait take turns; each gets
+ * its own in the order in which it asked for them.
+ */
+export function limitInShares(limits: Limits): BeginInShare {
+  const shares = createShares(limits)
+  // In the order in which they are served.
+  const waiting = new Map<string, (() => void)[]>()
+
+  /** One piece of work has ended, so that one can begin. */
+  function beginNext(): void {
+    for (const [owner, [begin, ...others]] of waiting) {
+      if (!shares.take(owner)) continue
+      waiting.delete(owner)
+      if (others.length > 0) waiting.set(owner, others)
+      begin?.()
+      return
+    }
+  }
+
+  return async (owner, work) => {
+    if (!shares.take(owner))
+      await new Promise<void>((resolve) => {
+        waiting.set(owner, [...(waiting.get(owner) ?? []), resolve])
+      })
+    const done = work()
+    const end = () => {
+      shares.give(owner)
+      beginNext()
+    }
+    done.then(end, end)
+    return { done }
+  }
+}
+
+/**
+ * Shares a read among callers: the source is read at most once in `ttlMs`, however many callers
+ * there are.
+ *
+ * @param ttlMs How long a value or a failure is reused; milliseconds.
+ */
+export function shareRead<T>(read: () => Promise<T>, ttlMs: number): () => Promise<T> {
+  let last: { answer: Promise<T>; until: number } | undefined
+  return () => {
+    if (last !== undefined && performance.now() < last.until) return last.answer
+    const answer = read()
+    const shared = { answer, until: Number.POSITIVE_INFINITY }
+    last = shared
+    const settle = () => {
+      shared.until = performance.now() + ttlMs
+    }
+    answer.then(settle, settle)
+    return answer
+  }
+}
+
+/** A sleep that can be interrupted. */
+export type Nap = {
+  /** Ends the sleep under way, or the next one before it begins. */
+  wake(): void
+  /** @param maxMs Absent = until `wake`. */
+  sleep(maxMs?: number): Promise<void>
+  /** Sleeps for this long, without interruption. */
+  pause(milliseconds: number): Promise<void>
+}
+
+export function createNap(): Nap {
+  let awake = false
+  let wakeUp = () => {}
+
+  return {
+    wake() {
+      awake = true
+      wakeUp()
+    },
+    async sleep(maxMs) {
+      if (!awake)
+        await new Promise<void>((resolve) => {
+          const timer = maxMs === undefined ? undefined : setTimeout(resolve, maxMs)
+          wakeUp = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      awake = false
+    },
+    async pause(milliseconds) {
+      await sleep(milliseconds)
+      awake = false
+    },
+  }
+}
