@@ -8,6 +8,7 @@ import {
   writeSync,
 } from 'node:fs'
 import type { Hex } from '#document/hex.ts'
+import type { Erasures } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
 
 /** A documentHash, and when its erasure was requested. */
@@ -29,6 +30,17 @@ export type ErasureList = {
    * @throws {IssueError} `store_unavailable`.
    */
   add(documentHash: Hex, requestedAt: number): void
+}
+
+/** The erasures in a database, with those of the list. */
+export type ListedErasures = Erasures & {
+  /**
+   * Begins each erasure of the list that this database does not have, or whose document it holds
+   * again: the database may be older than the list.
+   *
+   * @returns How many there were.
+   */
+  mergeList(): Promise<number>
 }
 
 /** @throws {Error} when the file cannot be read, or somebody else has written into it. */

@@ -37,12 +37,14 @@ export type Binding = {
   fingerprints: readonly Hex[]
 }
 
+/** @returns The blind indexes of a tenant, one for each issuer secret. */
+export type BlindTenant = (tenant: string) => readonly bigint[]
+
 /** What a database needs from outside. */
 export type DatabaseDeps = {
   binding: Binding
   erasureList: ErasureList
-  /** @returns The blind indexes of a tenant, one for each issuer secret. */
-  blindTenant(tenant: string): readonly bigint[]
+  blindTenant: BlindTenant
   /** A gateway that is stopped for longer loses its leases; milliseconds. */
   leaseTerm: number
   log: Log

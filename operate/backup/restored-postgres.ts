@@ -1,7 +1,7 @@
 import { fromHex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
+import { hexOf, hexOrNull } from '#store/columns.ts'
 import { bind } from '#store/postgres/binding.ts'
-import { hexOf, hexOrNull } from '#store/postgres/columns.ts'
 import { createPostgresErasures } from '#store/postgres/erasures.ts'
 import type { Query } from '#store/postgres/query.ts'
 import { createPostgresStore } from '#store/postgres/store.ts'

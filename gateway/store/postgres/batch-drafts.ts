@@ -7,17 +7,15 @@ import {
   leaseOfBatch,
 } from '#promise/batch-log.ts'
 import type { Leases } from '#promise/lease.ts'
-import type { DraftGroups } from '../draft-groups.ts'
+import { hexOf } from '../columns.ts'
+import { BLOCKS_A_GROUP, type DraftGroups, inParts } from '../draft-groups.ts'
 import { addBatch } from './batch-log.ts'
-import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 import { insertDocuments } from './index-documents.ts'
 import type { Query } from './query.ts'
 import { insertBlocks } from './store.ts'
 
 const HASH = 32
-/** Blocks that are pinned together: the puts of other requests wait for it. */
-const BLOCKS_A_GROUP = 256
 /** Rows of the index in one statement: some milliseconds. */
 const ROWS_A_WRITE = 500
 /** Younger batches may be of a request that another gateway works on. */
@@ -84,11 +82,6 @@ export function createPostgresBatchDrafts(
       return discarded
     },
   }
-}
-
-function inParts<T>(items: readonly T[], size: number): (readonly T[])[] {
-  const count = Math.ceil(items.length / size)
-  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
 }
 
 /** @returns Those of the documents that have been erased. */

@@ -6,12 +6,12 @@ import {
   intentOfBatch,
   type KnownBatch,
 } from '#promise/batch-log.ts'
-import { hexOf } from './columns.ts'
+import { batchOf } from '../rows.ts'
 import type { Postgres } from './database.ts'
 import { fence } from './fence.ts'
 import { NOW } from './index-documents.ts'
 import { insertIssues } from './outbox/issues.ts'
-import type { Query, Row } from './query.ts'
+import type { Query } from './query.ts'
 
 /** The requested batches in PostgreSQL. */
 export function createPostgresBatchLog(database: Postgres): BatchLog & BatchList {
@@ -98,15 +98,5 @@ function createList({ query }: Postgres): BatchList {
       ])
       return row && batchOf(row)
     },
-  }
-}
-
-function batchOf(row: Row): KnownBatch {
-  return {
-    id: Number(row.id),
-    root: hexOf(row.root),
-    size: Number(row.size),
-    manifest: hexOf(row.manifest),
-    tenant: String(row.tenant),
   }
 }

@@ -1,7 +1,6 @@
 import { fromHex } from '#document/hex.ts'
 import {
   type Deliveries,
-  type Delivery,
   type DueWebhook,
   MAX_SCANNED,
   MAX_WAITING,
@@ -10,14 +9,10 @@ import {
 } from '#events/deliveries.ts'
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { WebhookId } from '#events/webhook.ts'
+import { deliveryOf, documentEventOf } from '../rows.ts'
+import type { BlindTenant } from '../stores.ts'
 import type { Postgres } from './database.ts'
-import {
-  type BlindTenant,
-  documentEventOf,
-  EVENT_COLUMNS,
-  IS_WANTED,
-  wantedValues,
-} from './events.ts'
+import { EVENT_COLUMNS, IS_WANTED, wantedValues } from './events.ts'
 import type { Query, Row } from './query.ts'
 import { inSnapshot } from './snapshot.ts'
 import { webhookOf } from './webhooks.ts'
@@ -114,15 +109,6 @@ async function freshOf(
      WHERE ${IS_WANTED} ORDER BY id LIMIT $6`,
     [...wantedValues(tenant, types, blind), id, after, room],
   )
-}
-
-function deliveryOf(row: Row): Delivery {
-  return {
-    number: Number(row.id),
-    event: documentEventOf(row),
-    attempts: Number(row.attempts),
-    failedSince: row.failed_since as number | null,
-  }
 }
 
 async function record(query: Query, turn: Turn, result: TurnResult): Promise<void> {

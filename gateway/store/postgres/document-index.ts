@@ -1,18 +1,22 @@
 import { fromHex } from '#document/hex.ts'
 import type { DocumentIndex, IndexPage, IndexQuery, ListedStatus } from '#promise/document-index.ts'
 import { createdDaysOf, idsOfDays, isInDays } from '../created-days.ts'
+import { documentOf, ownedOf } from '../rows.ts'
+import {
+  type Blind,
+  KEPT_STATUSES,
+  leadsOf,
+  MAX_SCANNED_BATCHES,
+  MAX_SCANNED_DOCUMENTS,
+  pageOf,
+  type Range,
+  type Scan,
+  scanOf,
+} from '../rules.ts'
 import type { Postgres } from './database.ts'
-import { COLUMNS, documentOf, IS_PROMISED, KEPT_STATUSES, ownedOf } from './index-documents.ts'
+import { COLUMNS, IS_PROMISED } from './index-documents.ts'
 import type { Query, Row } from './query.ts'
 import { inSnapshot } from './snapshot.ts'
-
-/**
- * Maximum rows that one page looks through, some milliseconds of work: a filter that few documents
- * pass must not hold up the server. The page then ends early, and the next one goes on.
- */
-const MAX_SCANNED = 5_000
-/** Maximum batches that one page looks through. */
-const MAX_BATCHES = 16
 
 /** The index of documents in PostgreSQL. */
 export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {
@@ -49,10 +53,6 @@ export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {
 
 /** A condition; `bind` takes a value, and returns its place in the statement. */
 type Condition = (bind: (value: unknown) => string) => string
-/** Rows by id, the highest first; `reached` = the lowest id looked at, 0 = no more. */
-type Scan = { rows: Row[]; reached: number }
-/** The ids that a page may have: below `before`, and from `low` on. */
-type Range = { before: number; low: number }
 
 /** @returns `page`; see `DocumentIndex`. */
 function createIndexReader(database: Postgres): (query: IndexQuery) => Promise<IndexPage> {
@@ -66,15 +66,7 @@ function createIndexReader(database: Postgres): (query: IndexQuery) => Promise<I
       const scans: Scan[] = []
       for (const drive of [...drives, ...batches.drives])
         scans.push(await scan(query, drive, filters, { ...range, limit: wanted.limit }))
-      // Below this, one of them has not looked.
-      const reached = Math.max(batches.reached, ...scans.map((one) => one.reached))
-      const rows = scans
-        .flatMap((one) => one.rows)
-        .filter(({ id }) => Number(id) >= reached)
-        .sort((a, b) => Number(b.id) - Number(a.id))
-      const page = rows.slice(0, wanted.limit)
-      const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
-      return { documents: page.map(documentOf), next: last || null }
+      return pageOf(scans, { reached: batches.reached, limit: wanted.limit }, documentOf)
     })
 }
 
@@ -100,7 +92,7 @@ async function scan(
       SELECT min(id) AS low, count(*) AS scanned FROM (
         SELECT id FROM document
         WHERE ${drive(bind)} AND id < ${bind(before)} AND id >= ${bind(range.low)}
-        ORDER BY id DESC LIMIT ${MAX_SCANNED}) AS looked`,
+        ORDER BY id DESC LIMIT ${MAX_SCANNED_DOCUMENTS}) AS looked`,
   )
   const [low, scanned] = [Number(bounds?.low), Number(bounds?.scanned)]
   if (scanned === 0) return { rows: [], reached: 0 }
@@ -112,8 +104,7 @@ async function scan(
         AND id < ${bind(before)} AND id >= ${bind(low)}
       ORDER BY id DESC LIMIT ${bind(limit)}`,
   )
-  if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
-  return { rows, reached: scanned === MAX_SCANNED ? low : 0 }
+  return scanOf(rows, { count: scanned, low }, limit)
 }
 
 /** There are few forms of a query, and each is one text. */
@@ -132,20 +123,15 @@ function conditionsOf(
   wanted: IndexQuery,
   now: number,
 ): { drives: Condition[]; filters: Condition[]; wholeBatches?: ListedStatus } {
-  const { subject, category, tenant, status, issuedFrom, issuedTo } = wanted
-  const [driving, ...others] = [
-    ...blind('subject', subject),
-    ...blind('category', category),
-    ...blind('tenant', tenant),
-  ]
+  const { status, issuedFrom, issuedTo } = wanted
+  const { driving, others, isByStatus } = leadsOf(wanted)
   const filters: Condition[] = [() => IS_PROMISED, ...others.map(isOneOf)]
   if (issuedFrom !== undefined) filters.push((bind) => `issued_on >= ${bind(issuedFrom)}`)
   if (issuedTo !== undefined) filters.push((bind) => `issued_on <= ${bind(issuedTo)}`)
   const days = createdDaysOf(wanted)
   if (days) filters.push((bind) => isInDays(`${bind(days[0])}::bigint`, `${bind(days[1])}::bigint`))
   const ofStatus = status && STATUS[status](Math.floor(now))
-  const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
-  if (ofStatus && isRare && driving?.name !== 'subject')
+  if (ofStatus && isByStatus)
     return {
       drives: [ofStatus],
       filters: driving ? [...filters, isOneOf(driving)] : filters,
@@ -156,12 +142,6 @@ function conditionsOf(
   const { name, values } = driving
   return { drives: values.map((value) => (bind) => `${name} = ${bind(value)}`), filters }
 }
-
-/** A column of blind indexes, and the ones to look for. */
-type Blind = { name: string; values: readonly bigint[] }
-
-const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
-  values === undefined ? [] : [{ name, values }]
 
 const isOneOf =
   ({ name, values }: Blind): Condition =>
@@ -231,12 +211,12 @@ async function drivesOfBatches(
        SELECT id, (SELECT max(document.id) FROM document
          WHERE document.batch = batch.id AND document.id < $1) AS newest
        FROM batch WHERE promised AND ${whole.batches}) AS found
-     WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT ${MAX_BATCHES + 1}`,
+     WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT ${MAX_SCANNED_BATCHES + 1}`,
     [before],
   )
-  const rest = rows[MAX_BATCHES]
+  const rest = rows[MAX_SCANNED_BATCHES]
   return {
-    drives: rows.slice(0, MAX_BATCHES).map(
+    drives: rows.slice(0, MAX_SCANNED_BATCHES).map(
       ({ id }): Condition =>
         (bind) =>
           `batch = ${bind(id)} AND ${whole.documents}`,

@@ -1,28 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { type ErasedFrom, type Erasure, type Erasures, REMAINS_IN } from '#promise/erase.ts'
+import { type ErasedFrom, type Erasure, REMAINS_IN } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { ErasureList } from '../erasure-list.ts'
-import { hexOf } from './columns.ts'
+import { hexOf } from '../columns.ts'
+import type { ErasureList, ListedErasures } from '../erasure-list.ts'
+import { MAX_ERASED_TOGETHER } from '../rules.ts'
 import type { Postgres } from './database.ts'
 import { ERASURE_CHANNEL } from './known-erasures.ts'
 import type { Query, Row } from './query.ts'
 
-/** Erasures that are finished together. */
-const MAX_TOGETHER = 16
 const POLL_INTERVAL_MS = 100
 /** Longer than any transaction may take. */
 const MAX_WAIT_MS = 30_000
-
-export type PostgresErasures = Erasures & {
-  /**
-   * Begins each erasure of the list that this database does not have, or whose document it holds
-   * again: the database may be older than the list.
-   *
-   * @returns How many there were.
-   */
-  mergeList(): Promise<number>
-}
 
 /**
  * Erasures in PostgreSQL. A finished one is gone for every statement and for `pg_dump`. The server
@@ -37,7 +26,7 @@ export function createPostgresErasures(
     brief,
   }: Pick<Postgres, 'query' | 'transaction' | 'listen' | 'brief'>,
   list: ErasureList,
-): PostgresErasures {
+): ListedErasures {
   /** Transactions that began before the tombstone may still add a document: waits for their end. */
   async function awaitOlderTransactions(hashes: readonly Uint8Array[]): Promise<void> {
     for (const end = performance.now() + MAX_WAIT_MS; performance.now() < end; ) {
@@ -70,7 +59,7 @@ export function createPostgresErasures(
       const rows = await brief(() =>
         query(`
           SELECT hash FROM erasure WHERE erased_at IS NULL
-          ORDER BY requested_at LIMIT ${MAX_TOGETHER}`),
+          ORDER BY requested_at LIMIT ${MAX_ERASED_TOGETHER}`),
       )
       return rows.map(({ hash }) => hexOf(hash))
     },

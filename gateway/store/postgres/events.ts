@@ -1,20 +1,10 @@
-import {
-  type DocumentEvent,
-  type EventLog,
-  type EventPage,
-  type EventQuery,
-  type EventType,
-  formatEventId,
-} from '#events/events.ts'
-import { hexOf, hexOrNull } from './columns.ts'
+import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
+import { documentEventOf } from '../rows.ts'
+import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from '../rules.ts'
+import type { BlindTenant } from '../stores.ts'
 import type { Postgres } from './database.ts'
-import type { Query, Row } from './query.ts'
+import type { Query } from './query.ts'
 import { inSnapshot } from './snapshot.ts'
-
-/** Maximum events to look at for one page, whether they match or not. */
-const MAX_SCANNED = 5_000
-/** Events that one statement deletes: some milliseconds. */
-const PRUNED_AT_ONCE = 500
 
 export const EVENT_COLUMNS = [
   ...['id', 'type', 'time', 'document_hash', 'block_number', 'block_hash', 'transaction_hash'],
@@ -33,9 +23,6 @@ export const IS_WANTED = `($1::text IS NULL OR CASE WHEN event.owner IS NULL
 /** The number of the first event that a webhook may have still to be sent. */
 const FIRST_UNSENT = `coalesce(
   (SELECT min(event) FROM delivery WHERE webhook = webhook.id), cursor + 1)`
-
-/** @returns The blind indexes of a tenant, one for each issuer secret. */
-export type BlindTenant = (tenant: string) => readonly bigint[]
 
 /** Values for {@link IS_WANTED}. */
 export function wantedValues(
@@ -87,13 +74,13 @@ async function read(
   const from = after?.number ?? 0
   const rows = await query(
     `SELECT ${EVENT_COLUMNS} FROM (
-       SELECT * FROM event WHERE id > $4 ORDER BY id LIMIT ${MAX_SCANNED}) AS event
+       SELECT * FROM event WHERE id > $4 ORDER BY id LIMIT ${MAX_SCANNED_EVENTS}) AS event
      WHERE ${IS_WANTED} ORDER BY id LIMIT $5`,
     [...wantedValues(tenant ?? null, types ?? null, blind), from, limit],
   )
   const [scanned] = await query(
     `SELECT id, time FROM (
-       SELECT id, time FROM event WHERE id > $1 ORDER BY id LIMIT ${MAX_SCANNED}) AS looked
+       SELECT id, time FROM event WHERE id > $1 ORDER BY id LIMIT ${MAX_SCANNED_EVENTS}) AS looked
      ORDER BY id DESC LIMIT 1`,
     [from],
   )
@@ -103,19 +90,5 @@ async function read(
     events: rows.map(documentEventOf),
     next: last ? { time: Number(last.time), number: Number(last.id) } : after,
     hasMore: newest?.id !== null && Number(last?.id ?? from) < Number(newest?.id),
-  }
-}
-
-export function documentEventOf(row: Row): DocumentEvent {
-  const time = Number(row.time)
-  return {
-    id: formatEventId({ time, number: Number(row.id) }),
-    type: row.type as EventType,
-    time,
-    tenant: row.tenant as string | null,
-    documentHash: hexOf(row.document_hash),
-    blockNumber: row.block_number as number | null,
-    blockHash: hexOrNull(row.block_hash),
-    transactionHash: hexOrNull(row.transaction_hash),
   }
 }

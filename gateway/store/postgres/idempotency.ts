@@ -2,20 +2,11 @@ import { clock } from '#base/clock.ts'
 import { groupCalls } from '#base/grouping.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { IdempotencyLog } from '#promise/ports.ts'
-import { hexOf } from './columns.ts'
+import { hexOf } from '../columns.ts'
+import { DELETED_PER_CLAIM, periodOf } from '../rules.ts'
 import type { Postgres } from './database.ts'
 
-/** A key is remembered until the end of the period after the one in which it was claimed. */
-const PERIOD_MS = 7 * 86_400_000
 const MAX_GROUP = 200
-/**
- * Old keys that each new key deletes: more than one, so that old keys run out, and few, so that no
- * request waits long.
- */
-const DELETED_PER_CLAIM = 2
-
-const periodOf = (time: number) => Math.floor(time / PERIOD_MS)
-
 /** The idempotency log in PostgreSQL: of concurrent claims of a key, one is the first. */
 export function createPostgresIdempotencyLog({ query }: Postgres): IdempotencyLog {
   async function claim(claims: readonly Claim[]): Promise<Hex[]> {

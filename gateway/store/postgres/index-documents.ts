@@ -1,11 +1,8 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { IndexEntry, IndexedDocument, OwnedDocument } from '#promise/document-index.ts'
+import type { IndexEntry } from '#promise/document-index.ts'
+import { bytesOf } from '../columns.ts'
 import { CREATED_AT } from '../created-days.ts'
-import { bytesOf, hexOf, hexOrNull } from './columns.ts'
-import type { Query, Row } from './query.ts'
-
-/** The statuses as the table has them; see the schema. */
-export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const
+import type { Query } from './query.ts'
 
 /** Whether a document is in no batch, or in one that was promised. */
 export const IS_PROMISED =
@@ -18,27 +15,6 @@ export const COLUMNS = `id, document_hash, batch_block, status, CASE WHEN batch 
 
 /** Seconds of the Unix epoch at the start of the transaction. */
 export const NOW = 'floor(extract(epoch FROM now()))::bigint'
-
-export function documentOf(row: Row): IndexedDocument {
-  return {
-    place: Number(row.id),
-    documentHash: hexOf(row.document_hash),
-    batchBlock: hexOrNull(row.batch_block),
-    blockNumber: row.block_number as number | null,
-    status: KEPT_STATUSES[Number(row.status)] ?? null,
-    createdAt: row.created_at as number | null,
-  }
-}
-
-export function ownedOf(row: Row): OwnedDocument {
-  return {
-    ...documentOf(row),
-    validUntil: Number(row.valid_until),
-    tenant: row.tenant === null ? null : BigInt(row.tenant as string),
-    category: row.category === null ? null : BigInt(row.category as string),
-    root: hexOrNull(row.root),
-  }
-}
 
 /** A document for the index. */
 export type NewEntry = {

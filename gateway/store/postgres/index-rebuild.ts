@@ -1,8 +1,9 @@
 import { fromHex, type Hex } from '#document/hex.ts'
+import { bytesOf, hexOf } from '../columns.ts'
 import type { HistoryPlace, IndexRebuild, Rebuilt } from '../command-database.ts'
-import { bytesOf, hexOf } from './columns.ts'
+import { KEPT_STATUSES } from '../rules.ts'
 import type { Postgres } from './database.ts'
-import { insertDocuments, KEPT_STATUSES } from './index-documents.ts'
+import { insertDocuments } from './index-documents.ts'
 import type { Query, Row } from './query.ts'
 
 /** Documents in one write. */

@@ -1,5 +1,5 @@
 import type { ApiKey, KeyStore } from '#keys/ports.ts'
-import { keyOfRow } from '../key-row.ts'
+import { keyOfRow } from '../rows.ts'
 import type { Postgres } from './database.ts'
 import type { Query } from './query.ts'
 

@@ -1,7 +1,8 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Backlog, OutboxPorts, PromisedPayloads } from '#promise/ports.ts'
+import { bytesOf, hexOf } from '../columns.ts'
+import { MAX_PAYLOADS } from '../rules.ts'
 import type { LeasedAccount } from '../stores.ts'
-import { bytesOf, hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
 import { createAnchorBlocks } from './outbox/blocks.ts'
@@ -10,9 +11,6 @@ import { lockOutcomes, writeOutcome } from './outbox/outcomes.ts'
 import { createPlans } from './outbox/plans.ts'
 import { createRequests, type Requests } from './outbox/requests.ts'
 import { INTENT_COLUMNS, IS_KEY, intentOf, KEYS, keysOf } from './outbox/rows.ts'
-
-/** Payloads in one read, some kilobytes each. */
-const MAX_PAYLOADS = 200
 
 export type PostgresOutbox = Requests & OutboxPorts
 

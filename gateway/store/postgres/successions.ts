@@ -1,11 +1,9 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Successions } from '#promise/supersede.ts'
-import { bytesOf, hexOf } from './columns.ts'
+import { bytesOf, hexOf } from '../columns.ts'
+import { MAX_WAITING_REVOCATIONS } from '../rules.ts'
 import type { Postgres } from './database.ts'
 import type { Query } from './query.ts'
-
-/** Revocations in one read; the rest comes with the next. */
-const MAX_WAITING = 500
 
 /** The successions in PostgreSQL. A trigger promises the revocations. */
 export function createPostgresSuccessions({ query }: Postgres): Successions {
@@ -21,7 +19,8 @@ export function createPostgresSuccessions({ query }: Postgres): Successions {
         SELECT succession.document_hash FROM succession
         JOIN intent ON intent.kind = 'revoke'
           AND intent.document_hash = succession.document_hash
-        WHERE NOT revoked AND plan IS NULL AND block_number IS NULL LIMIT ${MAX_WAITING}`)
+        WHERE NOT revoked AND plan IS NULL AND block_number IS NULL
+        LIMIT ${MAX_WAITING_REVOCATIONS}`)
       return rows.map(({ document_hash }) => hexOf(document_hash))
     },
   }

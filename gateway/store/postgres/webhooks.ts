@@ -1,10 +1,8 @@
 import { clock } from '#base/clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
+import { MAX_WEBHOOKS, numberBefore } from '../rules.ts'
 import type { Postgres } from './database.ts'
 import type { Query, Row } from './query.ts'
-
-/** Maximum webhooks of a tenant, and maximum webhooks of all tenants' events. */
-const MAX_WEBHOOKS = 20
 
 /** Of this service; the number has no meaning. */
 const ADDING_LOCK = 7_160_019
@@ -83,26 +81,28 @@ async function replay(
 }
 
 async function placeOf(query: Query, from: ReplayFrom): Promise<number | undefined> {
-  if ('since' in from) return numberBefore(query, from.since)
+  if ('since' in from) return findNumber(query, from.since)
   const { time, number } = from.after
   const [row] = await query('SELECT time FROM event WHERE id = $1', [number])
   return row?.time === time ? number : undefined
 }
 
-/** @returns The number after which events are not older than this. Numbers rise with time. */
-async function numberBefore(query: Query, time: number): Promise<number> {
+async function findNumber(query: Query, time: number): Promise<number> {
   const [bounds] = await query('SELECT min(id) AS oldest, max(id) AS newest FROM event')
-  let [low, high] = [Number(bounds?.oldest ?? 1), Number(bounds?.newest ?? 0) + 1]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
+  const search = numberBefore(
+    time,
+    bounds?.oldest as number | null,
+    bounds?.newest as number | null,
+  )
+  let step = search.next()
+  while (!step.done) {
     // Numbers of transactions that failed are missing.
     const [at] = await query('SELECT id, time FROM event WHERE id >= $1 ORDER BY id LIMIT 1', [
-      middle,
+      step.value,
     ])
-    if (at && Number(at.time) < time) low = Number(at.id) + 1
-    else high = middle
+    step = search.next(at && { number: Number(at.id), time: Number(at.time) })
   }
-  return low - 1
+  return step.value
 }
 
 /** @returns A webhook from its row. */

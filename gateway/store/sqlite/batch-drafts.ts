@@ -1,13 +1,11 @@
-import { toHex } from '#document/hex.ts'
 import type { BatchDrafts, DraftBlock, DraftDocument, KnownBatch } from '#promise/batch-log.ts'
-import type { DraftGroups } from '../draft-groups.ts'
+import { hexOf } from '../columns.ts'
+import { BLOCKS_A_GROUP, type DraftGroups, inParts } from '../draft-groups.ts'
 import { createAddBatch } from './batch-log.ts'
 import type { Database } from './database.ts'
 import { createInsertDocument } from './document-index.ts'
 import type { SqliteStore } from './store.ts'
 
-/** Blocks that are pinned together: the puts of other requests wait for it. */
-const BLOCKS_A_GROUP = 256
 /** Rows that one piece of a write adds or deletes: some milliseconds. */
 const ROWS_A_WRITE = 64
 const ROWS_A_DELETE = 500
@@ -67,11 +65,6 @@ export function createSqliteBatchDrafts(
   }
 }
 
-function inParts<T>(items: readonly T[], size: number): (readonly T[])[] {
-  const count = Math.ceil(items.length / size)
-  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
-}
-
 type Ids = { first: number; last: number }
 
 /** @returns A function, for use within a write, that notes what a request stores. */
@@ -117,7 +110,7 @@ function createInsertDocuments(database: Database) {
     for (const { documentHash, entry } of documents)
       insertDocument({ documentHash, entry, blockNumber: null, batch: id })
     const hashes = JSON.stringify(documents.map(({ documentHash }) => documentHash))
-    const erased = selectErased.all(hashes).map(({ hash }) => toHex(hash as Uint8Array))
+    const erased = selectErased.all(hashes).map(({ hash }) => hexOf(hash))
     return { id, isNew, erased }
   }
 }

@@ -1,4 +1,4 @@
-import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import {
   type BatchClaim,
   type BatchList,
@@ -6,6 +6,7 @@ import {
   intentOfBatch,
   type KnownBatch,
 } from '#promise/batch-log.ts'
+import { batchOf } from '../rows.ts'
 import type { Database } from './database.ts'
 import type { SqliteOutbox } from './outbox.ts'
 
@@ -90,15 +91,5 @@ function createList({ sqlite }: Database): BatchList {
       const row = selectOne.get(fromHex(root))
       return row && batchOf(row)
     },
-  }
-}
-
-function batchOf(row: Record<string, unknown>): KnownBatch {
-  return {
-    id: Number(row.id),
-    root: toHex(row.root as Uint8Array),
-    size: Number(row.size),
-    manifest: toHex(row.manifest as Uint8Array),
-    tenant: row.tenant as string,
   }
 }

@@ -1,11 +1,12 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { fromHex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
+import { bytesOf } from '../columns.ts'
 import type { CommandDatabase, CommandOptions } from '../command-database.ts'
+import { KEPT_STATUSES } from '../rules.ts'
 import { createAddBatch } from './batch-log.ts'
 import { DataDirError } from './data-dir-error.ts'
 import type { Database } from './database.ts'
-import { KEPT_STATUSES } from './document-index.ts'
 import { createSqliteErasures } from './erasures.ts'
 import { createAnchoredLog, createSqliteHistory } from './history.ts'
 import { createIndexRebuild } from './index-rebuild.ts'
@@ -86,7 +87,7 @@ function createRestoreBatch(database: Database): CommandDatabase['addBatch'] {
   const insert = database.sqlite.prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
   return (batch, { blockNumber, blockTime, transactionHash, status }) =>
     database.write(() => {
-      const hash = transactionHash === null ? null : fromHex(transactionHash)
+      const hash = bytesOf(transactionHash)
       insert.run(blockNumber, fromHex(batch.root), hash)
       const { id } = add(batch)
       promise.run(blockTime, blockNumber, KEPT_STATUSES.indexOf(status), id)

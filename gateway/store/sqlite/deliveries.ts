@@ -1,6 +1,5 @@
 import {
   type Deliveries,
-  type Delivery,
   type DueWebhook,
   MAX_SCANNED,
   MAX_WAITING,
@@ -9,15 +8,10 @@ import {
 } from '#events/deliveries.ts'
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { WebhookId } from '#events/webhook.ts'
+import { deliveryOf, documentEventOf } from '../rows.ts'
+import type { BlindTenant } from '../stores.ts'
 import type { Database } from './database.ts'
-import {
-  type BlindTenant,
-  documentEventOf,
-  EVENT_COLUMNS,
-  type EventRow,
-  IS_OF_TENANT,
-  ownersOf,
-} from './events.ts'
+import { EVENT_COLUMNS, type EventRow, IS_OF_TENANT, ownersOf } from './events.ts'
 import { webhookOf } from './webhooks.ts'
 
 /** Whether a delivery is due at `:now`. */
@@ -101,15 +95,6 @@ function createTurn({ sqlite }: Database, blind: BlindTenant) {
 }
 
 type DeliveryRow = EventRow & { attempts: number; failed_since: number | null; held?: number }
-
-function deliveryOf(row: DeliveryRow): Delivery {
-  return {
-    number: row.id,
-    event: documentEventOf(row),
-    attempts: row.attempts,
-    failedSince: row.failed_since,
-  }
-}
 
 function createRecord({ sqlite, write }: Database): Deliveries['record'] {
   const advance = sqlite.prepare(`

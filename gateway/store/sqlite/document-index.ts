@@ -1,21 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { fromHex, type Hex, toHex } from '#document/hex.ts'
-import type {
-  DocumentIndex,
-  IndexEntry,
-  IndexedDocument,
-  KeptStatus,
-  OwnedDocument,
-} from '#promise/document-index.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { DocumentIndex, IndexEntry, KeptStatus } from '#promise/document-index.ts'
+import { bytesOf } from '../columns.ts'
 import { CREATED_AT } from '../created-days.ts'
+import { documentOf, ownedOf } from '../rows.ts'
+import { KEPT_STATUSES } from '../rules.ts'
 import type { Database } from './database.ts'
 import { IS_PROMISED } from './index-batches.ts'
 import { createIndexReader } from './index-pages.ts'
 import { isDocument } from './schema.ts'
 import { createMergeKeys, KEY_KINDS } from './sorted-keys.ts'
-
-/** The statuses as the table has them; see the schema. */
-export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const
 
 /** A document for the index. */
 export type NewEntry = {
@@ -91,7 +85,7 @@ export function createInsertDocument({
     const { issuedOn, validUntil, subject, category, tenant, batchBlock } = entry
     const { lastInsertRowid } = addRow.run(
       fromHex(documentHash),
-      batchBlock === undefined ? null : fromHex(batchBlock),
+      bytesOf(batchBlock),
       ...[blockNumber, KEPT_STATUSES.indexOf(status), issuedOn, validUntil],
       ...[subject, category, tenant, batch],
     )
@@ -115,26 +109,5 @@ export function createMergeDocumentKeys(sqlite: DatabaseSync): (added: number | 
   )
   return (added) => {
     for (const merge of merges) merge(added)
-  }
-}
-
-function documentOf(row: Record<string, unknown>): IndexedDocument {
-  return {
-    place: Number(row.id),
-    documentHash: toHex(row.document_hash as Uint8Array),
-    batchBlock: row.batch_block === null ? null : toHex(row.batch_block as Uint8Array),
-    blockNumber: row.block_number as number | null,
-    status: KEPT_STATUSES[Number(row.status)] ?? null,
-    createdAt: row.created_at as number | null,
-  }
-}
-
-function ownedOf(row: Record<string, unknown>): OwnedDocument {
-  return {
-    ...documentOf(row),
-    validUntil: Number(row.valid_until),
-    tenant: row.tenant === null ? null : BigInt(row.tenant as string),
-    category: row.category === null ? null : BigInt(row.category as string),
-    root: row.root === null ? null : toHex(row.root as Uint8Array),
   }
 }

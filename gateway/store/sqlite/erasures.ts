@@ -1,38 +1,28 @@
 import { open } from 'node:fs/promises'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
-import type { ErasedFrom, Erasure, Erasures, RemainsIn } from '#promise/erase.ts'
+import type { ErasedFrom, Erasure, RemainsIn } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { ErasureList } from '../erasure-list.ts'
+import { hexOf } from '../columns.ts'
+import type { ErasureList, ListedErasures } from '../erasure-list.ts'
+import { MAX_ERASED_TOGETHER } from '../rules.ts'
 import type { Database } from './database.ts'
 import { DELETE_BLOCK, IS_BLOCK } from './store.ts'
 
-/** Erasures that are finished together: each is searched for in the whole file. */
-const MAX_TOGETHER = 16
 /** Of the end of sealed bytes, which are random: enough to find a copy by. */
 const PROBE_BYTES = 32
 const CHUNK_BYTES = 1024 * 1024
-
-export type SqliteErasures = Erasures & {
-  /**
-   * Begins each erasure of the list that this database does not have, or whose document it holds
-   * again: the database may be older than the list.
-   *
-   * @returns How many there were.
-   */
-  mergeList(): Promise<number>
-}
 
 /**
  * Erasures in the gateway's database. SQLite overwrites what is deleted (`secure_delete`), but not
  * always the copies that it left behind when it moved rows between pages. So the file is searched
  * for the end of each document, and rewritten if there is one.
  */
-export function createSqliteErasures(database: Database, list: ErasureList): SqliteErasures {
+export function createSqliteErasures(database: Database, list: ErasureList): ListedErasures {
   const { sqlite, write } = database
   const select = sqlite.prepare('SELECT * FROM erasure WHERE hash = ?')
   const selectUnfinished = sqlite.prepare(`
     SELECT hash, probe FROM erasure WHERE erased_at IS NULL
-    ORDER BY requested_at LIMIT ${MAX_TOGETHER}`)
+    ORDER BY requested_at LIMIT ${MAX_ERASED_TOGETHER}`)
   const selectProbe = sqlite.prepare('SELECT probe FROM erasure WHERE hash = ?')
   const finish = sqlite.prepare(`
     UPDATE erasure SET erased_at = ?, from_kubo = max(from_kubo, ?), probe = NULL WHERE hash = ?`)
@@ -66,7 +56,7 @@ export function createSqliteErasures(database: Database, list: ErasureList): Sql
       return begun
     },
     find: async (documentHash) => find(documentHash),
-    unfinished: async () => selectUnfinished.all().map(({ hash }) => toHex(hash as Uint8Array)),
+    unfinished: async () => selectUnfinished.all().map(({ hash }) => hexOf(hash)),
     async finish(documentHashes, removed) {
       const probes = documentHashes
         .map((hash) => selectProbe.get(fromHex(hash))?.probe)

@@ -1,18 +1,8 @@
-import { type Hex, toHex } from '#document/hex.ts'
-import {
-  type DocumentEvent,
-  type EventLog,
-  type EventPage,
-  type EventQuery,
-  type EventType,
-  formatEventId,
-} from '#events/events.ts'
+import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
+import { documentEventOf } from '../rows.ts'
+import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from '../rules.ts'
+import type { BlindTenant } from '../stores.ts'
 import type { Database } from './database.ts'
-
-/** Maximum events to look at for one page, whether they match or not. */
-const MAX_SCANNED = 5_000
-/** Events that one write deletes: some milliseconds. */
-const PRUNED_AT_ONCE = 500
 
 /** A row of the log. */
 export type EventRow = {
@@ -40,9 +30,6 @@ export const IS_OF_TENANT = `(:tenant IS NULL OR iif(owner IS NULL, tenant = :te
 const FIRST_UNSENT = `coalesce(
       (SELECT min(event) FROM delivery WHERE webhook = webhook.id), cursor + 1)`
 
-/** @returns The blind indexes of a tenant, one for each issuer secret. */
-export type BlindTenant = (tenant: string) => readonly bigint[]
-
 /** JSON numbers of 64 bits, which SQLite reads exactly. */
 export function ownersOf(tenant: string | null, blind: BlindTenant): string {
   return `[${tenant === null ? '' : blind(tenant).join(',')}]`
@@ -53,12 +40,13 @@ export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTe
   const selectTime = sqlite.prepare('SELECT time FROM event WHERE id = ?')
   const select = sqlite.prepare(`
     SELECT ${EVENT_COLUMNS} FROM (
-      SELECT * FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED})
+      SELECT * FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED_EVENTS})
     WHERE ${IS_OF_TENANT}
       AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
     ORDER BY id LIMIT :limit`)
   const selectScanned = sqlite.prepare(`
-    SELECT id, time FROM (SELECT id, time FROM event WHERE id > ? ORDER BY id LIMIT ${MAX_SCANNED})
+    SELECT id, time FROM (
+      SELECT id, time FROM event WHERE id > ? ORDER BY id LIMIT ${MAX_SCANNED_EVENTS})
     ORDER BY id DESC LIMIT 1`)
   const selectNewest = sqlite.prepare('SELECT max(id) AS id FROM event')
   const prune = sqlite.prepare(`
@@ -98,19 +86,5 @@ export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTe
     read: (query) => write(() => read(query)),
     leaveBehind: (before) => write(() => leaveBehind.all(before).map(({ id }) => String(id))),
     prune: (before) => write(() => prune.run(before).changes === PRUNED_AT_ONCE),
-  }
-}
-
-export function documentEventOf(row: EventRow): DocumentEvent {
-  const hexOf = (bytes: Uint8Array | null): Hex | null => bytes && toHex(bytes)
-  return {
-    id: formatEventId({ time: row.time, number: row.id }),
-    type: row.type,
-    time: row.time,
-    tenant: row.tenant,
-    documentHash: toHex(row.document_hash),
-    blockNumber: row.block_number,
-    blockHash: hexOf(row.block_hash),
-    transactionHash: hexOf(row.transaction_hash),
   }
 }

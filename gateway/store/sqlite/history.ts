@@ -1,5 +1,6 @@
 import { fromHex, toHex } from '#document/hex.ts'
 import type { History } from '#promise/history.ts'
+import { bytesOf, hexOf } from '../columns.ts'
 import type { Anchored, AnchoredLog } from '../command-database.ts'
 import type { Database } from './database.ts'
 
@@ -32,12 +33,9 @@ export function createAnchoredLog({ sqlite, write }: Database): AnchoredLog {
     'SELECT DISTINCT root AS hash FROM batch_history WHERE block_number >= ?',
   )
   const hashesOf = (statement: typeof documents, blockNumber: number) =>
-    statement.all(blockNumber).map(({ hash }) => toHex(hash as Uint8Array))
+    statement.all(blockNumber).map(({ hash }) => hexOf(hash))
   const run = (into: typeof insert, { hash, blockNumber, transactionHash }: Anchored) =>
-    into.run(
-      ...[blockNumber, fromHex(hash)],
-      transactionHash === null ? null : fromHex(transactionHash),
-    )
+    into.run(...[blockNumber, fromHex(hash)], bytesOf(transactionHash))
   return {
     addBatch: (batch) => write(() => void run(insertBatch, batch)),
     addDocuments: (all) =>

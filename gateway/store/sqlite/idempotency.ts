@@ -1,17 +1,9 @@
 import { clock } from '#base/clock.ts'
-import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import type { IdempotencyLog } from '#promise/ports.ts'
+import { hexOf } from '../columns.ts'
+import { DELETED_PER_CLAIM, periodOf } from '../rules.ts'
 import type { Database } from './database.ts'
-
-/** A key is remembered until the end of the period after the one in which it was claimed. */
-const PERIOD_MS = 7 * 86_400_000
-/**
- * Old keys that each new key deletes: more than one, so that old keys run out, and few, so that no
- * request waits long.
- */
-const DELETED_PER_CLAIM = 2
-
-const periodOf = (time: number) => Math.floor(time / PERIOD_MS)
 
 /** The idempotency log in the gateway's database. */
 export function createSqliteIdempotencyLog({ sqlite, write }: Database): IdempotencyLog {
@@ -28,7 +20,7 @@ export function createSqliteIdempotencyLog({ sqlite, write }: Database): Idempot
 
   function find(key: Uint8Array, period: number): Hex | undefined {
     const row = select.get(period, key) ?? select.get(period - 1, key)
-    return row && toHex(row.document_hash as Uint8Array)
+    return row && hexOf(row.document_hash)
   }
 
   return {

@@ -1,11 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ListedStatus } from '#promise/document-index.ts'
+import { MAX_SCANNED_BATCHES } from '../rules.ts'
 
 // A change of a whole batch is one row of the table of batches: its documents keep a status of their
 // own.
-
-/** Maximum batches that one page looks through. */
-const MAX_BATCHES = 16
 
 /** Whether a document is in no batch, or in one that was promised. */
 export const IS_PROMISED =
@@ -55,14 +53,14 @@ export function createBatchDrives(
           SELECT id, (SELECT max(document.id) FROM document
             WHERE document.batch = batch.id AND document.id < ?) AS newest
           FROM batch WHERE promised = 1 AND ${batches})
-        WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT ${MAX_BATCHES + 1}`),
+        WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT ${MAX_SCANNED_BATCHES + 1}`),
     ]),
   )
   return (status, before) => {
     const rows = statements.get(status)?.all(before) ?? []
-    const rest = rows[MAX_BATCHES]
+    const rest = rows[MAX_SCANNED_BATCHES]
     return {
-      drives: rows.slice(0, MAX_BATCHES).map(({ id }) => ({
+      drives: rows.slice(0, MAX_SCANNED_BATCHES).map(({ id }) => ({
         sql: `batch = ? AND ${WHOLE[status]?.documents}`,
         values: [Number(id)],
       })),

@@ -6,23 +6,22 @@ import type {
   ListedStatus,
 } from '#promise/document-index.ts'
 import { createdDaysOf, idsOfDays, isInDays } from '../created-days.ts'
+import {
+  type Blind,
+  leadsOf,
+  MAX_SCANNED_DOCUMENTS,
+  pageOf,
+  type Range,
+  type Scan,
+  scanOf,
+} from '../rules.ts'
 import { createBatchDrives, IS_PROMISED, IS_UNCHANGED, inBatchWith } from './index-batches.ts'
 import { keyOfSubject } from './sorted-keys.ts'
-
-/**
- * Maximum rows that one page looks through, some milliseconds of work: a filter that few documents
- * pass must not stop the gateway. The page then ends early, and the next one goes on.
- */
-const MAX_SCANNED = 5_000
 
 /** A condition, and the values for its question marks. */
 type Condition = { sql: string; values: readonly SQLInputValue[] }
 /** A condition that an index or a view serves, and the order in which it has the highest id first. */
 type Drive = Condition & { from?: string; order?: string }
-/** Rows by id, the highest first; `reached` = the lowest id looked at, 0 = no more. */
-type Scan = { rows: Row[]; reached: number }
-/** The ids that a page may have: below `before`, and from `low` on. */
-type Range = { before: number; low: number }
 type Row = Record<string, unknown>
 
 /** @returns `page`; see `DocumentIndex`. */
@@ -49,7 +48,7 @@ export function createIndexReader(
     const bounds = prepare(`
       SELECT min(id) AS low, count(*) AS scanned FROM (
         SELECT id FROM ${from} WHERE ${drive.sql} AND id < ? AND id >= ?
-        ORDER BY ${order} LIMIT ${MAX_SCANNED})`)
+        ORDER BY ${order} LIMIT ${MAX_SCANNED_DOCUMENTS})`)
     const looked = bounds.get(...drive.values, before, range.low)
     const { low, scanned } = looked as { low: number; scanned: number }
     if (scanned === 0) return { rows: [], reached: 0 }
@@ -58,8 +57,7 @@ export function createIndexReader(
       SELECT ${columns} FROM ${from}
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')} AND id < ? AND id >= ?
       ORDER BY ${order} LIMIT ?`).all(...conditions.flatMap(valuesOf), before, low, limit)
-    if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
-    return { rows, reached: scanned === MAX_SCANNED ? low : 0 }
+    return scanOf(rows, { count: scanned, low }, limit)
   }
 
   return async (query) => {
@@ -71,15 +69,7 @@ export function createIndexReader(
     const scans = [...drives, ...batches.drives].map((drive) =>
       scan(drive, filters, range, query.limit),
     )
-    // Below this, one of them has not looked.
-    const reached = Math.max(batches.reached, ...scans.map((one) => one.reached))
-    const rows = scans
-      .flatMap((one) => one.rows)
-      .filter(({ id }) => Number(id) >= reached)
-      .sort((a, b) => Number(b.id) - Number(a.id))
-    const page = rows.slice(0, query.limit)
-    const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
-    return { documents: page.map(documentOf), next: last || null }
+    return pageOf(scans, { reached: batches.reached, limit: query.limit }, documentOf)
   }
 }
 
@@ -105,20 +95,15 @@ function conditionsOf(
   query: IndexQuery,
   now: number,
 ): { drives: Drive[]; filters: Condition[]; wholeBatches?: ListedStatus } {
-  const { subject, category, tenant, status, issuedFrom, issuedTo } = query
-  const [driving, ...others] = [
-    ...blind('subject', subject),
-    ...blind('category', category),
-    ...blind('tenant', tenant),
-  ]
+  const { status, issuedFrom, issuedTo } = query
+  const { driving, others, isByStatus } = leadsOf(query)
   const filters = [{ sql: IS_PROMISED, values: [] }, ...others.map(isOneOf)]
   if (issuedFrom !== undefined) filters.push({ sql: '+issued_on >= ?', values: [issuedFrom] })
   if (issuedTo !== undefined) filters.push({ sql: '+issued_on <= ?', values: [issuedTo] })
   const days = createdDaysOf(query)
   if (days) filters.push({ sql: isInDays('?', '?'), values: days })
   const ofStatus = status && STATUS[status](now)
-  const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
-  if (ofStatus && isRare && driving?.name !== 'subject')
+  if (ofStatus && isByStatus)
     return {
       drives: [ofStatus],
       filters: driving ? [...filters, isOneOf(driving)] : filters,
@@ -137,12 +122,6 @@ function driveOf(name: string, value: bigint): Drive {
     ...{ sql: 'key = ?', values: [keyOfSubject(value)] },
   }
 }
-
-/** A column of blind indexes, and the ones to look for. */
-type Blind = { name: string; values: readonly bigint[] }
-
-const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
-  values === undefined ? [] : [{ name, values }]
 
 const isOneOf = ({ name, values }: Blind): Condition => ({
   sql: `+${name} IN (${values.map(() => '?').join(', ')})`,

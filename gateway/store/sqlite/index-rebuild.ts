@@ -1,12 +1,9 @@
-import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { bytesOf, hexOf } from '../columns.ts'
 import type { IndexRebuild, Rebuilt } from '../command-database.ts'
+import { KEPT_STATUSES } from '../rules.ts'
 import type { Database } from './database.ts'
-import {
-  BY_HASH,
-  createInsertDocument,
-  createMergeDocumentKeys,
-  KEPT_STATUSES,
-} from './document-index.ts'
+import { BY_HASH, createInsertDocument, createMergeDocumentKeys } from './document-index.ts'
 import { KEY_KINDS, retireKeys } from './sorted-keys.ts'
 
 /** Documents in one write. */
@@ -51,7 +48,7 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
         .all(place?.blockNumber ?? -1, place ? fromHex(place.documentHash) : new Uint8Array(0))
         .map(({ blockNumber, hash }) => ({
           blockNumber: Number(blockNumber),
-          documentHash: toHex(hash as Uint8Array),
+          documentHash: hexOf(hash),
         })),
     pending: async () => selectPending.all() as { documentHash: Hex; validUntil: number }[],
     // No gateway runs.
@@ -62,12 +59,12 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
         const own = sqlite.prepare("UPDATE batch SET tenant = ? WHERE tenant = ''")
         return Number(own.run(name).changes)
       }),
-    undatedBatches: async () => selectUndated.all().map(({ root }) => toHex(root as Uint8Array)),
+    undatedBatches: async () => selectUndated.all().map(({ root }) => hexOf(root)),
     dateBatch: (root, time) => write(() => void date.run(time, fromHex(root))),
     incompleteBatches: async () =>
       selectIncomplete.all().map(({ id, manifest, tenant }) => ({
         id: Number(id),
-        manifest: toHex(manifest as Uint8Array),
+        manifest: hexOf(manifest),
         tenant: tenant as string,
       })),
     addToBatch: (id, some) =>
@@ -111,7 +108,7 @@ function createReplace(
     const { lastInsertRowid } = insert.run(
       ...[hash, blockNumber, KEPT_STATUSES.indexOf(status), entry?.issuedOn ?? null, validUntil],
       ...[entry?.subject ?? null, entry?.category ?? null, tenant],
-      entry?.batchBlock === undefined ? null : fromHex(entry.batchBlock),
+      bytesOf(entry?.batchBlock),
       batch,
       blockTime,
     )

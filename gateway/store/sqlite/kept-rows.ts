@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { secretHealth } from '../binding.ts'
+import { hexOf } from '../columns.ts'
 import type { Health, KeptRows } from '../command-database.ts'
+import { KEPT_STATUSES } from '../rules.ts'
 import { fingerprintsIn } from './binding.ts'
 import { DataDirError } from './data-dir-error.ts'
-import { KEPT_STATUSES } from './document-index.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { DATABASE_FILE } from './stores.ts'
 
@@ -62,7 +63,7 @@ export function openSqliteKeptRows(dataDir: string): KeptRows {
     async *history() {
       for (const row of allHistory.iterate())
         yield {
-          documentHash: toHex(row.document_hash as Uint8Array),
+          documentHash: hexOf(row.document_hash),
           blockNumber: Number(row.block_number),
         }
     },

@@ -1,5 +1,6 @@
 import type { Hex } from '#document/hex.ts'
 import type { Backlog, OutboxPorts, PromisedPayloads } from '#promise/ports.ts'
+import { MAX_PAYLOADS } from '../rules.ts'
 import type { Database } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
 import { createAnchorBlocks, createBlockWriter } from './outbox/blocks.ts'
@@ -9,9 +10,6 @@ import { createAnchorEach, createWriteOutcome, type WriteOutcome } from './outbo
 import { createPlans } from './outbox/plans.ts'
 import { createRequests, type Requests } from './outbox/requests.ts'
 import { INTENT_COLUMNS, intentOf, type Row } from './outbox/rows.ts'
-
-/** Payloads in one read, some kilobytes each. */
-const MAX_PAYLOADS = 200
 
 export type SqliteOutbox = Requests & OutboxPorts
 

@@ -1,9 +1,8 @@
-import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import type { Successions } from '#promise/supersede.ts'
+import { bytesOf, hexOf } from '../columns.ts'
+import { MAX_WAITING_REVOCATIONS } from '../rules.ts'
 import type { Database } from './database.ts'
-
-/** Revocations in one read; the rest comes with the next. */
-const MAX_WAITING = 500
 
 /** The successions in the gateway's database. Triggers in the schema promise the revocations. */
 export function createSqliteSuccessions({ sqlite }: Database): Successions {
@@ -12,13 +11,13 @@ export function createSqliteSuccessions({ sqlite }: Database): Successions {
     SELECT succession.document_hash FROM succession
     JOIN intent ON kind = 'revoke'
       AND intent.document_hash = '0x' || lower(hex(succession.document_hash))
-    WHERE revoked = 0 AND plan IS NULL AND block_number IS NULL LIMIT ${MAX_WAITING}`)
+    WHERE revoked = 0 AND plan IS NULL AND block_number IS NULL LIMIT ${MAX_WAITING_REVOCATIONS}`)
   return {
     async successorOf(documentHash) {
       const row = select.get(fromHex(documentHash))
-      return row && toHex(row.successor_hash as Uint8Array)
+      return row && hexOf(row.successor_hash)
     },
-    waiting: async () => selectWaiting.all().map((row) => toHex(row.document_hash as Uint8Array)),
+    waiting: async () => selectWaiting.all().map((row) => hexOf(row.document_hash)),
   }
 }
 
@@ -35,7 +34,7 @@ export function createClaimSuccession({ sqlite }: Database) {
   )
   return (documentHash: Hex, successorHash: Hex, root?: Hex): boolean => {
     const row = [fromHex(documentHash), fromHex(successorHash)] as const
-    insert.run(...row, root ? fromHex(root) : null)
+    insert.run(...row, bytesOf(root))
     return has.get(...row) !== undefined
   }
 }

@@ -1,9 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
+import { MAX_WEBHOOKS, numberBefore } from '../rules.ts'
 import type { Database } from './database.ts'
-
-/** Maximum webhooks of a tenant, and maximum webhooks of all tenants' events. */
-const MAX_WEBHOOKS = 20
 
 /** The webhooks in the gateway's database. */
 export function createSqliteWebhooks(database: Database): Webhooks {
@@ -75,21 +73,19 @@ function createReplay({ sqlite, write }: Database): Webhooks['replay'] {
   const forget = sqlite.prepare('DELETE FROM delivery WHERE webhook = ? AND event > ?')
   const selectId = sqlite.prepare('SELECT min(id) AS oldest, max(id) AS newest FROM event')
 
-  /** @returns The number after which events are not older than this. Numbers rise with time. */
-  function numberBefore(time: number): number {
+  function since(time: number): number {
     const { oldest, newest } = selectId.get() as { oldest: number | null; newest: number | null }
-    let [low, high] = [oldest ?? 1, (newest ?? 0) + 1]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      const at = selectTime.get(middle)?.time as number | undefined
-      if (at === undefined || at < time) low = middle + 1
-      else high = middle
+    const search = numberBefore(time, oldest, newest)
+    let step = search.next()
+    while (!step.done) {
+      const at = selectTime.get(step.value)?.time as number | undefined
+      step = search.next({ number: step.value, time: at ?? Number.NEGATIVE_INFINITY })
     }
-    return low - 1
+    return step.value
   }
 
   function placeOf(from: ReplayFrom): number | undefined {
-    if ('since' in from) return numberBefore(from.since)
+    if ('since' in from) return since(from.since)
     const { time, number } = from.after
     return selectTime.get(number)?.time === time ? number : undefined
   }

@@ -2,22 +2,19 @@ import { clock } from '#base/clock.ts'
 import { WEI_OF_GWEI } from '#base/wei.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { FeeLog } from '#promise/ports.ts'
+import { gweiOf, MAX_FEE_AGE_MINUTES, minuteOf } from '../../rules.ts'
 import type { Postgres } from '../database.ts'
 import type { Query } from '../query.ts'
-
-const MAX_AGE_MINUTES = 24 * 60
-
-const minuteOf = (time: number) => Math.floor(time / 60_000)
 
 /** Adds a fee, in wei, to those of this minute. For use in a transaction. */
 export async function addFee(query: Query, fee: bigint): Promise<void> {
   if (fee === 0n) return
   const minute = minuteOf(clock.now())
-  await query('DELETE FROM fee WHERE minute < $1', [minute - MAX_AGE_MINUTES])
+  await query('DELETE FROM fee WHERE minute < $1', [minute - MAX_FEE_AGE_MINUTES])
   await query(
     `INSERT INTO fee (minute, gwei) VALUES ($1, $2)
      ON CONFLICT (minute) DO UPDATE SET gwei = fee.gwei + excluded.gwei`,
-    [minute, (fee + WEI_OF_GWEI - 1n) / WEI_OF_GWEI],
+    [minute, gweiOf(fee)],
   )
 }
 

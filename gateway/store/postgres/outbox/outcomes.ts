@@ -1,6 +1,6 @@
 import { fromHex } from '#document/hex.ts'
 import { type Anchored, otherReasonOf, type Resolution } from '#promise/anchoring.ts'
-import { bytesOf } from '../columns.ts'
+import { bytesOf } from '../../columns.ts'
 import type { Query } from '../query.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 import { blockOf, IS_KEY, KEYS, keysOf } from './rows.ts'

@@ -1,6 +1,6 @@
 import { keyOfIntent, type RevisionIntent } from '#promise/intent.ts'
+import { bytesOf, hexOf } from '../../columns.ts'
 import type { LeasedAccount } from '../../stores.ts'
-import { bytesOf, hexOf } from '../columns.ts'
 import type { Query } from '../query.ts'
 import { deleteEmptyBlocks } from './blocks.ts'
 import { valuesOfOwner } from './issues.ts'

@@ -2,7 +2,7 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import type { Anchored, BlockId } from '#promise/anchoring.ts'
 import type { Intent, Standing } from '#promise/intent.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
-import { hexOf, hexOrNull } from '../columns.ts'
+import { hexOf, hexOrNull } from '../../columns.ts'
 import type { Row } from '../query.ts'
 
 /** The columns of `intent` that the readers below need. */

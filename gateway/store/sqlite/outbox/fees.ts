@@ -1,12 +1,9 @@
 import { clock } from '#base/clock.ts'
 import { WEI_OF_GWEI } from '#base/wei.ts'
 import type { FeeLog } from '#promise/ports.ts'
+import { gweiOf, MAX_FEE_AGE_MINUTES, minuteOf } from '../../rules.ts'
 import type { Database } from '../database.ts'
 import type { Row } from './rows.ts'
-
-const MAX_AGE_MINUTES = 24 * 60
-
-const minuteOf = (time: number) => Math.floor(time / 60_000)
 
 /** Adds a fee, in wei, to those of this minute. For use within a write. */
 export type AddFee = (fee: bigint) => void
@@ -20,8 +17,8 @@ export function createAddFee({ sqlite }: Database): AddFee {
   return (fee) => {
     if (fee === 0n) return
     const minute = minuteOf(clock.now())
-    deleteBefore.run(minute - MAX_AGE_MINUTES)
-    add.run(minute, (fee + WEI_OF_GWEI - 1n) / WEI_OF_GWEI)
+    deleteBefore.run(minute - MAX_FEE_AGE_MINUTES)
+    add.run(minute, gweiOf(fee))
   }
 }
 

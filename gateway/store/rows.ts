@@ -1,0 +1,87 @@
+import type { Delivery } from '#events/deliveries.ts'
+import { type DocumentEvent, type EventType, formatEventId } from '#events/events.ts'
+import { SCOPES } from '#keys/grant.ts'
+import type { ApiKey } from '#keys/ports.ts'
+import type { KnownBatch } from '#promise/batch-log.ts'
+import type { IndexedDocument, OwnedDocument } from '#promise/document-index.ts'
+import { hexOf, hexOrNull } from './columns.ts'
+import { KEPT_STATUSES } from './rules.ts'
+
+// What rows of both databases mean; the columns have the same names.
+
+type Row = Record<string, unknown>
+
+/** @param row Of the table `api_key`. */
+export function keyOfRow(row: Row): ApiKey {
+  const scopes = String(row.scopes).split(',')
+  return {
+    id: String(row.id),
+    digest: String(row.digest),
+    tenant: String(row.tenant),
+    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+    ...(row.label !== null && { label: String(row.label) }),
+    ...(row.categories !== null && { categories: String(row.categories).split(',') }),
+    ...(row.rate_limit !== null && { rateLimit: Number(row.rate_limit) }),
+    createdAt: String(row.created_at),
+    ...(row.expires_at !== null && { expiresAt: String(row.expires_at) }),
+    ...(row.last_used_at !== null && { lastUsedAt: String(row.last_used_at) }),
+    ...(row.replaced_by !== null && { replacedBy: String(row.replaced_by) }),
+  }
+}
+
+/** @param row Of the table `document`, as both databases read it. */
+export function documentOf(row: Row): IndexedDocument {
+  return {
+    place: Number(row.id),
+    documentHash: hexOf(row.document_hash),
+    batchBlock: hexOrNull(row.batch_block),
+    blockNumber: row.block_number as number | null,
+    status: KEPT_STATUSES[Number(row.status)] ?? null,
+    createdAt: row.created_at as number | null,
+  }
+}
+
+/** @param row With blind indexes as text: they have 64 bits, more than a number. */
+export function ownedOf(row: Row): OwnedDocument {
+  return {
+    ...documentOf(row),
+    validUntil: Number(row.valid_until),
+    tenant: row.tenant === null ? null : BigInt(row.tenant as string),
+    category: row.category === null ? null : BigInt(row.category as string),
+    root: hexOrNull(row.root),
+  }
+}
+
+export function batchOf(row: Row): KnownBatch {
+  return {
+    id: Number(row.id),
+    root: hexOf(row.root),
+    size: Number(row.size),
+    manifest: hexOf(row.manifest),
+    tenant: String(row.tenant),
+  }
+}
+
+export function documentEventOf(row: Row): DocumentEvent {
+  const time = Number(row.time)
+  return {
+    id: formatEventId({ time, number: Number(row.id) }),
+    type: row.type as EventType,
+    time,
+    tenant: row.tenant as string | null,
+    documentHash: hexOf(row.document_hash),
+    blockNumber: row.block_number as number | null,
+    blockHash: hexOrNull(row.block_hash),
+    transactionHash: hexOrNull(row.transaction_hash),
+  }
+}
+
+/** @param row An event, with its delivery to one webhook. */
+export function deliveryOf(row: Row): Delivery {
+  return {
+    number: Number(row.id),
+    event: documentEventOf(row),
+    attempts: Number(row.attempts),
+    failedSince: row.failed_since as number | null,
+  }
+}

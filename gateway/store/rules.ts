@@ -1,0 +1,123 @@
+import { WEI_OF_GWEI } from '#base/wei.ts'
+import type { IndexedDocument, IndexPage, IndexQuery } from '#promise/document-index.ts'
+
+// What both databases do in the same way.
+
+/** Payloads in one read, some kilobytes each. */
+export const MAX_PAYLOADS = 200
+/** Maximum webhooks of a tenant, and maximum webhooks of all tenants' events. */
+export const MAX_WEBHOOKS = 20
+/** Revocations of superseded documents in one read; the rest comes with the next. */
+export const MAX_WAITING_REVOCATIONS = 500
+/** Erasures that are finished together: with SQLite, each is searched for in the whole file. */
+export const MAX_ERASED_TOGETHER = 16
+
+/**
+ * Old idempotency keys that each new key deletes: more than one, so that old keys run out, and few,
+ * so that no request waits long.
+ */
+export const DELETED_PER_CLAIM = 2
+/** A key is remembered until the end of the period after the one in which it was claimed. */
+const IDEMPOTENCY_PERIOD_MS = 7 * 86_400_000
+
+export const periodOf = (time: number) => Math.floor(time / IDEMPOTENCY_PERIOD_MS)
+
+/** Fees are kept by the minute, for a day. */
+export const MAX_FEE_AGE_MINUTES = 24 * 60
+
+export const minuteOf = (time: number) => Math.floor(time / 60_000)
+
+/** @returns Rounded up. */
+export const gweiOf = (wei: bigint) => (wei + WEI_OF_GWEI - 1n) / WEI_OF_GWEI
+
+/** Maximum events that one page scans, whether they match or not. */
+export const MAX_SCANNED_EVENTS = 5_000
+/** Events that one write deletes: some milliseconds. */
+export const PRUNED_AT_ONCE = 500
+
+/**
+ * Finds the number after which events are not older than a time: numbers rise with time. Yields a
+ * number, and takes the first event from that number on.
+ */
+export function* numberBefore(
+  time: number,
+  oldest: number | null,
+  newest: number | null,
+): Generator<number, number, { number: number; time: number } | undefined> {
+  let [low, high] = [oldest ?? 1, (newest ?? 0) + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const event = yield middle
+    if (event && event.time < time) low = event.number + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/** The statuses in the index by their code in the tables; see the schemas. */
+export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const
+
+/**
+ * Maximum documents that one page of the index scans, some milliseconds of work: a filter that few
+ * documents pass must not hold up the others. The page then ends early, and the next one goes on.
+ */
+export const MAX_SCANNED_DOCUMENTS = 5_000
+/** Maximum batches that one page of the index scans. */
+export const MAX_SCANNED_BATCHES = 16
+
+/** A column of blind indexes, and the ones to look for. */
+export type Blind = { name: string; values: readonly bigint[] }
+
+/**
+ * Chooses how a page of the index finds its documents.
+ *
+ * @returns The column that leads to them, absent for all documents, and the others that they must
+ *   match; with `isByStatus`, the status leads to them, since few documents have it.
+ */
+export function leadsOf({ subject, category, tenant, status }: IndexQuery): {
+  driving: Blind | undefined
+  others: Blind[]
+  isByStatus: boolean
+} {
+  const [driving, ...others] = [
+    ...blind('subject', subject),
+    ...blind('category', category),
+    ...blind('tenant', tenant),
+  ]
+  const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
+  return { driving, others, isByStatus: isRare && driving?.name !== 'subject' }
+}
+
+const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
+  values === undefined ? [] : [{ name, values }]
+
+type Row = Record<string, unknown>
+
+/** Rows by id, the highest first; `reached` = the lowest id that was scanned, 0 = no more. */
+export type Scan = { rows: Row[]; reached: number }
+
+/** The ids that a page may have: below `before`, and from `low` on. */
+export type Range = { before: number; low: number }
+
+/** @param scanned How many rows the scan covers, and the lowest id of them. */
+export function scanOf(rows: Row[], scanned: { count: number; low: number }, limit: number): Scan {
+  if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
+  return { rows, reached: scanned.count === MAX_SCANNED_DOCUMENTS ? scanned.low : 0 }
+}
+
+/** @param reached The lowest id below which no batch was left out. */
+export function pageOf(
+  scans: readonly Scan[],
+  { reached: ofBatches, limit }: { reached: number; limit: number },
+  documentOf: (row: Row) => IndexedDocument,
+): IndexPage {
+  // Rows with lower ids may be missing from some scans.
+  const reached = Math.max(ofBatches, ...scans.map((scan) => scan.reached))
+  const rows = scans
+    .flatMap((scan) => scan.rows)
+    .filter(({ id }) => Number(id) >= reached)
+    .sort((a, b) => Number(b.id) - Number(a.id))
+  const page = rows.slice(0, limit)
+  const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
+  return { documents: page.map(documentOf), next: last || null }
+}
