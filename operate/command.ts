@@ -48,7 +48,6 @@ export function sentenceOf(error: Error): string {
 
 const MENDABLE = [
   'BackupError',
-  'BulkFileError',
   'ChainError',
   'CommandError',
   'ConfigError',

@@ -10,7 +10,8 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { contentOf } from '#chain/batch-anchor.ts'
+import { toQuantity } from 'ethers'
+import { registryAbi } from '#base/registry-abi.ts'
 import { type RegistryCall, readView, sendCall } from '#chain/registry-call.ts'
 import { counted } from '#cli/printable.ts'
 import type { Hex } from '#document/hex.ts'
@@ -21,6 +22,7 @@ import { type RecordKey, revocationOf, type TrustedRecord } from '#promise/recor
 import { ConfigError, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import type { Anchored, AnchoredLog } from '#store/command-database.ts'
+import { parseRegistry } from '#verifier/readers/chain.ts'
 import { claimAccount } from './claim-account.ts'
 import { runCommand } from './command.ts'
 import { openForCommand } from './command-database.ts'
@@ -219,7 +221,7 @@ async function issueDocuments(
 
 /** @returns The last block that has one of them; 0 = none. */
 async function issueBatches(
-  { issuerId, rpc, registry }: Identity,
+  identity: Identity,
   anchored: AnchoredLog,
   batches: readonly Own[],
   send: Send,
@@ -227,19 +229,40 @@ async function issueBatches(
   let last = 0
   for (const { hash, record } of batches) {
     const { anchoredBlock } = record
-    const content = await contentOf(rpc, { registry, issuerId, root: hash }, anchoredBlock)
+    const content = await contentOf(identity, hash, anchoredBlock)
     if (!content)
       throw new ConfigError([
         `the node has no event of the batch ${hash} in block ${anchoredBlock}`,
       ])
     const { size, manifest } = content
-    const args = [issuerId, hash, size, manifest]
+    const args = [identity.issuerId, hash, size, manifest]
     const { blockNumber, transactionHash } = await send({ method: 'issueBatch', args })
     await anchored.addBatch({ hash, blockNumber, transactionHash })
     say(`issued      a batch of ${size} in block ${blockNumber} by ${transactionHash}`)
     last = blockNumber
   }
   return last
+}
+
+/**
+ * @param block The block in which the batch was anchored.
+ * @returns Its size and manifest; `null` when the node does not have its event, the only place on
+ *   the chain that has the manifest.
+ * @throws {RpcResponseError} When the node refuses the question, and what the provider throws.
+ */
+async function contentOf(
+  { rpc, registry, issuerId }: Identity,
+  root: Hex,
+  block: number,
+): Promise<{ size: bigint; manifest: Hex } | null> {
+  const { address } = parseRegistry(registry)
+  const [fromBlock, toBlock] = [toQuantity(block), toQuantity(block)]
+  const topics = registryAbi.encodeFilterTopics('BatchIssued', [root, issuerId])
+  const params = [{ address, fromBlock, toBlock, topics }]
+  const logs = await rpc.request({ method: 'eth_getLogs', params })
+  const [log] = logs as { topics: string[]; data: string }[]
+  const event = log && registryAbi.parseLog(log)
+  return event ? { size: event.args.size, manifest: event.args.manifest } : null
 }
 
 await runCommand('issue again', main, EXIT.failed)

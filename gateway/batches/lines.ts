@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { splitLines } from '#base/lines.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { type FieldProblem, FormatError } from '#document/errors.ts'
@@ -19,9 +18,6 @@ export type Checked = {
   bad: number
 }
 
-/** A file that was checked. */
-export type BulkFile = Checked & { path: string }
-
 /** What is on a line. */
 export type Line = { line: number } & (
   | { fields: DocumentFields }
@@ -38,11 +34,6 @@ export type Rules = {
   now: number
   /** The only categories that the caller may issue; absent = all. */
   categories?: readonly string[]
-}
-
-/** Thrown when a file has changed since it was checked. */
-export class BulkFileError extends Error {
-  override name = 'BulkFileError'
 }
 
 /**
@@ -63,42 +54,6 @@ export async function checkLines(
     seen(line)
   }
   return { ...checked, sha256: digest.digest() }
-}
-
-/**
- * Checks a file.
- *
- * @param now Milliseconds of the Unix epoch.
- * @param bad Called for every bad line, in order.
- */
-export async function checkFile(
-  path: string,
-  now: number,
-  bad: (line: BadLine) => void,
-): Promise<BulkFile> {
-  const checked = await checkLines(createReadStream(path), { now }, (line) => {
-    if ('problems' in line) bad(line)
-  })
-  return { ...checked, path }
-}
-
-/**
- * @param now As for `checkFile`.
- * @throws {BulkFileError} at its end, or at a bad line, when the file has changed.
- */
-export async function* documentsOf(
-  { path, sha256, size }: BulkFile,
-  now: number,
-): AsyncGenerator<DocumentFields> {
-  const digest = createHash('sha256')
-  let count = 0
-  for await (const line of readLines(digesting(createReadStream(path), digest), { now })) {
-    if ('problems' in line || count === size) break
-    count++
-    yield line.fields
-  }
-  if (!digest.digest().equals(sha256))
-    throw new BulkFileError(`${path} was changed while it was read`)
 }
 
 /** Reads what is on each line. */

@@ -16,10 +16,12 @@ const POLL_INTERVAL_MS = 500
 /** Added to the gas estimate; per cent. */
 const GAS_MARGIN = 10n
 
-export type CallOptions = {
+type CallOptions = {
   signer: Signer
   /** Maximum price of a unit of gas, in wei; absent = no maximum. */
   feeCap?: bigint
+  /** How long to wait for the block; milliseconds. */
+  patience: number
 }
 
 /** A function of the registry and its arguments. */
@@ -28,7 +30,6 @@ export type RegistryCall = { method: string; args: readonly unknown[] }
 /**
  * Sends a call in one transaction and waits until it is in a block.
  *
- * @param options `patience`: how long to wait for the block; milliseconds.
  * @throws {IssueError} `registry_refused` when the transaction would revert or did; `fee_too_high`;
  * `signer_unavailable`; `chain_unavailable`, also when the time is up: the transaction may still be
  * mined then.
@@ -37,7 +38,7 @@ export async function sendCall(
   provider: Eip1193Provider,
   registry: RegistryId,
   call: RegistryCall,
-  options: CallOptions & { patience: number },
+  options: CallOptions,
 ): Promise<{ blockNumber: number; transactionHash: Hex }> {
   const request = requestOf(provider)
   try {
@@ -68,7 +69,7 @@ export async function sendCall(
  * @returns The signed transaction. Its nonce is that of the newest block, so that a repeat replaces
  * a waiting transaction and never follows it. Rejects when it would revert.
  */
-export async function signCall(
+async function signCall(
   provider: Eip1193Provider,
   registry: RegistryId,
   { method, args }: RegistryCall,
@@ -110,7 +111,7 @@ function feesWithin(feeCap: bigint | undefined, baseFee: bigint, tip: bigint) {
   }
 }
 
-export async function broadcast(provider: Eip1193Provider, raw: Hex): Promise<void> {
+async function broadcast(provider: Eip1193Provider, raw: Hex): Promise<void> {
   try {
     await requestOf(provider)('eth_sendRawTransaction', raw)
   } catch (error) {
@@ -119,7 +120,7 @@ export async function broadcast(provider: Eip1193Provider, raw: Hex): Promise<vo
   }
 }
 
-export function requestOf(provider: Eip1193Provider) {
+function requestOf(provider: Eip1193Provider) {
   return <T>(method: string, ...params: unknown[]) =>
     provider.request({ method, params }) as Promise<T>
 }
@@ -127,7 +128,7 @@ export function requestOf(provider: Eip1193Provider) {
 /**
  * @returns Why the registry or the chain refuses the call; the registry's error if there is one.
  */
-export function refusalIn(error: unknown): IssueError | undefined {
+function refusalIn(error: unknown): IssueError | undefined {
   if (!(error instanceof RpcResponseError)) return undefined
   const refused = error.code === 3 || /revert|insufficient funds/i.test(error.message)
   if (!refused) return undefined

@@ -59,8 +59,6 @@ export type CommandDatabase = Pick<DatabaseStores, 'isErased' | 'embedded' | 'hi
   bindTo(binding: Binding): Promise<void>
   /** Begins the erasures of the list that it does not have. @returns How many. */
   mergeErasures(list: ErasureList): Promise<number>
-  /** Puts blocks into `embedded`. */
-  putBlocks(blocks: readonly { hash: Uint8Array; bytes: Uint8Array }[]): Promise<void>
   /** Where documents that were issued alone, and batches, are anchored. */
   anchored: AnchoredLog
   /**

@@ -140,7 +140,6 @@ async function ensureService(): Promise<void> {
 
 /** Values that a reader supplies, besides those from earlier examples. */
 async function prepare({ has }: Example): Promise<void> {
-  if (has === 'issue-batch') return
   await ensureService()
   if (env.registry) env.address = env.registry.split(':')[2] ?? ''
   if (env.publicId) writeFileSync(join(checkout, 'document.txt'), `${env.publicId}\n`)
@@ -160,10 +159,15 @@ async function prepare({ has }: Example): Promise<void> {
   if (has === 'docreg verify bundle.json')
     env.blockNumber = `${readBundle(readFileSync(join(checkout, 'bundle.json'))).block.blockNumber}`
   if (env.blockNumber) env.blockHash = await hashOfBlock(env.blockNumber)
-  if (has === 'revoke-in-batch') {
-    const [issued = ''] = readFileSync(join(checkout, 'issued.jsonl'), 'utf8').split('\n')
-    env.documentHash = JSON.parse(issued).documentHash
-  }
+  if (has === 'docreg recount') env.manifest = await manifestOf(env.root ?? '')
+  if (has === 'revoke-in-batch') env.documentHash = env.inBatch ?? ''
+}
+
+async function manifestOf(root: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/batches/${root}`, {
+    headers: { authorization: `Bearer ${env.API_KEY}` },
+  })
+  return ((await response.json()) as { data: { manifest: string } }).data.manifest
 }
 
 /** @returns The node's hash of a block. */

@@ -13,7 +13,7 @@ import { fenced } from './fence.ts'
 import { createAnchoredLog, createPostgresHistory, INSERT_BATCH_HISTORY } from './history.ts'
 import { createIndexRebuild } from './index-rebuild.ts'
 import { createPostgresLeases } from './leases.ts'
-import { createPostgresIsErased, createPostgresStore, insertBlocks } from './store.ts'
+import { createPostgresIsErased, createPostgresStore } from './store.ts'
 
 /** How long a statement of a command may take; milliseconds. */
 const STATEMENT_TIMEOUT_MS = 600_000
@@ -49,9 +49,6 @@ export async function openPostgresCommands(
     anchored: createAnchoredLog(database),
     bindTo: (binding) => bind(database, binding, { mayBeUnfinished: isFilling }),
     mergeErasures: (list) => createPostgresErasures(database, list).mergeList(),
-    putBlocks: async (blocks) => {
-      await database.transaction((query) => insertBlocks(query, blocks))
-    },
     addBatch: createRestoreBatch(database),
     claimAccount: (accounts) => claimAccount(database, { leases, held }, accounts),
     async rebuildIndex(tenant) {

@@ -37,10 +37,6 @@ export async function openSqliteCommands(
       database.bindTo(binding)
     },
     mergeErasures: (list) => createSqliteErasures(database, list).mergeList(),
-    putBlocks: (blocks) =>
-      database.write(() => {
-        for (const { hash, bytes } of blocks) store.insert(hash, bytes)
-      }),
     async claimAccount([account]) {
       const row = database.sqlite.prepare('SELECT count(*) AS plans FROM plan').get()
       if (account === undefined || row?.plans !== 0)

@@ -127,19 +127,22 @@ describe('POST /v1/batches', () => {
       { ...one, subjectName: '', category: 'No' },
       '',
       { ...one, metadata: { note: 'x'.repeat(70_000) } },
+      '{"subjectName":"Ada","subjectName":"Bob"}',
+      { ...one, subjectName: '\u3164' },
+      '[]',
       two,
     ])
     expect(status).toBe(201)
     expect(lines.map(({ line, success, error }) => [line, success, error?.code])).toEqual([
       [1, true, undefined],
-      ...[2, 3, 4, 5].map((line) => [line, false, 'bad_fields']),
-      [6, true, undefined],
+      ...[2, 3, 4, 5, 6, 7, 8].map((line) => [line, false, 'bad_fields']),
+      [9, true, undefined],
     ])
     const fields = lines[2].error.details.map(({ field }: { field: string }) => field)
     expect(fields.toSorted()).toEqual(['category', 'subjectName'])
     const { body } = await get(`/v1/batches/${lines[0].data.batchRoot}`)
     expect(body.data.size).toBe(2)
-    expect(await statusOf(lines[5].data.publicId)).toBe('valid')
+    expect(await statusOf(lines[8].data.publicId)).toBe('valid')
   })
 
   test('behavior: atomic=true issues nothing when a line is bad, and all when none is', async () => {
