@@ -74,7 +74,8 @@ export function contentOf(document: Document, settings: Settings): Content {
     fields: Object.fromEntries(Object.keys(plain).map((field) => [field, entryOf(field)])),
     entries: listed(plain, settings, Object.values(texts.title)).map(entryOf),
     signatures: settings.signatures.map(({ name, role, picture }) => ({
-      ...{ name, role },
+      name,
+      role,
       picture: picture === undefined ? null : `/${picture}`,
     })),
     date: [year, month, day],
@@ -125,7 +126,10 @@ function showDate(date: string, language: string): string {
   const format =
     DATE_FORMATS.get(language) ??
     new Intl.DateTimeFormat(`${language}-u-ca-gregory-nu-latn`, {
-      ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
+      day: 'numeric',
+      month: 'long',
+      year: 'numeric',
+      timeZone: 'UTC',
     })
   DATE_FORMATS.set(language, format)
   return format.format(new Date(`${date}T00:00:00Z`))

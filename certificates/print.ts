@@ -56,7 +56,8 @@ function pictures({ logo, seal, issuer }: Settings) {
     logo: logo === undefined ? null : `/${logo}`,
     seal: seal === undefined ? null : `/${seal}`,
     alt: {
-      ...{ logo: `Logo: ${name}`, seal: `Seal: ${name}` },
+      logo: `Logo: ${name}`,
+      seal: `Seal: ${name}`,
       qr: 'QR code: the link that checks this document',
       bundle: 'The document, its key, and the proof that it was issued',
     },

@@ -40,7 +40,9 @@ function bandsOf(hash: Uint8Array): Band[] {
     const radius = (outer - height) / (1 + depth)
     outer = radius - height * (0.6 + choose(at + 2, 0, 60) / 100)
     return {
-      ...{ radius, height, depth },
+      radius,
+      height,
+      depth,
       petals: petals * (i === 1 ? 1 : choose(at + 3, 1, 2)),
       lobes: choose(at + 4, 8, 20) - 2 * i,
       lines: choose(at + 5, 6, 9),

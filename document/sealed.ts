@@ -142,8 +142,10 @@ const decryptWithWebCrypto: Decrypt = async ({ additionalData, iv, data }, docum
   const name = 'AES-GCM'
   const key = await subtle.importKey('raw', own(documentKey), name, false, ['decrypt'])
   const algorithm = {
-    ...{ name, tagLength: 128 },
-    ...{ iv: own(iv), additionalData: own(additionalData) },
+    name,
+    tagLength: 128,
+    iv: own(iv),
+    additionalData: own(additionalData),
   }
   try {
     return new Uint8Array(await subtle.decrypt(algorithm, key, own(data)))

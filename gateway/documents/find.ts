@@ -48,7 +48,11 @@ export function createFindDocument(deps: {
     if (!indexed) {
       if (tenant !== null) return undefined
       return {
-        ...{ isIndexed: false, root: null, validUntil: 0, createdAt: null, mayChange: true },
+        isIndexed: false,
+        root: null,
+        validUntil: 0,
+        createdAt: null,
+        mayChange: true,
         open: () => open({ documentHash, batchBlock: null }),
       }
     }

@@ -169,7 +169,9 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
         : await history.transactionOf(key.batch?.root ?? documentHash, anchoredBlock)
     const now = await statusOf(indexed, reading)
     const listed = {
-      ...{ documentHash, createdAt: indexed.createdAt, transactionHash },
+      documentHash,
+      createdAt: indexed.createdAt,
+      transactionHash,
       supersededBy: await successions.successorOf(documentHash),
       status: opening.status === 'erased' ? ('erased' as const) : now.status,
       ...contentOf(opening),

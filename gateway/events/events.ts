@@ -123,7 +123,10 @@ export function presentEvent({ id, type, time, ...about }: DocumentEvent) {
     timestamp: new Date(time).toISOString(),
     data: {
       ...(type.startsWith('batch.') ? { batchRoot: documentHash } : { documentHash }),
-      ...{ blockNumber, blockHash, transactionHash, tenant },
+      blockNumber,
+      blockHash,
+      transactionHash,
+      tenant,
     },
   }
 }

@@ -28,14 +28,24 @@ afterEach(() => pool?.close())
 
 const open = (options: Partial<PoolOptions> = {}) =>
   createPool({
-    ...{ template, settings: readSettings(template), fontPaths: [], env: process.env },
-    ...{ cache: packCache(process.env), report: () => {}, workers: 2, ...options },
+    template,
+    settings: readSettings(template),
+    fontPaths: [],
+    env: process.env,
+    cache: packCache(process.env),
+    report: () => {},
+    workers: 2,
+    ...options,
   })
 const print = (subjectName: string) =>
   (pool as Pool).print({
     document: {
-      ...{ subjectName, subjectId: '1', category: 'letter', issuedAt: '2026-01-31' },
-      ...{ registry: 'eip155:31337:0x363cff7b0447deccc4c6c14f030f6c99b73a053f', issuerId: 1 },
+      subjectName,
+      subjectId: '1',
+      category: 'letter',
+      issuedAt: '2026-01-31',
+      registry: 'eip155:31337:0x363cff7b0447deccc4c6c14f030f6c99b73a053f',
+      issuerId: 1,
     },
     documentHash: `0x${'ab'.repeat(32)}`,
     link: 'https://registry.example/verify#publicId=x',

@@ -17,8 +17,12 @@ import { bundleInPdf } from '#verifier/pdf.ts'
 import { findVeraPdf, problemsOfPdfs } from '../support/verapdf.ts'
 
 const ADA: Document = {
-  ...{ subjectName: 'Ada Lovelace', subjectId: '18151210', category: 'diploma' },
-  ...{ issuedAt: '2026-01-31', expiresAt: '2036-01-30', metadata: { degree: 'Mathematics' } },
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'diploma',
+  issuedAt: '2026-01-31',
+  expiresAt: '2036-01-30',
+  metadata: { degree: 'Mathematics' },
   registry: 'eip155:31337:0x363cff7b0447deccc4c6c14f030f6c99b73a053f',
   issuerId: 1,
 }
@@ -40,7 +44,8 @@ const DOCUMENTS: [name: string, document: Document, languages?: Settings['langua
   [
     'long',
     {
-      ...{ ...ADA, subjectName: 'Wolfeschlegelsteinhausen '.repeat(8).trim() },
+      ...ADA,
+      subjectName: 'Wolfeschlegelsteinhausen '.repeat(8).trim(),
       metadata: {
         degree: 'A very long programme of study '.repeat(6),
         ...Object.fromEntries(

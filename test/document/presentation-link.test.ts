@@ -17,10 +17,13 @@ import { type Held, hold, present } from '../support/presented.ts'
 const PAGE = 'https://example.org/verify'
 const registry = createMemoryRegistry(REGISTRY)
 const document: Document = {
-  ...{ subjectName: 'Ada Lovelace', subjectId: '18151210' },
-  ...{ category: 'diploma', issuedAt: '2026-01-31' },
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'diploma',
+  issuedAt: '2026-01-31',
   metadata: { thesis: '\u0001'.repeat(12_000) },
-  ...{ registry: REGISTRY, issuerId: 1 },
+  registry: REGISTRY,
+  issuerId: 1,
 }
 
 let held: Held

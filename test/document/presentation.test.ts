@@ -22,10 +22,14 @@ import { type Held, hold, present } from '../support/presented.ts'
 
 const registry = createMemoryRegistry(REGISTRY)
 const document: Document = {
-  ...{ subjectName: 'Ada Lovelace', subjectId: '18151210' },
-  ...{ category: 'diploma', issuedAt: '2026-01-31', expiresAt: '2999-12-31' },
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'diploma',
+  issuedAt: '2026-01-31',
+  expiresAt: '2999-12-31',
   metadata: { grade: 'A', thesis: 'Notes on the Engine', subjectName: 'Ada' },
-  ...{ registry: REGISTRY, issuerId: 1 },
+  registry: REGISTRY,
+  issuerId: 1,
 }
 const NAME = { fields: ['subjectName'], metadata: [] }
 const NOTHING = { fields: [], metadata: [] }
@@ -72,7 +76,8 @@ describe('createPresentation', () => {
       const verdict = await judge(shown)
       expect(verdict).toMatchObject({ valid: true, status: 'valid' })
       expect(verdict.disclosed).toEqual({
-        ...{ category: 'diploma', subjectName: 'Ada Lovelace' },
+        category: 'diploma',
+        subjectName: 'Ada Lovelace',
         metadata: { subjectName: 'Ada' },
       })
     }
@@ -105,7 +110,9 @@ describe('createPresentation', () => {
     const make = (source: Partial<Held>) => {
       const { publicId, sealed, batchBlock } = { ...alone, ...source }
       return createPresentation({
-        ...{ publicId, sealed, choose: NAME },
+        publicId,
+        sealed,
+        choose: NAME,
         ...(batchBlock && { batchBlock }),
       })
     }

@@ -85,7 +85,9 @@ describe.each(golden.documents)('an implementation of RFC 9901 reads: $name', (v
     })
     expect(disclosed).not.toBeNull()
     expect(payload).toEqual({
-      ...{ registry, issuerId, metadata: {} },
+      registry,
+      issuerId,
+      metadata: {},
       ...disclosed,
     })
   })

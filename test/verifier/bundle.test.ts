@@ -90,7 +90,9 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
     expect(presentProof(verdict.blockchainProof)).toEqual(
       online.blockchainProof && {
         ...online.blockchainProof,
-        ...{ transactionHash: null, blockHash: null, logIndex: null },
+        transactionHash: null,
+        blockHash: null,
+        logIndex: null,
         finality: null,
       },
     )
@@ -146,8 +148,14 @@ describe('every verdict has a bundle that gives the same verdict without a netwo
     const { AbortSignal, atob, btoa, crypto, CryptoKey } = globalThis
     const { TextDecoder, TextEncoder } = globalThis
     const denied = {
-      ...{ AbortSignal, atob, btoa, crypto, CryptoKey },
-      ...{ TextDecoder, TextEncoder, Uint8Array: globalThis.Uint8Array },
+      AbortSignal,
+      atob,
+      btoa,
+      crypto,
+      CryptoKey,
+      TextDecoder,
+      TextEncoder,
+      Uint8Array: globalThis.Uint8Array,
     }
     const offline = runInContext(`${outputFiles[0]?.text}; loaded`, createContext(denied)) as Pick<
       typeof Verifier,

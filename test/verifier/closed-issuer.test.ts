@@ -19,7 +19,9 @@ const { blockTime } = found.reading
 const registry = vectors.registry as `eip155:${string}` as ChainReader['registry']
 const publicIdOf = ({ issuerId, documentHash }: { issuerId: number; documentHash: string }) =>
   encodePublicId({
-    ...{ kind: 'single', issuerId, hash: fromHex(documentHash as Hex) },
+    kind: 'single',
+    issuerId,
+    hash: fromHex(documentHash as Hex),
     documentKey: new Uint8Array(16),
   })
 

@@ -28,7 +28,9 @@ const uri = 'https://example.edu'
 
 describe('identityAddressOf', () => {
   const at = (domain: string, did: string, url: string) => ({
-    ...{ domain, did: `did:web:${did}`, url },
+    domain,
+    did: `did:web:${did}`,
+    url,
   })
   const root = at('example.edu', 'example.edu', 'https://example.edu/.well-known/did.json')
   const deep = at(
@@ -146,11 +148,16 @@ test('behavior: a required domain is written as it is shown, in any case', () =>
 const encode = (text: string) => new TextEncoder().encode(text)
 const bytesOf = (value: unknown) => encode(JSON.stringify(value))
 const service = (endpoint: unknown, type: unknown = 'DocumentRegistry') => ({
-  ...{ id: `${did}#a`, type, serviceEndpoint: endpoint },
+  id: `${did}#a`,
+  type,
+  serviceEndpoint: endpoint,
 })
 const named = service([{ registry, issuerId: 7 }])
 const method = (blockchainAccountId: unknown) => ({
-  ...{ id: `${did}#b`, type: 'x', controller: did, blockchainAccountId },
+  id: `${did}#b`,
+  type: 'x',
+  controller: did,
+  blockchainAccountId,
 })
 
 describe('readDidDocument', () => {
@@ -304,7 +311,8 @@ describe('readIdentity', () => {
   test('behavior: a list of accounts for the chain must hold the issuing account', async () => {
     const listing = (...accounts: string[]) =>
       check({
-        ...{ id: did, service: [named] },
+        id: did,
+        service: [named],
         verificationMethod: accounts.map(method),
       })
     const notListed = ended('fail', 'account_not_listed')
@@ -361,8 +369,12 @@ describe('createIdentitySource', () => {
     expect(read).toEqual({ status: 'found', bytes: encode('{}') })
     expect(asked).toEqual([
       {
-        ...{ url: '/.well-known/did.json', method: 'GET', cookie: undefined },
-        ...{ referer: undefined, authorization: undefined, origin: undefined },
+        url: '/.well-known/did.json',
+        method: 'GET',
+        cookie: undefined,
+        referer: undefined,
+        authorization: undefined,
+        origin: undefined,
       },
     ])
   })
@@ -431,8 +443,10 @@ describe('createIdentitySource', () => {
 
 describe('verify', () => {
   const publicId = encodePublicId({
-    ...{ kind: 'single', issuerId: 7 },
-    ...{ hash: new Uint8Array(32), documentKey: new Uint8Array(16) },
+    kind: 'single',
+    issuerId: 7,
+    hash: new Uint8Array(32),
+    documentKey: new Uint8Array(16),
   })
   const unproven = async () => {
     throw new ChainError('unproven', 'no event')
@@ -440,10 +454,19 @@ describe('verify', () => {
   const chain: ChainReader = {
     registry,
     read: async () => ({
-      ...{ blockNumber: 9, blockTime: 100, status: 'valid', revoker: null },
+      blockNumber: 9,
+      blockTime: 100,
+      status: 'valid',
+      revoker: null,
       record: {
-        ...{ accountIndex: 1, anchoredBlock: 7, anchoredAt: 70, validUntil: 0 },
-        ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+        accountIndex: 1,
+        anchoredBlock: 7,
+        anchoredAt: 70,
+        validUntil: 0,
+        revokerIndex: 0,
+        revokedBlock: 0,
+        revokedAt: 0,
+        reason: 0,
         setAside: false,
       },
       account: { ...NO_ACCOUNT, account, accountIndex: 1, addedBlock: 3 },
@@ -466,14 +489,18 @@ describe('verify', () => {
 
   test('default: identity comes after issuer, and names the domain', async () => {
     const verdict = await verify(publicId, {
-      ...{ chain, blocks: [], identity: linking },
+      chain,
+      blocks: [],
+      identity: linking,
     })
     expect(verdict.checks.map(({ check }) => check)).toEqual(names)
     expect(verdict.checks[3]?.code).toBe('linked')
     expect(verdict.blockchainProof?.issuer.domain).toBe('example.edu')
     const alone = await verify(publicId, { chain, blocks: [] })
     expect(alone.checks[3]).toEqual({
-      ...{ check: 'identity', outcome: 'unknown', code: 'not_asked' },
+      check: 'identity',
+      outcome: 'unknown',
+      code: 'not_asked',
     })
     expect(alone.blockchainProof?.issuer.domain).toBeNull()
   })
@@ -485,7 +512,8 @@ describe('verify', () => {
     })
     const told: string[] = []
     const verdict = verify(publicId, {
-      ...{ chain, blocks: [] },
+      chain,
+      blocks: [],
       identity: { read: () => answered.then(linking.read) },
       onCheck: ({ check }) => told.push(check),
     })
@@ -499,7 +527,11 @@ describe('verify', () => {
   test('behavior: a required domain decides, in the form in which it is shown', async () => {
     const requiring = (issuerDomain: string, more = {}) =>
       verify(publicId, {
-        ...{ chain, blocks: [], identity: linking, issuerDomain, ...more },
+        chain,
+        blocks: [],
+        identity: linking,
+        issuerDomain,
+        ...more,
       })
     expect((await requiring('example.org')).status).toBe('distrusted')
     expect((await requiring('EXAMPLE.edu')).checks[3]?.code).toBe('linked')

@@ -164,7 +164,10 @@ describe("a client can check the gateway's answer against the chain", () => {
         proof &&
         presentDocument(
           {
-            ...{ baseUrl: '', verifyUrl: '', registry: stack.registry, issuerId: 1 },
+            baseUrl: '',
+            verifyUrl: '',
+            registry: stack.registry,
+            issuerId: 1,
             network: 'test',
           },
           document,

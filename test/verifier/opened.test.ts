@@ -24,13 +24,21 @@ const KEYS = {
 }
 const { bytes, documentHash } = await seal(document, KEYS)
 const issued = {
-  ...{ kind: 'single' as const, issuerId: 7, hash: documentHash },
+  kind: 'single' as const,
+  issuerId: 7,
+  hash: documentHash,
   documentKey: KEYS.documentKey,
 }
 const publicId = encodePublicId(issued)
 const RECORD = {
-  ...{ accountIndex: 1, anchoredBlock: 7, anchoredAt: 70, validUntil: 0 },
-  ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+  accountIndex: 1,
+  anchoredBlock: 7,
+  anchoredAt: 70,
+  validUntil: 0,
+  revokerIndex: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
   setAside: false,
 }
 
@@ -41,8 +49,13 @@ let options: VerifyOptions
 beforeEach(() => {
   const account = { ...NO_ACCOUNT, account: `0x${'b'.repeat(40)}` as const, accountIndex: 1 }
   reading = {
-    ...{ blockNumber: 9, blockTime: 100, status: 'valid', revoker: null },
-    ...{ record: RECORD, account, issuer: emptyIssuer(7) },
+    blockNumber: 9,
+    blockTime: 100,
+    status: 'valid',
+    revoker: null,
+    record: RECORD,
+    account,
+    issuer: emptyIssuer(7),
   }
   const unproven = async () => {
     throw new ChainError('unproven', 'no event')
@@ -50,7 +63,9 @@ beforeEach(() => {
   const chain: ChainReader = {
     registry: document.registry,
     read: async () => reading,
-    ...{ issuedEvent: unproven, finalityOf: unproven, blockTime: unproven },
+    issuedEvent: unproven,
+    finalityOf: unproven,
+    blockTime: unproven,
   }
   payloads = 0
   added = 0
@@ -99,7 +114,9 @@ test('error: finds that a record contradicts a remembered document', async () =>
   const verdict = await verify(publicId, options)
   expect(verdict).toMatchObject({ valid: false, status: 'tampered', document: null })
   expect(verdict.checks).toContainEqual({
-    ...{ check: 'content', outcome: 'fail', code: 'other_expiry' },
+    check: 'content',
+    outcome: 'fail',
+    code: 'other_expiry',
   })
   expect(payloads).toBe(1)
 })

@@ -17,26 +17,41 @@ import {
 } from '#verifier/status.ts'
 
 const NO_RECORD: RegistryRecord = {
-  ...{ accountIndex: 0, anchoredBlock: 0, anchoredAt: 0, validUntil: 0 },
-  ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+  accountIndex: 0,
+  anchoredBlock: 0,
+  anchoredAt: 0,
+  validUntil: 0,
+  revokerIndex: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
   setAside: false,
 }
 const issued = (more: Partial<RegistryRecord> = {}): RegistryRecord => ({
   ...NO_RECORD,
-  ...{ accountIndex: 2, anchoredBlock: 7, anchoredAt: 70 },
+  accountIndex: 2,
+  anchoredBlock: 7,
+  anchoredAt: 70,
   ...more,
 })
 const revoked = (revokedBlock: number, reason: number) => ({
-  ...{ revokedBlock, reason, revokedAt: 10 * revokedBlock, revokerIndex: 3 },
+  revokedBlock,
+  reason,
+  revokedAt: 10 * revokedBlock,
+  revokerIndex: 3,
 })
 const account: RegistryAccount = {
   ...NO_ACCOUNT,
-  ...{ account: `0x${'b2'.repeat(20)}`, accountIndex: 2, permissions: 1 },
+  account: `0x${'b2'.repeat(20)}`,
+  accountIndex: 2,
+  permissions: 1,
   addedBlock: 3,
 }
 const revoker: RegistryAccount = {
   ...account,
-  ...{ account: `0x${'c3'.repeat(20)}`, accountIndex: 3, permissions: 2 },
+  account: `0x${'c3'.repeat(20)}`,
+  accountIndex: 3,
+  permissions: 2,
 }
 const statusOf = (
   record: RegistryRecord,
@@ -200,14 +215,21 @@ describe('recordInBatch', () => {
 
 describe('contradictionOf', () => {
   const reading = (more: Partial<ChainReading> = {}): ChainReading => ({
-    ...{ blockNumber: 9, blockTime: 100, status: 'valid' },
-    ...{ record: issued(), account, revoker: null, issuer: emptyIssuer(1) },
+    blockNumber: 9,
+    blockTime: 100,
+    status: 'valid',
+    record: issued(),
+    account,
+    revoker: null,
+    issuer: emptyIssuer(1),
     ...more,
   })
   const thief = { ...revoker, distrustedFrom: 8 }
   const absent = (more: Partial<ChainReading> = {}) =>
     reading({
-      ...{ status: 'not_issued', record: NO_RECORD, account: NO_ACCOUNT },
+      status: 'not_issued',
+      record: NO_RECORD,
+      account: NO_ACCOUNT,
       ...more,
     })
 

@@ -171,15 +171,28 @@ test('default: decodes the event of a batch, which has no expiry', () => {
 })
 
 const NOBODY = {
-  ...{ account: `0x${'00'.repeat(20)}` as const, accountIndex: 0n },
-  ...{ permissions: 0n, addedBlock: 0n, changedBlock: 0n, retiredBlock: 0n },
+  account: `0x${'00'.repeat(20)}` as const,
+  accountIndex: 0n,
+  permissions: 0n,
+  addedBlock: 0n,
+  changedBlock: 0n,
+  retiredBlock: 0n,
   distrustedFrom: 0n,
 }
 const SAMPLE: Value = {
-  ...{ chainId: 1n, blockNumber: 2n, blockTime: 3n, status: 1 },
+  chainId: 1n,
+  blockNumber: 2n,
+  blockTime: 3n,
+  status: 1,
   record: {
-    ...{ accountIndex: 0n, anchoredBlock: 2n, anchoredAt: 3n, validUntil: 0n },
-    ...{ revokerIndex: 0n, revokedBlock: 0n, revokedAt: 0n, reason: 0n },
+    accountIndex: 0n,
+    anchoredBlock: 2n,
+    anchoredAt: 3n,
+    validUntil: 0n,
+    revokerIndex: 0n,
+    revokedBlock: 0n,
+    revokedAt: 0n,
+    reason: 0n,
     setAside: false,
   },
   account: { ...NOBODY, account: `0x${'ab'.repeat(20)}`, permissions: 1n },
@@ -187,8 +200,11 @@ const SAMPLE: Value = {
   issuer: {
     name: 'A name that is longer than one word of the ABI',
     uri: 'https://example',
-    ...{ documentCount: 1n, batchCount: 0n, accountCount: 1n },
-    ...{ changedBlock: 1n, closedBlock: 0n },
+    documentCount: 1n,
+    batchCount: 0n,
+    accountCount: 1n,
+    changedBlock: 1n,
+    closedBlock: 0n,
   },
 }
 const good = encode(SAMPLE)

@@ -175,7 +175,12 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     const { registry, rpc, ipfs, maxHeadAge, timeout, given } = one
     const identity = one.domain !== undefined
     const address = pages.host({
-      ...{ registry, rpc, ipfs, maxHeadAge, timeout, identity },
+      registry,
+      rpc,
+      ipfs,
+      maxHeadAge,
+      timeout,
+      identity,
     })
     if (one.presentation) {
       await page.goto(address)

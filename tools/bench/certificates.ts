@@ -26,9 +26,13 @@ function print(pool: Pool, i: number): Promise<Buffer> {
   const bundle = createHash('shake256', { outputLength: BUNDLE_BYTES / 2 }).update(hash)
   return pool.print({
     document: {
-      ...{ subjectName: `Ada Lovelace ${i}`, subjectId: `${18_151_210 + i}` },
-      ...{ category: 'diploma', issuedAt: '2026-01-31', expiresAt: '2036-01-30' },
-      ...{ metadata: { degree: 'Mathematics', grade: `1.${i % 10}` }, issuerId: 1 },
+      subjectName: `Ada Lovelace ${i}`,
+      subjectId: `${18_151_210 + i}`,
+      category: 'diploma',
+      issuedAt: '2026-01-31',
+      expiresAt: '2036-01-30',
+      metadata: { degree: 'Mathematics', grade: `1.${i % 10}` },
+      issuerId: 1,
       registry: 'eip155:31337:0x363cff7b0447deccc4c6c14f030f6c99b73a053f',
     },
     documentHash: `0x${hash}`,
@@ -58,8 +62,12 @@ function usage(): { rss: number; cpu: number } {
 async function measure(name: string): Promise<void> {
   const template = findTemplate(name)
   const pool = createPool({
-    ...{ template, settings: readSettings(template), fontPaths: [], env: process.env },
-    ...{ cache: packCache(process.env), report: console.error },
+    template,
+    settings: readSettings(template),
+    fontPaths: [],
+    env: process.env,
+    cache: packCache(process.env),
+    report: console.error,
   })
   const started = performance.now()
   const before = process.cpuUsage()

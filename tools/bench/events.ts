@@ -37,7 +37,8 @@ async function measure(database: Database, firstBlock: number) {
     await Promise.all(adding)
     const anchoring = {
       blockNumber: firstBlock + group,
-      ...{ blockHash: toHex(randomBytes(32)), transactionHash: toHex(randomBytes(32)) },
+      blockHash: toHex(randomBytes(32)),
+      transactionHash: toHex(randomBytes(32)),
     }
     const anchored = intents.map((intent) => ({ intent, anchoring }))
     await outbox.resolve({ anchored, gone: [] })

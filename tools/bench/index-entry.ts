@@ -33,8 +33,12 @@ function entryOf(): IndexEntry {
   return indexEntryOf(
     subkeys,
     {
-      ...{ subjectName: 'Ada Lovelace', subjectId, category: 'birth_certificate' },
-      ...{ issuedAt: '2026-01-31', registry: `eip155:1:0x${'11'.repeat(20)}`, issuerId: 1 },
+      subjectName: 'Ada Lovelace',
+      subjectId,
+      category: 'birth_certificate',
+      issuedAt: '2026-01-31',
+      registry: `eip155:1:0x${'11'.repeat(20)}`,
+      issuerId: 1,
     },
     'default',
   )
@@ -64,7 +68,8 @@ async function measure(database: Database, withEntry: boolean, firstBlock: numbe
     pages.count()
     const anchoring = {
       blockNumber: firstBlock + group,
-      ...{ blockHash: toHex(randomBytes(32)), transactionHash: toHex(randomBytes(32)) },
+      blockHash: toHex(randomBytes(32)),
+      transactionHash: toHex(randomBytes(32)),
     }
     const anchored = intents.map((intent) => ({ intent, anchoring }))
     await outbox.resolve({ anchored, gone: [] })

@@ -24,7 +24,10 @@ export function signIssues(
 ): Promise<string> {
   const { chainId, address } = parseRegistry(registry)
   return wallet.signTransaction({
-    ...{ type: 2, chainId, nonce, to: address },
+    type: 2,
+    chainId,
+    nonce,
+    to: address,
     data: registryAbi.encodeFunctionData('issueMany', [
       1,
       Array.from({ length: size }, () => toHex(randomBytes(32))),

@@ -84,7 +84,12 @@ async function measure(server: MeasuredServer): Promise<MeasuredPostgres> {
       const finality = await measureFinality(full, chain)
       tell('finality', finality)
       return {
-        ...{ rows, sizes, emptyStart: empty.started, start, issuing, finality },
+        rows,
+        sizes,
+        emptyStart: empty.started,
+        start,
+        issuing,
+        finality,
         serverMemory: memory.stop(),
         settings: await server.settings(),
       }

@@ -84,7 +84,9 @@ async function turnOf(
   const upTo = Number(reached ?? fresh.at(-1)?.id ?? after)
   if (retries.length === 0 && upTo === after) return undefined
   return {
-    ...{ webhook, epoch: Number(row.epoch), upTo },
+    webhook,
+    epoch: Number(row.epoch),
+    upTo,
     retries: retries.map(deliveryOf),
     fresh: fresh.map(deliveryOf),
     held: new Set(fresh.filter(({ held }) => held).map((one) => documentEventOf(one).documentHash)),

@@ -88,7 +88,9 @@ export async function createIndexRebuild(
         WHERE promised AND size > (SELECT count(*) FROM document WHERE document.batch = batch.id)
         ORDER BY id`)
       return rows.map(({ id, manifest, tenant }) => ({
-        ...{ id: Number(id), manifest: hexOf(manifest), tenant: String(tenant) },
+        id: Number(id),
+        manifest: hexOf(manifest),
+        tenant: String(tenant),
       }))
     },
     addToBatch: (id, documents) =>

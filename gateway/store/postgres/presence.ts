@@ -46,7 +46,8 @@ export function createPresence(): PresenceWatch {
   }
 
   return {
-    ...{ answered, note },
+    answered,
+    note,
     async brief(read, timeoutMs = READ_TIMEOUT_MS) {
       const now = performance.now()
       if (isAway && now < nextTryAt) throw noAnswer()

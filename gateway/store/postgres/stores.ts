@@ -41,7 +41,9 @@ export async function openPostgresStores(
     const known = await openKnownErasures(database, log)
     const shared = createPostgresShared(database, log, leaseTerm)
     return {
-      ...{ outbox, embedded, erasures },
+      outbox,
+      embedded,
+      erasures,
       embeddedPersistence: createPostgresPersistence(database, embedded, outbox),
       isErased: known.isErased,
       idempotency: createPostgresIdempotencyLog(database),

@@ -84,7 +84,9 @@ function createTurn({ sqlite }: Database, blind: BlindTenant) {
     const upTo = scanned ?? fresh.at(-1)?.id ?? after
     if (retries.length === 0 && upTo === after) return undefined
     return {
-      ...{ webhook: webhookOf(row), epoch: Number(epoch), upTo },
+      webhook: webhookOf(row),
+      epoch: Number(epoch),
+      upTo,
       retries: retries.map(deliveryOf),
       fresh: fresh.map(deliveryOf),
       held: new Set(

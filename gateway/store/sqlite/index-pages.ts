@@ -118,7 +118,8 @@ function conditionsOf(
 function driveOf(name: string, value: bigint): Drive {
   if (name !== 'subject') return { sql: `${name} = ?`, values: [value] }
   return {
-    ...{ from: 'document_by_subject', order: 'level, number DESC, place DESC' },
+    from: 'document_by_subject',
+    order: 'level, number DESC, place DESC',
     ...{ sql: 'key = ?', values: [keyOfSubject(value)] },
   }
 }

@@ -59,7 +59,10 @@ export async function openSqliteStores(
     const merged = await erasures.mergeList()
     if (merged > 0) log.warn('erasures_merged', { documents: merged })
     return {
-      ...{ outbox, embedded, erasures, keys },
+      outbox,
+      embedded,
+      erasures,
+      keys,
       embeddedPersistence: createSqlitePersistence(database, embedded, outbox),
       isErased: createSqliteIsErased(database),
       idempotency: createSqliteIdempotencyLog(database),

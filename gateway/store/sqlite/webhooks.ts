@@ -32,7 +32,9 @@ export function createSqliteWebhooks(database: Database): Webhooks {
         if (!before) return undefined
         const after = { ...before, ...changeOf(before) }
         update.run({
-          ...{ id, url: after.url, types: jsonOf(after.types) },
+          id,
+          url: after.url,
+          types: jsonOf(after.types),
           secrets: JSON.stringify(after.secrets),
           disabled_reason: after.disabledReason,
           failing_since: after.failingSince,
@@ -59,8 +61,13 @@ function createAdd({ sqlite, write }: Database): Webhooks['add'] {
   return ({ id, tenant, createdBy, createdAt, url, types, secrets }) =>
     write(() => {
       const { changes } = insert.run({
-        ...{ id, tenant, url, types: jsonOf(types), secrets: JSON.stringify(secrets) },
-        ...{ created_by: createdBy, created_at: createdAt },
+        id,
+        tenant,
+        url,
+        types: jsonOf(types),
+        secrets: JSON.stringify(secrets),
+        created_by: createdBy,
+        created_at: createdAt,
       })
       return changes > 0
     })

@@ -25,7 +25,10 @@ if (!newest || !older || !foreign) throw new Error('three')
 function openFrom(read: BlockRead, subkeys = [newest, older]) {
   const store = { get: async () => read } as unknown as PayloadStore
   return createOpenIndexed({
-    ...{ issuerId: 7, store, opener: openWithNode, hkdf },
+    issuerId: 7,
+    store,
+    opener: openWithNode,
+    hkdf,
     subkeys: subkeys.flatMap((one) => one ?? []),
   })
 }
@@ -40,7 +43,8 @@ describe('opening by documentHash', () => {
       if (opening.status !== 'opened') throw new Error(opening.status)
       expect(opening.document).toEqual(document)
       expect(decodePublicId(opening.publicId)).toMatchObject({
-        ...{ kind: 'single', issuerId: 7 },
+        kind: 'single',
+        issuerId: 7,
         documentKey: keys.documentKey,
       })
     }

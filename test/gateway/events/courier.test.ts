@@ -64,7 +64,8 @@ function open(): void {
           ? Promise.reject(new Error('the disk is full'))
           : deliveries.record(turn, result),
     },
-    ...{ secrets, log },
+    secrets,
+    log,
     async assertHeld() {
       if (isElsewhere) throw new LeaseLost('chore webhooks')
     },
@@ -92,9 +93,15 @@ async function close(): Promise<void> {
 
 async function add(changed: Partial<Webhook> = {}): Promise<Webhook> {
   const webhook: Webhook = {
-    ...{ id: `wh_${randomBytes(8).toString('hex')}`, tenant: 'default', createdBy: 'key' },
-    ...{ createdAt: Date.now(), url: URL, types: null, secrets: [secrets.create()] },
-    ...{ disabledReason: null, failingSince: null },
+    id: `wh_${randomBytes(8).toString('hex')}`,
+    tenant: 'default',
+    createdBy: 'key',
+    createdAt: Date.now(),
+    url: URL,
+    types: null,
+    secrets: [secrets.create()],
+    disabledReason: null,
+    failingSince: null,
     ...changed,
   }
   expect(await webhooks.add(webhook)).toBe(true)

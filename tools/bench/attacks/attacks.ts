@@ -42,8 +42,11 @@ async function measure(attack: Attack, checkout: string): Promise<Measured[]> {
     const gateway = startScript(
       START_PLACES.map((place) => join(checkout, place)).find(existsSync) ?? '',
       {
-        ...{ PORT: new URL(url).port, CHAIN_PORT: '0', DATA_DIR: join(dataDir, 'data') },
-        ...{ API_KEY: ADMIN_KEY, ...attack.env },
+        PORT: new URL(url).port,
+        CHAIN_PORT: '0',
+        DATA_DIR: join(dataDir, 'data'),
+        API_KEY: ADMIN_KEY,
+        ...attack.env,
       },
       START_FLAGS,
       file,

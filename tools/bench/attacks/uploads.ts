@@ -31,7 +31,9 @@ export function sendSlowly({ url, key }: Target, path: string): () => Promise<vo
   const chunk = Buffer.alloc(BYTES_PER_SECOND, ' ')
   const stop = flood({ atOnce: UPLOADS }, async () => {
     const upload = httpRequest(`${url}${path}`, {
-      ...{ method: 'POST', signal: over.signal, agent: false },
+      method: 'POST',
+      signal: over.signal,
+      agent: false,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' },
     })
     upload.on('error', () => {})
@@ -52,7 +54,8 @@ export async function untilServed({ url, key }: Target, path: string, body: stri
   const until = performance.now() + PATIENCE_MS
   for (let status = 503; status === 503 && performance.now() < until; ) {
     const response = await fetch(`${url}${path}`, {
-      ...{ method: 'POST', body },
+      method: 'POST',
+      body,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' },
     })
     await response.arrayBuffer()

@@ -68,7 +68,9 @@ function createAdopt({ transaction }: Postgres): Anchorings['adopt'] {
       const { supersedes, supersededRoot } = entry ?? {}
       if (supersedes)
         await claimSuccession(query, {
-          ...{ documentHash: supersedes, successorHash: documentHash, root: supersededRoot },
+          documentHash: supersedes,
+          successorHash: documentHash,
+          root: supersededRoot,
         })
     })
 }

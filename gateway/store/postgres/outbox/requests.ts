@@ -63,7 +63,9 @@ async function addSuccessor(
   const isClaimed =
     supersedes === undefined ||
     (await claimSuccession(query, {
-      ...{ documentHash: supersedes, successorHash, root: supersededRoot },
+      documentHash: supersedes,
+      successorHash,
+      root: supersededRoot,
     }))
   if (!isClaimed) return 'has_successor'
   const [added] = await insertIssues(query, [issue], owner)

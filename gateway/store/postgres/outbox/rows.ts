@@ -33,7 +33,10 @@ export function standingOf(row: Row): Standing {
   return row.block_number !== null
     ? { intent, anchored: true, transactionHash }
     : {
-        ...{ intent, anchored: false, promised: row.promised === true, transactionHash },
+        intent,
+        anchored: false,
+        promised: row.promised === true,
+        transactionHash,
         ...(account && { account }),
       }
 }

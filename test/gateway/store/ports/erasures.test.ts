@@ -32,7 +32,9 @@ describePorts('erasures', (ports) => {
     await erasures.finish([documentHash], new Set([documentHash]))
     expect(await erasures.unfinished()).toEqual([])
     expect(await erasures.find(documentHash)).toEqual({
-      ...{ documentHash, erasedAt: expect.any(Number), removed: ['database', 'kubo'] },
+      documentHash,
+      erasedAt: expect.any(Number),
+      removed: ['database', 'kubo'],
       remains,
     })
   })

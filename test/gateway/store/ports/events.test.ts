@@ -16,10 +16,15 @@ import { REVOCATION_REASONS } from '#verifier/reasons.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 const issue = (tenant = 'default'): IssueIntent => ({
-  ...{ kind: 'issue', documentHash: hash(), validUntil: 0, tenant },
+  kind: 'issue',
+  documentHash: hash(),
+  validUntil: 0,
+  tenant,
 })
 const inBlock = (blockNumber: number): Anchoring => ({
-  ...{ blockNumber, blockHash: hash(), transactionHash: hash() },
+  blockNumber,
+  blockHash: hash(),
+  transactionHash: hash(),
 })
 const NOTHING = { final: [], gone: [], moved: [], dropped: [] }
 
@@ -83,7 +88,10 @@ describePorts('events', (ports) => {
       expect(others).toEqual([])
       const { documentHash } = intent
       expect(event).toMatchObject({
-        ...{ type: 'document.issued', documentHash, tenant: 'office', ...anchoring },
+        type: 'document.issued',
+        documentHash,
+        tenant: 'office',
+        ...anchoring,
       })
       expect(event?.time).toBeGreaterThanOrEqual(before - 1)
       expect(event?.time).toBeLessThanOrEqual(Date.now())

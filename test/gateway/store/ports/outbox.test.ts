@@ -235,7 +235,8 @@ describePorts('outbox', (ports) => {
       expect(await outbox.add(revoke(2), true, undefined, seen)).toBe(true)
       expect(await queued()).toEqual([])
       expect(await outbox.find('revoke', documentHash)).toMatchObject({
-        ...{ intent: revoke(1), anchored: true },
+        intent: revoke(1),
+        anchored: true,
       })
       // A reorg that removes it: the first one is carried out.
       expect(await requeue(first)).toEqual([revoke(1)])
@@ -330,7 +331,10 @@ describePorts('outbox', (ports) => {
       if (!intent) throw new Error('one')
       const { kind, documentHash } = intent
       expect(await outbox.promise(kind, documentHash)).toEqual({
-        ...{ intent, anchored: false, promised: true, transactionHash: null },
+        intent,
+        anchored: false,
+        promised: true,
+        transactionHash: null,
       })
       await outbox.add(intent)
       expect(await withdrawn(intent)).toEqual([])

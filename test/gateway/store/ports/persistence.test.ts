@@ -16,7 +16,9 @@ function newDocument(entry: Partial<IndexEntry> = {}) {
   }
 }
 const place = (blockNumber: number) => ({
-  ...{ blockNumber, blockHash: toHex(randomBytes(32)), transactionHash: toHex(randomBytes(32)) },
+  blockNumber,
+  blockHash: toHex(randomBytes(32)),
+  transactionHash: toHex(randomBytes(32)),
 })
 
 describePorts('payloads and promises', (ports) => {
@@ -64,7 +66,8 @@ describePorts('payloads and promises', (ports) => {
     await outbox.resolve({ anchored: [{ intent: one.intent, anchoring: place(5) }], gone: [] })
     expect(await successions.waiting()).toEqual([supersedes])
     expect(await outbox.find('revoke', supersedes)).toMatchObject({
-      ...{ intent: { kind: 'revoke', reason: 4 }, promised: true },
+      intent: { kind: 'revoke', reason: 4 },
+      promised: true,
     })
   })
 

@@ -18,7 +18,11 @@ const WEBHOOK: Webhook = {
   secrets: [],
 }
 const NOTHING: TurnResult = {
-  ...{ delivered: [], waiting: [], givenUp: [], failingSince: null, disabledReason: null },
+  delivered: [],
+  waiting: [],
+  givenUp: [],
+  failingSince: null,
+  disabledReason: null,
 }
 
 describePorts('webhooks', (ports) => {

@@ -28,7 +28,9 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
     const database = await open(url)
     const other = await open(url)
     return {
-      ...{ url, database, other },
+      url,
+      database,
+      other,
       one: createPostgresLeases(database, log, termMs),
       two: createPostgresLeases(other, log, termMs),
     }

@@ -17,7 +17,9 @@ const [ADA, BOB] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 const issueOf = (n: number): Intent => ({ kind: 'issue', documentHash: word(n), validUntil: 0 })
 const revokeOf = (n: number): RevisionIntent => ({
-  ...{ kind: 'revoke', documentHash: word(n), reason: 4 },
+  kind: 'revoke',
+  documentHash: word(n),
+  reason: 4,
 })
 
 function signed(nonce: number): SignedTransaction {
@@ -55,7 +57,10 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     one.assignTo(() => ada)
     two.assignTo(() => bob)
     return {
-      ...{ one, two, ada, bob },
+      one,
+      two,
+      ada,
+      bob,
       ofAda: one.shared.outboxOf(ada),
       ofBob: two.shared.outboxOf(bob),
     }

@@ -56,7 +56,11 @@ async function drafted(parts: ReturnType<typeof open>) {
     documents.map((documentHash) => ({
       documentHash,
       entry: {
-        ...{ issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 3n },
+        issuedOn: 1,
+        validUntil: 0,
+        subject: 1n,
+        category: 2n,
+        tenant: 3n,
         batchBlock: hash(),
       },
     })),

@@ -62,7 +62,9 @@ test('default: neither the file nor its log holds a stored document afterwards',
   expect(await createSqliteIsErased(database)(first.hash)).toBe(true)
   const receipt = await erasuresOf(database).find(first.documentHash)
   expect(receipt).toMatchObject({
-    ...{ removed: ['database'], erasedAt: expect.any(Number), remains: ['backups'] },
+    removed: ['database'],
+    erasedAt: expect.any(Number),
+    remains: ['backups'],
   })
 })
 
