@@ -9,7 +9,7 @@ type Texts = Record<string, string>
 type Entry = { label: Texts; values: Value[] }
 
 /** What a template is given as `it`, beside pictures: docs/certificates.md. */
-export type Content = {
+type Content = {
   languages: (Language & { code: string; index: number })[]
   heading: string
   author: string

@@ -24,7 +24,7 @@ type Typst = {
 }
 
 /** Files that the engine sees in the folder `docreg/` of the template, by their names. */
-export type Files = Record<string, string | Uint8Array>
+type Files = Record<string, string | Uint8Array>
 
 const ours = fileURLToPath(new URL('./templates/', import.meta.url))
 const STANDARD = 'a-3a'

@@ -5,7 +5,7 @@ type Field = Exclude<keyof DocumentPart, 'metadata'>
 export type Labels = Record<Field | 'check' | 'more', string>
 
 /** By BCP 47 tag. A template can name others, if it brings all these words itself (`labels`). */
-export const LABELS: Record<string, Labels> = {
+const LABELS: Record<string, Labels> = {
   en: {
     subjectName: 'Name',
     subjectId: 'Identifier',

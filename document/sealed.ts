@@ -38,7 +38,7 @@ export type Seal = (
 ) => Sealed | Promise<Sealed>
 
 /** The parts of a JWE that A128GCM decrypts. */
-export type Encrypted = {
+type Encrypted = {
   /** ASCII of the first part. */
   additionalData: Uint8Array
   /** 12 bytes. */
@@ -56,7 +56,7 @@ export type Decrypt = (
 type Decode = (text: string) => Uint8Array
 
 /** The functions that open a JWE. A faster implementation must give the same results. */
-export type OpenPrimitives = {
+type OpenPrimitives = {
   decrypt: Decrypt
   /** Decodes text that has been checked; if absent, the library does. */
   decodeBase64url?: Decode

@@ -1,4 +1,4 @@
-export type LocalChainErrorCode =
+type LocalChainErrorCode =
   | 'anvil_failed'
   | 'anvil_missing'
   | 'data_dir_in_use'

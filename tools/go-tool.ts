@@ -7,7 +7,7 @@ import { cacheFolder } from '#scripts/cache-folder.ts'
 
 const run = promisify(execFile)
 
-export type GoTool = {
+type GoTool = {
   module: string
   version: string
   /** The command's folder in the module; its last part is the name of the binary. */

@@ -15,7 +15,7 @@ export const LANGUAGES = {
   ar: { name: 'العربية', texts: ar, dir: 'rtl' },
 } as const
 
-export type Language = keyof typeof LANGUAGES
+type Language = keyof typeof LANGUAGES
 
 const KEPT = 'document-registry.language'
 let language: Language = 'en'

@@ -29,7 +29,7 @@ export type DocumentSubject = Given & {
   carried?: string[]
 }
 
-export type ExcerptSubject = Given & { presentation: Presentation }
+type ExcerptSubject = Given & { presentation: Presentation }
 
 export function isExcerpt(subject: Subject): subject is ExcerptSubject {
   return 'presentation' in subject

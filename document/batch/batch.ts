@@ -12,7 +12,7 @@ import {
   encodeManifest,
   MAX_BATCH_SIZE,
 } from './manifest.ts'
-import { createRows, pause, type Rows, sortRowsInTurns } from './rows.ts'
+import { createRows, pause, type Rows, sortRows } from './rows.ts'
 import { buildTree, createTreeHasher, LEAVES_A_TURN, NODE, proofOf } from './tree.ts'
 
 /** Documents that one Merkle root anchors together. Its manifest is enough to make it again. */
@@ -133,10 +133,10 @@ function assertAscending(leaves: Rows): void {
 
 async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table): Promise<Batch> {
   const size = rows.length
-  const order = await sortRowsInTurns(leaves)
+  const order = await sortRows(leaves)
   const placeOf = new Uint32Array(size)
   for (let place = 0; place < size; place++) placeOf[order[place] as number] = place
-  const byHash = await sortRowsInTurns(rows)
+  const byHash = await sortRows(rows)
   assertNoneTwice(byHash, rows)
 
   const tree = await buildTree(size, (place, out) => leaves.copyTo(order[place] as number, out))

@@ -16,7 +16,7 @@ const MAX_BYTES = 1_048_576
  * The root block of a manifest: registry, issuer and size of a batch, and the sha-256 of every
  * chunk.
  */
-export type Manifest = v.InferOutput<typeof schema>
+type Manifest = v.InferOutput<typeof schema>
 
 export const size = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_BATCH_SIZE))
 

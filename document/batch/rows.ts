@@ -55,36 +55,18 @@ const PLACED_A_STEP = 32_768
 /** Lets everything else that waits have its turn. */
 export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
 
-/** @returns The indices of the rows, by ascending row. */
-export function sortRows(rows: Rows): Uint32Array {
-  const sorting = sortInSteps(rows)
-  for (;;) {
-    const { done, value } = sorting.next()
-    if (done) return value
-  }
-}
-
-/** The same, and lets everything else have its turn meanwhile. */
-export async function sortRowsInTurns(rows: Rows): Promise<Uint32Array> {
-  const sorting = sortInSteps(rows)
-  for (;;) {
-    const { done, value } = sorting.next()
-    if (done) return value
-    await pause()
-  }
-}
-
-function sortInSteps({ length, compare }: Rows): Generator<void, Uint32Array> {
+/** @returns The indices of the rows, by ascending row. Lets everything else have its turn. */
+export function sortRows({ length, compare }: Rows): Promise<Uint32Array> {
   const order = new Uint32Array(length)
   for (let i = 0; i < length; i++) order[i] = i
   return mergeSort(order, compare)
 }
 
 /** As `items.sort(compare)`, which takes four times the memory, in steps. */
-function* mergeSort(
+async function mergeSort(
   items: Uint32Array<ArrayBuffer>,
   compare: (a: number, b: number) => number,
-): Generator<void, Uint32Array> {
+): Promise<Uint32Array> {
   let placed = 0
   let [from, to] = [items, new Uint32Array(items.length)]
   for (let run = 1; run < items.length; run *= 2) {
@@ -97,7 +79,7 @@ function* mergeSort(
           right === end ||
           (left < middle && compare(from[left] as number, from[right] as number) <= 0)
         to[at] = from[takeLeft ? left++ : right++] as number
-        if (++placed % PLACED_A_STEP === 0) yield
+        if (++placed % PLACED_A_STEP === 0) await pause()
       }
     }
     ;[from, to] = [to, from]

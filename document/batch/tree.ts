@@ -13,7 +13,7 @@ const NODES_A_TURN = 1024
  * The two hashes of a StandardMerkleTree of OpenZeppelin over `(bytes32 documentHash, uint40
  * validUntil)`.
  */
-export type TreeHasher = {
+type TreeHasher = {
   /** Hashed twice, so that no inner node can be taken for a leaf. */
   leaf(entry: Uint8Array, out: Uint8Array): void
   parent(a: Uint8Array, b: Uint8Array, out: Uint8Array): void
@@ -49,7 +49,7 @@ export function createTreeHasher(): TreeHasher {
  * Writes a node of a tree, by its number, to `out`: 0 is the root, the children of node `i` are `2i
  * + 1` and `2i + 2`.
  */
-export type Tree = (node: number, out: Uint8Array) => void
+type Tree = (node: number, out: Uint8Array) => void
 
 /**
  * Builds the tree of some leaves. Leaf `k` of `n` is node `2n - 2 - k`.

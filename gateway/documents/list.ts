@@ -24,7 +24,7 @@ const OPENED_A_TURN = 8
 const MAX_INDEX_PAGES = 4
 
 /** What to list; days since 1970-01-01, inclusive. */
-export type ListQuery = {
+type ListQuery = {
   /** Whose documents; `null` for those of all tenants. */
   tenant: string | null
   subjectId?: string | undefined

@@ -11,7 +11,7 @@ import type { PayloadStore } from '#promise/ports.ts'
 import type { DocumentKey } from '#verifier/ports.ts'
 
 /** A document that the gateway opened with the issuer secret. */
-export type OpenedDocument = {
+type OpenedDocument = {
   status: 'opened'
   publicId: string
   document: Document

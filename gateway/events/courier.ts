@@ -31,12 +31,12 @@ export type SendMessage = (
 ) => Promise<Attempt>
 
 /** How often an attempt came to this. */
-export type CountAttempt = (outcome: 'delivered' | 'failed' | 'given_up') => void
+type CountAttempt = (outcome: 'delivered' | 'failed' | 'given_up') => void
 
 /** Webhooks whose turn it is, by whether their receiver is slow, and those that wait for a turn. */
-export type ShowTurns = (turns: { quick: number; slow: number; waiting: number }) => void
+type ShowTurns = (turns: { quick: number; slow: number; waiting: number }) => void
 
-export type CourierDeps = {
+type CourierDeps = {
   deliveries: Deliveries
   secrets: WebhookSecrets
   send: SendMessage

@@ -49,7 +49,7 @@ export type TurnResult = {
 }
 
 /** What a receiver that accepts something is sent sooner. */
-export type Release = {
+type Release = {
   /**
    * Since when it has failed: what has failed first since then is due, once; it may be the fault of
    * the receiver. `null` = it did not.
@@ -80,7 +80,7 @@ export type Deliveries = {
   backlog(): Promise<Backlog>
 }
 
-export type Backlog = {
+type Backlog = {
   /** Events that enabled webhooks have still to be sent, matching their types or not. */
   events: number
   /** Enabled webhooks whose last attempt failed. */

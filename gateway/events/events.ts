@@ -51,7 +51,7 @@ export type DocumentEvent = {
 }
 
 /** The place of an event in the log: `evt_<milliseconds>_<number>`. */
-export type EventId = `evt_${number}_${number}`
+type EventId = `evt_${number}_${number}`
 
 /** The parts of an {@link EventId}: a restored backup may number events again, at a later time. */
 export type EventPlace = { time: number; number: number }

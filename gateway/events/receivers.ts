@@ -111,7 +111,7 @@ export function createReceivers() {
 const isLong = ({ tookMs }: Attempted) => tookMs > SLOW_MS
 
 /** A turn under way. */
-export type Turns = ReadonlyMap<WebhookId, { tenant: string | null; began: number }>
+type Turns = ReadonlyMap<WebhookId, { tenant: string | null; began: number }>
 
 /**
  * Quick receivers come before slow ones, then the tenant with the fewest turns, then who has waited

@@ -16,7 +16,7 @@ export type SecretSource = {
  * `gone` = the receiver answered 410; `behind` = it was so far behind that events were deleted
  * which it had still to be sent.
  */
-export type DisabledReason = 'request' | 'failing' | 'gone' | 'behind'
+type DisabledReason = 'request' | 'failing' | 'gone' | 'behind'
 
 /** A receiver of events. Times are in milliseconds of the Unix epoch. */
 export type Webhook = {
@@ -39,7 +39,7 @@ export type Webhook = {
 export type WebhookId = `wh_${string}`
 
 /** What a client may change, and a rotation of secrets. */
-export type WebhookChange = Partial<
+type WebhookChange = Partial<
   Pick<Webhook, 'url' | 'types' | 'secrets' | 'disabledReason' | 'failingSince'>
 >
 

@@ -1,4 +1,4 @@
-export type KeyErrorCode =
+type KeyErrorCode =
   /** There is no key with this id. */
   | 'unknown_key'
   /** Another key has taken its place already. */

@@ -11,7 +11,7 @@ const USE_INTERVAL_MS = 60_000
 /** How long uses gather, so that many keys are written together; milliseconds. */
 const GATHER_MS = 1_000
 
-export type KeyCache = {
+type KeyCache = {
   find: FindKey
   /** Reads the keys again if they have changed. Never rejects. */
   refresh(): Promise<void>

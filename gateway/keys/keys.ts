@@ -11,7 +11,7 @@ const MAX_KEYS = 10_000
 export type MadeKey = { key: ApiKey; secret: string }
 
 /** A key with the one that it replaces, as that is now. */
-export type RotatedKey = MadeKey & { old: ApiKey }
+type RotatedKey = MadeKey & { old: ApiKey }
 
 /** The administration of API keys. */
 export type Keys = {

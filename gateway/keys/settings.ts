@@ -6,11 +6,11 @@ import type { ApiKey } from './ports.ts'
 const MAX_LABEL = 100
 const MAX_CATEGORIES = 100
 /** Requests per second. */
-export const MAX_RATE_LIMIT = 100_000
+const MAX_RATE_LIMIT = 100_000
 /** Thirty days. */
-export const MAX_OVERLAP_SECONDS = 30 * 86_400
+const MAX_OVERLAP_SECONDS = 30 * 86_400
 /** A day. */
-export const OVERLAP_SECONDS = 86_400
+const OVERLAP_SECONDS = 86_400
 export const DEFAULT_TENANT = 'default'
 
 const isDistinct = (list: readonly string[]) => new Set(list).size === list.length

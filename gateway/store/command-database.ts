@@ -31,7 +31,7 @@ export type DatabaseAdapter = {
   examine(fingerprints: readonly Hex[] | undefined): Promise<Health[]>
 }
 
-export type OpenKeyStore = {
+type OpenKeyStore = {
   store: KeyStore
   /** @returns Whether it has ever had a key. */
   hadKeys(): Promise<boolean>

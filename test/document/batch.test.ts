@@ -10,7 +10,7 @@ import {
   provesRoot,
 } from '#document/batch/block.ts'
 import type { BatchEntry } from '#document/batch/entry.ts'
-import { createRows, sortRows, sortRowsInTurns } from '#document/batch/rows.ts'
+import { createRows, sortRows } from '#document/batch/rows.ts'
 import { isProofLength } from '#document/batch/tree.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
@@ -160,6 +160,5 @@ test('behavior: compares rows with the same beginning to the end', async () => {
   const keys = [3, 1, 2, 1].map((last) => Uint8Array.of(0, 0, 0, 0, last))
   const rows = createRows(5)
   for (const key of keys) rows.push(key)
-  expect([...sortRows(rows)]).toEqual([1, 3, 2, 0])
-  expect([...(await sortRowsInTurns(rows))]).toEqual([1, 3, 2, 0])
+  expect([...(await sortRows(rows))]).toEqual([1, 3, 2, 0])
 })

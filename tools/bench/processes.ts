@@ -25,7 +25,7 @@ export function usageOf(pid: number | undefined): Usage | undefined {
 }
 
 /** A Node process that runs one of this project's scripts. */
-export type Running = {
+type Running = {
   pid: number
   /** Stops it with a signal, and waits. */
   stop(): Promise<void>

@@ -11,7 +11,7 @@ import { type BenchChain, startClockedChain, startInstantChain } from './chain.t
 import { usageOf } from './processes.ts'
 import { signIssues } from './sign-issues.ts'
 
-export type RawOptions = {
+type RawOptions = {
   dataDir: string
   /** Seconds; 0 = the local chain. */
   blockTime: number

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 export type Way = 'grouped' | 'batches'
 
 /** What one document costs, as it was measured. */
-export type Figures = {
+type Figures = {
   /** Gas of one document in a group or batch of this many. */
   gas: Record<Way, (documents: number) => number>
   /** Processor time of a gateway, in microseconds. */

@@ -1,5 +1,5 @@
 /** A year, simulated hour by hour. */
-export type Year = {
+type Year = {
   /** Documents a second in the busiest hour, as they come in. */
   busiest: number
   /** The longest time from the request to the chain, in hours; `undefined` when a queue is left. */

@@ -5,7 +5,7 @@ import solc from 'solc'
 
 const root = join(import.meta.dirname, '../..')
 
-export interface Output {
+interface Output {
   readonly errors?: readonly { readonly severity: string }[]
   readonly sources?: Readonly<Record<string, { readonly ast: unknown }>>
   readonly contracts?: Readonly<

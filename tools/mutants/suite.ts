@@ -79,8 +79,6 @@ export async function build(folder: string): Promise<void> {
   await hre.tasks.getTask('build').run({ quiet: true })
 }
 
-export type TestSuite = Awaited<ReturnType<typeof openSuite>>
-
 /** @param built The folder of {@link build}; it is not modified. */
 export async function openSuite(built: string, folder: string) {
   rmSync(folder, { recursive: true, force: true })

@@ -15,7 +15,7 @@ import {
 import type { IdentityRead, IdentitySource } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
-export type IdentityOptions = {
+type IdentityOptions = {
   /** Absent = the domain is not checked. */
   identity?: IdentitySource | undefined
   /** A link to another domain fails. */
@@ -24,7 +24,7 @@ export type IdentityOptions = {
 }
 
 /** The issuer of a document in the registry. */
-export type Issuing = {
+type Issuing = {
   account: { account: string }
   issuer: { id: number; uri: string }
 }

@@ -264,7 +264,7 @@ type Signer = Pick<RegistryAccount, 'account' | 'distrustedFrom'>
 export type IssuerCounts = Pick<RegistryIssuer, 'documentCount' | 'batchCount' | 'accountCount'>
 
 /** Reads the registry's state of an issuer at one block. */
-export type IssuerReader = {
+type IssuerReader = {
   counts: IssuerCounts
   record(documentHash: Hex): RegistryRecord
   /** The size takes the place of the expiry. */

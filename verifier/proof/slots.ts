@@ -42,7 +42,7 @@ const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, PROPOSAL, NAME, URI] = [
 type Word = bigint
 
 /** Returns the value of a slot. */
-export type ReadSlot = (slot: Hex) => Uint8Array
+type ReadSlot = (slot: Hex) => Uint8Array
 
 /** The statement of a proof about a document, without the block. */
 type Proven = Pick<ChainReading, 'status' | 'record' | 'account' | 'revoker' | 'issuer'>
@@ -332,7 +332,7 @@ export function trieKeyOf(slot: Hex): Uint8Array {
   return keccak_256(fromHex(slot))
 }
 
-export function toSlot(word: Word): Hex {
+function toSlot(word: Word): Hex {
   return `0x${BigInt.asUintN(256, word).toString(16).padStart(64, '0')}`
 }
 

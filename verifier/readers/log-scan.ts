@@ -22,10 +22,10 @@ const TOO_LONG_PART = 8
 const MAX_UNANSWERED = 3
 
 /** `eth_getLogs` without its range of blocks. */
-export type LogFilter = { address: string } & Record<string, unknown>
+type LogFilter = { address: string } & Record<string, unknown>
 
 /** The logs of some blocks, unchecked. */
-export type ScannedLogs = {
+type ScannedLogs = {
   /** The first block. */
   from: number
   /** The last block. */

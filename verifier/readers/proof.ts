@@ -133,7 +133,7 @@ function isOvertaken(error: unknown, { block }: AtBlock): boolean {
  * @returns The result of `eth_getProof`, unchecked.
  * @throws {ChainError} `proof_unavailable`, `proof_invalid`, `state_unavailable`, `rpc_unreachable`
  */
-export async function fetchSlots(
+async function fetchSlots(
   request: Request,
   address: Hex,
   slots: readonly Hex[],

@@ -22,7 +22,7 @@ const TOO_LARGE = 413
 /** Words of nodes for too many slots, or for too long an answer. */
 const LIMIT = /too many|too large|limit|exceed|maximum/i
 
-export type SlotProverOptions = ReadOptions & {
+type SlotProverOptions = ReadOptions & {
   request: Request
   /** Of the contract. */
   address: Hex

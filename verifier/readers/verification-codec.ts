@@ -74,7 +74,7 @@ export function toWord(value: number): Hex {
 }
 
 /** A reading, and the chain id that it claims. */
-export type Verification = { chainId: number; reading: ChainReading }
+type Verification = { chainId: number; reading: ChainReading }
 
 /**
  * @param data The result of the call.

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** The driver's options of a connection. */
-export type ConnectionOptions = pg.ClientConfig
+type ConnectionOptions = pg.ClientConfig
 
 /** How long a connection may take to open. */
 const CONNECT_TIMEOUT_MS = 5_000

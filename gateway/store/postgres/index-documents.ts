@@ -17,7 +17,7 @@ export const COLUMNS = `id, document_hash, batch_block, status, CASE WHEN batch 
 export const NOW = 'floor(extract(epoch FROM now()))::bigint'
 
 /** A document for the index. */
-export type NewEntry = {
+type NewEntry = {
   documentHash: Hex
   entry: IndexEntry
   /** `null` while it is pending. */

@@ -17,7 +17,7 @@ const MAX_REMEMBERED = 100_000
 /** A notification may be lost. */
 const POLL_INTERVAL_MS = 1_000
 
-export type KnownErasures = {
+type KnownErasures = {
   /**
    * Whether a block was erased, by any gateway. While the database is away it is known of those
    * that are not finished, and of those seen lately; of the others it rejects.

@@ -15,7 +15,7 @@ import { INTENT_COLUMNS, IS_KEY, intentOf, KEYS, keysOf } from './outbox/rows.ts
 export type PostgresOutbox = Requests & OutboxPorts
 
 /** What ties an outbox to accounts. */
-export type OutboxOptions = {
+type OutboxOptions = {
   /** Whose intents and plans it has; absent = all. */
   account?: Hex
   /** The account that new intents get, while its lease lasts. */

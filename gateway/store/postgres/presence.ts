@@ -22,7 +22,7 @@ export type Presence = {
 }
 
 /** Also learns from all other statements that the database is back. */
-export type PresenceWatch = Presence & { answered(): void }
+type PresenceWatch = Presence & { answered(): void }
 
 /** A database that hangs must not make every request wait. */
 export function createPresence(): PresenceWatch {

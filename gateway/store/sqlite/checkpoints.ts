@@ -10,7 +10,7 @@ import type { Holds } from './holds.ts'
 const CHECKPOINT_PAGES = 8_192
 
 /** Decides when to make a checkpoint. */
-export type Checkpoints = {
+type Checkpoints = {
   /** Starts a checkpoint if the log is long enough. */
   startIfDue(): void
   /** Writes all of the log into the file, and cuts the log to nothing. Rejects when it cannot. */

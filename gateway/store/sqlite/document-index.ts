@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { DocumentIndex, IndexEntry, KeptStatus } from '#promise/document-index.ts'
+import type { DocumentIndex, IndexEntry } from '#promise/document-index.ts'
 import { bytesOf } from '../columns.ts'
 import { CREATED_AT } from '../created-days.ts'
 import { documentOf, ownedOf } from '../rows.ts'
@@ -12,17 +12,16 @@ import { isDocument } from './schema.ts'
 import { createMergeKeys, KEY_KINDS } from './sorted-keys.ts'
 
 /** A document for the index. */
-export type NewEntry = {
+type NewEntry = {
   documentHash: Hex
   entry: IndexEntry
   /** `null` while it is pending. */
   blockNumber: number | null
-  status?: KeptStatus | null
   /** The id of its batch, which knows the block. */
   batch?: number | null
 }
 
-export type SqliteDocumentIndex = DocumentIndex & {
+type SqliteDocumentIndex = DocumentIndex & {
   /**
    * Adds a document, unless the index has it already: then one of an unknown tenant gets this one,
    * since nobody else's request leads to its hash. For use within a write. What the outbox does to
@@ -81,12 +80,12 @@ export function createInsertDocument({
   const mergeKeys = createMergeDocumentKeys(sqlite)
 
   function insertNew(document: NewEntry): void {
-    const { documentHash, entry, blockNumber, status = null, batch = null } = document
+    const { documentHash, entry, blockNumber, batch = null } = document
     const { issuedOn, validUntil, subject, category, tenant, batchBlock } = entry
     const { lastInsertRowid } = addRow.run(
       fromHex(documentHash),
       bytesOf(batchBlock),
-      ...[blockNumber, KEPT_STATUSES.indexOf(status), issuedOn, validUntil],
+      ...[blockNumber, KEPT_STATUSES.indexOf(null), issuedOn, validUntil],
       ...[subject, category, tenant, batch],
     )
     mergeKeys(lastInsertRowid)

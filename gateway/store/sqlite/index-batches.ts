@@ -35,7 +35,7 @@ export function inBatchWith(status: ListedStatus): string {
 }
 
 /** Conditions that each find the documents of one batch. */
-export type BatchDrives = {
+type BatchDrives = {
   drives: { sql: string; values: number[] }[]
   /** Below this are documents of batches that were left out; 0 = of none. */
   reached: number

@@ -5,7 +5,7 @@ import { DataDirError, movedError } from './data-dir-error.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 /** An open file with this version's schema, and the lock that keeps other processes out. */
-export type OpenFile = { sqlite: DatabaseSync; lock: DatabaseSync }
+type OpenFile = { sqlite: DatabaseSync; lock: DatabaseSync }
 
 /** See `openDatabase`. */
 export function openFile(path: string): OpenFile {

@@ -9,7 +9,7 @@ import { placeOf, type Setting, table } from '../report.ts'
 import type { Memory } from './preload.ts'
 
 /** A gateway's memory after this number of documents. Bytes. */
-export type MemoryRow = Memory & {
+type MemoryRow = Memory & {
   documents: number
   failures: number
   perSecond: number
