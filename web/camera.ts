@@ -30,17 +30,17 @@ export async function watchCamera(
     for (const track of stream.getTracks()) track.stop()
     video.srcObject = null
   }
-  const look = async () => {
+  const scan = async () => {
     if (!video.isConnected) stop()
     if (!running) return
     const text = video.readyState >= 2 ? await readQr(video) : undefined
     if (running && text !== undefined) found(text)
-    setTimeout(look, PAUSE)
+    setTimeout(scan, PAUSE)
   }
   await video.play().catch((error) => {
     stop()
     throw error
   })
-  look()
+  scan()
   return stop
 }

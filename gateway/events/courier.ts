@@ -62,7 +62,7 @@ export function startCourier(deps: CourierDeps): () => Promise<void> {
   const { signal } = stop
   const receivers = createReceivers()
   const turns = new Map<WebhookId, { tenant: string | null; began: number; done: Promise<void> }>()
-  /** As of the last look. */
+  /** As of the last poll. */
   let due: DueWebhook[] = []
 
   /** Begins the turns that have a place. */
@@ -91,7 +91,7 @@ export function startCourier(deps: CourierDeps): () => Promise<void> {
     }
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     due = await deliveries.due(clock.now())
     begin()
     const slow = [...turns.keys()].filter(receivers.isSlow).length
@@ -101,7 +101,7 @@ export function startCourier(deps: CourierDeps): () => Promise<void> {
 
   async function run(): Promise<void> {
     while (await sleep(POLL_INTERVAL_MS, true, { signal }).catch(() => false))
-      await look().catch((error) => log.warn('webhooks_unread', { error: String(error) }))
+      await poll().catch((error) => log.warn('webhooks_unread', { error: String(error) }))
   }
 
   const running = run()

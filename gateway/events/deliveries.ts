@@ -2,7 +2,7 @@ import type { Hex } from '#document/hex.ts'
 import type { DocumentEvent } from './events.ts'
 import type { Webhook, WebhookId } from './webhook.ts'
 
-/** Maximum events to look at for one turn, whether they concern the webhook or not. */
+/** Maximum events that one turn scans, whether they concern the webhook or not. */
 export const MAX_SCANNED = 1_000
 /** Deliveries of one webhook that may wait; later events stay in the log until one is delivered. */
 export const MAX_WAITING = 1_000

@@ -14,7 +14,7 @@ const GATHER_MS = 1_000
 type KeyCache = {
   find: FindKey
   /** Reads the keys again if they have changed. Never rejects. */
-  refresh(): Promise<void>
+  poll(): Promise<void>
 }
 
 /**
@@ -32,18 +32,17 @@ export function createKeyCache(
 ): KeyCache {
   let byDigest = new Map<string, ApiKey>()
   let version = Number.NaN
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let polledAt = Number.NEGATIVE_INFINITY
   let reportedAt = Number.NEGATIVE_INFINITY
   const load = coalesce(async () => {
-    lookedAt = performance.now()
-    // Before the keys: a change between the two is seen at the next look.
+    polledAt = performance.now()
+    // Before the keys: a change between the two is seen by the next poll.
     const current = await store.version()
     if (current === version) return
     byDigest = new Map((await store.list()).map((key) => [key.digest, key]))
     version = current
   })
 
-  /** All requests of a second wait for the same look. */
   function report(error: unknown): void {
     if (performance.now() - reportedAt < REPORT_INTERVAL_MS) return
     reportedAt = performance.now()
@@ -53,7 +52,7 @@ export function createKeyCache(
   return {
     async find(secret) {
       const digest = digestOf(secret)
-      const isStale = performance.now() - lookedAt > MAX_AGE_MS
+      const isStale = performance.now() - polledAt > MAX_AGE_MS
       if (isStale && byDigest.has(digest)) await load().catch(report)
       // An unknown key may be new.
       if (!byDigest.has(digest)) await load()
@@ -62,7 +61,7 @@ export function createKeyCache(
       used(found)
       return found
     },
-    refresh: () => load().catch(report),
+    poll: () => load().catch(report),
   }
 }
 

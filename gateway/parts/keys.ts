@@ -25,7 +25,7 @@ export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): P
   const cache = createKeyCache(store, uses.note, (error) =>
     log.error('keys_unreadable', { error: String(error) }),
   )
-  const keys = createKeys(store, cache.refresh)
+  const keys = createKeys(store, cache.poll)
   if (apiKey !== undefined)
     await keys.adopt(FROM_ENVIRONMENT, apiKey, { scopes: [...SCOPES], tenant: DEFAULT_TENANT })
   return {

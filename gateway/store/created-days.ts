@@ -21,7 +21,7 @@ const IN_INDEX = 'created_at IS NOT NULL'
 
 /**
  * Lists are in the order of ids, which mostly is that of time: a reindex and several gateways mix
- * them. So a page looks only at ids between the lowest and the highest of these days. The index
+ * them. So a page scans only ids between the lowest and the highest of these days. The index
  * tells both of one day at once, and here it is asked day by day.
  *
  * @param from A placeholder: days since 1970-01-01, inclusive.

@@ -78,7 +78,7 @@ async function rangeOf(query: Query, wanted: IndexQuery): Promise<Range> {
   return { before: Math.min(before, Number(ids?.high) + 1), low: Number(ids?.low) }
 }
 
-/** Looks through the rows of one driving condition, which an index serves in the order of ids. */
+/** Scans the rows of one driving condition, which an index serves in the order of ids. */
 async function scan(
   query: Query,
   drive: Condition,

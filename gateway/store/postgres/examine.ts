@@ -19,7 +19,7 @@ const ok = (message: string): Health => ({ outcome: 'ok', message })
 const warn = (message: string, advice: string): Health => ({ outcome: 'warn', message, advice })
 const fail = (message: string, advice: string): Health => ({ outcome: 'fail', message, advice })
 
-/** Looks at a PostgreSQL database; see `DatabaseAdapter`. */
+/** Examines a PostgreSQL database; see `DatabaseAdapter`. */
 export async function examinePostgres(
   url: string,
   fingerprints: readonly Hex[] | undefined,

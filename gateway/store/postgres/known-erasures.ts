@@ -53,15 +53,15 @@ export async function openKnownErasures(
     },
   })
 
-  async function refresh(): Promise<void> {
+  async function poll(): Promise<void> {
     const rows = await note(query('SELECT hash FROM erasure WHERE erased_at IS NULL'))
     for (const hash of unfinished) recent.add(hash, true)
     unfinished = new Set(rows.map(({ hash }) => hexOf(hash)))
   }
 
-  async function poll(): Promise<void> {
+  async function pollUntilClosed(): Promise<void> {
     while (await sleep(POLL_INTERVAL_MS, true, { signal, ref: false }).catch(() => false))
-      await refresh().catch((error) => log.debug('erasures_unread', { error: String(error) }))
+      await poll().catch((error) => log.debug('erasures_unread', { error: String(error) }))
   }
 
   // Before the first read, which has those of before.
@@ -69,12 +69,12 @@ export async function openKnownErasures(
     if (hash !== undefined) recent.add(hash, true)
   })
   try {
-    await refresh()
+    await poll()
   } catch (error) {
     end()
     throw error
   }
-  const polling = poll()
+  const polling = pollUntilClosed()
 
   return {
     async isErased(hash) {

@@ -70,7 +70,7 @@ export async function serverProblem(query: Query): Promise<string | undefined> {
 }
 
 /**
- * Looks at the schema, and changes nothing.
+ * Reads the version of the schema, and changes nothing.
  *
  * @returns Its version, 0 in an empty database, and that of this service.
  */

@@ -41,7 +41,7 @@ export function createIndexReader(
     return { before: Math.min(before, Number(high) + 1), low: Number(low) }
   }
 
-  /** Looks through the rows of one driving condition, which an index serves in the order of ids. */
+  /** Scans the rows of one driving condition, which an index serves in the order of ids. */
   function scan(drive: Drive, filters: readonly Condition[], range: Range, limit: number): Scan {
     const { before } = range
     const { from = 'document', order = 'id DESC' } = drive
@@ -49,8 +49,8 @@ export function createIndexReader(
       SELECT min(id) AS low, count(*) AS scanned FROM (
         SELECT id FROM ${from} WHERE ${drive.sql} AND id < ? AND id >= ?
         ORDER BY ${order} LIMIT ${MAX_SCANNED_DOCUMENTS})`)
-    const looked = bounds.get(...drive.values, before, range.low)
-    const { low, scanned } = looked as { low: number; scanned: number }
+    const bound = bounds.get(...drive.values, before, range.low)
+    const { low, scanned } = bound as { low: number; scanned: number }
     if (scanned === 0) return { rows: [], reached: 0 }
     const conditions = [drive, ...filters]
     const rows = prepare(`

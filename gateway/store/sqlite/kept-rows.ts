@@ -74,7 +74,7 @@ export function openSqliteKeptRows(dataDir: string): KeptRows {
 const noDatabase = (dataDir: string) =>
   new DataDirError('other_version', `${dataDir} has no database of this version`, '')
 
-/** Looks at the database in a data folder; see `DatabaseAdapter`. */
+/** Examines the database in a data folder; see `DatabaseAdapter`. */
 export function examineSqlite(dataDir: string, fingerprints: readonly Hex[] | undefined): Health[] {
   const path = join(dataDir, DATABASE_FILE)
   if (!existsSync(path)) return [{ outcome: 'ok', message: 'there is none yet' }]

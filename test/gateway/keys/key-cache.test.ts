@@ -35,14 +35,14 @@ function openCache() {
       return store.list()
     },
   }
-  const { find, refresh } = createKeyCache(
+  const { find, poll } = createKeyCache(
     reader,
     ({ id }) => seen.used.push(id),
     (error) => seen.errors.push(error),
   )
   return {
     find,
-    refresh,
+    poll,
     seen,
     fail(error: Error | undefined) {
       failure = error
@@ -90,12 +90,12 @@ test('behavior: sees what another process revoked or changed, after a second', a
   expect(await find(changed.secret)).toMatchObject({ scopes: ['documents:read'] })
 })
 
-test('behavior: sees every change at once after a refresh', async () => {
+test('behavior: sees every change at once after a poll', async () => {
   const { key, secret } = await elsewhere.create(SETTINGS)
-  const { find, refresh } = openCache()
+  const { find, poll } = openCache()
   await find(secret)
   await elsewhere.revoke(key.id)
-  await refresh()
+  await poll()
   expect(await find(secret)).toBeUndefined()
 })
 
