@@ -72,9 +72,9 @@ export type CommandDatabase = Pick<DatabaseStores, 'isErased' | 'embedded' | 'hi
   /**
    * Begins to rebuild the index. Gateways may run; another rebuild may not.
    *
-   * @param tenant The blind index of whom documents get whose tenant is unknown.
+   * @param blindTenant The blind index that documents of an unknown tenant get.
    */
-  rebuildIndex(tenant: bigint | null): Promise<IndexRebuild>
+  rebuildIndex(blindTenant: bigint | null): Promise<IndexRebuild>
   /**
    * Claims an empty database, which no gateway uses until `filled`, or one that an earlier run
    * left unfinished.

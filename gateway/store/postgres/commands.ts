@@ -51,9 +51,9 @@ export async function openPostgresCommands(
     mergeErasures: (list) => createPostgresErasures(database, list).mergeList(),
     addBatch: createRestoreBatch(database),
     claimAccount: (accounts) => claimAccount(database, { leases, held }, accounts),
-    async rebuildIndex(tenant) {
+    async rebuildIndex(blindTenant) {
       const lease = await take([REBUILD], () => busy('another `npm run reindex` is at work'))
-      return createIndexRebuild(fenced(database, lease), tenant)
+      return createIndexRebuild(fenced(database, lease), blindTenant)
     },
     async claimEmpty(command) {
       const mark = `${UNFINISHED}${command}`

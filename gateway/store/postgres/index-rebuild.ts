@@ -19,11 +19,11 @@ type Seen = { status: number; block: number | null }
  * erases, so that no change of theirs falls between an old row and its new one.
  *
  * @param database Fenced by the lease of the command.
- * @param tenant The blind index of whom documents get whose tenant is unknown.
+ * @param blindTenant The blind index that documents of an unknown tenant get.
  */
 export async function createIndexRebuild(
   database: Postgres,
-  tenant: bigint | null,
+  blindTenant: bigint | null,
 ): Promise<IndexRebuild> {
   const { query, transaction } = database
   const lastOld = await newestRow(database)
@@ -64,7 +64,7 @@ export async function createIndexRebuild(
     replace: (documents) =>
       transaction(async (within) => {
         await alone(within)
-        await replaceRows(within, documents, { seen, tenant })
+        await replaceRows(within, documents, { seen, blindTenant })
         await linkSuccessors(within, documents)
       }),
     async ownBatches(name) {
@@ -100,7 +100,7 @@ export async function createIndexRebuild(
         await insertDocuments(within, entries)
       }),
     async end() {
-      while ((await moveKept(database, lastOld, tenant)) > 0) {}
+      while ((await moveKept(database, lastOld, blindTenant)) > 0) {}
       let dropped = 0
       for (let count = 1; count > 0; dropped += count) count = await dropOld(database, lastOld)
       await transaction(async (within) => {
@@ -136,7 +136,7 @@ function placeOf({ block_number, document_hash }: Row): HistoryPlace {
 async function replaceRows(
   query: Query,
   documents: readonly Rebuilt[],
-  { seen, tenant }: { seen: ReadonlyMap<Hex, Seen>; tenant: bigint | null },
+  { seen, blindTenant }: { seen: ReadonlyMap<Hex, Seen>; blindTenant: bigint | null },
 ): Promise<void> {
   const column = <T>(of: (document: Rebuilt) => T) => documents.map(of)
   const seenOf = ({ documentHash }: Rebuilt) => seen.get(documentHash)
@@ -185,7 +185,7 @@ async function replaceRows(
       column(({ entry }) => entry?.category ?? null),
       column((one) => seenOf(one)?.status ?? null),
       column((one) => seenOf(one)?.block ?? null),
-      tenant,
+      blindTenant,
       column(({ blockTime = null }) => blockTime),
     ],
   )
@@ -214,7 +214,7 @@ async function linkSuccessors(query: Query, documents: readonly Rebuilt[]): Prom
 function moveKept(
   { transaction }: Postgres,
   lastOld: number,
-  tenant: bigint | null,
+  blindTenant: bigint | null,
 ): Promise<number> {
   return transaction(async (query) => {
     await alone(query)
@@ -231,7 +231,7 @@ function moveKept(
        SELECT document_hash, batch_block, batch, block_number, status, issued_on, valid_until,
          subject, category, coalesce(tenant, $2), created_at
        FROM moved ORDER BY id RETURNING 1`,
-      [lastOld, tenant],
+      [lastOld, blindTenant],
     )
     return moved.length
   })

@@ -46,7 +46,7 @@ export async function openSqliteCommands(
         )
       return { account }
     },
-    rebuildIndex: async (tenant) => createIndexRebuild(database, tenant),
+    rebuildIndex: async (blindTenant) => createIndexRebuild(database, blindTenant),
     async claimEmpty(command) {
       const claimed = claimEmpty(database, dataDir, command)
       isFilling = true

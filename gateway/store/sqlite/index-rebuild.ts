@@ -9,8 +9,8 @@ import { KEY_KINDS, retireKeys } from './sorted-keys.ts'
 /** Documents in one write. */
 const CHUNK = 500
 
-/** @param tenant The blind index of whom documents get whose tenant is unknown. */
-export function createIndexRebuild(database: Database, tenant: bigint | null): IndexRebuild {
+/** @param blindTenant The blind index that documents of an unknown tenant get. */
+export function createIndexRebuild(database: Database, blindTenant: bigint | null): IndexRebuild {
   const { sqlite, write } = database
   const lastOld = Number(sqlite.prepare('SELECT max(id) AS id FROM document').get()?.id ?? 0)
   const selectAnchored = sqlite.prepare(`
@@ -20,7 +20,7 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
   const selectPending = sqlite.prepare(`
     SELECT document_hash AS documentHash, valid_until AS validUntil FROM intent
     WHERE kind = 'issue' AND root IS NULL AND block_number IS NULL ORDER BY id`)
-  const replace = createReplace(database, tenant)
+  const replace = createReplace(database, blindTenant)
   // Their batch is not among the documents of the history.
   const keepBatches = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
@@ -74,7 +74,7 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
       }),
     end: () =>
       write(() => {
-        keepBatches.run(lastOld, tenant)
+        keepBatches.run(lastOld, blindTenant)
         deleteBatches.run(lastOld)
         const { changes } = deleteOld.run(lastOld)
         retireKeys(sqlite, [KEY_KINDS.document, KEY_KINDS.subject], lastOld)
@@ -87,7 +87,7 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
 
 function createReplace(
   { sqlite }: Database,
-  tenant: bigint | null,
+  blindTenant: bigint | null,
 ): (document: Omit<Rebuilt, 'batch'> & { batch?: number | null }) => void {
   const insert = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
@@ -107,7 +107,7 @@ function createReplace(
     const hash = fromHex(documentHash)
     const { lastInsertRowid } = insert.run(
       ...[hash, blockNumber, KEPT_STATUSES.indexOf(status), entry?.issuedOn ?? null, validUntil],
-      ...[entry?.subject ?? null, entry?.category ?? null, tenant],
+      ...[entry?.subject ?? null, entry?.category ?? null, blindTenant],
       bytesOf(entry?.batchBlock),
       batch,
       blockTime,
