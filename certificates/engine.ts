@@ -140,7 +140,7 @@ function toPdf(compiler: Compiler, mainFilePath: string): Buffer {
     // Its message quotes the text, which is about somebody.
     throw new CertificateError(
       'unprintable',
-      'not possible as PDF/A-3a: a character that no font has, or a picture without alt',
+      'not possible as PDF/A-3a: no font has a character, or a picture has no alt text',
       cause,
     )
   }

@@ -53,7 +53,7 @@ async function begin(
     silence.end()
     if ('error' in outcome) return outcome
     const { status } = response
-    throw new CallError('not_understood', `no lines: HTTP ${status}`, { status })
+    throw new CallError('not_understood', `not NDJSON: HTTP ${status}`, { status })
   } catch (cause) {
     if (cause instanceof CallError) throw cause
     return { error: failed(cause), retryAfterMs: 0 }
@@ -76,7 +76,7 @@ async function* linesOf(
       text = lines.pop() ?? ''
       for (const line of lines) yield JSON.parse(line)
     }
-    if (text !== '') throw new Error('the last line is not whole')
+    if (text !== '') throw new Error('the last line is incomplete')
   } catch (cause) {
     throw failed(cause)
   } finally {

@@ -220,7 +220,7 @@ export function readDisclosures(claims: Claims, disclosures: readonly string[]):
     const found = listOf(claims, portable.digest(text))
     if (found === undefined) throw new FormatError('disclosure_unlisted', 'not one of these claims')
     const named = found === 'fields' ? fields : metadata
-    if (named.has(name)) throw new FormatError('disclosure_name_repeated', 'one name, two values')
+    if (named.has(name)) throw new FormatError('disclosure_name_repeated', 'a name has two values')
     named.set(name, value)
   }
   return parseDocumentPart({

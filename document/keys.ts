@@ -42,7 +42,7 @@ const NO_SALT = new Uint8Array(0)
  * @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use.
  */
 export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
-  if (issuerSecret.length < 32) throw new TypeError('an issuer secret has at least 32 bytes')
+  if (issuerSecret.length < 32) throw new TypeError('an issuer secret must have at least 32 bytes')
   const derive = hkdf(issuerSecret, NO_SALT)
   return {
     document: derive(`${VERSION}/document-subkey`, 32),

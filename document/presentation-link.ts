@@ -28,7 +28,7 @@ export async function encodePresentationLink(
   presentation: Presentation,
 ): Promise<string | undefined> {
   if (presentation.sealed !== null || presentation.stateProof !== null)
-    throw new TypeError('a link has no sealed document and no state proof')
+    throw new TypeError('a link must not carry a sealed document or a state proof')
   const bytes = encodePresentation(presentation)
   if (bytes.length > MAX_INFLATED) return undefined
   const deflated = through(bytes, new CompressionStream('deflate-raw'))

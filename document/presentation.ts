@@ -206,10 +206,10 @@ export async function createPresentation(source: PresentationSource): Promise<Pr
   const { documentKey } = publicId
   const { documentHash, batch } = locate(publicId, source.batchBlock)
   if (toHex(sha256(sealed)) !== documentHash)
-    throw new FormatError('presentation_source', 'another sealed document')
+    throw new FormatError('presentation_source', 'the sealed document does not match')
   const document = await openDocument(sealed, documentKey)
   if (document.issuerId !== publicId.issuerId)
-    throw new FormatError('presentation_source', 'a document of another issuer')
+    throw new FormatError('presentation_source', 'the document is of another issuer')
   const { salt } = readSealedHeader(sealed)
   const disclosures = disclose(document, { documentKey, salt })
   const { registry, issuerId } = document
@@ -234,7 +234,7 @@ function locate(
 ): Pick<Presentation, 'documentHash' | 'batch'> {
   if (kind === 'single') return { documentHash: toHex(hash), batch: null }
   if (!batchBlock || !equalBytes(sha256(batchBlock), hash))
-    throw new FormatError('presentation_source', 'another batch block, or none')
+    throw new FormatError('presentation_source', 'the batch block does not match, or is missing')
   const block = decodeBatchBlock(batchBlock)
   const { documentHash, root, validUntil } = block
   const proof = encodeBase64url(block.proof)
@@ -249,7 +249,7 @@ function chosen({ fields, metadata }: Disclosures, choose: Choice): Presentation
     ...missing(metadata, choose.metadata).map((key) => `metadata.${key}`),
   ]
   if (bad.length > 0)
-    throw new FormatError('presentation_choice', 'the document has not these', {
+    throw new FormatError('presentation_choice', 'the document does not have these', {
       fields: bad.map((field) => ({
         field,
         message: 'is not in the document',

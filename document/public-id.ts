@@ -40,9 +40,9 @@ const checksumOf = (body: Uint8Array) => sha256(body).subarray(0, CHECKSUM_LENGT
 export function encodePublicId(publicId: PublicId): string {
   const { kind, issuerId, hash, documentKey } = publicId
   if (hash.length !== 32 || documentKey.length !== 16)
-    throw new TypeError('hash is 32 bytes, documentKey 16')
+    throw new TypeError('hash must have 32 bytes, and documentKey 16')
   if (!Number.isInteger(issuerId) || issuerId < 1 || issuerId > 0xffff_ffff)
-    throw new TypeError('issuerId is 1 to 4294967295')
+    throw new TypeError('issuerId must be from 1 to 4294967295')
   const body = concatBytes(Uint8Array.of(KINDS[kind]), uint32(issuerId), hash, documentKey)
   return encodeBase58(concatBytes(body, checksumOf(body)))
 }

@@ -167,7 +167,7 @@ export function decodeOpened(
 ): Document {
   const document = decodeDocument(plaintext)
   if (disclose(document, { documentKey, salt }, primitives).sd !== sd)
-    throw new FormatError('other_disclosures', 'sd is that of another document')
+    throw new FormatError('other_disclosures', 'sd does not match the document')
   return document
 }
 

@@ -185,7 +185,7 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
     signal,
   })
   const { record, stateProof } = reading
-  if (!stateProof) throw new TypeError('read without a proof')
+  if (!stateProof) throw new TypeError('the reading has no proof')
   const issued = record.anchoredBlock !== 0
   const chain = createChainReader(provider, registry)
   const [payload, read] = await Promise.all([

@@ -80,7 +80,7 @@ function checkDisclosed(
 function readDisclosed(sealed: Uint8Array, presentation: Presentation): Bound<DocumentPart> {
   const { sd } = readSealedHeader(sealed)
   if (sdOf(presentation.claims) !== sd)
-    throw new FormatError('other_disclosures', 'sd is that of other claims')
+    throw new FormatError('other_disclosures', 'sd does not match the claims')
   const claims = parseClaims(presentation.claims)
   const document = readDisclosures(claims, presentation.disclosures)
   const { registry, issuerId } = claims

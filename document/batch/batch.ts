@@ -97,7 +97,7 @@ export async function recountBatch(
   assertAscending(table.leaves)
   const batch = await assemble(manifest, table)
   if (batch.root !== manifest.root)
-    throw new FormatError('manifest_root', 'the chunks rebuild another root')
+    throw new FormatError('manifest_root', 'the root of the chunks does not match')
   return batch
 }
 

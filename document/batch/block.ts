@@ -61,11 +61,11 @@ export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
       schema,
       bytes.length <= MAX_BYTES ? fromCanonical(bytes) : undefined,
     )
-    if (!success) throw new FormatError('batch_malformed', 'bad members')
+    if (!success) throw new FormatError('batch_malformed', 'invalid members')
     const { v: _, proof: text, ...members } = output
     const proof = decodeBase64url(text)
     if (!isProofLength(proof.length / NODE, members.size))
-      throw new FormatError('batch_malformed', 'a proof of another length')
+      throw new FormatError('batch_malformed', 'a proof has the wrong length')
     return { ...members, proof }
   })
 }

@@ -18,9 +18,9 @@ export const ENTRY = HASH + VALID_UNTIL
  */
 export function encodeEntry(entry: BatchEntry): Uint8Array {
   const { documentHash, validUntil } = entry
-  if (documentHash.length !== HASH) throw new TypeError('documentHash is 32 bytes')
+  if (documentHash.length !== HASH) throw new TypeError('documentHash must have 32 bytes')
   if (!Number.isInteger(validUntil) || validUntil < 0 || validUntil > MAX_VALID_UNTIL)
-    throw new TypeError('validUntil is a number of seconds of 40 bits')
+    throw new TypeError('validUntil must be a number of seconds in 40 bits')
   const bytes = new Uint8Array(ENTRY)
   bytes.set(documentHash)
   // Not with a DataView: it would give each of these small arrays memory outside of the heap.

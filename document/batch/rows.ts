@@ -30,7 +30,7 @@ export function createRows(width: number): Rows {
       return length
     },
     push(row) {
-      if (row.length !== width) throw new TypeError(`a row is ${width} bytes`)
+      if (row.length !== width) throw new TypeError(`a row must have ${width} bytes`)
       if (length % ROWS_A_PART === 0) parts.push(new Uint8Array(ROWS_A_PART * width))
       partOf(length).set(row, offsetOf(length))
       length++

@@ -193,14 +193,14 @@ export function verifyCompleteness(input: unknown, options: CompletenessOptions)
   const proof = readInput(input)
   try {
     if (proof.registry !== options.registry)
-      throw new ChainError('other_registry', `a proof of ${proof.registry}`)
+      throw new ChainError('other_registry', `the proof is of ${proof.registry}`)
     const header = readProof(() => decodeHeader(proof.header))
     const { blockHash } = header
     const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
     if (!trusted)
       throw new ChainError(
         'block_untrusted',
-        `a proof of block ${header.blockNumber}, ${blockHash}`,
+        `the proof is of block ${header.blockNumber}, ${blockHash}`,
       )
     return readProof(() => readListing(proof, header, address, options))
   } catch (error) {

@@ -74,7 +74,7 @@ export function readStorageRoot(
   const codeHash = toHex(code)
   if (codeHash === NO_CODE) throw new ChainError('no_registry', 'no code at the address')
   if (expected !== undefined && codeHash !== expected)
-    throw new ChainError('other_code', 'other code at the address')
+    throw new ChainError('other_code', 'the code at the address is not that of the registry')
   return storageRoot
 }
 

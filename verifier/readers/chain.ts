@@ -83,7 +83,7 @@ export function createChainReader(
       return readStrictly(method, () => {
         const { number, timestamp } = readObject(block)
         if (readQuantity(number) !== blockNumber)
-          throw new FormatError('rpc_malformed', 'another block')
+          throw new FormatError('rpc_malformed', 'the answer is for another block')
         return readQuantity(timestamp)
       })
     },
@@ -119,7 +119,7 @@ export function parseRegistry(registry: string): ReturnType<typeof parseRegistry
   try {
     return parseRegistryId(registry)
   } catch (cause) {
-    throw new TypeError('registry: not CAIP-10 of eip155, lower case', {
+    throw new TypeError('registry must be CAIP-10 of eip155 in lower case', {
       cause,
     })
   }

@@ -135,7 +135,7 @@ export async function checkCode(
   const code = readStrictly('eth_getCode', () => readBytes(answer))
   if (code.length === 0) throw new ChainError('no_registry', 'no code at the address')
   if (toHex(keccak_256(code)) !== codeHash)
-    throw new ChainError('other_code', 'other code at the address')
+    throw new ChainError('other_code', 'the code at the address is not that of the registry')
 }
 
 /**

@@ -33,7 +33,7 @@ export async function finalityBy(
   safeBlock: () => Promise<number>,
 ): Promise<Finality> {
   if (!Number.isSafeInteger(blockNumber) || blockNumber < 1)
-    throw new TypeError('blockNumber: 1 or more')
+    throw new TypeError('blockNumber must be 1 or more')
   if (blockNumber <= (await finalizedBlock())) return 'finalized'
   return blockNumber <= (await safeBlock()) ? 'safe' : 'included'
 }

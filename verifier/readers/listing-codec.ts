@@ -84,5 +84,5 @@ export function decodeSigner(data: unknown): Pick<RegistryAccount, 'account' | '
 }
 
 function malformed(): FormatError {
-  return new FormatError('abi_malformed', 'not laid out as Solidity does')
+  return new FormatError('abi_malformed', 'not in the layout of Solidity')
 }

@@ -76,7 +76,7 @@ export function createManyReader(provider: Eip1193Provider, registry: RegistryId
         for (const { log, block } of readLogs(result, keys.length)) {
           const asked =
             log.address === address && topics.every((some, i) => some.has(log.topics[i]))
-          if (!asked) throw new FormatError('rpc_malformed', 'another event')
+          if (!asked) throw new FormatError('rpc_malformed', 'the answer has another event')
           found.set([block, ...log.topics].join(), log)
         }
         return wanted.map((one, i) => eventOf(found.get([blocks[i], ...one].join())))
@@ -101,8 +101,7 @@ function decodeReadings(
         chainId === first?.chainId &&
         reading.blockNumber === first.reading.blockNumber &&
         reading.blockTime === first.reading.blockTime
-      if (!together)
-        throw new FormatError('abi_malformed', 'the answers of one call are of two blocks')
+      if (!together) throw new FormatError('abi_malformed', 'one call was answered for two blocks')
     }
     return decoded
   })

@@ -34,10 +34,10 @@ export function createQuorumReader(
   const registries = new Set(readers.map(({ registry }) => registry))
   const [registry] = registries
   if (registry === undefined || registries.size !== 1)
-    throw new TypeError('readers: one or more, all of one registry')
-  if (new Set(readers).size < readers.length) throw new TypeError('readers: one of them twice')
+    throw new TypeError('readers must be one or more, all of one registry')
+  if (new Set(readers).size < readers.length) throw new TypeError('readers must not repeat')
   if (!Number.isInteger(quorum) || quorum < 1 || quorum > readers.length)
-    throw new TypeError(`quorum: from 1 to ${readers.length}`)
+    throw new TypeError(`quorum must be from 1 to ${readers.length}`)
 
   return {
     registry,

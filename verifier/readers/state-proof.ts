@@ -39,11 +39,11 @@ export function createProofReader(
     registry: options.registry,
     async read(key) {
       if (registry !== options.registry)
-        throw new ChainError('other_registry', `a proof of ${registry}`)
+        throw new ChainError('other_registry', `the proof is of ${registry}`)
       if (!stateProof || !block) return unproven()
       const { blockHash } = block
       const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
-      if (!trusted) throw new ChainError('block_untrusted', `a proof of ${blockHash}`)
+      if (!trusted) throw new ChainError('block_untrusted', `the proof is of ${blockHash}`)
       return readStateProof(stateProof, registry, key, options.codeHash)
     },
     issuedEvent: unproven,

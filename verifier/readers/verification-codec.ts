@@ -206,7 +206,8 @@ export function decodeIssued({
 }: Pick<RpcLog, 'topics' | 'data'>): Pick<IssuedEvent, 'issuerId' | 'account' | 'validUntil'> {
   const [topic, , issuer] = topics
   const ofBatch = topic === BATCH_ISSUED_TOPIC
-  if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC)) throw malformed('another event')
+  if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC))
+    throw malformed('the answer has another event')
   const count = ofBatch ? 3 : 2
   const words = readWords(data)
   if (words.length !== count * DIGITS) throw malformed(`not ${count} words of data`)
@@ -264,7 +265,7 @@ function readString(words: string, start: number): { text: string; size: number 
 }
 
 function misplaced(): FormatError {
-  return malformed('not laid out as Solidity does')
+  return malformed('not in the layout of Solidity')
 }
 
 function malformed(message: string): FormatError {

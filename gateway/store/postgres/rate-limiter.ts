@@ -107,7 +107,7 @@ async function takeAll({ query }: Postgres, requests: readonly Request[]): Promi
   const found = new Map(rows.map((row) => [row.name, { ...row, used: 0 }]))
   return requests.map(({ name, perSecond }) => {
     const row = found.get(name)
-    if (row === undefined) throw new TypeError('a quota without its row')
+    if (row === undefined) throw new TypeError('a quota has no row')
     const isAllowed = row.used++ < row.taken
     const cost = WINDOW_MS / perSecond
     const missing = Math.max(0, row.full_at - row.now)
