@@ -123,7 +123,7 @@ function requestOf({ baseUrl, apiKey }: ClientOptions, target: Target, input: Lo
 const linesOf = (body: unknown) =>
   (body as unknown[]).map((one) => `${JSON.stringify(one)}\n`).join('')
 
-/** What an attempt came to. */
+/** The outcome of an attempt. */
 export type Outcome<T> = { data: T } | { error: CallError; retryAfterMs: number }
 
 async function attemptOnce(

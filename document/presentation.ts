@@ -61,7 +61,7 @@ const TYPE_MEMBER = /"type"\s*:\s*"document-registry-presentation"/
  * characters or bytes.
  */
 const MAX_TEXT = 8 * 1024 * 1024
-/** Of the largest batch. */
+/** Siblings in a proof of the largest batch. */
 const MAX_SIBLINGS = 29
 const MAX_METADATA_ENTRIES = 64
 const MAX_DISCLOSURES = FIELD_NAMES.length + MAX_METADATA_ENTRIES

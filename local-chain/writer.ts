@@ -10,7 +10,7 @@ type Wish = Change & { ahead?: number }
 /** Transactions that share an entry. */
 type Group = { raws: string[]; results: Promise<unknown[]> }
 
-/** Between attempts to restart Anvil. */
+/** The pause between attempts to restart Anvil. */
 const RETRY_INTERVAL_MS = 2_000
 /** Minimum between checkpoints: they make clients wait. */
 const CHECKPOINT_INTERVAL_MS = 60_000

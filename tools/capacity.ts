@@ -49,7 +49,7 @@ function gasOf(way: Way, aSecond: number): number {
   return figures.gas[way](Math.min(Math.max(together, 1), FULL[way]))
 }
 
-/** Of each document of full transactions. */
+/** The gas of each document in full transactions. */
 const fullGas = (way: Way) => figures.gas[way](FULL[way])
 
 /** Processor time of gateways for one document and its verifications, in microseconds. */

@@ -47,7 +47,7 @@ export function proofOf(
     logIndex: event?.logIndex ?? null,
     finality,
     validUntil: record.validUntil || null,
-    // Of a release that does not count, the registry does not say since when it is suspended.
+    // The registry does not say since when a document is suspended whose release does not count.
     revokedAt: (revoked || suspended) && !released ? record.revokedAt : null,
     reason: revoked ? reasonName(record.reason) : suspended ? reasonName(SUSPENDED) : null,
     releasedAt: released ? record.revokedAt : null,

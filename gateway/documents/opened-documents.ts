@@ -3,7 +3,7 @@ import { RecentMap } from '#base/recent-map.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { OpenedDocuments } from '#verifier/ports.ts'
 
-/** Of all documents together, as JSON: some 60,000 of the usual length. */
+/** Size of all documents together, as JSON: some 60,000 of the usual length. */
 const MAX_CHARACTERS = 24 * 1024 * 1024
 /** A document is forgotten between one and two of these after it was last verified. */
 const MAX_AGE_MS = 600_000

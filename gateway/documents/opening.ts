@@ -39,7 +39,7 @@ export type OpenIndexed = (
 export function createOpenIndexed(deps: {
   issuerId: number
   store: PayloadStore
-  /** Of all issuer secrets. */
+  /** The subkeys of every issuer secret. */
   subkeys: readonly IssuerSubkeys[]
   opener: Opener
   hkdf: Hkdf

@@ -43,7 +43,7 @@ type CourierDeps = {
   /** Rejects when another gateway is the courier: this one may have been stopped for a while. */
   assertHeld: () => Promise<void>
   clock: Pick<Clock, 'now'>
-  /** By which something is given up. */
+  /** Decides when something is given up. */
   certainTime: CertainTime
   count: CountAttempt
   showTurns: ShowTurns

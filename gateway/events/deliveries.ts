@@ -38,7 +38,7 @@ export type Turn = {
 /** What has become of a turn. */
 export type TurnResult = {
   delivered: readonly Delivery[]
-  /** To be tried (again) at a time; milliseconds of the Unix epoch. */
+  /** `nextAt` is when to try (again); milliseconds of the Unix epoch. */
   waiting: readonly (Delivery & { nextAt: number })[]
   /** Tried for long enough. */
   givenUp: readonly Delivery[]

@@ -4,7 +4,7 @@ import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 
 const PRUNE_INTERVAL_MS = 60_000
-/** Between two slices, so that requests come first. */
+/** A pause between two slices, so that requests come first. */
 const PRUNE_PAUSE_MS = 50
 /** How much longer than others events are kept that a webhook has still to be sent. */
 const LONGER = 2
@@ -41,7 +41,7 @@ export type DocumentEvent = {
   time: number
   /** Who requested what happened; `null` for commands. */
   tenant: string | null
-  /** Of a batch its root. */
+  /** For a batch, its root. */
   documentHash: Hex
   /** The block, as it was when the event was written; `null` for what is not in a block. */
   blockNumber: number | null

@@ -11,10 +11,10 @@ const MAX_SLOW_TURNS = 8
 const MAX_DELIVERIES_PER_TURN = 50
 /** Maximum documents that one receiver is sent at the same time. */
 export const MAX_SENDS_PER_WEBHOOK = 4
-/** Of more receivers, those that were noted first are forgotten. */
+/** Beyond it, the receivers that were noted first are forgotten. */
 const MAX_KNOWN = 10_000
 
-/** What an attempt came to. */
+/** The outcome of an attempt. */
 export type Attempt = {
   /** `gone` = the receiver wants nothing any more (410). */
   outcome: 'delivered' | 'failed' | 'gone'

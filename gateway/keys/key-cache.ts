@@ -4,7 +4,7 @@ import { digestOf } from './secret.ts'
 
 /** How long a change by another process may stay unseen; milliseconds. */
 const MAX_AGE_MS = 1_000
-/** Between two reports of an outage. */
+/** An outage is reported this often at most. */
 const REPORT_INTERVAL_MS = 60_000
 /** How often the last use of one key is written, at most; milliseconds. */
 const USE_INTERVAL_MS = 60_000

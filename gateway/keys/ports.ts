@@ -2,7 +2,7 @@ import type { Grant } from './grant.ts'
 
 /** An API key as it is stored: everything but the key itself. */
 export type ApiKey = Grant & {
-  /** What it is for, in the words of whoever made it. */
+  /** Its purpose, in the words of whoever made it. */
   label?: string
   /** The key's sha-256, 64 hexadecimal digits. */
   digest: string

@@ -46,14 +46,14 @@ export type CommandOptions = {
   log: Log
 }
 
-/** What is so, and what to do about it. Never a secret. */
+/** A finding, and what to do about it. Names no secret. */
 export type Health = {
   outcome: 'ok' | 'warn' | 'fail'
   message: string
   advice?: string
 }
 
-/** What commands of an operator do with a database. */
+/** A database for operators' commands. */
 export type CommandDatabase = Pick<DatabaseStores, 'isErased' | 'embedded' | 'history'> & {
   /** @throws {Error} as opening the stores does, for the database of another gateway. */
   bindTo(binding: Binding): Promise<void>
@@ -177,7 +177,7 @@ export type IndexRebuild = {
   end(): Promise<number>
 }
 
-/** What a database has, to compare it with the chain. */
+/** Reads a database, to compare it with the chain. */
 export type KeptRows = {
   registry: RegistryId
   issuerId: number

@@ -2,7 +2,7 @@ import type { IndexQuery } from '#promise/document-index.ts'
 
 // When documents were promised, in the SQL of both databases.
 
-/** Of a row of `document`, in seconds of the Unix epoch: its own time, or that of its batch. */
+/** When a document was promised, or its batch; seconds of the Unix epoch. */
 export const CREATED_AT =
   'coalesce(created_at, (SELECT whole.promised_at FROM batch AS whole WHERE whole.id = batch))'
 

@@ -7,7 +7,7 @@ import type { IndexedDocument, OwnedDocument } from '#promise/document-index.ts'
 import { hexOf, hexOrNull } from './columns.ts'
 import { KEPT_STATUSES } from './rules.ts'
 
-// What rows of both databases mean; the columns have the same names.
+// Reads rows whose columns are the same in both databases.
 
 type Row = Record<string, unknown>
 

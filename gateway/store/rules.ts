@@ -1,7 +1,7 @@
 import { WEI_OF_GWEI } from '#base/wei.ts'
 import type { IndexedDocument, IndexPage, IndexQuery } from '#promise/document-index.ts'
 
-// What both databases do in the same way.
+// Rules that both databases follow.
 
 /** Payloads in one read, some kilobytes each. */
 export const MAX_PAYLOADS = 200

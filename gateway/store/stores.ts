@@ -40,7 +40,7 @@ export type Binding = {
 /** @returns The blind indexes of a tenant, one for each issuer secret. */
 export type BlindTenant = (tenant: string) => readonly bigint[]
 
-/** What a database needs from outside. */
+/** Everything a database needs from outside. */
 export type DatabaseDeps = {
   binding: Binding
   erasureList: ErasureList
@@ -64,7 +64,7 @@ export type SharedDatabase = BusyAccounts & {
   leases: Leases
   /** @returns The outbox of one account; what it writes has effect only while the lease lasts. */
   outboxOf(account: LeasedAccount): OutboxPorts & SharedBacklog
-  /** Likewise `embeddedPersistence`. */
+  /** The same for `embeddedPersistence`. */
   embeddedPersistenceOf(account: LeasedAccount): Persistence
   /**
    * @param own The account that new intents of this gateway get at once; those without one wait
@@ -81,7 +81,7 @@ export type SharedDatabase = BusyAccounts & {
   rateLimiter(kind: string, local: RateLimiter): RateLimiter
 }
 
-/** What a database keeps, behind its ports. */
+/** The ports over one database. */
 export type DatabaseStores = {
   outbox: OutboxPorts
   /** Payloads in the database itself; it does not store an erased one again. */

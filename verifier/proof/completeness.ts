@@ -53,7 +53,7 @@ export type ListedBatch = {
   root: Hex
   /** Number of documents. */
   size: number
-  /** Of the batch as a whole; a document in it may have a revocation of its own. */
+  /** The batch's as a whole; a document in it may have a revocation of its own. */
   status: RegistryStatus
   record: Omit<RegistryRecord, 'validUntil'>
   /** The account that issued it. */

@@ -242,7 +242,7 @@ function readRecord(
     leadsToRoot(documentHash, path)
   if (!proven) return unpackRecord(0n)
   const own = readOwn()
-  // Of all revisions, only a release means something else by who made it.
+  // A release alone has another meaning depending on who made it.
   const revised = (record: RegistryRecord): RevisedSlot => ({
     record,
     revoker: isReleased(record) ? readSigner(namespace, record.revokerIndex, read) : null,

@@ -24,9 +24,9 @@ const LIMIT = /too many|too large|limit|exceed|maximum/i
 
 type SlotProverOptions = ReadOptions & {
   request: Request
-  /** Of the contract. */
+  /** The address of the contract. */
   address: Hex
-  /** Of the block whose state is read. */
+  /** The header of the block whose state is read. */
   header: Header
   /** keccak256 of the contract's code; any code if absent. */
   codeHash?: Hex | undefined

@@ -157,7 +157,7 @@ const IS_UNCHANGED = `(batch IS NULL
 const kept = (code: number) => (): Condition => () =>
   `status = ${code} AND status <> 0 AND ${IS_ANCHORED}`
 
-/** What the index knows of a status: the chain may know more. The codes are in the schema. */
+/** Finds a status as far as the index knows; the chain may know more. */
 const STATUS: Record<ListedStatus, (now: number) => Condition> = {
   pending: () => () => 'block_number IS NULL AND batch IS NULL',
   valid: (now) => (bind) =>

@@ -132,7 +132,7 @@ function placeOf({ block_number, document_hash }: Row): HistoryPlace {
   return { blockNumber: Number(block_number), documentHash: hexOf(document_hash) }
 }
 
-/** What a gateway has changed since the row was seen stays. */
+/** Keeps what a gateway has changed since the row was seen. */
 async function replaceRows(
   query: Query,
   documents: readonly Rebuilt[],

@@ -7,7 +7,7 @@ import { hexOf } from '../columns.ts'
 import type { IsBlockErased } from '../tombstones.ts'
 import type { Postgres } from './database.ts'
 
-/** Of the triggers in the schema; its payload is the documentHash. */
+/** Triggers in the schema notify it; the payload is the documentHash. */
 export const ERASURE_CHANNEL = 'docreg_erasure'
 
 /** Erasures in one read. */

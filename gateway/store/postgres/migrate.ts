@@ -6,7 +6,7 @@ import type { Query, Row } from './query.ts'
 
 const FOLDER = new URL('./schema/', import.meta.url)
 
-/** Of this service; the number has no meaning. */
+/** Identifies this service's lock; any number would do. */
 const MIGRATION_LOCK = 7_160_017
 
 /** Oldest server that the tests run on: 15. */

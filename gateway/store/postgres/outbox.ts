@@ -14,9 +14,9 @@ import { INTENT_COLUMNS, IS_KEY, intentOf, KEYS, keysOf } from './outbox/rows.ts
 
 export type PostgresOutbox = Requests & OutboxPorts
 
-/** What ties an outbox to accounts. */
+/** The accounts of an outbox. */
 type OutboxOptions = {
-  /** Whose intents and plans it has; absent = all. */
+  /** The account whose intents and plans it has; absent = all. */
   account?: Hex
   /** The account that new intents get, while its lease lasts. */
   owner?: () => LeasedAccount | undefined

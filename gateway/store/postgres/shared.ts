@@ -13,7 +13,7 @@ import { createPostgresPersistence } from './persistence.ts'
 import { createPostgresRateLimiter } from './rate-limiter.ts'
 import { createPostgresStore } from './store.ts'
 
-/** Of the triggers in the schema. */
+/** Triggers in the schema notify it. */
 const OUTBOX_CHANNEL = 'docreg_outbox'
 
 /** A condition of the table `intent`. */

@@ -4,7 +4,7 @@ import { MAX_WEBHOOKS, numberBefore } from '../rules.ts'
 import type { Postgres } from './database.ts'
 import type { Query, Row } from './query.ts'
 
-/** Of this service; the number has no meaning. */
+/** Identifies this service's lock; any number would do. */
 const ADDING_LOCK = 7_160_019
 
 /** The webhooks in PostgreSQL. */

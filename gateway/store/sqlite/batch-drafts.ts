@@ -105,7 +105,7 @@ function createInsertDocuments(database: Database) {
     SELECT hash FROM tombstone WHERE hash IN (SELECT unhex(substr(value, 3)) FROM json_each(?))`)
   return (batch: Omit<KnownBatch, 'id'>, documents: readonly DraftDocument[]) => {
     const { id, isNew, isPromised } = addBatch(batch)
-    // Of a repeat, the index has them already.
+    // The index already has the documents of a repeat.
     const insertDocument = isPromised ? insert : insertNew
     for (const { documentHash, entry } of documents)
       insertDocument({ documentHash, entry, blockNumber: null, batch: id })

@@ -15,7 +15,7 @@ export type Checkpointed = { error?: string }
 export type Checkpointer = {
   /** Only one at a time. Rejects when the disk refuses; the log still has everything then. */
   run(work: CheckpointWork): Promise<void>
-  /** To be called before the last connection is closed. */
+  /** Call it before the last connection is closed. */
   close(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import { MAX_ERASED_TOGETHER } from '../rules.ts'
 import type { Database } from './database.ts'
 import { DELETE_BLOCK, IS_BLOCK } from './store.ts'
 
-/** Of the end of sealed bytes, which are random: enough to find a copy by. */
+/** Bytes at the end of a sealed document, which are random: enough to find a copy. */
 const PROBE_BYTES = 32
 const CHUNK_BYTES = 1024 * 1024
 

@@ -137,7 +137,7 @@ const kept = (code: number) => (): Condition => ({
   values: [],
 })
 
-/** What the index knows of a status: the chain may know more. The codes are in the schema. */
+/** Finds a status as far as the index knows; the chain may know more. */
 const STATUS: Record<ListedStatus, (now: number) => Condition> = {
   pending: () => ({ sql: 'block_number IS NULL AND batch IS NULL', values: [] }),
   valid: (now) => ({

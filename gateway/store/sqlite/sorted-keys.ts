@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 // and runs are merged into larger ones, page after page. A search asks each run: for ten million
 // rows some forty, of a kind.
 
-/** What the keys find, and by what. */
+/** The kinds of keys: by a payload's hash, a document's hash, a document's subject. */
 export const KEY_KINDS = { payload: 1, document: 2, subject: 3 } as const
 export type KeyKind = (typeof KEY_KINDS)[keyof typeof KEY_KINDS]
 

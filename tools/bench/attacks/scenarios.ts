@@ -66,7 +66,7 @@ const proofs: Attack = {
 }
 
 const PATH = '/v1/revocations'
-/** Of one list. */
+/** Entries of one list. */
 const ENTRIES = 10_000
 
 /** Keeps lists of revocations open, as slowly as they may be sent. */

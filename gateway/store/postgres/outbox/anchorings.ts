@@ -134,7 +134,7 @@ async function move(query: Query, moved: readonly Moved[]): Promise<void> {
   )
 }
 
-/** Of those that have not left their blocks since. */
+/** Skips those that have left their blocks since. */
 async function anchorAnew(query: Query, moved: readonly Moved[]): Promise<void> {
   const left = new Set((await requeue(query, moved)).map(keyOfIntent))
   const anchored = moved.map(({ intent, now }) => ({ intent, anchoring: now }))

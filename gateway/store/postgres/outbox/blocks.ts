@@ -25,7 +25,7 @@ export async function addBlocks(query: Query, blocks: readonly BlockId[]): Promi
   )
 }
 
-/** Of blocks that intents have left, deletes those without any other intent; likewise. */
+/** Deletes those blocks that no intent is in any more. For use under the lock of outcomes. */
 export async function deleteEmptyBlocks(query: Query, left: readonly BlockId[]): Promise<void> {
   if (left.length === 0) return
   await query(

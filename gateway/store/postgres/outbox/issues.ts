@@ -22,7 +22,7 @@ export type NewIssue = {
 export type AddedIssue = { isNew: boolean; stored: boolean }
 
 /**
- * Of a row that was inserted and not updated, `xmax` is 0. A payload that is there already is locked
+ * `xmax` is 0 in a row that was inserted and not updated. A payload that is there already is locked
  * (`WHERE false` changes nothing), before its intent is inserted: a withdrawal must not take it away
  * from under a new intent.
  */

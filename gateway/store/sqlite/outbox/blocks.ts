@@ -7,7 +7,7 @@ import { blockOf, type Row } from './rows.ts'
 export type BlockWriter = {
   /** Does nothing when the block is listed already. */
   add(block: BlockId): void
-  /** Of blocks that intents have left, deletes those without any other intent. */
+  /** Deletes those blocks that no intent is in any more. */
   deleteEmpty(left: readonly BlockId[]): void
 }
 
