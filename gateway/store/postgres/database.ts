@@ -184,3 +184,14 @@ function explained(error: unknown): unknown {
     /not allowed in statement pooling mode/.test((cause as Error).message)
   return isStatementMode ? new DatabaseUrlError(POOLER, error) : error
 }
+
+/** Runs several reads that see the database at one moment. */
+export function inSnapshot<T>(
+  { transaction }: Pick<Postgres, 'transaction'>,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  return transaction(async (query) => {
+    await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+    return work(query)
+  })
+}

@@ -12,9 +12,9 @@ import type { WebhookId } from '#events/webhook.ts'
 import { deliveryOf, documentEventOf } from '../rows.ts'
 import type { BlindTenant } from '../stores.ts'
 import type { Postgres } from './database.ts'
+import { inSnapshot } from './database.ts'
 import { EVENT_COLUMNS, IS_WANTED, wantedValues } from './events.ts'
 import type { Query, Row } from './query.ts'
-import { inSnapshot } from './snapshot.ts'
 import { webhookOf } from './webhooks.ts'
 
 /** The deliveries in PostgreSQL. */

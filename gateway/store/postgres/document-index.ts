@@ -14,9 +14,9 @@ import {
   scanOf,
 } from '../rules.ts'
 import type { Postgres } from './database.ts'
+import { inSnapshot } from './database.ts'
 import { COLUMNS, IS_PROMISED } from './index-documents.ts'
 import type { Query, Row } from './query.ts'
-import { inSnapshot } from './snapshot.ts'
 
 /** The index of documents in PostgreSQL. */
 export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {

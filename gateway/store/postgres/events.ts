@@ -3,8 +3,8 @@ import { documentEventOf } from '../rows.ts'
 import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from '../rules.ts'
 import type { BlindTenant } from '../stores.ts'
 import type { Postgres } from './database.ts'
+import { inSnapshot } from './database.ts'
 import type { Query } from './query.ts'
-import { inSnapshot } from './snapshot.ts'
 
 export const EVENT_COLUMNS = [
   ...['id', 'type', 'time', 'document_hash', 'block_number', 'block_hash', 'transaction_hash'],

@@ -1,4 +1,5 @@
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fromHex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
 import { bytesOf } from '../columns.ts'
@@ -6,14 +7,12 @@ import type { CommandDatabase, CommandOptions } from '../command-database.ts'
 import { KEPT_STATUSES } from '../rules.ts'
 import { createAddBatch } from './batch-log.ts'
 import { DataDirError } from './data-dir-error.ts'
-import type { Database } from './database.ts'
-import { createSqliteErasures } from './erasures.ts'
+import { type Database, openDatabase } from './database.ts'
+import { createSqliteErasures, createSqliteIsErased } from './erasures.ts'
 import { createAnchoredLog, createSqliteHistory } from './history.ts'
 import { createIndexRebuild } from './index-rebuild.ts'
-import { openStopped } from './open-stopped.ts'
 import { createSqliteStore } from './store.ts'
-import { assertFilled, unfinishedFile } from './stores.ts'
-import { createSqliteIsErased } from './tombstones.ts'
+import { assertFilled, DATABASE_FILE, unfinishedFile } from './stores.ts'
 
 /**
  * Opens the database in a data folder for a command: no gateway starts with it until it is closed.
@@ -89,4 +88,26 @@ function createRestoreBatch(database: Database): CommandDatabase['addBatch'] {
       promise.run(blockTime, blockNumber, KEPT_STATUSES.indexOf(status), id)
       return id
     })
+}
+
+/**
+ * @param options `create`: makes a folder that is missing.
+ * @returns The database in a data folder, locked: no gateway starts with it until it is closed.
+ * @throws {DataDirError} if a gateway runs with the folder, or another version wrote it.
+ */
+export function openStopped(
+  dataDir: string,
+  { create = false }: { create?: boolean } = {},
+): Database {
+  if (create) mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  try {
+    return openDatabase(join(dataDir, DATABASE_FILE))
+  } catch (error) {
+    if (!/locked/.test(String(error))) throw error
+    throw new DataDirError(
+      'in_use',
+      `is in use: a gateway runs with ${dataDir}`,
+      ': stop it first, or name another DATA_DIR',
+    )
+  }
 }

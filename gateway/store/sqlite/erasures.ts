@@ -5,6 +5,7 @@ import { IssueError } from '#promise/errors.ts'
 import { hexOf } from '../columns.ts'
 import type { ErasureList, ListedErasures } from '../erasure-list.ts'
 import { MAX_ERASED_TOGETHER } from '../rules.ts'
+import type { IsBlockErased } from '../tombstones.ts'
 import type { Database } from './database.ts'
 import { DELETE_BLOCK, IS_BLOCK } from './store.ts'
 
@@ -143,4 +144,10 @@ export async function anyInFile(path: string, wanted: readonly Uint8Array[]): Pr
   } finally {
     await file.close()
   }
+}
+
+/** @returns Whether a block was erased, by the gateway's database. */
+export function createSqliteIsErased({ sqlite }: Database): IsBlockErased {
+  const select = sqlite.prepare('SELECT 1 FROM tombstone WHERE hash = ?')
+  return async (hash) => select.get(hash) !== undefined
 }

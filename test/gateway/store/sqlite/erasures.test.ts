@@ -8,10 +8,9 @@ import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { createErasing } from '#promise/erase.ts'
 import { openErasureList } from '#store/erasure-list.ts'
 import { type Database, openDatabase } from '#store/sqlite/database.ts'
-import { anyInFile, createSqliteErasures } from '#store/sqlite/erasures.ts'
+import { anyInFile, createSqliteErasures, createSqliteIsErased } from '#store/sqlite/erasures.ts'
 import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
 import { createSqliteStore } from '#store/sqlite/store.ts'
-import { createSqliteIsErased } from '#store/sqlite/tombstones.ts'
 import { seededRandom } from '#test/support/random.ts'
 
 const NONE: ReadonlySet<Hex> = new Set()
