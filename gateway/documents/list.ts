@@ -23,19 +23,12 @@ const OPENED_A_TURN = 8
 /** Maximum pages of the index for one answer; it ends early when few of their documents fit. */
 const MAX_INDEX_PAGES = 4
 
-/** What to list; days since 1970-01-01, inclusive. */
-type ListQuery = {
+/** What to list; dates as in `IndexQuery`. */
+type ListQuery = Omit<IndexQuery, 'subject' | 'category' | 'tenant'> & {
   /** Whose documents; `null` for those of all tenants. */
   tenant: string | null
   subjectId?: string | undefined
   category?: string | undefined
-  status?: ListedStatus | undefined
-  issuedFrom?: number | undefined
-  issuedTo?: number | undefined
-  createdFrom?: number | undefined
-  createdTo?: number | undefined
-  before?: number | undefined
-  limit: number
 }
 
 /** A document in a list, with its status now. */
