@@ -48,11 +48,11 @@ export type TurnResult = {
   release?: Release
 }
 
-/** What a receiver that accepts something is sent sooner. */
+/** What to send sooner to a receiver that accepts something again. */
 type Release = {
   /**
-   * Since when it has failed: what has failed first since then is due, once; it may be the fault of
-   * the receiver. `null` = it did not.
+   * When it began to fail. What has failed for the first time since then is due at once, because
+   * the receiver may have been at fault. `null` = it did not fail.
    */
   failingSince: number | null
   /** When the rest is due at the latest. */

@@ -93,8 +93,8 @@ export type EventLog = {
   /**
    * Returns only events that are on the disk.
    *
-   * @returns `unknown_event` when the event that the page should begin after is not in the log
-   * (any more), so that later ones may be missing too.
+   * @returns `unknown_event` when the event that the page should begin after is not in the log,
+   * or no longer: then later ones may be missing too.
    */
   read(query: EventQuery): Promise<EventPage | 'unknown_event'>
   /**

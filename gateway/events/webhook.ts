@@ -67,7 +67,7 @@ export type Webhooks = {
   /**
    * Sends events again, with the same ids.
    *
-   * @returns `unknown_event` when the event is not in the log (any more).
+   * @returns `unknown_event` when the event is not in the log, or no longer.
    */
   replay(id: WebhookId, from: ReplayFrom): Promise<'replayed' | 'unknown_event'>
 }

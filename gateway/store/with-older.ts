@@ -1,11 +1,11 @@
 import type { PayloadStore } from '#promise/ports.ts'
 
 /**
- * A store that has taken the place of another.
+ * A store in the place of another.
  *
  * @param older Only read, and asked first, since it is near. It holds documents issued before the
- *   change, so nothing is put into it or removed from it any more. While it cannot be read, the
- *   other store may have the block all the same.
+ *   change, so nothing is put into it or removed from it. While it cannot be read, the other store
+ *   may still have the block.
  */
 export function withOlder(store: PayloadStore, older: PayloadStore): PayloadStore {
   return {

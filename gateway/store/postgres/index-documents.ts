@@ -27,7 +27,7 @@ type NewEntry = {
 }
 
 /**
- * Adds documents to the index, unless it has them already; of a document of a batch, in that batch.
+ * Adds documents to the index, unless it has them already: those of a batch, in that batch.
  * One that it has of an unknown tenant gets this one, since nobody else's request leads to its
  * hash.
  */

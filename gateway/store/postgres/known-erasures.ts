@@ -64,7 +64,7 @@ export async function openKnownErasures(
       await poll().catch((error) => log.debug('erasures_unread', { error: String(error) }))
   }
 
-  // Before the first read, which has those of before.
+  // Listens before the first read, so that no erasure falls between the two.
   const end = listen(ERASURE_CHANNEL, (hash) => {
     if (hash !== undefined) recent.add(hash, true)
   })

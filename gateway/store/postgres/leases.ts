@@ -18,7 +18,7 @@ export function createPostgresLeases(database: Postgres, log: Log, termMs: numbe
 
   return {
     async take(names) {
-      // From before the answer: the lease begins at the database before it is known here.
+      // Read before the request, because the lease begins before its answer is here.
       const asked = performance.now()
       await database.query(
         'INSERT INTO lease (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',

@@ -33,7 +33,7 @@ export function createPostgresRateLimiter(
   answerWithinMs = 250,
 ): RateLimiter {
   let isSweeping = false
-  /** Until then the database is not asked; `performance.now()`. */
+  /** The database gets no requests until then; `performance.now()`. */
   let restUntil = 0
 
   const take = groupCalls<Request, Allowance>({
