@@ -1,5 +1,12 @@
-import type { Delivery } from '#events/deliveries.ts'
-import { type DocumentEvent, type EventType, formatEventId } from '#events/events.ts'
+import type { Delivery, Turn } from '#events/deliveries.ts'
+import {
+  type DocumentEvent,
+  type EventPage,
+  type EventQuery,
+  type EventType,
+  formatEventId,
+} from '#events/events.ts'
+import type { Webhook } from '#events/webhook.ts'
 import { SCOPES } from '#keys/grant.ts'
 import type { ApiKey } from '#keys/ports.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
@@ -62,7 +69,7 @@ export function batchOf(row: Row): KnownBatch {
   }
 }
 
-export function documentEventOf(row: Row): DocumentEvent {
+function documentEventOf(row: Row): DocumentEvent {
   const time = Number(row.time)
   return {
     id: formatEventId({ time, number: Number(row.id) }),
@@ -77,11 +84,44 @@ export function documentEventOf(row: Row): DocumentEvent {
 }
 
 /** @param row An event, with its delivery to one webhook. */
-export function deliveryOf(row: Row): Delivery {
+function deliveryOf(row: Row): Delivery {
   return {
     number: Number(row.id),
     event: documentEventOf(row),
     attempts: Number(row.attempts),
     failedSince: row.failed_since as number | null,
+  }
+}
+
+/** @param scanned The last event that was scanned; not needed for a full page. */
+export function eventPageOf(
+  rows: readonly Row[],
+  { after, limit }: EventQuery,
+  { scanned, newest }: { scanned: Row | undefined; newest: number | null },
+): EventPage {
+  const last = rows.length === limit ? rows.at(-1) : scanned
+  return {
+    events: rows.map(documentEventOf),
+    next: last ? { time: Number(last.time), number: Number(last.id) } : after,
+    hasMore: newest !== null && Number(last?.id ?? after?.number ?? 0) < newest,
+  }
+}
+
+/** @param found `scanned`: the last event that was scanned, if all fresh ones fit. */
+export function turnOf(
+  webhook: Webhook,
+  row: Row,
+  { retries, fresh, scanned }: { retries: Row[]; fresh: Row[]; scanned: unknown },
+): Turn | undefined {
+  const after = Number(row.cursor)
+  const upTo = Number(scanned ?? fresh.at(-1)?.id ?? after)
+  if (retries.length === 0 && upTo === after) return undefined
+  return {
+    webhook,
+    epoch: Number(row.epoch),
+    upTo,
+    retries: retries.map(deliveryOf),
+    fresh: fresh.map(deliveryOf),
+    held: new Set(fresh.filter(({ held }) => held).map((one) => hexOf(one.document_hash))),
   }
 }

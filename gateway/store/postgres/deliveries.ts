@@ -9,7 +9,7 @@ import {
 } from '#events/deliveries.ts'
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { WebhookId } from '#events/webhook.ts'
-import { deliveryOf, documentEventOf } from '../rows.ts'
+import { turnOf } from '../rows.ts'
 import type { BlindTenant } from '../stores.ts'
 import type { Postgres } from './database.ts'
 import { inSnapshot } from './database.ts'
@@ -32,7 +32,7 @@ export function createPostgresDeliveries(database: Postgres, blind: BlindTenant)
       return rows as DueWebhook[]
     },
     turn: (id, now, limit) =>
-      inSnapshot(database, (within) => turnOf(within, { id, now, limit, blind })),
+      inSnapshot(database, (within) => readTurn(within, { id, now, limit, blind })),
     record: (turn, result) => transaction((within) => record(within, turn, result)),
     async backlog() {
       const [row] = await brief(() =>
@@ -54,7 +54,7 @@ export function createPostgresDeliveries(database: Postgres, blind: BlindTenant)
   }
 }
 
-async function turnOf(
+async function readTurn(
   query: Query,
   { id, now, limit, blind }: { id: WebhookId; now: number; limit: number; blind: BlindTenant },
 ): Promise<Turn | undefined> {
@@ -81,16 +81,7 @@ async function turnOf(
     [after],
   )
   const reached = room > fresh.length ? scanned?.id : undefined
-  const upTo = Number(reached ?? fresh.at(-1)?.id ?? after)
-  if (retries.length === 0 && upTo === after) return undefined
-  return {
-    webhook,
-    epoch: Number(row.epoch),
-    upTo,
-    retries: retries.map(deliveryOf),
-    fresh: fresh.map(deliveryOf),
-    held: new Set(fresh.filter(({ held }) => held).map((one) => documentEventOf(one).documentHash)),
-  }
+  return turnOf(webhook, row, { retries, fresh, scanned: reached })
 }
 
 async function freshOf(

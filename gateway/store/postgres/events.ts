@@ -1,5 +1,5 @@
 import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
-import { documentEventOf } from '../rows.ts'
+import { eventPageOf } from '../rows.ts'
 import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from '../rules.ts'
 import type { BlindTenant } from '../stores.ts'
 import type { Postgres } from './database.ts'
@@ -64,9 +64,10 @@ export function createPostgresEventLog(database: Postgres, blind: BlindTenant): 
 
 async function read(
   query: Query,
-  { after, types, tenant, limit }: EventQuery,
+  wanted: EventQuery,
   blind: BlindTenant,
 ): Promise<EventPage | 'unknown_event'> {
+  const { after, types, tenant, limit } = wanted
   if (after) {
     const [row] = await query('SELECT time FROM event WHERE id = $1', [after.number])
     if (row?.time !== after.time) return 'unknown_event'
@@ -85,10 +86,5 @@ async function read(
     [from],
   )
   const [newest] = await query('SELECT max(id) AS id FROM event')
-  const last = rows.length === limit ? rows.at(-1) : scanned
-  return {
-    events: rows.map(documentEventOf),
-    next: last ? { time: Number(last.time), number: Number(last.id) } : after,
-    hasMore: newest?.id !== null && Number(last?.id ?? from) < Number(newest?.id),
-  }
+  return eventPageOf(rows, wanted, { scanned, newest: newest?.id as number | null })
 }

@@ -8,10 +8,10 @@ import {
 } from '#events/deliveries.ts'
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { WebhookId } from '#events/webhook.ts'
-import { deliveryOf, documentEventOf } from '../rows.ts'
+import { turnOf } from '../rows.ts'
 import type { BlindTenant } from '../stores.ts'
 import type { Database } from './database.ts'
-import { EVENT_COLUMNS, type EventRow, IS_OF_TENANT, ownersOf } from './events.ts'
+import { EVENT_COLUMNS, IS_OF_TENANT, ownersOf } from './events.ts'
 import { webhookOf } from './webhooks.ts'
 
 /** Whether a delivery is due at `:now`. */
@@ -71,32 +71,18 @@ function createTurn({ sqlite }: Database, blind: BlindTenant) {
   return (id: WebhookId, now: number, limit: number): Turn | undefined => {
     const row = select.get(id)
     if (!row) return undefined
-    const { tenant, types, epoch } = row
+    const { tenant, types } = row
     const after = Number(row.cursor)
-    const retries = selectRetries.all({ id, now, limit }) as DeliveryRow[]
+    const retries = selectRetries.all({ id, now, limit })
     const isFull = Number(countWaiting.get(id)?.count) >= MAX_WAITING
     const room = isFull ? 0 : limit - retries.length
     const owners = ownersOf(tenant as string | null, blind)
     const filter = { id, after, limit: room, owners, tenant: tenant ?? null, types: types ?? null }
-    const fresh = room > 0 ? (selectFresh.all(filter) as DeliveryRow[]) : []
-    const scanned =
-      room > fresh.length ? (selectScanned.get(after)?.id as number | null) : undefined
-    const upTo = scanned ?? fresh.at(-1)?.id ?? after
-    if (retries.length === 0 && upTo === after) return undefined
-    return {
-      webhook: webhookOf(row),
-      epoch: Number(epoch),
-      upTo,
-      retries: retries.map(deliveryOf),
-      fresh: fresh.map(deliveryOf),
-      held: new Set(
-        fresh.filter(({ held }) => held === 1).map((one) => documentEventOf(one).documentHash),
-      ),
-    }
+    const fresh = room > 0 ? selectFresh.all(filter) : []
+    const scanned = room > fresh.length ? selectScanned.get(after)?.id : undefined
+    return turnOf(webhookOf(row), row, { retries, fresh, scanned })
   }
 }
-
-type DeliveryRow = EventRow & { attempts: number; failed_since: number | null; held?: number }
 
 function createRecord({ sqlite, write }: Database): Deliveries['record'] {
   const advance = sqlite.prepare(`

@@ -1,20 +1,8 @@
-import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
-import { documentEventOf } from '../rows.ts'
+import type { EventLog, EventPage, EventQuery } from '#events/events.ts'
+import { eventPageOf } from '../rows.ts'
 import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from '../rules.ts'
 import type { BlindTenant } from '../stores.ts'
 import type { Database } from './database.ts'
-
-/** A row of the log. */
-export type EventRow = {
-  id: number
-  type: EventType
-  time: number
-  document_hash: Uint8Array
-  block_number: number | null
-  block_hash: Uint8Array | null
-  transaction_hash: Uint8Array | null
-  tenant: string | null
-}
 
 /** Without `owner`, a number of 64 bits. */
 export const EVENT_COLUMNS =
@@ -61,7 +49,8 @@ export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTe
       AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < ?
     RETURNING id`)
 
-  function read({ after, types, tenant, limit }: EventQuery): EventPage | 'unknown_event' {
+  function read(wanted: EventQuery): EventPage | 'unknown_event' {
+    const { after, types, tenant, limit } = wanted
     if (after && selectTime.get(after.number)?.time !== after.time) return 'unknown_event'
     const from = after?.number ?? 0
     const rows = select.all({
@@ -70,15 +59,10 @@ export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTe
       owners: ownersOf(tenant ?? null, blind),
       types: types ? JSON.stringify(types) : null,
       limit,
-    }) as EventRow[]
-    const last =
-      rows.length === limit ? rows.at(-1) : (selectScanned.get(from) as EventRow | undefined)
+    })
+    const scanned = rows.length < limit ? selectScanned.get(from) : undefined
     const newest = selectNewest.get()?.id as number | null
-    return {
-      events: rows.map(documentEventOf),
-      next: last ? { time: last.time, number: last.id } : after,
-      hasMore: newest !== null && (last?.id ?? from) < newest,
-    }
+    return eventPageOf(rows, wanted, { scanned, newest })
   }
 
   return {
