@@ -12,7 +12,7 @@ export const MAX_METADATA_ENTRIES = 64
 export const MAX_METADATA_KEY = 64
 const FIRST_DATE = '1970-01-02'
 const LAST_DATE = '9999-12-30'
-const MILLISECONDS_A_DAY = 86_400_000
+export const DAY_MS = 86_400_000
 /**
  * RFC 9901 keeps the first two for digests; too many programs take the third for something else.
  */
@@ -219,7 +219,7 @@ export function decodeDocument(bytes: Uint8Array): Document {
 export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   if (document.expiresAt === undefined) return 0
   const lastDay = Date.parse(`${document.expiresAt}T00:00:00Z`)
-  return (lastDay + MILLISECONDS_A_DAY) / 1000
+  return (lastDay + DAY_MS) / 1000
 }
 
 function parse<S extends typeof fieldsSchema | typeof documentSchema | typeof partSchema>(

@@ -1,4 +1,4 @@
-import { type DocumentFields, parseDocumentFields } from './document.ts'
+import { DAY_MS, type DocumentFields, parseDocumentFields } from './document.ts'
 import { type FieldProblem, FormatError, mergeProblems } from './errors.ts'
 import type { JsonValue } from './json.ts'
 
@@ -6,7 +6,6 @@ import type { JsonValue } from './json.ts'
 export const MAX_SENT_BYTES = 64 * 1024
 /** Maximum days from today (UTC) to the date of a document: a year, and a day for time zones. */
 export const MAX_DAYS_AHEAD = 366
-const MILLISECONDS_PER_DAY = 86_400_000
 
 /**
  * A letter, digit, punctuation mark or symbol: something that a reader sees. Unicode counts some
@@ -80,7 +79,7 @@ function brokenRules(body: JsonValue, now: number): FieldProblem[] {
       field: 'subjectName',
       message: 'must have a letter, digit, punctuation mark or symbol',
     })
-  const latest = now + MAX_DAYS_AHEAD * MILLISECONDS_PER_DAY
+  const latest = now + MAX_DAYS_AHEAD * DAY_MS
   if (typeof issuedAt === 'string' && Date.parse(issuedAt) > latest)
     problems.push({
       field: 'issuedAt',

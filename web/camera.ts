@@ -1,7 +1,7 @@
 import { readQr } from './qr.ts'
 
-/** Milliseconds between two scans of the camera's picture. */
-const PAUSE = 150
+/** Between two scans of the camera's picture. */
+const SCAN_INTERVAL_MS = 150
 
 /** @returns Whether this page may request the camera: not over plain HTTP from another machine. */
 export function hasCamera(): boolean {
@@ -35,7 +35,7 @@ export async function watchCamera(
     if (!running) return
     const text = video.readyState >= 2 ? await readQr(video) : undefined
     if (running && text !== undefined) found(text)
-    setTimeout(scan, PAUSE)
+    setTimeout(scan, SCAN_INTERVAL_MS)
   }
   await video.play().catch((error) => {
     stop()

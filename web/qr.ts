@@ -5,8 +5,7 @@ import decodeQr from 'qr/decode.js'
  * enough to be fast.
  */
 const SIDES = [1600, 800]
-/** Maximum milliseconds for one scan. */
-const PATIENCE = 400
+const SCAN_TIMEOUT_MS = 400
 
 type Detector = {
   detect(image: CanvasImageSource): Promise<{ rawValue: string }[]>
@@ -56,7 +55,7 @@ function tryAt(image: CanvasImageSource, width: number, height: number): string 
   context.drawImage(image, 0, 0, width, height)
   try {
     const { data } = context.getImageData(0, 0, width, height)
-    return decodeQr({ data, width, height }, { timeLimit: PATIENCE })
+    return decodeQr({ data, width, height }, { timeLimit: SCAN_TIMEOUT_MS })
   } catch {
     return undefined
   }

@@ -16,11 +16,10 @@ import {
 import type { Sources } from './config.ts'
 import type { DocumentSubject } from './input.ts'
 
-/** Timeout of a request in seconds. */
-const PATIENCE = 15
+const REQUEST_TIMEOUT_SECONDS = 15
 
 /** @returns Timeout of a request in milliseconds. */
-export function patienceOf({ timeout = PATIENCE }: Sources): number {
+export function patienceOf({ timeout = REQUEST_TIMEOUT_SECONDS }: Sources): number {
   return timeout * 1000
 }
 
@@ -93,7 +92,7 @@ export async function saysErased(service: string, documentHash: Hex): Promise<bo
   try {
     const { status } = await fetch(`${service}/ipfs/${cidOf(hash)}?format=raw`, {
       method: 'HEAD',
-      signal: AbortSignal.timeout(PATIENCE * 1000),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_SECONDS * 1000),
     })
     return status === 410
   } catch {

@@ -9,13 +9,13 @@ import { packCache } from '#certificates/packs.ts'
 import { createPool, type Pool } from '#certificates/pool.ts'
 import { readSettings } from '#certificates/settings.ts'
 import { findTemplate, TEMPLATES } from '#certificates/template.ts'
+import { TICKS_A_SECOND } from './processes.ts'
 
 const count = Number(process.argv[2] ?? 10_000)
 const names = process.argv[3]?.split(',') ?? TEMPLATES
 /** As `docreg` has. */
 const CONCURRENCY = 16
 const SAMPLE_INTERVAL_MS = 500
-const TICKS_PER_SECOND = 100
 /** Bytes of a sealed document and its proof, as of the local chain after some blocks. */
 const BUNDLE_BYTES = 8_000
 
@@ -52,7 +52,7 @@ function usage(): { rss: number; cpu: number } {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     return {
       rss: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024,
-      cpu: (Number(stat[11]) + Number(stat[12])) / TICKS_PER_SECOND,
+      cpu: (Number(stat[11]) + Number(stat[12])) / TICKS_A_SECOND,
     }
   })
   const sum = (of: 'rss' | 'cpu') => all.reduce((total, one) => total + one[of], 0)

@@ -27,7 +27,7 @@ export type BenchChain = {
 }
 
 const ISSUER = { name: 'Benchmark', uri: 'http://localhost' }
-const TIMEOUT = 60_000
+const RPC_TIMEOUT_MS = 60_000
 
 /**
  * The chain of `npm start`, which mines when a transaction arrives. Its front runs in the calling
@@ -43,7 +43,7 @@ export async function startInstantChain(dataDir: string): Promise<BenchChain> {
     log: () => {},
     fund: keys.addresses,
   })
-  const rpc = createRpcPool([chain.url], TIMEOUT)
+  const rpc = createRpcPool([chain.url], RPC_TIMEOUT_MS)
   return {
     url: chain.url,
     registry: await registryOn(rpc, keys),
@@ -63,7 +63,7 @@ export async function startClockedChain(dataDir: string, blockTime: number): Pro
   const port = await freePort()
   const anvil = spawnAnvil(port)
   const url = `http://127.0.0.1:${port}`
-  const rpc = createRpcPool([url], TIMEOUT)
+  const rpc = createRpcPool([url], RPC_TIMEOUT_MS)
   await untilAnswered(rpc)
   for (const address of keys.addresses)
     await rpc.request({
@@ -92,7 +92,7 @@ export async function startClockedChain(dataDir: string, blockTime: number): Pro
 export async function startGethChain(binary: string, dataDir: string): Promise<BenchChain> {
   const keys = keysIn(dataDir)
   const geth = await startGethNode(binary, join(dataDir, 'geth'), ['--dev.gaslimit', '60000000'])
-  const rpc = createRpcPool([geth.url], TIMEOUT)
+  const rpc = createRpcPool([geth.url], RPC_TIMEOUT_MS)
   const stop = async () => {
     await rpc.close()
     await geth.kill()

@@ -20,8 +20,8 @@ type MemoryRow = Memory & {
 const PRELOAD = new URL('./preload.ts', import.meta.url).href
 /** With a block each second, each connection issues about one document a second. */
 const CONNECTIONS = 1000
-/** Maximum seconds that a request waits; until then the gateway may hold memory for it. */
-const WAIT = 30
+/** A request waits for at most this time; until then the gateway may hold memory for it. */
+const WAIT_SECONDS = 30
 
 /**
  * One gateway on a real geth, which, unlike Anvil, does not slow down with the number of records.
@@ -43,7 +43,7 @@ export async function measureMemory(
     const gateway = await startGateway(
       dataDir,
       chain,
-      { MEMORY_FILE: file, WAIT_SECONDS: String(WAIT) },
+      { MEMORY_FILE: file, WAIT_SECONDS: String(WAIT_SECONDS) },
       ['--expose-gc', '--import', PRELOAD],
     )
     const rows: MemoryRow[] = []
@@ -55,7 +55,7 @@ export async function measureMemory(
           documents: documents - (rows.at(-1)?.documents ?? 0),
           seconds: Number.MAX_SAFE_INTEGER / 1000,
         })
-        await sleep((WAIT + 5) * 1000)
+        await sleep((WAIT_SECONDS + 5) * 1000)
         const memory = await collect(gateway.pid, file)
         const { failures = 0, perSecond } = issued
         const peak = usageOf(gateway.pid)?.peak ?? Number.NaN

@@ -51,8 +51,7 @@ export type PeerResult = {
   anvilCpu?: number
 }
 
-/** Timeout for a receipt; milliseconds. */
-const PATIENCE = 20_000
+const RECEIPT_TIMEOUT_MS = 20_000
 
 type Send = (hashes: string[]) => Promise<ContractTransactionResponse>
 
@@ -160,7 +159,7 @@ async function measure(
     const hashes = Array.from({ length: size }, () => hexlify(randomBytes(32)))
     const began = performance.now()
     const receipt = await send(hashes)
-      .then((sent) => sent.wait(1, PATIENCE))
+      .then((sent) => sent.wait(1, RECEIPT_TIMEOUT_MS))
       .catch(() => null)
     if (receipt?.status !== 1) failures++
     else {
