@@ -63,7 +63,7 @@ export function createBatchReader(deps: {
       return { root, size, manifest, record, status: statusOfBatch(record), transactionHash }
     }
     if (!known || !standing) return undefined
-    const { transactionHash } = standing
+    const { transactionHash } = standing.outcome
     return { root, size: known.size, manifest, record: null, status: 'pending', transactionHash }
   }
 

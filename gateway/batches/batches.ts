@@ -3,12 +3,12 @@ import { limitInShares } from '#base/concurrency.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { IssuerSubkeys } from '#document/keys.ts'
 import type { RegistryId } from '#document/registry-id.ts'
+import type { Outcome } from '#promise/anchoring.ts'
 import { type BatchLog, intentOfBatch } from '#promise/batch-log.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import { IssueError, refusalOf } from '#promise/errors.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import type { Lease } from '#promise/lease.ts'
-import type { Outcome } from '#promise/outcome.ts'
 import type { Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
@@ -126,7 +126,8 @@ async function anchor(
   const batch = { root, size, manifest, tenant }
   const intent = intentOfBatch(batch)
   const before = await deadline.within(() => deps.outcomeOf(intent))
-  if (before.status === 'conflict' || before.status === 'distrusted') throw refusalOf(before.status)
+  const refusal = refusalOf(before)
+  if (refusal) throw refusal
   await assertAllowed()
   const isNew = await log.promise(id, batch, lease)
   if (before.status === 'anchored') {
@@ -134,10 +135,10 @@ async function anchor(
     batcher.enqueue([intent])
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }
-  const answer = await batcher.submit(intent, Math.min(wait, deadline.left()))
-  if (answer.status === 'moot') throw new TypeError('an issue is never moot')
-  const { transactionHash } = answer
-  const status = answer.status === 'anchored' ? 'valid' : 'pending'
+  const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))
+  if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
+  const { transactionHash } = outcome
+  const status = outcome.status === 'anchored' ? 'valid' : 'pending'
   return { status, transactionHash, replayed: !isNew }
 }
 

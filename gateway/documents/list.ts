@@ -146,7 +146,7 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
     if (known === null || isFinal) return { status, correction }
     const kind = known === 'suspended' ? 'suspend' : 'revoke'
     const standing = await outbox.find(kind, documentHash)
-    return standing?.anchored ? { status: known } : { status, correction }
+    return standing?.outcome.status === 'anchored' ? { status: known } : { status, correction }
   }
 
   return async (indexed: IndexedDocument, deadline: Deadline): Promise<Read> => {

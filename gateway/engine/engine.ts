@@ -1,10 +1,10 @@
 import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
+import type { Outcome } from '#promise/anchoring.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
 import { LeaseLost } from '#promise/lease.ts'
-import type { Outcome } from '#promise/outcome.ts'
 import type {
   Account,
   Backlog,

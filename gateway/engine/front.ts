@@ -1,10 +1,10 @@
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+import { ABSENT, type Outcome, type Standing } from '#promise/anchoring.ts'
 import { asIssueError, IssueError, refusalOf } from '#promise/errors.ts'
-import { type Intent, type IntentKey, keyOfIntent, type Standing } from '#promise/intent.ts'
-import { ABSENT, type Outcome } from '#promise/outcome.ts'
+import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
 import type { Outbox } from '#promise/ports.ts'
-import { type Answer, createWaiters, type Waiters } from '#promise/waiters.ts'
+import { createWaiters, type Waiters } from './waiters.ts'
 
 /** What an engine does for requests. */
 export type Intake = {
@@ -40,7 +40,7 @@ export type Front = Answers & {
    * @param wait Milliseconds until `pending` is the answer.
    * @throws {IssueError} when the intent was withdrawn.
    */
-  submit(intent: Intent, wait: number): Promise<Answer>
+  submit(intent: Intent, wait: number): Promise<Outcome>
   /** Answers requests whose intents an engine elsewhere has anchored or given up. */
   look(): Promise<void>
   /** Answers all requests. */
@@ -76,15 +76,14 @@ export function createFront(deps: FrontDeps): Front {
    *
    * @throws {IssueError} when it was withdrawn, or the chain could not be read.
    */
-  async function gone(intent: Intent): Promise<Answer> {
+  async function gone(intent: Intent): Promise<Outcome> {
     const outcome = (await deps.outcomeOf?.(intent)) ?? ABSENT
-    if (outcome.status === 'anchored') return anchoredAt(outcome)
-    if (outcome.status === 'moot') return { status: 'moot' }
-    throw outcome.status === 'absent' ? withdrawn() : refusalOf(outcome.status)
+    if (outcome.status === 'anchored' || outcome.status === 'moot') return outcome
+    throw refusalOf(outcome) ?? withdrawn()
   }
 
   /** Makes the promise durable before the request gets `pending`. */
-  async function late(intent: Intent): Promise<Answer> {
+  async function late(intent: Intent): Promise<Outcome> {
     for (const engine of engines()) engine.markPromised([intent])
     const { kind, documentHash } = intent
     const isHere = engines().some((engine) => engine.has(keyOfIntent(intent)))
@@ -97,15 +96,12 @@ export function createFront(deps: FrontDeps): Front {
       throw error
     }
     // An intent that a transaction carried is never withdrawn: the answer needs no write.
-    const mayLeave =
-      standing?.anchored === false && !standing.promised && standing.transactionHash === null
-    if (mayLeave) standing = await persistPromise(deps, standing, intent)
+    if (standing && mayLeave(standing)) standing = await persistPromise(deps, standing)
     if (standing === undefined) return gone(intent)
-    if (standing.anchored) return anchoredAt(standing)
-    const engine = engineFor(standing)
+    const engine = standing.outcome.status === 'pending' ? engineFor(standing) : undefined
     engine?.add([standing.intent])
     engine?.markPromised([standing.intent])
-    return { status: 'pending', transactionHash: standing.transactionHash }
+    return standing.outcome
   }
 
   /** Queues the intent of the outbox: of two revocations the first one, with its reason. */
@@ -113,14 +109,15 @@ export function createFront(deps: FrontDeps): Front {
     const key = keyOfIntent(intent)
     if (standing === undefined)
       gone(intent).then(
-        (answer) => waiters.answer(key, answer),
+        (outcome) => waiters.answer(key, outcome),
         (error) => waiters.reject(key, asIssueError(error)),
       )
-    else if (standing.anchored) waiters.answer(key, anchoredAt(standing))
+    else if (standing.outcome.status === 'anchored') waiters.answer(key, standing.outcome)
     // Answered while the outbox was read.
     else if (!waiters.has(key)) return
     // A transaction carried it for an earlier request, which may have got `pending`.
-    else if (standing.transactionHash !== null) engineFor(standing)?.addPromised([standing.intent])
+    else if (standing.outcome.transactionHash !== null)
+      engineFor(standing)?.addPromised([standing.intent])
     else engineFor(standing)?.add([standing.intent])
   }
 
@@ -139,13 +136,14 @@ export function createFront(deps: FrontDeps): Front {
 
     conclude(intent, outcome, transactions) {
       const key = keyOfIntent(intent)
+      const refusal = refusalOf(outcome)
       if (outcome.status === 'absent') return
       if (outcome.status === 'anchored') {
         const { transactionHash } = outcome
         const byAnother = transactionHash !== null && transactions?.has(transactionHash) === false
         waiters.answer(key, { ...outcome, byAnother })
-      } else if (outcome.status === 'moot') waiters.answer(key, { status: 'moot' })
-      else if (!waiters.reject(key, refusalOf(outcome.status)))
+      } else if (refusal === undefined) waiters.answer(key, outcome)
+      else if (!waiters.reject(key, refusal))
         log.error('promise_broken', { intent: key, reason: outcome.status })
     },
 
@@ -169,8 +167,9 @@ export function createFront(deps: FrontDeps): Front {
   }
 }
 
-function anchoredAt({ transactionHash }: { transactionHash: Hex | null }): Answer {
-  return { status: 'anchored', transactionHash }
+/** Whether the intent could still be withdrawn. */
+function mayLeave({ promised, outcome }: Standing): boolean {
+  return !promised && outcome.status === 'pending' && outcome.transactionHash === null
 }
 
 /**
@@ -179,9 +178,9 @@ function anchoredAt({ transactionHash }: { transactionHash: Hex | null }): Answe
  */
 function persistPromise(
   { outbox, log }: Pick<FrontDeps, 'outbox' | 'log'>,
-  standing: Standing | undefined,
-  { kind, documentHash }: Intent,
+  standing: Standing,
 ): Promise<Standing | undefined> {
+  const { kind, documentHash } = standing.intent
   return outbox.promise(kind, documentHash).catch((cause) => {
     log.warn('promise_not_persisted', { error: asIssueError(cause).message })
     return standing

@@ -1,9 +1,9 @@
 import type { Log } from '#base/log.ts'
+import { settledBy } from '#promise/anchoring.ts'
 import { asIssueError, IssueError } from '#promise/errors.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { outcomesOf } from '#promise/outcome.ts'
 import type { Account, Backlog, RegistryReader } from '#promise/ports.ts'
-import { resolutionOf } from '#promise/resolution.ts'
 import type { Queue } from './queue.ts'
 import type { Conclude } from './settle.ts'
 import type { TurnAway } from './turn-away.ts'
@@ -112,7 +112,7 @@ async function stillAbsent(
     const outcome = outcomes[i]
     return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
   })
-  if (decided.length > 0) await outbox.resolve(resolutionOf(unsure, outcomes))
+  if (decided.length > 0) await outbox.resolve(settledBy(unsure, outcomes))
   queue.seenAbsent(unsure)
   const done = new Set(decided.map(({ intent }) => intent))
   queue.remove([...done])

@@ -1,10 +1,10 @@
 import type { Hex } from '#document/hex.ts'
+import { ABSENT, type Outcome, settledBy } from '#promise/anchoring.ts'
 import { asIssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
-import { ABSENT, type Outcome, outcomesOfPlans } from '#promise/outcome.ts'
+import { outcomesOfPlans } from '#promise/outcome.ts'
 import type { Plan } from '#promise/plan.ts'
 import type { Plans, RegistryReader } from '#promise/ports.ts'
-import { hashesOf, resolutionOf, unseenOf } from '#promise/resolution.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
@@ -121,8 +121,7 @@ async function writeAll(
   await Promise.all(
     used.map(async (plan) => {
       const ofPlan = rest.splice(0, plan.intents.length)
-      const resolution = resolutionOf(plan.intents, ofPlan)
-      await outbox.settle(plan, resolution, await costOf(plan))
+      await outbox.settle(plan, settledBy(plan.intents, ofPlan), await costOf(plan))
     }),
   )
   inFlight.drop(used)
@@ -146,4 +145,22 @@ function concludeAll(
     const outcome = outcomes[i] ?? ABSENT
     if (which(outcome)) conclude(intent, outcome, transactions)
   })
+}
+
+/**
+ * @param outcomes Of the intents of these plans, in their order.
+ * @returns The plans whose outcomes name none of their own transactions.
+ */
+function unseenOf(plans: readonly Plan[], outcomes: readonly Outcome[]): Plan[] {
+  const rest = [...outcomes]
+  return plans.filter((plan) => {
+    const hashes = hashesOf([plan])
+    return !rest
+      .splice(0, plan.intents.length)
+      .some((one) => one.status === 'anchored' && hashes.has(one.transactionHash ?? '0x'))
+  })
+}
+
+function hashesOf(plans: readonly Plan[]): Set<Hex> {
+  return new Set(plans.flatMap(({ attempts }) => attempts.map(({ hash }) => hash)))
 }

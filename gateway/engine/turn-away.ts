@@ -1,8 +1,8 @@
 import type { Log } from '#base/log.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
-import type { Waiter, Waiters } from '#promise/waiters.ts'
 import type { Queue } from './queue.ts'
+import type { Waiter, Waiters } from './waiters.ts'
 
 /** Withdraws queued intents that were not promised, and rejects their requests. */
 export type TurnAway = {

@@ -1,5 +1,5 @@
 import type { Hex } from '#document/hex.ts'
-import type { Anchored, Anchoring, Moved } from '#promise/anchoring.ts'
+import type { Anchored, Anchoring, Moved, Undone } from '#promise/anchoring.ts'
 import { EVENTS } from '#promise/intent.ts'
 import {
   isDone,
@@ -14,9 +14,7 @@ import type { Receipt } from '#promise/plan.ts'
 import type { Blocks, RegistryReader } from '#promise/ports.ts'
 
 /** Where an intent is now, with its block's hash if known; or why it is not on the chain. */
-export type Location =
-  | (Place & { blockHash?: Hex })
-  | { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
+export type Location = (Place & { blockHash?: Hex }) | Undone
 
 /**
  * Locates intents that were anchored. A revision is where its transaction is, whatever came after

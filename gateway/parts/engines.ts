@@ -11,10 +11,10 @@ import {
   readCounts,
   waitForForeign,
 } from '#engine/foreign.ts'
+import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { Lease } from '#promise/lease.ts'
-import type { Outcome } from '#promise/outcome.ts'
 import type { BusyAccounts, Outbox, Readiness } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import { type Identity, READINESS_TTL_MS } from './chain.ts'

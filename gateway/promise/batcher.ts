@@ -1,6 +1,6 @@
+import type { Outcome } from './anchoring.ts'
 import type { IssueErrorCode } from './errors.ts'
 import type { Intent } from './intent.ts'
-import type { Answer } from './waiters.ts'
 
 /** What anchors intents: one engine, or those of several gateways. */
 export type Batcher = {
@@ -10,9 +10,11 @@ export type Batcher = {
    * Anchors an intent of the outbox, together with other waiting intents.
    *
    * @param wait Milliseconds until `pending` is the answer.
-   * @throws {IssueError} when the intent was withdrawn: nothing happened, and nothing will.
+   * @returns `anchored`, `pending` or `moot`.
+   * @throws {IssueError} when the intent was withdrawn or can never be anchored: nothing happened,
+   * and nothing will.
    */
-  submit(intent: Intent, wait: number): Promise<Answer>
+  submit(intent: Intent, wait: number): Promise<Outcome>
   /** Queues intents of the outbox again. */
   enqueue(intents: readonly Intent[]): void
   /** The number of intents that wait for a transaction, and of transactions in flight. */

@@ -1,3 +1,5 @@
+import type { Outcome } from './anchoring.ts'
+
 /** Why nothing was issued or revoked. Stable: clients see it as `code`. */
 export type IssueErrorCode =
   /** No node answered. Nothing was promised; the same request can be sent again. */
@@ -64,11 +66,13 @@ export function asIssueError(error: unknown): IssueError {
   return new IssueError('chain_unavailable', String(error), error)
 }
 
-/** Why a document cannot be issued. */
-export function refusalOf(code: 'conflict' | 'distrusted'): IssueError {
-  return code === 'conflict'
-    ? new IssueError(code, 'the record under this hash has another expiry')
-    : new IssueError(code, 'the record under this hash reads Distrusted')
+/** @returns Why a document can never be issued; `undefined` when the outcome does not say so. */
+export function refusalOf({ status }: Outcome): IssueError | undefined {
+  if (status === 'conflict')
+    return new IssueError(status, 'the record under this hash has another expiry')
+  if (status === 'distrusted')
+    return new IssueError(status, 'the record under this hash reads Distrusted')
+  return undefined
 }
 
 /**

@@ -35,16 +35,6 @@ export type RevisionIntent = Requested &
 /** A change to make on the chain. There is one of each kind for a record. */
 export type Intent = IssueIntent | RevisionIntent
 
-/**
- * An intent in the outbox (a revocation with the reason of its first request), and its state.
- * `transactionHash` is that of its newest attempt, or of the one that anchored it; `promised`: a
- * caller may have got `pending`; `account`: whose engine anchors it, if gateways share the outbox.
- */
-export type Standing = { intent: Intent; account?: Hex } & (
-  | { anchored: false; promised: boolean; transactionHash: Hex | null }
-  | { anchored: true; transactionHash: Hex | null }
-)
-
 /** An intent that waits for a transaction. */
 export type QueuedIntent = {
   intent: Intent

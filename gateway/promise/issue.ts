@@ -4,15 +4,14 @@ import type { Document, DocumentFields } from '#document/document.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { ChainReader, Finality } from '#verifier/ports.ts'
-import type { Anchoring } from './anchoring.ts'
+import type { Anchoring, Outcome } from './anchoring.ts'
 import type { Batcher } from './batcher.ts'
 import type { IsErased } from './erase.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import type { History } from './history.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
-import type { Outcome } from './outcome.ts'
 import type { Persistence } from './persistence.ts'
-import { createReadProgress, PENDING, type Progress } from './progress.ts'
+import { createReadStatus, type DocumentStatus, PENDING } from './progress.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 
 /** Documents to seal in one turn of the event loop: about 1 ms. */
@@ -40,7 +39,7 @@ export type IssueRequest = {
  * `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of
  * the newest attempt, if any.
  */
-export type Issued = Progress & {
+export type IssuedDocument = DocumentStatus & {
   publicId: string
   document: Document
   documentHash: Hex
@@ -48,7 +47,7 @@ export type Issued = Progress & {
   replayed: boolean
 }
 
-export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
+export type Issuing = { issue(request: IssueRequest): Promise<IssuedDocument> }
 
 type IssuingDeps = {
   /** CAIP-10. */
@@ -73,9 +72,9 @@ type IssuingDeps = {
 export function createIssuing(deps: IssuingDeps): Issuing {
   const { registryId, issuerId, persistence, sealing, history, batcher } = deps
   const turn = limitPerTurn(SEALED_A_TURN)
-  const readProgress = createReadProgress(deps)
+  const readStatus = createReadStatus(deps)
 
-  async function issue(request: IssueRequest): Promise<Issued> {
+  async function issue(request: IssueRequest): Promise<IssuedDocument> {
     const { tenant, supersedes, idempotencyKey, wait, deadline, finality } = request
     const until = performance.now() + wait
     const document = {
@@ -99,15 +98,15 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     const { replayed, isPending, transactionHash } = repeat
       ? await transactionOf(repeat)
       : await promise(intent, sealed, request)
-    const progress = isPending
+    const status = isPending
       ? { ...PENDING, transactionHash }
-      : await readProgress(intent, transactionHash, { finality, mayBeRepeat, until, deadline })
+      : await readStatus(intent, transactionHash, { finality, mayBeRepeat, until, deadline })
     const { documentHash } = intent
-    return { publicId: sealed.publicId, document, documentHash, replayed, ...progress }
+    return { publicId: sealed.publicId, document, documentHash, replayed, ...status }
   }
 
   /** Reads the transaction from this gateway's history, if no node has its event any more. */
-  async function transactionOf({ intent, anchoring }: Repeat) {
+  async function transactionOf({ intent, anchoring }: Candidate & { anchoring: Anchoring }) {
     const { blockNumber } = anchoring
     const transactionHash =
       anchoring.transactionHash ?? (await history.transactionOf(intent.documentHash, blockNumber))
@@ -122,11 +121,11 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     const isNew = await persistence.add(intent, sealed, wait === 0)
     if (isNew === 'has_successor')
       throw new IssueError('already_superseded', 'the document has another successor')
-    const answer = await batcher.submit(intent, Math.min(wait, deadline.left()))
-    if (answer.status === 'moot') throw new TypeError('an issue is never moot')
+    const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))
+    if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
     // The node may have been behind when it was read before: the transaction shows it.
-    const wasBefore = answer.status === 'anchored' && answer.byAnother === true
-    const { status, transactionHash } = answer
+    const wasBefore = outcome.status === 'anchored' && outcome.byAnother === true
+    const { status, transactionHash } = outcome
     return { replayed: !isNew || wasBefore, isPending: status === 'pending', transactionHash }
   }
 
@@ -135,9 +134,6 @@ export function createIssuing(deps: IssuingDeps): Issuing {
 
 /** A document that a request may refer to. */
 type Candidate = { intent: IssueIntent; sealed: SealedDocument }
-
-/** A document that was anchored before the request for it. */
-type Repeat = Candidate & { anchoring: Anchoring }
 
 /**
  * Looks for a repeated document on the chain, where this gateway or another one of the issuer may
@@ -151,7 +147,7 @@ async function findRepeat(
   { outcomeOf, persistence, isErased }: IssuingDeps,
   candidates: readonly Candidate[],
   deadline: Deadline,
-): Promise<Repeat | undefined> {
+): Promise<(Candidate & { anchoring: Anchoring }) | undefined> {
   for (const { intent } of candidates)
     if (await isErased(intent.documentHash))
       throw new IssueError('erased', 'the document of this key has been erased')
@@ -162,8 +158,8 @@ async function findRepeat(
     })
   const index = outcomes.findIndex(({ status }) => status !== 'absent')
   const [outcome, candidate] = [outcomes[index], candidates[index]]
-  if (outcome?.status === 'conflict' || outcome?.status === 'distrusted')
-    throw refusalOf(outcome.status)
+  const refusal = outcome && refusalOf(outcome)
+  if (refusal) throw refusal
   if (outcome?.status !== 'anchored' || !candidate) return undefined
   const { intent, sealed } = candidate
   await persistence.restore(sealed)

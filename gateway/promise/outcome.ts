@@ -1,6 +1,6 @@
 import type { Hex } from '#document/hex.ts'
 import { isReleased } from '#verifier/status.ts'
-import { type Anchoring, UNSEEN } from './anchoring.ts'
+import { ABSENT, type Anchoring, type Outcome, UNSEEN, type Undone } from './anchoring.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
 import type { Plan, Receipt } from './plan.ts'
@@ -17,20 +17,6 @@ import {
  * Maximum plans to issue that are read by receipt: for more, records and events take fewer calls.
  */
 const MAX_RECEIPTS = 2
-
-/**
- * What the chain shows about an intent.
- *
- * - `conflict`: the issuer has a record under this hash with another expiry, so that this one can
- *   never be issued.
- * - `distrusted`: the record under this hash reads Distrusted. Issuing it again would make it
- *   valid, which is an operator's decision.
- * - `moot`: nothing to do: the revocation is final, the document is not suspended, or somebody
- *   undid the change after it was made.
- * - `absent`: it is not on the chain.
- */
-export type Outcome = ({ status: 'anchored' } & Anchoring) | Undone
-type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
 
 /**
  * Reads the outcomes of intents from records and their events: an earlier attempt, or another
@@ -172,8 +158,6 @@ export type Place = { event: RegistryEvent; blockNumber: number; reason?: number
 export function reasonAt({ reason }: Pick<Place, 'reason'>): { reason?: number } {
   return reason === undefined ? {} : { reason }
 }
-
-export const ABSENT: Undone = { status: 'absent' }
 
 /**
  * A record has the last change only. If its change came after the intent was planned, it also came

@@ -110,7 +110,7 @@ export async function restore(
     if (status === 'missing') await store.put(documentHash, bytes)
     await added(hash)
     const standing = await outbox.find('issue', hash)
-    if (standing?.transactionHash === null) await outbox.disown(hash)
+    if (standing?.outcome.transactionHash === null) await outbox.disown(hash)
   }
 }
 

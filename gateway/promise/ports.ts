@@ -1,7 +1,14 @@
 import type { Hex } from '#document/hex.ts'
 import type { BlockRead } from '#verifier/ports.ts'
-import type { Anchored, Anchoring, BlockId, Resolution, Review } from './anchoring.ts'
-import type { Intent, IssueIntent, QueuedIntent, Standing } from './intent.ts'
+import type {
+  Anchored,
+  Anchoring,
+  BlockId,
+  ReviewedIntents,
+  SettledIntents,
+  Standing,
+} from './anchoring.ts'
+import type { Intent, IssueIntent, QueuedIntent } from './intent.ts'
 import type { Payload, PromisedPayload } from './payload.ts'
 import type { Plan, Receipt, SignedTransaction } from './plan.ts'
 import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
@@ -74,7 +81,7 @@ export type Backlog = {
   /** @param until Milliseconds of the Unix epoch. */
   setAside(intents: readonly Intent[], until: number): Promise<void>
   /** Writes the outcomes of waiting intents that need no transaction. */
-  resolve(outcome: Resolution): Promise<void>
+  resolve(settled: SettledIntents): Promise<void>
 }
 
 /** The transactions in flight. */
@@ -94,11 +101,11 @@ export type Plans = {
    */
   replace(plan: Plan, transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
   /**
-   * Removes a plan with its outcome. Intents that the outcome does not name go back in the queue.
+   * Removes a plan with its outcome. Its other intents go back in the queue.
    *
    * @param fee Its cost in wei.
    */
-  settle(plan: Plan, outcome: Resolution, fee: bigint): Promise<void>
+  settle(plan: Plan, settled: SettledIntents, fee: bigint): Promise<void>
 }
 
 /** What the engine of one account needs of an outbox that gateways share. */
@@ -159,7 +166,7 @@ export type Anchorings = {
    * @returns The dropped intents that are in the queue now. An intent whose opposite waits is not
    * among them: the opposite was requested last.
    */
-  review(found: Review): Promise<Intent[]>
+  review(found: ReviewedIntents): Promise<Intent[]>
 }
 
 /** The blocks of those intents, each once, and whether the chain was seen to have it. */

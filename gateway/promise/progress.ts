@@ -13,8 +13,8 @@ import type { IssueIntent } from './intent.ts'
 /** Between reads of a block's finality. */
 const FINALITY_POLL_INTERVAL_MS = 250
 
-/** How far a document to issue has come. */
-export type Progress = {
+/** The status of a document to issue. */
+export type DocumentStatus = {
   status: RegistryStatus | 'pending'
   transactionHash: Hex | null
   /** `null` while it is pending, or when it could not be read. */
@@ -22,7 +22,7 @@ export type Progress = {
 }
 
 /** What to wait for, and for how long. */
-export type ProgressRequest = {
+export type StatusRequest = {
   /** The finality to wait for. */
   finality: Finality
   /** Whether the document may have been anchored, and revoked, before this request. */
@@ -33,7 +33,7 @@ export type ProgressRequest = {
 }
 
 /** A reading of the chain; without the transaction if it was not read. */
-type Reading = Pick<Progress, 'status' | 'finality'> & { transactionHash?: Hex }
+type Reading = Pick<DocumentStatus, 'status' | 'finality'> & { transactionHash?: Hex }
 
 /** It will be anchored; the block is not known yet. */
 export const PENDING = { status: 'pending', finality: null } as const
@@ -43,20 +43,20 @@ export const PENDING = { status: 'pending', finality: null } as const
  * may have been revoked since, and one that must be final may be dropped by a reorg: for these, the
  * chain is read until they are as final as requested, or the time is up.
  */
-export type ReadProgress = (
+export type ReadStatus = (
   intent: IssueIntent,
   /** The transaction that anchored it. */
   transactionHash: Hex | null,
-  request: ProgressRequest,
-) => Promise<Progress>
+  request: StatusRequest,
+) => Promise<DocumentStatus>
 
-export function createReadProgress({
+export function createReadStatus({
   issuerId,
   chain,
 }: {
   issuerId: number
   chain: ChainReader
-}): ReadProgress {
+}): ReadStatus {
   return async ({ documentHash, validUntil }, transactionHash, request) => {
     const { finality, mayBeRepeat, until, deadline } = request
     if (!mayBeRepeat && finality === 'included') {

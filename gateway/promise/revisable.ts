@@ -3,7 +3,7 @@ import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { ChainReader, DocumentKey, RegistryStatus } from '#verifier/ports.ts'
 import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
-import type { Standing } from './intent.ts'
+import type { Standing } from './anchoring.ts'
 import type { Outbox, PayloadStore, RegistryReader } from './ports.ts'
 import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
 

@@ -3,13 +3,13 @@ import type { Hex } from '#document/hex.ts'
 import type { ChainReader, RegistryStatus } from '#verifier/ports.ts'
 import { SUSPENDED } from '#verifier/reasons.ts'
 import { isReleased } from '#verifier/status.ts'
+import type { Outcome } from './anchoring.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
 import type { Outbox, RegistryReader } from './ports.ts'
 import { type RecordKey, revocationOf } from './record.ts'
 import { isPromised, type Revisable, readRevisable } from './revisable.ts'
-import type { Answer } from './waiters.ts'
 
 export type RevisionRequest = {
   intent: RevisionIntent
@@ -97,7 +97,7 @@ async function isDone(
   { record }: Revisable,
 ): Promise<boolean> {
   const isPromised = async (other: RevisionIntent['kind']) =>
-    (await outbox.find(other, documentHash))?.anchored === false
+    (await outbox.find(other, documentHash))?.outcome.status === 'pending'
   const revocation = revocationOf(record)
   if (kind === 'revoke') return revocation === 'final'
   if (revocation === 'final') throw new IssueError('already_revoked', 'revoked permanently')
@@ -118,7 +118,7 @@ async function promise(
   { outbox, batcher }: Pick<RevisingDeps, 'outbox' | 'batcher'>,
   { intent, wait, deadline }: RevisionRequest,
   changedBlock: number,
-): Promise<Answer> {
+): Promise<Outcome> {
   const started = performance.now()
   const left = () => Math.min(wait - (performance.now() - started), deadline.left())
   while (!(await outbox.add(intent, wait === 0, undefined, changedBlock))) {
@@ -127,7 +127,7 @@ async function promise(
       intent.documentHash,
     )
     // It was withdrawn or anchored at this moment.
-    if (opposite === undefined || opposite.anchored) continue
+    if (opposite?.outcome.status !== 'pending') continue
     const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
     if (!waited || waited.status === 'pending')
       throw new IssueError('change_pending', 'the opposite is under way')
@@ -174,7 +174,7 @@ async function pending(outbox: Outbox, intent: RevisionIntent): Promise<Revised>
     status: 'pending',
     reason: reasonOf(promised.kind === 'issue' ? intent : promised),
     revisedAt: null,
-    transactionHash: standing?.transactionHash ?? null,
+    transactionHash: standing?.outcome.transactionHash ?? null,
   }
 }
 

@@ -5,7 +5,7 @@ import type { ChainReader } from '#verifier/ports.ts'
 import { SUPERSEDED } from '#verifier/reasons.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
-import type { Issued, IssueRequest, Issuing } from './issue.ts'
+import type { IssuedDocument, IssueRequest, Issuing } from './issue.ts'
 import type { Outbox, Readiness, RegistryReader } from './ports.ts'
 import { revocationOf } from './record.ts'
 import { isPromised, readRevisable } from './revisable.ts'
@@ -41,7 +41,7 @@ export type SupersedeRequest = Omit<
 }
 
 export type Superseded = {
-  successor: Issued
+  successor: IssuedDocument
   /** The revocation of the superseded document; `null` until the successor is on the chain. */
   revised: Revised | null
 }
@@ -166,7 +166,7 @@ async function queueUntil(
   async function queueWaiting(): Promise<void> {
     for (const documentHash of await successions.waiting()) {
       const standing = await outbox.find('revoke', documentHash)
-      if (standing && !standing.anchored) batcher.enqueue([standing.intent])
+      if (standing?.outcome.status === 'pending') batcher.enqueue([standing.intent])
     }
   }
 

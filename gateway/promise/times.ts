@@ -1,6 +1,5 @@
-import type { Anchored } from './anchoring.ts'
+import type { Anchored, Outcome } from './anchoring.ts'
 import { type Intent, type IntentKey, keyOfIntent } from './intent.ts'
-import type { Outcome } from './outcome.ts'
 
 /** Intents, and blocks, that are remembered at most; of more, the oldest are not measured. */
 const MAX_REMEMBERED = 20_000

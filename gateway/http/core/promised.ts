@@ -1,4 +1,4 @@
-import type { Standing } from '#promise/intent.ts'
+import type { Standing } from '#promise/anchoring.ts'
 import type { DocumentKey } from '#verifier/ports.ts'
 import type { VerdictStatus } from '#verifier/verdict.ts'
 import { HEAD_BEHIND, unverifiable } from './errors.ts'
@@ -18,6 +18,6 @@ export async function isPromised(
 ): Promise<boolean> {
   if (status !== 'not_issued') return false
   const standing = await standingOf(key)
-  if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
+  if (standing?.outcome.status === 'anchored') throw unverifiable(HEAD_BEHIND)
   return standing !== undefined
 }

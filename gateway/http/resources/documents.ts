@@ -10,7 +10,7 @@ import { openDocument } from '#document/sealed.ts'
 import type { FindKey, Grant } from '#keys/grant.ts'
 import type { IsErased } from '#promise/erase.ts'
 import { type History, withHistory } from '#promise/history.ts'
-import type { Issued, Issuing } from '#promise/issue.ts'
+import type { IssuedDocument, Issuing } from '#promise/issue.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { Revising } from '#promise/revise.ts'
 import type { Successions } from '#promise/supersede.ts'
@@ -363,6 +363,6 @@ async function openPending(
   }
 }
 
-function reaches({ finality }: Issued, wanted: Finality): boolean {
+function reaches({ finality }: IssuedDocument, wanted: Finality): boolean {
   return finality !== null && FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
 }

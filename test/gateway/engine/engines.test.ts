@@ -118,9 +118,8 @@ function startGateway(accounts: Hex[]) {
           const [intent, account] = row
           return {
             intent,
-            anchored: false,
             promised: true,
-            transactionHash: null,
+            outcome: { status: 'pending', transactionHash: null },
             ...(account && { account }),
           }
         },

@@ -1,5 +1,10 @@
 import { fromHex } from '#document/hex.ts'
-import { type Anchored, isRevokedAnew, type Moved, type Review } from '#promise/anchoring.ts'
+import {
+  type Anchored,
+  isRevokedAnew,
+  type Moved,
+  type ReviewedIntents,
+} from '#promise/anchoring.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Anchorings } from '#promise/ports.ts'
 import { bytesOf } from '../../columns.ts'
@@ -76,7 +81,7 @@ function createAdopt({ transaction }: Postgres): Anchorings['adopt'] {
 }
 
 /** For use under the lock of outcomes. */
-async function review(query: Query, found: Review): Promise<Intent[]> {
+async function review(query: Query, found: ReviewedIntents): Promise<Intent[]> {
   const { final, gone, moved, dropped } = found
   await leave(query, final, 'final')
   await leave(query, gone, 'failed')

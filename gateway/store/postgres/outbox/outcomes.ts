@@ -1,5 +1,5 @@
 import { fromHex } from '#document/hex.ts'
-import { type Anchored, otherReasonOf, type Resolution } from '#promise/anchoring.ts'
+import { type Anchored, otherReasonOf, type SettledIntents } from '#promise/anchoring.ts'
 import { bytesOf } from '../../columns.ts'
 import type { Query } from '../query.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
@@ -14,7 +14,10 @@ export async function lockOutcomes(query: Query): Promise<void> {
 }
 
 /** Writes what the chain shows of intents. For use under the lock of outcomes. */
-export async function writeOutcome(query: Query, { anchored, gone }: Resolution): Promise<void> {
+export async function writeOutcome(
+  query: Query,
+  { anchored, gone }: SettledIntents,
+): Promise<void> {
   await anchor(query, anchored)
   await deleteUndone(query, anchored)
   if (gone.length > 0) await query(`DELETE FROM intent USING ${KEYS} WHERE ${IS_KEY}`, keysOf(gone))

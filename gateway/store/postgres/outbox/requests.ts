@@ -1,6 +1,7 @@
 import { groupCalls } from '#base/grouping.ts'
 import type { Hex } from '#document/hex.ts'
-import { type Intent, keyOf, keyOfIntent, type Standing } from '#promise/intent.ts'
+import type { Standing } from '#promise/anchoring.ts'
+import { type Intent, keyOf, keyOfIntent } from '#promise/intent.ts'
 import type { Outbox, Withdrawn } from '#promise/ports.ts'
 import type { LeasedAccount } from '../../stores.ts'
 import type { Postgres } from '../database.ts'

@@ -1,6 +1,6 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { Anchored, BlockId } from '#promise/anchoring.ts'
-import type { Intent, Standing } from '#promise/intent.ts'
+import type { Anchored, BlockId, Standing } from '#promise/anchoring.ts'
+import type { Intent } from '#promise/intent.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
 import { hexOf, hexOrNull } from '../../columns.ts'
 import type { Row } from '../query.ts'
@@ -27,18 +27,18 @@ export function intentOf(row: Row): Intent {
 }
 
 export function standingOf(row: Row): Standing {
-  const intent = intentOf(row)
-  const transactionHash = hexOrNull(row.transaction_hash)
+  const { intent, anchoring } = anchoredOf(row)
+  const { transactionHash } = anchoring
   const account = hexOrNull(row.account)
-  return row.block_number !== null
-    ? { intent, anchored: true, transactionHash }
-    : {
-        intent,
-        anchored: false,
-        promised: row.promised === true,
-        transactionHash,
-        ...(account && { account }),
-      }
+  return {
+    intent,
+    promised: row.promised === true,
+    ...(account && { account }),
+    outcome:
+      row.block_number === null
+        ? { status: 'pending', transactionHash }
+        : { status: 'anchored', ...anchoring },
+  }
 }
 
 export function anchoredOf(row: Row): Anchored {

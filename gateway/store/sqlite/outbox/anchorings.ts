@@ -1,4 +1,9 @@
-import { type Anchored, type Anchoring, isRevokedAnew, type Review } from '#promise/anchoring.ts'
+import {
+  type Anchored,
+  type Anchoring,
+  isRevokedAnew,
+  type ReviewedIntents,
+} from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { Anchorings } from '#promise/ports.ts'
 import type { Database } from '../database.ts'
@@ -63,7 +68,7 @@ function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 
 function createReview(
   { sqlite }: Database,
   { blocks, opposites, anchorEach }: OutcomeParts,
-): (found: Review) => Intent[] {
+): (found: ReviewedIntents) => Intent[] {
   const report = (type: string) =>
     sqlite.prepare(`
       ${eventOf('intent', `'${type}'`)} FROM intent

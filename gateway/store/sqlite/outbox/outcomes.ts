@@ -2,7 +2,7 @@ import {
   type Anchored,
   type Anchoring,
   otherReasonOf,
-  type Resolution,
+  type SettledIntents,
 } from '#promise/anchoring.ts'
 import type { Plan } from '#promise/plan.ts'
 import type { Database } from '../database.ts'
@@ -14,7 +14,7 @@ import type { Opposites } from './opposites.ts'
  *
  * @param plan The plan that carries them all, if one does.
  */
-export type WriteOutcome = (outcome: Resolution, plan?: Plan) => void
+export type WriteOutcome = (settled: SettledIntents, plan?: Plan) => void
 
 /** What the writers of outcomes share. */
 export type OutcomeParts = { blocks: BlockWriter; opposites: Opposites; anchorEach: AnchorEach }

@@ -1,6 +1,6 @@
 import type { Hex } from '#document/hex.ts'
-import type { Anchored, BlockId } from '#promise/anchoring.ts'
-import type { Intent, Standing } from '#promise/intent.ts'
+import type { Anchored, BlockId, Standing } from '#promise/anchoring.ts'
+import type { Intent } from '#promise/intent.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
 
 /** A row without its blobs. */
@@ -25,11 +25,16 @@ export function intentOf(row: Row): Intent {
 }
 
 export function standingOf(row: Row): Standing {
-  const intent = intentOf(row)
-  const transactionHash = row.transaction_hash as Hex | null
-  return row.block_number !== null
-    ? { intent, anchored: true, transactionHash }
-    : { intent, anchored: false, promised: row.promised === 1, transactionHash }
+  const { intent, anchoring } = anchoredOf(row)
+  const { transactionHash } = anchoring
+  return {
+    intent,
+    promised: row.promised === 1,
+    outcome:
+      row.block_number === null
+        ? { status: 'pending', transactionHash }
+        : { status: 'anchored', ...anchoring },
+  }
 }
 
 export function anchoredOf(row: Row): Anchored {

@@ -62,9 +62,8 @@ describePorts('outbox', (ports) => {
     expect(await queued()).toEqual([c, revocation])
     expect(await outbox.find('issue', a.documentHash)).toEqual({
       intent: a,
-      anchored: false,
       promised: false,
-      transactionHash: sent.hash,
+      outcome: { status: 'pending', transactionHash: sent.hash },
     })
   })
 
@@ -161,9 +160,9 @@ describePorts('outbox', (ports) => {
       await outbox.add(suspend)
       await anchor(suspend)
       await outbox.add(release)
-      expect((await outbox.find('suspend', documentHash))?.anchored).toBe(true)
+      expect((await outbox.find('suspend', documentHash))?.outcome.status).toBe('anchored')
       await outbox.withdraw([release])
-      expect((await outbox.find('suspend', documentHash))?.anchored).toBe(true)
+      expect((await outbox.find('suspend', documentHash))?.outcome.status).toBe('anchored')
       await outbox.add(release)
       await anchor(release)
       expect(await outbox.find('suspend', documentHash)).toBeUndefined()
@@ -236,7 +235,7 @@ describePorts('outbox', (ports) => {
       expect(await queued()).toEqual([])
       expect(await outbox.find('revoke', documentHash)).toMatchObject({
         intent: revoke(1),
-        anchored: true,
+        outcome: { status: 'anchored' },
       })
       // A reorg that removes it: the first one is carried out.
       expect(await requeue(first)).toEqual([revoke(1)])
@@ -332,9 +331,8 @@ describePorts('outbox', (ports) => {
       const { kind, documentHash } = intent
       expect(await outbox.promise(kind, documentHash)).toEqual({
         intent,
-        anchored: false,
         promised: true,
-        transactionHash: null,
+        outcome: { status: 'pending', transactionHash: null },
       })
       await outbox.add(intent)
       expect(await withdrawn(intent)).toEqual([])

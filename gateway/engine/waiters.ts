@@ -1,22 +1,10 @@
-import type { Hex } from '#document/hex.ts'
-import type { IssueError } from './errors.ts'
-import { type Intent, keyOfIntent } from './intent.ts'
-
-/**
- * The answer to a request: the outcome of its intent, or `pending`.
- *
- * `byAnother`: not a transaction that carried the intent anchored it, but an earlier one, or one of
- * another gateway.
- */
-export type Answer =
-  | { status: 'anchored'; transactionHash: Hex | null; byAnother?: boolean }
-  | { status: 'pending'; transactionHash: Hex | null }
-  /** There was nothing to do. */
-  | { status: 'moot' }
+import type { Outcome } from '#promise/anchoring.ts'
+import type { IssueError } from '#promise/errors.ts'
+import { type Intent, keyOfIntent } from '#promise/intent.ts'
 
 /** A request that waits for an intent. The first answer counts; later ones are ignored. */
 export type Waiter = {
-  resolve(answer: Answer): void
+  resolve(outcome: Outcome): void
   reject(error: IssueError): void
 }
 
@@ -26,9 +14,9 @@ export type Waiters = {
   /** The intents that requests wait for, each once. */
   intents(): Intent[]
   /** @param wait Milliseconds until the request gets the answer of `late`. */
-  wait(intent: Intent, wait: number): Promise<Answer>
+  wait(intent: Intent, wait: number): Promise<Outcome>
   /** Answers all requests that wait for this key. */
-  answer(key: string, answer: Answer): void
+  answer(key: string, outcome: Outcome): void
   /** @returns Whether a request waited. */
   reject(key: string, error: IssueError): boolean
   /** @returns The waiting requests of this key; the caller answers them now, and no timer does. */
@@ -38,7 +26,7 @@ export type Waiters = {
 }
 
 /** @param late Gives the answer for an intent that took too long. */
-export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiters {
+export function createWaiters(late: (intent: Intent) => Promise<Outcome>): Waiters {
   const waiting = new Map<string, Map<Waiter, Intent>>()
 
   function take(key: string): Waiter[] {
@@ -67,9 +55,9 @@ export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiter
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => stopWaiting(key, waiter), wait).unref()
         const waiter: Waiter = {
-          resolve(answer) {
+          resolve(outcome) {
             clearTimeout(timer)
-            resolve(answer)
+            resolve(outcome)
           },
           reject(error) {
             clearTimeout(timer)
@@ -81,8 +69,8 @@ export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiter
       })
     },
 
-    answer(key, answer) {
-      for (const { resolve } of take(key)) resolve(answer)
+    answer(key, outcome) {
+      for (const { resolve } of take(key)) resolve(outcome)
     },
 
     reject(key, error) {
