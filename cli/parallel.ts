@@ -1,23 +1,25 @@
 /**
- * Does work on several items at a time, in their order.
+ * Works on items as they come, at most `limit` at a time, in their order.
  *
  * @param isStopped Whether to begin no further item.
  * @throws The first error; other items that have begun are waited for.
  */
 export async function inParallel<T>(
-  items: readonly T[],
-  concurrency: number,
+  items: Iterable<T> | AsyncIterable<T>,
+  limit: number,
   work: (item: T) => Promise<void>,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
-  let next = 0
+  const running = new Set<Promise<void>>()
   const errors: unknown[] = []
-  const worker = async () => {
-    while (next < items.length && errors.length === 0 && !isStopped()) {
-      const item = items[next++] as T
-      await work(item).catch((error) => errors.push(error))
-    }
+  for await (const item of items) {
+    if (errors.length > 0 || isStopped()) break
+    const one = work(item)
+      .catch((error) => void errors.push(error))
+      .finally(() => running.delete(one))
+    running.add(one)
+    if (running.size >= limit) await Promise.race(running)
   }
-  await Promise.all(Array.from({ length: concurrency }, worker))
+  await Promise.all(running)
   if (errors.length > 0) throw errors[0]
 }

@@ -6,8 +6,8 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
 import { readPayload } from '#verifier/checks/payload.ts'
 import type { BlockSource } from '#verifier/ports.ts'
+import { inParallel } from '../parallel.ts'
 import type { DocumentTable } from './documents.ts'
-import { inParallel } from './in-parallel.ts'
 import type { Phases } from './phases.ts'
 
 /** Concurrent requests to IPFS gateways. */

@@ -7,9 +7,9 @@ import { checkContent } from '#verifier/checks/content.ts'
 import { readPayload } from '#verifier/checks/payload.ts'
 import type { BlockSource, RegistryIssuer, RegistryRecord } from '#verifier/ports.ts'
 import { readLines } from '../lines.ts'
+import { inParallel } from '../parallel.ts'
 import type { DocumentTable, TableEntry } from './documents.ts'
 import type { DocumentFinding, FindingLog } from './findings.ts'
-import { inParallel } from './in-parallel.ts'
 import type { Phases } from './phases.ts'
 
 /** A publicId anywhere in a line, so that a CSV will do. */
