@@ -84,7 +84,7 @@ export async function changeAll(
       'interrupted',
       'stopped: the same command does the rest; a repeat is harmless',
     )
-  return refused.length === 0 ? EXIT.ok : EXIT.notValid
+  return refused.length === 0 ? EXIT.ok : EXIT.wrong
 }
 
 function lineOf(done: string, { status, reason, documentHash, ...more }: Changed): string {

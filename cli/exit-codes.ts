@@ -1,14 +1,15 @@
-/** The exit codes of the command; docs/verify.md, "Exit codes". */
+/** The exit codes of every command; docs/verify.md, "Exit codes". */
 export const EXIT = {
-  /** The document is valid; or the command has made its file. */
+  /** The document is valid; or the command has done its work, and nothing is wrong. */
   ok: 0,
-  notValid: 1,
-  /** The document could not be checked, or the input yields no publicId. Never "not valid". */
-  noVerdict: 2,
+  /** The document is not valid; or something differs, is missing or would fail. */
+  wrong: 1,
+  /** It could not be done, or looked at: the document could not be checked. Never "not valid". */
+  failed: 2,
   /** `EX_USAGE` of sysexits.h: nothing was read or requested. */
   usage: 64,
-  /** `EX_DATAERR`: the input of a registrar's command is wrong. The same one fails again. */
+  /** `EX_DATAERR`: the input of the command is wrong. The same one fails again. */
   badInput: 65,
-  /** `EX_SOFTWARE`. Node's own code for it is 1, which here means "not valid". */
+  /** `EX_SOFTWARE`. Node's own code for it is 1, which here means that something is wrong. */
   bug: 70,
 } as const

@@ -45,7 +45,7 @@ export function explain(error: unknown, program: Program, argv: readonly string[
     console.error(lines.map(printable).join('\n'))
   }
   if (isUsage) return EXIT.usage
-  return isWrongInput(error, called) ? EXIT.badInput : EXIT.noVerdict
+  return isWrongInput(error, called) ? EXIT.badInput : EXIT.failed
 }
 
 function calledBy(program: Program, argv: readonly string[]): Called {

@@ -142,11 +142,11 @@ async function audit(
 }
 
 function exitCodeOf(audits: readonly Audit[]): number {
-  if (audits.some((one) => verdictOf(one).tone === 'bad')) return EXIT.notValid
+  if (audits.some((one) => verdictOf(one).tone === 'bad')) return EXIT.wrong
   // Documents are there, and none of them was looked at.
   const isTooEarly = ({ newer }: Audit) => newer.documents + newer.batches > 0
   const empty = audits.filter((one) => verdictOf(one).tone === 'empty')
-  return empty.some(isTooEarly) ? EXIT.noVerdict : EXIT.ok
+  return empty.some(isTooEarly) ? EXIT.failed : EXIT.ok
 }
 
 function orderOf(

@@ -102,7 +102,7 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
         'interrupted',
         'stopped: the same command goes on where this one stopped',
       )
-    return printed.failures.length === 0 ? EXIT.ok : EXIT.noVerdict
+    return printed.failures.length === 0 ? EXIT.ok : EXIT.failed
   } finally {
     end()
     printing.pool.close()

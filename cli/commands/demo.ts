@@ -93,7 +93,7 @@ async function demo(
   stage.judge(await verifyPresentation(await decodePresentationLink(shared), stage.options))
   say('', 'Next: "docreg template" for a table of your own, "docreg --help" for everything else.')
   if (values.json) terminal.write(printableJson({ documentHash: document.documentHash, verdicts }))
-  return verdicts.join() === EXPECTED.join() ? EXIT.ok : EXIT.notValid
+  return verdicts.join() === EXPECTED.join() ? EXIT.ok : EXIT.wrong
 }
 
 const EXPECTED = ['valid', 'valid', 'revoked', 'revoked']

@@ -100,6 +100,6 @@ async function run(
   if (codeHash === undefined) terminal.note(CODE_UNCHECKED)
   const later = newer ? newerSentence(newer) : ''
   if (later !== '') terminal.note(later)
-  if (isEmpty && later !== '') return EXIT.noVerdict
-  return status === 'complete' ? EXIT.ok : EXIT.notValid
+  if (isEmpty && later !== '') return EXIT.failed
+  return status === 'complete' ? EXIT.ok : EXIT.wrong
 }

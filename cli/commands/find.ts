@@ -70,7 +70,7 @@ async function find({ args, values }: Input, terminal: Terminal): Promise<number
   else for (const hit of found) terminal.write(lineOf(hit))
   for (const problem of problems) terminal.warn(printable(problem))
   terminal.note(`${counted(found.length, 'document')} in ${counted(tables, 'table')}`)
-  return problems.length > 0 ? EXIT.noVerdict : EXIT.ok
+  return problems.length > 0 ? EXIT.failed : EXIT.ok
 }
 
 /** @throws {UsageError} */

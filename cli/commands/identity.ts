@@ -133,7 +133,7 @@ async function check(claim: Claim, json: boolean, terminal: Terminal): Promise<n
     if (isServed && !isLinked) terminal.write(['', ...serverLinesFor(claim.address)].join('\n'))
   }
   if (isLinked) return EXIT.ok
-  return isServed ? EXIT.notValid : EXIT.noVerdict
+  return isServed ? EXIT.wrong : EXIT.failed
 }
 
 const COLOURS = { pass: 'green', fail: 'red', warning: 'yellow' } as const

@@ -142,7 +142,7 @@ async function issueChecked(
   if (isRefused || out === undefined) {
     if (json) terminal.write(printableJson({ issued: 0, failed: checked.bad }))
     else terminal.write('Nothing was issued. Correct the table, or give --skip-bad.')
-    return EXIT.notValid
+    return EXIT.wrong
   }
   const gateway = connect(values, PATIENT_ATTEMPTS)
   if (printing) await tryTemplate(checked.good, printing)
@@ -183,7 +183,7 @@ async function dryRun(
     for (const line of quote ? costLines(quote) : []) terminal.write(line)
     terminal.write('Nothing was issued: this was a dry run.')
   }
-  return failed.length === 0 ? EXIT.ok : EXIT.notValid
+  return failed.length === 0 ? EXIT.ok : EXIT.wrong
 }
 
 function badOf({ row, problem }: RefusedRow): BadRow {
@@ -247,8 +247,8 @@ async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
   const wanted = new Set(good.map(({ key }) => key))
   const others = issued.filter(({ key }) => !wanted.has(key)).length
   tell({ issued, others, failed: [...bad, ...refused.map(badOf)], formats, printed }, task)
-  if (printed && printed.failures.length > 0) return EXIT.noVerdict
-  return bad.length + refused.length === 0 ? EXIT.ok : EXIT.notValid
+  if (printed && printed.failures.length > 0) return EXIT.failed
+  return bad.length + refused.length === 0 ? EXIT.ok : EXIT.wrong
 }
 
 /** Rows that were sent by themselves without an answer, even if the table has changed since. */

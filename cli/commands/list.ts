@@ -256,11 +256,11 @@ async function tell(
   } else for (const line of linesOf(result, notes, terminal)) terminal.write(line)
   if (network === 'test') terminal.warn(TEST_NETWORK)
   if (codeHash === undefined) terminal.note(CODE_UNCHECKED)
-  if (result.status === 'unverifiable') return EXIT.noVerdict
+  if (result.status === 'unverifiable') return EXIT.failed
   const codes = [...notes.recounts.values()].filter((code) => code !== null)
   const isUnread = (code: Recount) => code === 'no_manifest' || code === 'unreadable'
-  if (result.status === 'incomplete' || !codes.every(isUnread)) return EXIT.notValid
-  return codes.length > 0 ? EXIT.noVerdict : EXIT.ok
+  if (result.status === 'incomplete' || !codes.every(isUnread)) return EXIT.wrong
+  return codes.length > 0 ? EXIT.failed : EXIT.ok
 }
 
 function withNotes(result: Completeness, { manifests, recounts }: BatchNotes): object {

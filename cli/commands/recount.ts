@@ -89,7 +89,7 @@ async function recount(
     for (const [name, value] of Object.entries(shown))
       terminal.write(`  ${name.padEnd(14)} ${value}`)
   }
-  return complete ? EXIT.ok : EXIT.notValid
+  return complete ? EXIT.ok : EXIT.wrong
 }
 
 /** @throws {UsageError} */

@@ -114,7 +114,7 @@ async function verifyDocument(
       : report({ verdict, network, warnings }, terminal.paint),
   )
   if (verdict.valid) return EXIT.ok
-  return verdict.status === 'unverifiable' ? EXIT.noVerdict : EXIT.notValid
+  return verdict.status === 'unverifiable' ? EXIT.failed : EXIT.wrong
 }
 
 type Flags = CommandInput<typeof OPTIONS>['flags']
