@@ -3,7 +3,7 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** Why the input yields no publicId. Stable: it is the `code` of the JSON output. */
+/** Why a command could not do its work. Stable: it is the `code` of the JSON output. */
 export type InputErrorCode =
   /** The file cannot be read, or is too large. */
   | 'unreadable'
@@ -45,11 +45,12 @@ export type InputErrorCode =
   | 'unproven'
   /** The list has more hashes than one proof can hold. */
   | 'too_many'
+  /** The registry or the gateway does not allow it as it is now; the message says why. */
+  | 'not_possible'
+  /** Only a checkout has what the command needs. */
+  | 'no_checkout'
 
-/**
- * Thrown when the input yields no publicId, so that nothing is known about a document. Messages
- * never repeat the input.
- */
+/** Thrown when a command cannot do its work. Messages never repeat what may be a publicId. */
 export class InputError extends Error {
   override name = 'InputError'
   readonly code: InputErrorCode

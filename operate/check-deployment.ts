@@ -5,10 +5,10 @@
  */
 import { parseArgs } from 'node:util'
 import { Contract, dataLength, type JsonRpcProvider, keccak256 } from 'ethers'
-import { UsageError } from '#cli/errors.ts'
+import { InputError, UsageError } from '#cli/errors.ts'
 import { textIn } from '#parts/identity.ts'
 import { readBuild } from '#scripts/build.ts'
-import { CommandError, runCommand } from './command.ts'
+import { runCommand } from './command.ts'
 import {
   addressOf,
   forwarderOf,
@@ -40,7 +40,8 @@ async function check(provider: JsonRpcProvider, given: string | undefined): Prom
   const { chainId } = await provider.getNetwork()
   const named = addressOf(chainId, given)
   const deployment = readDeployment(chainId, named)
-  if (deployment === undefined) throw new CommandError(`there is no ${recordOf(chainId, named)}`)
+  if (deployment === undefined)
+    throw new InputError('not_possible', `there is no ${recordOf(chainId, named)}`)
 
   let differences = 0
   const compare = (what: string, same: boolean): void => {

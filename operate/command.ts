@@ -1,11 +1,7 @@
 // How every operator's command ends: with a sentence, where the operator can mend what went wrong.
 import { UsageError } from '#cli/errors.ts'
 import { EXIT } from '#cli/exit-codes.ts'
-
-/** Thrown for what the operator can mend. The message says what it is. */
-export class CommandError extends Error {
-  override name = 'CommandError'
-}
+import { sentenceOf } from '#cli/mendable.ts'
 
 /**
  * Runs a command and ends the process.
@@ -40,20 +36,14 @@ export function tellCause(what: string, error: unknown): unknown {
     : error
 }
 
-/** @returns Its message; that of ethers without the request, which it repeats. */
-export function sentenceOf(error: Error): string {
-  const { shortMessage } = error as { shortMessage?: string }
-  return shortMessage ?? error.message
-}
-
 const MENDABLE = [
   'BackupError',
   'ChainError',
-  'CommandError',
   'ConfigError',
   'DataDirError',
   'DatabaseUrlError',
   'HardhatError',
+  'InputError',
   'IssueError',
   'KeyError',
   'KeyFileError',

@@ -18,10 +18,10 @@ import {
   zeroPadValue,
 } from 'ethers'
 import hre from 'hardhat'
-import { UsageError } from '#cli/errors.ts'
+import { InputError, UsageError } from '#cli/errors.ts'
 import { wholeNumber } from '#cli/sources.ts'
 import { readBuild } from '#scripts/build.ts'
-import { CommandError, runCommand } from './command.ts'
+import { runCommand } from './command.ts'
 import {
   checkBlockNumbers,
   forwarderOf,
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     const plan = await planFor({ ...values, named, adminDelay }, build, connection)
     const { address, chainId, isThere } = plan
     if (!(await isThere(address))) {
-      if (values.adopt) throw new CommandError(`no registry to adopt at ${address}`)
+      if (values.adopt) throw new InputError('not_possible', `no registry to adopt at ${address}`)
       await deploy(plan)
     } else if (values.adopt) {
       await adopt(plan, block)
@@ -103,7 +103,8 @@ async function planFor(
   console.log(`admin        ${admin}${named === undefined ? ' (the payer)' : ''}`)
   console.log(`admin delay  ${adminDelay} s`)
   if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
-    throw new CommandError(
+    throw new InputError(
+      'not_possible',
       `the admin ${admin} is no contract on this chain, but a plain key: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
     )
   const isThere = async (where: string): Promise<boolean> =>
@@ -118,7 +119,7 @@ async function planFor(
 function publish(network: string, { address, admin, adminDelay }: Plan): void {
   const args = ['verify', 'etherscan', '--network', network, address, admin, String(adminDelay)]
   const { status } = spawnSync('hardhat', args, { stdio: 'inherit' })
-  if (status !== 0) throw new CommandError('the source was not published: see above')
+  if (status !== 0) throw new InputError('not_possible', 'the source was not published: see above')
 }
 
 async function deploy(plan: Plan): Promise<void> {
@@ -149,7 +150,8 @@ async function deploy(plan: Plan): Promise<void> {
     return
   }
   if (balance < cost)
-    throw new CommandError(
+    throw new InputError(
+      'not_possible',
       `${payer} has ${formatEther(balance)}, but the deployment may cost ${formatEther(cost)}`,
     )
 
@@ -161,16 +163,20 @@ async function deploy(plan: Plan): Promise<void> {
       })
     ).wait()
     const created = await provider.broadcastTransaction(proxy.raw).catch((cause) => {
-      throw new CommandError(
+      throw new InputError(
+        'not_possible',
         `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that takes it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
-        { cause },
+        cause,
       )
     })
     await created.wait()
   }
   const receipt = await (await signer.sendTransaction(creation)).wait()
   if (receipt === null || !(await isThere(address)))
-    throw new CommandError(`the transaction succeeded, but there is no code at ${address}`)
+    throw new InputError(
+      'not_possible',
+      `the transaction succeeded, but there is no code at ${address}`,
+    )
   await record(plan, receipt.blockNumber, receipt.hash)
   console.log(
     `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see ${recordOf(chainId, address)}.`,
@@ -193,7 +199,8 @@ async function adopt(plan: Plan, given: number | undefined): Promise<void> {
     toBlock: block,
   })
   if (log === undefined)
-    throw new CommandError(
+    throw new InputError(
+      'not_possible',
       `${address} was not created in block ${block}: name the block of its creation by --block`,
     )
   await record(plan, block, log.transactionHash)
@@ -214,9 +221,10 @@ async function creationBlock({ provider, address }: Plan): Promise<number> {
     }
     return low
   } catch (cause) {
-    throw new CommandError(
+    throw new InputError(
+      'not_possible',
       'this RPC does not answer for old blocks: name the block of the creation by --block',
-      { cause },
+      cause,
     )
   }
 }
@@ -224,7 +232,8 @@ async function creationBlock({ provider, address }: Plan): Promise<number> {
 async function record(plan: Plan, block: number, transaction: string): Promise<void> {
   const { provider, address, admin, adminDelay, chainId, input } = plan
   const solidity = hre.config.solidity.profiles.default?.compilers[0]
-  if (solidity === undefined) throw new CommandError('hardhat.config.ts has no compiler')
+  if (solidity === undefined)
+    throw new InputError('not_possible', 'hardhat.config.ts has no compiler')
   const forwarder = forwarderOf(address)
   const deployment = {
     chainId: Number(chainId),
@@ -252,11 +261,10 @@ async function tryDirectly({ provider, payer, initCode, artifact }: Plan): Promi
   try {
     await provider.call({ from: payer, data: initCode })
   } catch (cause) {
-    throw new CommandError(
+    throw new InputError(
+      'not_possible',
       `the deployment would fail: ${reasonOf(cause, new Interface(artifact.abi))}`,
-      {
-        cause,
-      },
+      cause,
     )
   }
 }

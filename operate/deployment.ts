@@ -19,8 +19,8 @@ import {
   toBeHex,
 } from 'ethers'
 import { DEPLOYMENTS, onlyKnownRegistry } from '#cli/deployments.ts'
-import { UsageError } from '#cli/errors.ts'
-import { CommandError, sentenceOf } from './command.ts'
+import { InputError, UsageError } from '#cli/errors.ts'
+import { sentenceOf } from '#cli/mendable.ts'
 
 /**
  * The deterministic deployment proxy, at the same address on nearly every chain
@@ -97,7 +97,10 @@ export function addressOf(chainId: bigint, given: string | undefined): string {
   if (given !== undefined) return readAddress('--registry', given)
   const known = onlyKnownRegistry(Number(chainId))
   if (known.address) return getAddress(known.address)
-  throw new CommandError(`${known.problem}; name the registry by --registry <address>`)
+  throw new InputError(
+    'not_possible',
+    `${known.problem}; name the registry by --registry <address>`,
+  )
 }
 
 /** Overwrites no other deployment: an address is a hash of code, admin and delay. */
@@ -182,7 +185,8 @@ export async function checkBlockNumbers(
   const after = await provider.getBlockNumber()
   // A call may run in the latest block or in the next one.
   if (number < BigInt(before) || number > BigInt(after + 1)) {
-    throw new CommandError(
+    throw new InputError(
+      'not_possible',
       `block.number is ${number} on this chain, but its RPC counts ${after}: records would name blocks whose logs cannot be found`,
     )
   }

@@ -4,14 +4,14 @@ import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import { createLog } from '#base/log.ts'
-import { UsageError } from '#cli/errors.ts'
+import { InputError, UsageError } from '#cli/errors.ts'
 import { SCOPES } from '#keys/grant.ts'
 import { createKeys, type Keys, type MadeKey } from '#keys/keys.ts'
 import type { ApiKey } from '#keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
 import { databaseOf } from '#parts/databases.ts'
 import { readDatabaseUrl, readDataDir } from '#settings/config.ts'
-import { CommandError, runCommand } from './command.ts'
+import { runCommand } from './command.ts'
 
 const USAGE = `npm run keys -- create --scope <scope> [settings] [--tenant <name>]
 npm run keys -- list [--json]
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const dataDir = readDataDir(process.env)
   const databaseUrl = readDatabaseUrl(process.env)
   if (databaseUrl === undefined && !existsSync(dataDir))
-    throw new CommandError(`there is no ${dataDir}: set DATA_DIR to the service's`)
+    throw new InputError('not_possible', `there is no ${dataDir}: set DATA_DIR to the service's`)
   const run = COMMANDS[command]
   if (!run || more.length > 0 || run.needsId !== (id !== undefined)) throw new UsageError(USAGE)
   const keys = await databaseOf({

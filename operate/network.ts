@@ -1,7 +1,6 @@
 import { JsonRpcProvider, type Signer } from 'ethers'
 import hre from 'hardhat'
-import { UsageError } from '#cli/errors.ts'
-import { CommandError } from './command.ts'
+import { InputError, UsageError } from '#cli/errors.ts'
 
 /**
  * @param name Of hardhat.config.ts.
@@ -18,7 +17,7 @@ export async function readNetwork(name: string): Promise<JsonRpcProvider> {
     return provider
   } catch (cause) {
     provider.destroy()
-    throw new CommandError(`the node of network ${name} does not answer`, { cause })
+    throw new InputError('not_possible', `the node of network ${name} does not answer`, cause)
   }
 }
 
@@ -29,9 +28,9 @@ export async function signerOf({ ethers }: Connection, name: string): Promise<Si
   const signers = await ethers.getSigners().catch((cause) => {
     if (cause.name === 'HardhatError' || cause.code !== undefined) throw cause
     const problem = 'DEPLOYER_KEY must be 0x and 64 hexadecimal digits'
-    throw new CommandError(`network ${name} has no account: ${problem}`, { cause })
+    throw new InputError('not_possible', `network ${name} has no account: ${problem}`, cause)
   })
   const [signer] = signers as unknown as [Signer | undefined]
-  if (signer === undefined) throw new CommandError(`network ${name} has no account`)
+  if (signer === undefined) throw new InputError('not_possible', `network ${name} has no account`)
   return signer
 }

@@ -16,8 +16,8 @@ import {
   type TransactionReceipt,
 } from 'ethers'
 import hre from 'hardhat'
-import { UsageError } from '#cli/errors.ts'
-import { CommandError, runCommand } from './command.ts'
+import { InputError, UsageError } from '#cli/errors.ts'
+import { runCommand } from './command.ts'
 import { addressOf, errorOf, readAddress, reasonOf } from './deployment.ts'
 import { fittingParts, readHashes, type Trial } from './hash-list.ts'
 import { readNetwork, signerOf } from './network.ts'
@@ -146,9 +146,11 @@ async function assertRegistry(registry: Contract, chainId: bigint): Promise<void
     await registry.getFunction('MAX_LIST')()
   } catch (cause) {
     if (!isError(cause, 'BAD_DATA') && !isCallException(cause)) throw cause
-    throw new CommandError(`${registry.target} on chain ${chainId} is not a document registry`, {
+    throw new InputError(
+      'not_possible',
+      `${registry.target} on chain ${chainId} is not a document registry`,
       cause,
-    })
+    )
   }
 }
 
@@ -233,7 +235,7 @@ async function simulated(
   } catch (cause) {
     const failure = reasonOf(cause, registry.interface)
     // Anything else is no word of the chain on this call.
-    if (!isCallException(cause)) throw new CommandError(failure, { cause })
+    if (!isCallException(cause)) throw new InputError('not_possible', failure, cause)
     return { failure, isReverted: errorOf(cause, registry.interface) !== undefined }
   }
 }
@@ -266,7 +268,7 @@ async function caller(
   if (signer !== undefined) {
     const own = await signer.getAddress()
     if (named !== undefined && named !== own)
-      throw new CommandError(`--as is ${named}, but the key belongs to ${own}`)
+      throw new InputError('not_possible', `--as is ${named}, but the key belongs to ${own}`)
     return own
   }
   if (named !== undefined) return named
