@@ -6,9 +6,7 @@
 import { parseArgs } from 'node:util'
 import { Contract, dataLength, type JsonRpcProvider, keccak256 } from 'ethers'
 import { InputError, UsageError } from '#cli/errors.ts'
-import { textIn } from '#parts/identity.ts'
-import { readBuild } from '#scripts/build.ts'
-import { runCommand } from './command.ts'
+import { readBuild } from '#cli/registry/build.ts'
 import {
   addressOf,
   forwarderOf,
@@ -17,9 +15,11 @@ import {
   readInput,
   recordOf,
   withoutImmutables,
-} from './deployment.ts'
-import { readNetwork } from './network.ts'
-import { formatPermissions } from './permissions.ts'
+} from '#cli/registry/deployment.ts'
+import { readNetwork } from '#cli/registry/network.ts'
+import { formatPermissions } from '#cli/registry/permissions.ts'
+import { textIn } from '#parts/identity.ts'
+import { runCommand } from './command.ts'
 
 async function main(): Promise<number> {
   const { values } = parseArgs({

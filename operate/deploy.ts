@@ -19,9 +19,7 @@ import {
 } from 'ethers'
 import hre from 'hardhat'
 import { InputError, UsageError } from '#cli/errors.ts'
-import { wholeNumber } from '#cli/sources.ts'
-import { readBuild } from '#scripts/build.ts'
-import { runCommand } from './command.ts'
+import { readBuild } from '#cli/registry/build.ts'
 import {
   checkBlockNumbers,
   forwarderOf,
@@ -35,8 +33,10 @@ import {
   recordOf,
   salt,
   writeDeployment,
-} from './deployment.ts'
-import { signerOf } from './network.ts'
+} from '#cli/registry/deployment.ts'
+import { signerOf } from '#cli/registry/network.ts'
+import { wholeNumber } from '#cli/sources.ts'
+import { runCommand } from './command.ts'
 
 const OPTIONS = {
   network: { type: 'string' },

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { getCreateAddress, Interface, type InterfaceAbi, Wallet } from 'ethers'
+import { type ImmutableReferences, withoutImmutables } from '#cli/registry/deployment.ts'
 import type { Hex } from '#document/hex.ts'
 import { formatRegistryId, type RegistryId } from '#document/registry-id.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
-import { type ImmutableReferences, withoutImmutables } from './deployment.ts'
 
 const ARTIFACT = new URL(
   '../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',

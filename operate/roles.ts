@@ -17,11 +17,11 @@ import {
 } from 'ethers'
 import hre from 'hardhat'
 import { InputError, UsageError } from '#cli/errors.ts'
+import { addressOf, errorOf, readAddress, reasonOf } from '#cli/registry/deployment.ts'
+import { fittingParts, readHashes, type Trial } from '#cli/registry/hash-list.ts'
+import { readNetwork, signerOf } from '#cli/registry/network.ts'
+import { parsePermissions } from '#cli/registry/permissions.ts'
 import { runCommand } from './command.ts'
-import { addressOf, errorOf, readAddress, reasonOf } from './deployment.ts'
-import { fittingParts, readHashes, type Trial } from './hash-list.ts'
-import { readNetwork, signerOf } from './network.ts'
-import { parsePermissions } from './permissions.ts'
 
 /**
  * Who makes a call: the current or next admin, the proposed account, or the account of the issuer

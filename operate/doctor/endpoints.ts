@@ -1,11 +1,11 @@
 import { keccak256 } from 'ethers'
+import { isContract } from '#cli/registry/deployment.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Config } from '#settings/config.ts'
 import { createFinalityReader } from '#verifier/readers/finality.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createRequest, readStrictly } from '#verifier/readers/request.ts'
 import { readHex, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
-import { isContract } from '../deployment.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 /** How far the clock may be off, and how far endpoints may be apart. */

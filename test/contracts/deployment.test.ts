@@ -19,7 +19,7 @@ import {
   planOf,
   proxy,
   withoutImmutables,
-} from '#operate/deployment.ts'
+} from '#cli/registry/deployment.ts'
 import { freePort } from '../support/http.ts'
 
 /** Runs the deploy, check and roles commands against Anvil, as an operator would. */

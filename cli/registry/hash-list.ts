@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { UsageError } from '#cli/errors.ts'
+import { UsageError } from '../errors.ts'
 
 /** The limit of a transaction (EIP-7825). */
 const MAX_TRANSACTION_GAS = 16_777_216n

@@ -1,4 +1,4 @@
-import { UsageError } from '#cli/errors.ts'
+import { UsageError } from '../errors.ts'
 
 /** Permissions of an account in the form that operators write: `issue,revoke`. */
 const BITS = { issue: 1, revoke: 2, manage: 4, delegate: 8 } as const

@@ -18,9 +18,9 @@ import {
   type Provider,
   toBeHex,
 } from 'ethers'
-import { DEPLOYMENTS, onlyKnownRegistry } from '#cli/deployments.ts'
-import { InputError, UsageError } from '#cli/errors.ts'
-import { sentenceOf } from '#cli/mendable.ts'
+import { DEPLOYMENTS, onlyKnownRegistry } from '../deployments.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { sentenceOf } from '../mendable.ts'
 
 /**
  * The deterministic deployment proxy, at the same address on nearly every chain

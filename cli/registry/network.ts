@@ -1,6 +1,6 @@
 import { JsonRpcProvider, type Signer } from 'ethers'
 import hre from 'hardhat'
-import { InputError, UsageError } from '#cli/errors.ts'
+import { InputError, UsageError } from '../errors.ts'
 
 /**
  * @param name Of hardhat.config.ts.
