@@ -11,6 +11,10 @@ import { issueCommand } from './commands/issue.ts'
 import { listCommand } from './commands/list.ts'
 import { presentCommand } from './commands/present.ts'
 import { recountCommand } from './commands/recount.ts'
+import { registryCheckCommand } from './commands/registry/check.ts'
+import { registryCostsCommand } from './commands/registry/costs.ts'
+import { registryDeployCommand } from './commands/registry/deploy.ts'
+import { registryRolesCommand } from './commands/registry/roles.ts'
 import { releaseCommand } from './commands/release.ts'
 import { revokeCommand } from './commands/revoke.ts'
 import { showCommand } from './commands/show.ts'
@@ -18,6 +22,7 @@ import { supersedeCommand } from './commands/supersede.ts'
 import { suspendCommand } from './commands/suspend.ts'
 import { templateCommand } from './commands/template.ts'
 import { verifyCommand } from './commands/verify.ts'
+import { tellMendable } from './mendable.ts'
 import type { Program } from './program.ts'
 
 export const DOCREG: Program = {
@@ -48,6 +53,13 @@ export const DOCREG: Program = {
     exportCommand,
     recountCommand,
     identityCommand,
+    registryDeployCommand,
+    registryCheckCommand,
+    registryRolesCommand,
+    registryCostsCommand,
     demoCommand,
   ],
+  parents: { registry: 'Deploy and check the registry, change its roles, count costs' },
+  tell: (error, command) =>
+    command?.startsWith('registry ') ? tellMendable(error, { HardhatError: 'hardhat' }) : undefined,
 }

@@ -10,8 +10,6 @@ import type { Program, Told } from './program.ts'
 
 type Called = {
   program: Program
-  /** The first argument that is not an option. */
-  name: string | undefined
   command: Command | undefined
 }
 
@@ -26,7 +24,7 @@ export function explain(error: unknown, program: Program, argv: readonly string[
   const called = calledBy(program, argv)
   const isUsage = error instanceof UsageError || error instanceof CommanderError
   const told = isUsage
-    ? { code: 'usage', message: usageMessage(error, called) }
+    ? { code: 'usage', message: usageMessage(error) }
     : (program.tell?.(error, called.command?.name) ?? toldOf(error))
   if (!told) {
     console.error(error)
@@ -53,7 +51,7 @@ function calledBy(program: Program, argv: readonly string[]): Called {
   const command = program.commands.find(({ name }) =>
     name.split(' ').every((word, i) => word === words[i]),
   )
-  return { program, name: words[0], command }
+  return { program, command }
 }
 
 function toldOf(error: unknown): Told | undefined {
@@ -78,11 +76,11 @@ function isWrongInput(error: unknown, { command }: Called): boolean {
   )
 }
 
-function usageMessage({ code, message }: Error & { code?: string }, { name }: Called): string {
+function usageMessage({ code, message }: Error & { code?: string }): string {
   if (code === 'commander.help') return 'a command is required'
-  if (code !== 'commander.unknownCommand') return message.replace(/^error: /, '')
   // What is not a word may be a publicId.
-  return /^[a-z-]{1,20}$/.test(name ?? '') ? message.replace(/^error: /, '') : 'unknown command'
+  const isNamed = code !== 'commander.unknownCommand' || /command '[a-z-]{1,20}'/.test(message)
+  return isNamed ? message.replace(/^error: /, '') : 'unknown command'
 }
 
 function lineOf(field: object): string {

@@ -1,10 +1,23 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 const ENTRY = fileURLToPath(new URL('../cli/docreg.ts', import.meta.url))
 /** A process of its own. */
 const WORKER = fileURLToPath(new URL('../certificates/worker.ts', import.meta.url))
+
+/**
+ * What a package leaves out, since it needs Hardhat and the contracts: `cli/registry/checkout.ts`
+ * says so when the import fails.
+ */
+const WITHOUT_CHECKOUT: Plugin = {
+  name: 'without-checkout',
+  setup({ onResolve }) {
+    onResolve({ filter: /registry\/(deploy|check|roles|costs)\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './checkout-only.js', external: true } : undefined,
+    )
+  },
+}
 
 /**
  * Makes one JavaScript file of the command, and one of its worker in `../certificates/`: Node does
@@ -28,5 +41,6 @@ async function bundle(entry: string, outfile: string): Promise<void> {
     format: 'esm',
     target: 'node20',
     logLevel: 'error',
+    plugins: [WITHOUT_CHECKOUT],
   })
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { UsageError } from '../errors.ts'
+import { InputError, UsageError } from '../errors.ts'
 
 /** The limit of a transaction (EIP-7825). */
 const MAX_TRANSACTION_GAS = 16_777_216n
@@ -7,7 +7,8 @@ const MAX_TRANSACTION_GAS = 16_777_216n
 /**
  * @param text Hashes with commas between them, or `@` and the name of a file with one a line.
  * @returns Each hash once.
- * @throws For a line that is not a hash, and for none.
+ * @throws {InputError} `bad_table` for a line that is not a hash, and for none.
+ * @throws {UsageError} likewise, without a file.
  */
 export function readHashes(text: string): string[] {
   const isFile = text.startsWith('@')
@@ -16,14 +17,14 @@ export function readHashes(text: string): string[] {
   for (const [i, line] of lines.entries()) {
     const hash = line.trim().toLowerCase()
     if (hash === '') continue
-    if (!/^0x[0-9a-f]{64}$/.test(hash))
-      throw new UsageError(
-        isFile
-          ? `line ${i + 1} of ${text.slice(1)} is not a hash: 0x and 64 hexadecimal digits`
-          : `${JSON.stringify(line)} is not a hash: 0x and 64 hexadecimal digits`,
-      )
+    const isHash = /^0x[0-9a-f]{64}$/.test(hash)
+    const problem = 'is not a hash: 0x and 64 hexadecimal digits'
+    if (!isHash && isFile)
+      throw new InputError('bad_table', `line ${i + 1} of ${text.slice(1)} ${problem}`)
+    if (!isHash) throw new UsageError(`${JSON.stringify(line)} ${problem}`)
     hashes.add(hash)
   }
+  if (hashes.size === 0 && isFile) throw new InputError('bad_table', `${text.slice(1)} has no hash`)
   if (hashes.size === 0) throw new UsageError(`${text} has no hash`)
   return [...hashes]
 }

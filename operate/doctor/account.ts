@@ -38,7 +38,7 @@ export async function checkAccount(config: Config, identity: Identity): Promise<
         warn('account', 'it may not revoke', 'give it REVOKE, or revoke with another account'),
       )
   } catch (error) {
-    findings.push(fail('account', reasonOf(error), 'npm run roles -- add-account, or fund it'))
+    findings.push(fail('account', reasonOf(error), 'docreg registry roles add-account, or fund it'))
   }
   return [...findings, ...(await checkIssuer(identity))]
 }
@@ -74,7 +74,7 @@ async function checkIssuer({ rpc, registry, issuerId, signer }: Identity): Promi
             fail(
               'recovery',
               `the admin proposes ${proposal.account} for this issuer`,
-              'if you do not expect that: npm run roles -- veto-proposal',
+              'if you do not expect that: docreg registry roles veto-proposal',
             ),
           ]
         : []),

@@ -150,7 +150,7 @@ function checkCode(
       return warn(
         'registry',
         `code at ${at}, which nothing here can compare`,
-        'record it: npm run deploy -- --adopt',
+        'record it: docreg registry deploy --adopt',
       )
     return keccak256(code) === registry.codeHash
       ? ok('registry', `the code at ${at} is that of deployments/`)

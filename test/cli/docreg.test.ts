@@ -21,13 +21,14 @@ describe('help', () => {
   test('default: lists every command with its summary', async () => {
     const { code, stdout } = await docreg(['--help'])
     expect(code).toBe(0)
-    for (const { name } of DOCREG.commands) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+    for (const { name } of DOCREG.commands)
+      expect(stdout).toMatch(new RegExp(`^  ${name.replace(/ .*/, '')} `, 'm'))
   })
 
   test.each(DOCREG.commands.map(({ name }) => name))(
     'behavior: %s teaches with examples',
     async (name) => {
-      const { code, stdout } = await docreg(['help', name])
+      const { code, stdout } = await docreg(name.replace(/\S+$/, 'help $&').split(' '))
       expect(code).toBe(0)
       expect(stdout).toContain(`Usage: docreg ${name}`)
       expect(stdout).toContain(`$ docreg ${name}`)
@@ -57,6 +58,9 @@ describe('wrong usage', () => {
     const { code, stdout, stderr } = await docreg([ID, '--json'])
     expect(code).toBe(64)
     expect(stdout + stderr).not.toContain(ID.slice(0, 10))
+    const second = await docreg(['registry', ID])
+    expect(second).toMatchObject({ code: 64, stdout: '' })
+    expect(second.stderr).not.toContain(ID.slice(0, 10))
   })
 
   test('error: is JSON with --json', async () => {

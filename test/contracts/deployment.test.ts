@@ -96,7 +96,7 @@ class Chain {
       NO_COLOR: '1',
     }
     return new Promise((resolve) => {
-      const command = [`operate/${script}.ts`, ...args, '--network', 'custom']
+      const command = ['cli/docreg.ts', 'registry', script, ...args, '--network', 'custom']
       execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) => {
         resolve({
           code: error === null ? 0 : Number(error.code),
@@ -147,13 +147,13 @@ describe('an ordinary chain', () => {
 
   test('error: refuses a plain admin and an impossible delay', async () => {
     expect(await chain.run(deployerKey, 'deploy')).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('is no contract on this chain, but a plain key'),
     })
     // A plain key that delegates (EIP-7702) has code, and is a plain key.
     await chain.rpc('anvil_setCode', nextAdmin, `0xef0100${'11'.repeat(20)}`)
     expect(await chain.run(deployerKey, 'deploy', '--admin', nextAdmin)).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('but a plain key'),
     })
     await chain.rpc('anvil_setCode', nextAdmin, '0x')
@@ -166,7 +166,7 @@ describe('an ordinary chain', () => {
     }
     const adopted = await chain.run(deployerKey, 'deploy', ...plain, '--adopt')
     expect(adopted).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('no registry to adopt at'),
     })
     expect(chain.records()).toEqual([])
@@ -181,6 +181,9 @@ describe('an ordinary chain', () => {
     expect(dry.output).toContain('Dry run: nothing was sent.')
     expect(chain.records()).toEqual([])
     expect(await chain.rpc('eth_blockNumber')).toBe('0x1')
+
+    const planned = await chain.run(deployerKey, 'deploy', ...plain, '--json')
+    expect(JSON.parse(planned.output)).toMatchObject({ chainId: 7_700_001, state: 'planned' })
 
     const sent = await chain.run(deployerKey, 'deploy', ...plain, '--send')
     expect(sent).toMatchObject({
@@ -230,7 +233,7 @@ describe('an ordinary chain', () => {
     expect(
       await chain.run(deployerKey, 'deploy', ...[...plain, '--adopt', '--block', '3']),
     ).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('was not created in block 3'),
     })
 
@@ -255,7 +258,7 @@ describe('an ordinary chain', () => {
     const [, later = ''] = /Done in block (\d+)/.exec(registered.output) ?? []
     const adoptLater = [...plain, '--adopt', '--block', later]
     expect(await chain.run(deployerKey, 'deploy', ...adoptLater)).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining(`was not created in block ${later}`),
     })
     expect(chain.deployment()).toEqual(deployment)
@@ -275,7 +278,7 @@ describe('an ordinary chain', () => {
       output: expect.stringContaining('It would succeed.'),
     })
     expect(await roles(managerKey, ...add, '--as', deployer, '--send')).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('but the key belongs to'),
     })
     expect(await roles(managerKey, ...add, '--send')).toMatchObject({ code: 0 })
@@ -319,7 +322,7 @@ describe('an ordinary chain', () => {
       output: expect.stringContaining('AccessControlEnforcedDefaultAdminDelay'),
     })
 
-    const check = await chain.run(deployerKey, 'check-deployment')
+    const check = await chain.run(deployerKey, 'check')
     expect(check.code).toBe(0)
     expect(check.output).not.toContain('DIFFERENT')
     for (const line of [
@@ -342,7 +345,7 @@ describe('an ordinary chain', () => {
     expect(await roles(nextAdminKey, 'accept-admin-transfer', '--send')).toMatchObject({ code: 0 })
     const text = { from: nextAdmin, to: chain.deployment().address, data: NOT_UTF8 }
     await chain.rpc('eth_sendTransaction', text)
-    const after = await chain.run(deployerKey, 'check-deployment')
+    const after = await chain.run(deployerKey, 'check')
     expect(after.code).toBe(0)
     expect(after.output).toContain(`admin     ${nextAdmin}`)
     expect(after.output).toContain(`2 ${proposed} manage`)
@@ -350,13 +353,15 @@ describe('an ordinary chain', () => {
     // Detects other code at either address, and another input.
     writeFileSync(chain.inputFile, '{}')
     await chain.rpc('anvil_setCode', deployment.forwarder, '0x6001')
-    const forwarder = await chain.run(deployerKey, 'check-deployment')
+    const forwarder = await chain.run(deployerKey, 'check')
     expect(forwarder.code).toBe(1)
     for (const what of ["forwarder's code of", "forwarder's code hash"])
       expect(forwarder.output).toContain(`DIFFERENT  ${what}`)
     expect(forwarder.output).toContain('DIFFERENT  its compiler input')
     await chain.rpc('anvil_setCode', deployment.address, '0x6001')
-    const changed = await chain.run(deployerKey, 'check-deployment')
+    const told = await chain.run(deployerKey, 'check', '--json')
+    expect(JSON.parse(told.output)).toMatchObject({ same: false, registry: deployment.address })
+    const changed = await chain.run(deployerKey, 'check')
     expect(changed).toMatchObject({
       code: 1,
       output: expect.stringContaining('DIFFERENT  code of this commit'),
@@ -389,7 +394,7 @@ describe('a wallet as the admin', () => {
       data: line('data'),
     })
     expect(line('from').toLowerCase()).toBe(wallet)
-    expect((await chain.run(deployerKey, 'check-deployment')).output).toContain(
+    expect((await chain.run(deployerKey, 'check')).output).toContain(
       'issuer    1 "A wallet’s" https://w.example',
     )
   })
@@ -429,14 +434,14 @@ describe('two registries on a chain', () => {
     const register = ['register-issuer', manager, 'A university', '']
     for (const [script, args] of [
       ['roles', register],
-      ['check-deployment', []],
+      ['check', []],
     ] as const) {
       const { code, output } = await chain.run(undefined, script, ...args)
-      expect(code).toBe(1)
+      expect(code).toBe(2)
       for (const address of addresses) expect(output).toContain(address)
       expect(output).toContain('--registry')
     }
-    const check = await chain.run(undefined, 'check-deployment', '--registry', second)
+    const check = await chain.run(undefined, 'check', '--registry', second)
     expect(check).toMatchObject({ code: 0, output: expect.stringContaining(`${2 * DAY} s`) })
     const named = ['--registry', first.address]
     expect(await chain.run(undefined, 'roles', ...register, ...named)).toMatchObject({

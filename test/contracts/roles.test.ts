@@ -16,11 +16,11 @@ import { ensureRegistry } from '#operate/local-registry.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-import { type Run, run } from '../support/docreg.ts'
+import { DOCREG, type Run, run } from '../support/docreg.ts'
 import { randomKey } from '../support/stack.ts'
 import { sendTransaction, transact } from '../support/transact.ts'
 
-// `npm run roles` as commands, on the local chain of `npm start`: what a command prints without a
+// `docreg registry roles` as commands, on the local chain of `npm start`: what a command prints without a
 // key is signed and sent by the account that it names, as a wallet would do it.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -74,7 +74,7 @@ afterAll(async () => {
 /** @param key Of the sending account; absent if the command must work without one. */
 function roles(args: readonly string[], key?: Hex): Promise<Run> {
   const { address } = parseRegistry(registry)
-  const command = ['operate/roles.ts', ...args, '--registry', address]
+  const command = [DOCREG, 'registry', 'roles', ...args, '--registry', address]
   // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
   const { PATH = '', HOME = '' } = process.env
   return run(process.execPath, [...command, '--network', 'custom'], {
@@ -123,18 +123,18 @@ function statusInBatch(hash: Hex) {
 
 const statusesInBatch = () => Promise.all([first, second].map(statusInBatch))
 
-describe('npm run roles on the local chain', () => {
+describe('docreg registry roles on the local chain', () => {
   test('error: names --registry where no deployment is recorded', {
     timeout: TIMEOUT,
   }, async () => {
     // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
     const { PATH = '', HOME = '' } = process.env
     const { code, stderr } = await run(
-      'npm',
-      ['run', '--silent', 'roles', '--', 'close-issuer', '1', '--network', 'custom'],
+      process.execPath,
+      [DOCREG, 'registry', 'roles', 'close-issuer', '1', '--network', 'custom'],
       { cwd: root, env: { PATH, HOME, CUSTOM_RPC_URL: chain.url } },
     )
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(stderr).toContain('name the registry by --registry')
   })
 
@@ -201,6 +201,12 @@ describe('npm run roles on the local chain', () => {
     expect(printed.stdout).toContain('All 2 calls would succeed. Nothing was sent')
     expect(await statusOf(0)).toBe(VALID)
 
+    const told = await roles([...suspend, '--as', issuer, '--json'])
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      sent: false,
+      calls: [{ from: issuer, value: '0', gas: expect.stringMatching(/^\d+$/) }, {}],
+    })
+
     const sent = await roles([...suspend, '--send'], issuerKey)
     expect(sent.stdout).toContain('999 of 1000 changed.')
     expect(sent.stdout).toContain('100 of 100 changed.')
@@ -231,7 +237,7 @@ describe('npm run roles on the local chain', () => {
       ['release', '1', `@${file}`],
     ])
       expect(await roles([...args, '--as', issuer])).toMatchObject({
-        code: 64,
+        code: 65,
         stderr: expect.stringContaining('line 2 of'),
       })
   })

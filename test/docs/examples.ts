@@ -175,7 +175,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   { page: 'CONTRIBUTING.md', has: 'biome check', because: 'it formats the checkout' },
   {
     page: 'docs/contract.md',
-    has: 'npm run deploy',
+    has: 'docreg registry deploy',
     because: 'it needs funds on Sepolia; test/contracts/deployment.test.ts deploys on Anvil',
   },
   {

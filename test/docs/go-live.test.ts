@@ -115,7 +115,7 @@ function shell(code: string): ChildProcess {
     .replace('http://127.0.0.1:3000', local)
     .replace(/ @(\w+\.txt)/, ` @${join(folder, 'checkout')}/$1`)
   // Hardhat would build again in a checkout made of links.
-  const cwd = /npm run (deploy|check-deployment|roles)/.test(code) ? root : join(folder, 'checkout')
+  const cwd = code.includes('docreg registry') ? root : join(folder, 'checkout')
   return spawn('sh', ['-euc', own], {
     ...{ cwd, env, detached: true },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -235,10 +235,10 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       env.gateway = addressIn(await run('cast wallet new keys gateway'))
       await node.fund(env.gateway)
       env.DEPLOYER_KEY = payer
-      expect(await run('npm run deploy')).toContain('registry')
+      expect(await run('docreg registry deploy')).toContain('registry')
       delete env.DEPLOYER_KEY
       env.CUSTOM_RPC_URL = node.url
-      expect(await run('npm run check-deployment')).toContain(admin.address)
+      expect(await run('docreg registry check')).toContain(admin.address)
       await sendBy(admin, await run('register-issuer'))
       await sendBy(issuer, await run('add-account 1 "$gateway"'))
       await run('gateway.env.example > gateway.env')
@@ -354,7 +354,12 @@ test('default: the tables of costs are what the command prints', () => {
   const tables = [...text.matchAll(/<!-- costs ?(.*?) ?-->\n((?:\|.*\n)+)/g)]
   expect(tables).toHaveLength(2)
   for (const [, args = '', table] of tables) {
-    const command = [join(root, 'operate/costs.ts'), ...args.split(' ').filter(Boolean)]
+    const command = [
+      join(root, 'cli/docreg.ts'),
+      'registry',
+      'costs',
+      ...args.split(' ').filter(Boolean),
+    ]
     expect(spawnSync(process.execPath, command, { encoding: 'utf8' }).stdout).toBe(table)
   }
 })

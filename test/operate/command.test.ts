@@ -3,17 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { randomKey } from '../support/stack.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const ADDRESS = `0x${'a'.repeat(40)}`
 const NOBODY = 'http://127.0.0.1:1'
-const ON = ['--network', 'custom', '--registry', ADDRESS]
-
-const payerOf = (DEPLOYER_KEY: string) => ({ CUSTOM_RPC_URL: NOBODY, DEPLOYER_KEY })
 
 type Ended = { code: number; output: string }
 
@@ -45,20 +40,6 @@ type Case = [
 
 // Wrong input ends with a sentence, never with a stack.
 describe.each<Case>([
-  ['deploy', [], {}, 64, '--network <name> is missing'],
-  ['deploy', ['--bogus'], {}, 64, "Unknown option '--bogus'"],
-  ['deploy', ['--network', 'custom'], { CUSTOM_RPC_URL: NOBODY }, 1, '"DEPLOYER_KEY" not found'],
-  ['deploy', ['--network', 'custom'], payerOf('0x12'), 1, 'DEPLOYER_KEY must be'],
-  ['deploy', ['--network', 'custom'], payerOf(randomKey()), 1, 'Cannot connect'],
-  ['deploy', ['--network', 'custom', '--admin', '0x12'], {}, 64, '--admin must be an address'],
-  ['check-deployment', ['--network', 'nowhere'], {}, 64, 'has no network nowhere'],
-  ['check-deployment', ['--network', 'custom'], {}, 1, '"CUSTOM_RPC_URL" not found'],
-  ['check-deployment', ON, { CUSTOM_RPC_URL: NOBODY }, 1, 'does not answer'],
-  ['roles', ['no-such-action', ...ON], {}, 64, 'where <action> is one of'],
-  ['roles', ['close-issuer', 'one', ...ON], {}, 64, '<issuerId> must be a whole number'],
-  ['roles', ['retire-account', '1', 'a.eth', ...ON], {}, 64, '<account> must be an address'],
-  ['roles', ['release', '1', '@/no/such/file', ...ON], {}, 1, 'no such file'],
-  ['roles', ['close-issuer', '1', ...ON], { CUSTOM_RPC_URL: NOBODY }, 1, 'does not answer'],
   ['recover', ['--bogus'], {}, 64, "Unknown option '--bogus'"],
   ['recover', ['--from', 'x'], { RPC_URL: NOBODY }, 2, 'ISSUER_ID is required when RPC_URL is set'],
   ['keys', ['create', '--scope', 'none'], { DATA_DIR: folder }, 64, '--scope'],

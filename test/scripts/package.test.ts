@@ -164,6 +164,8 @@ test.each(nodes())('default: the command runs with %s', async (node) => {
   expect(template.stdout).toContain('subjectName,subjectId')
   const help = await run(node, [command, 'help', 'issue'], { cwd: consumer })
   expect(help.stdout).toContain('$ docreg issue people.csv')
+  const costs = await run(node, [command, 'registry', 'costs'], { cwd: consumer }).catch((e) => e)
+  expect(costs).toMatchObject({ code: 2, stderr: expect.stringContaining('works in a checkout') })
 })
 
 test.each(nodes())('default: an audit runs with %s, or says which Node it needs', async (node) => {

@@ -1,11 +1,3 @@
-/**
- * Changes who may do what: `npm run roles -- <action> <arguments> --network <name> [--registry
- * <address>] [--as <address>] [--send]`.
- *
- * Prints the call, for a multi-signature wallet to send, and simulates it as the account that must
- * make it; this needs no key. `--send` sends it with the network's key instead.
- */
-import { parseArgs } from 'node:util'
 import {
   Contract,
   formatEther,
@@ -16,56 +8,25 @@ import {
   type TransactionReceipt,
 } from 'ethers'
 import hre from 'hardhat'
-import { InputError, UsageError } from '#cli/errors.ts'
-import { addressOf, errorOf, readAddress, reasonOf } from '#cli/registry/deployment.ts'
-import { fittingParts, readHashes, type Trial } from '#cli/registry/hash-list.ts'
-import { readNetwork, signerOf } from '#cli/registry/network.ts'
-import { parsePermissions } from '#cli/registry/permissions.ts'
-import { runCommand } from './command.ts'
-
-/**
- * Who makes a call: the current or next admin, the proposed account, or the account of the issuer
- * that `--as` names.
- */
-type Actor = 'admin' | 'next admin' | 'proposed account' | 'account'
-
-/** For each action: who makes the call, the registry's function, and its arguments. */
-const actions: Readonly<Record<string, readonly [actor: Actor, method: string, usage: string]>> = {
-  'register-issuer': ['admin', 'registerIssuer', '<account> <name> <uri>'],
-  'update-issuer': ['admin', 'updateIssuer', '<issuerId> <name> <uri>'],
-  'close-issuer': ['admin', 'closeIssuer', '<issuerId>'],
-  'reopen-issuer': ['admin', 'reopenIssuer', '<issuerId>'],
-  'propose-account': ['admin', 'proposeAccount', '<issuerId> <account>'],
-  'withdraw-proposal': ['admin', 'withdrawProposal', '<issuerId>'],
-  'begin-admin-transfer': ['admin', 'beginDefaultAdminTransfer', '<account>'],
-  'cancel-admin-transfer': ['admin', 'cancelDefaultAdminTransfer', ''],
-  'accept-admin-transfer': ['next admin', 'acceptDefaultAdminTransfer', ''],
-  'accept-proposal': ['proposed account', 'acceptProposal', '<issuerId>'],
-  'veto-proposal': ['account', 'vetoProposal', '<issuerId>'],
-  'add-account': ['account', 'addAccount', '<issuerId> <account> <permissions>'],
-  'set-permissions': ['account', 'setPermissions', '<issuerId> <account> <permissions>'],
-  'retire-account': ['account', 'retireAccount', '<issuerId> <account>'],
-  'distrust-account': ['account', 'distrustFrom', '<issuerId> <account> <block>'],
-  revoke: ['account', 'revoke', '<issuerId> <documentHashes> <reason>'],
-  release: ['account', 'release', '<issuerId> <documentHashes>'],
-  'revoke-batch': ['account', 'revokeBatch', '<issuerId> <root> <reason>'],
-  'release-batch': ['account', 'releaseBatch', '<issuerId> <root>'],
-  'revoke-in-batch': ['account', 'revokeInBatch', '<issuerId> <root> <documentHashes> <reason>'],
-  'release-in-batch': ['account', 'releaseInBatch', '<issuerId> <root> <documentHashes>'],
-}
+import type { Values } from '../command.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { printableJson } from '../printable.ts'
+import type { Terminal } from '../terminal.ts'
+import { ACTIONS, type Actor } from './actions.ts'
+import { addressOf, errorOf, readAddress, reasonOf } from './deployment.ts'
+import { fittingParts, readHashes, type Trial } from './hash-list.ts'
+import { readNetwork, signerOf } from './network.ts'
+import { type ROLES_OPTIONS, requireNetwork } from './options.ts'
+import { parsePermissions } from './permissions.ts'
 
 /** The functions for several documents, of those for one. */
 const manyOf: Readonly<Record<string, string>> = { revoke: 'revokeMany', release: 'releaseMany' }
 const CHANGES = /^Document(InBatch)?(Revoked|Released)$/
 
-const USAGE = [
-  'npm run roles -- <action> --network <name> [--registry <address>] [--as <address>] [--send], where <action> is one of',
-  ...Object.entries(actions).map(([name, [, , usage]]) => `  ${name} ${usage}`),
-  '<permissions> are one or more of issue,revoke,manage,delegate',
-  '<documentHashes> are one or more, separated by commas, or @ and a file with one a line',
-].join('\n')
-
 type Argument = string | number | readonly string[]
+
+type RolesValues = Values<typeof ROLES_OPTIONS>
 
 /** What is to be called, and by whom. */
 type Order = {
@@ -79,26 +40,18 @@ type Order = {
   args: readonly Argument[]
 }
 
-function readOrder(): Order {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      network: { type: 'string' },
-      registry: { type: 'string' },
-      as: { type: 'string' },
-      send: { type: 'boolean', default: false },
-    },
-  })
-  const [action = '', ...texts] = positionals
-  const known = Object.entries(actions).find(([name]) => name === action)?.[1]
-  const names = known?.[2].split(' ').filter(Boolean) ?? []
-  if (known === undefined || values.network === undefined || texts.length !== names.length)
-    throw new UsageError(USAGE)
-  const [actor, method] = known
+/** @throws {UsageError} */
+function readOrder([name = '', ...texts]: readonly string[], values: RolesValues): Order {
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined
+  if (!action) throw new UsageError(`<action> must be one of ${Object.keys(ACTIONS).join(', ')}`)
+  const [actor, method, usage] = action
+  const names = usage.split(' ').filter(Boolean)
+  if (texts.length !== names.length)
+    throw new UsageError(`${name} takes ${usage || 'no arguments'}, and ${texts.length} were given`)
+  const network = requireNetwork(values.network)
   const args = texts.map((text, index) => readArgument(names[index] ?? '', text))
   const as = values.as === undefined ? undefined : readAddress('--as', values.as)
-  const { network, registry: given, send: isSent } = values
-  return { network, given, as, isSent, actor, method, args }
+  return { network, given: values.registry, as, isSent: values.send === true, actor, method, args }
 }
 
 /** @param name In the usage of an action. @throws {UsageError} */
@@ -124,8 +77,18 @@ const LARGEST: Readonly<Record<string, number>> = {
 /** The registry of an order. */
 type Office = Order & { registry: Contract; provider: JsonRpcProvider; chainId: bigint }
 
-async function main(): Promise<void> {
-  const order = readOrder()
+/**
+ * Prints a call of the registry, for a multi-signature wallet to send, and simulates it as the
+ * account that must make it; this needs no key. `--send` sends it with the network's key instead.
+ *
+ * @returns The exit code: 1 if it would fail.
+ */
+export async function changeRoles(
+  args: readonly string[],
+  values: RolesValues & { json?: boolean },
+  { write, note }: Terminal,
+): Promise<number> {
+  const order = readOrder(args, values)
   const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
   const provider = await readNetwork(order.network)
   const connection = order.isSent ? await hre.network.create(order.network) : undefined
@@ -134,7 +97,12 @@ async function main(): Promise<void> {
     const registry = new Contract(addressOf(chainId, order.given), abi, provider)
     await assertRegistry(registry, chainId)
     const signer = connection && (await signerOf(connection, order.network))
-    await run({ ...order, registry, provider, chainId }, signer)
+    const say = values.json ? () => {} : write
+    const calls = await makeCalls({ ...order, registry, provider, chainId }, signer, say)
+    const failure = calls.at(-1)?.failure
+    if (values.json) write(printableJson({ sent: order.isSent && failure === undefined, calls }))
+    else if (failure !== undefined) note(`It would fail: ${failure}`)
+    return failure === undefined ? EXIT.ok : EXIT.wrong
   } finally {
     provider.destroy()
     await connection?.close()
@@ -156,33 +124,52 @@ async function assertRegistry(registry: Contract, chainId: bigint): Promise<void
 
 type Call = { to: string; data: string; text: string; changes: number | null }
 
-async function run(office: Office, signer: Signer | undefined): Promise<void> {
+/** A call, and what became of it. Numbers of wei and gas are texts. */
+type Made = Record<'call' | 'from' | 'actor' | 'to' | 'data' | 'value', string> & {
+  chainId: number
+  gas?: string
+  failure?: string
+  block?: number | null
+  transaction?: string | null
+  changed?: number | null
+}
+
+/** @returns The calls, up to the first that would fail. */
+async function makeCalls(
+  office: Office,
+  signer: Signer | undefined,
+  say: (line: string) => void,
+): Promise<Made[]> {
   const { provider, chainId, actor } = office
   const from = await caller(office, signer)
-  let count = 0
+  const made: Made[] = []
   for await (const { call, trial } of fittingCalls(office, from)) {
-    console.log(`${count++ > 0 ? '\n' : ''}call   ${call.text}`)
-    console.log(`chain  ${chainId}`)
-    console.log(`from   ${from} (${actor})`)
-    console.log(`to     ${call.to}`)
-    console.log(`data   ${call.data}`)
-    console.log('value  0')
+    const { text, to, data } = call
+    const one: Made = { call: text, chainId: Number(chainId), from, actor, to, data, value: '0' }
+    say(`${made.length > 0 ? '\n' : ''}call   ${text}`)
+    say(`chain  ${chainId}`)
+    say(`from   ${from} (${actor})`)
+    say(`to     ${to}`)
+    say(`data   ${data}`)
+    say('value  0')
+    made.push(one)
     if ('failure' in trial) {
-      console.error(`It would fail: ${trial.failure}`)
-      process.exitCode = 1
-      return
+      one.failure = trial.failure
+      return made
     }
     const { maxFeePerGas, gasPrice } = await provider.getFeeData()
     const cost = formatEther(trial.gas * (maxFeePerGas ?? gasPrice ?? 0n))
-    console.log(`gas    ${trial.gas}, at most ${cost}`)
-    if (signer !== undefined) await send(office, signer, call)
+    one.gas = `${trial.gas}`
+    say(`gas    ${trial.gas}, at most ${cost}`)
+    if (signer !== undefined) Object.assign(one, await send(office, signer, call, say))
   }
-  if (signer !== undefined) return
-  console.log(
-    count === 1
-      ? 'It would succeed. Nothing was sent: add --send, or send the call yourself.'
-      : `All ${count} calls would succeed. Nothing was sent: add --send, or send them yourself.`,
-  )
+  if (signer === undefined)
+    say(
+      made.length === 1
+        ? 'It would succeed. Nothing was sent: add --send, or send the call yourself.'
+        : `All ${made.length} calls would succeed. Nothing was sent: add --send, or send them yourself.`,
+    )
+  return made
 }
 
 /** @returns The calls of the action, each simulated: a list may need several. */
@@ -244,11 +231,15 @@ async function send(
   { registry }: Office,
   signer: Signer,
   { to, data, changes }: Call,
-): Promise<void> {
+  say: (line: string) => void,
+): Promise<Pick<Made, 'block' | 'transaction' | 'changed'>> {
   const response = await signer.sendTransaction({ to, data })
   const receipt = await response.wait()
-  const done = changes === null ? '' : `, ${changedBy(receipt, registry)} of ${changes} changed`
-  console.log(`Done in block ${receipt?.blockNumber} by ${receipt?.hash}${done}.`)
+  const [block, transaction] = [receipt?.blockNumber ?? null, receipt?.hash ?? null]
+  const changed = changes === null ? null : changedBy(receipt, registry)
+  const done = changed === null ? '' : `, ${changed} of ${changes} changed`
+  say(`Done in block ${block} by ${transaction}${done}.`)
+  return { block, transaction, changed }
 }
 
 /** @returns How many documents a list has changed: it skips the others. */
@@ -280,5 +271,3 @@ async function caller(
     `--as <address> is missing: name the account of the issuer that makes this call`,
   )
 }
-
-await runCommand('call the registry', main)

@@ -1,11 +1,4 @@
-/**
- * Deploys the registry, which deploys its forwarder: `npm run deploy -- --network <name> --admin
- * <address> [--admin-delay <seconds>] [--send]`. Without `--send` it is a dry run that prints what
- * would be sent and what it would cost. `--adopt` records a registry that is already deployed.
- * docs/contract.md says how to configure a network and its key.
- */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { parseArgs } from 'node:util'
 import {
   concat,
   formatEther,
@@ -18,8 +11,13 @@ import {
   zeroPadValue,
 } from 'ethers'
 import hre from 'hardhat'
-import { InputError, UsageError } from '#cli/errors.ts'
-import { readBuild } from '#cli/registry/build.ts'
+import type { Values as ValuesOf } from '../command.ts'
+import { InputError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { printableJson } from '../printable.ts'
+import { wholeNumber } from '../sources.ts'
+import type { Terminal } from '../terminal.ts'
+import { readBuild } from './build.ts'
 import {
   checkBlockNumbers,
   forwarderOf,
@@ -33,75 +31,93 @@ import {
   recordOf,
   salt,
   writeDeployment,
-} from '#cli/registry/deployment.ts'
-import { signerOf } from '#cli/registry/network.ts'
-import { wholeNumber } from '#cli/sources.ts'
-import { runCommand } from './command.ts'
+} from './deployment.ts'
+import { signerOf } from './network.ts'
+import { type DEPLOY_OPTIONS, requireNetwork } from './options.ts'
 
-const OPTIONS = {
-  network: { type: 'string' },
-  admin: { type: 'string' },
-  'admin-delay': { type: 'string', default: String(2 * 24 * 60 * 60) },
-  'allow-plain-admin': { type: 'boolean', default: false },
-  adopt: { type: 'boolean', default: false },
-  block: { type: 'string' },
-  send: { type: 'boolean', default: false },
-  verify: { type: 'boolean', default: false },
-} as const
-type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
+const TWO_DAYS = `${2 * 24 * 60 * 60}`
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: OPTIONS })
-  if (values.network === undefined)
-    throw new UsageError('--network <name> is missing; hardhat.config.ts lists the names')
+type Values = ValuesOf<typeof DEPLOY_OPTIONS>
+/** What has become of it. */
+type Outcome = {
+  state: 'planned' | 'deployed' | 'adopted' | 'already_deployed'
+  /** The cost is in wei. */
+  [more: string]: unknown
+}
+
+/**
+ * Deploys the registry, which deploys its forwarder. Without `--send` it only says what would be
+ * sent and what it would cost.
+ *
+ * @returns The exit code.
+ */
+export async function deploy(
+  values: Values & { json?: boolean },
+  { write }: Terminal,
+): Promise<number> {
+  const network = requireNetwork(values.network)
+  const say = values.json ? () => {} : write
   const block = values.block === undefined ? undefined : wholeNumber('block', values.block)
-  const adminDelay = parseAdminDelay(values['admin-delay'])
+  const adminDelay = parseAdminDelay(values['admin-delay'] ?? TWO_DAYS)
   const named = values.admin === undefined ? undefined : readAddress('--admin', values.admin)
   const build = await readBuild()
-  const connection = await hre.network.create(values.network)
+  const connection = await hre.network.create(network)
   try {
-    const plan = await planFor({ ...values, named, adminDelay }, build, connection)
-    const { address, chainId, isThere } = plan
-    if (!(await isThere(address))) {
-      if (values.adopt) throw new InputError('not_possible', `no registry to adopt at ${address}`)
-      await deploy(plan)
-    } else if (values.adopt) {
-      await adopt(plan, block)
-    } else {
-      const isKnown = readDeployment(chainId, address) !== undefined
-      console.log(
-        isKnown
-          ? 'The registry is already deployed.'
-          : `The registry is already deployed, but there is no ${recordOf(chainId, address)}: --adopt writes that file.`,
-      )
-    }
-    if (values.verify) publish(values.network, plan)
+    const plan = await planFor({ ...values, network, named, adminDelay, say }, build, connection)
+    const { address, admin, chainId, isThere } = plan
+    const hasIt = await isThere(address)
+    if (values.adopt && !hasIt)
+      throw new InputError('not_possible', `no registry to adopt at ${address}`)
+    const outcome = values.adopt
+      ? await adopt(plan, block)
+      : hasIt
+        ? tellKnown(plan)
+        : await create(plan)
+    if (values.verify) publish(network, plan, values.json)
+    const about = { chainId: Number(chainId), registry: address, forwarder: forwarderOf(address) }
+    if (values.json) write(printableJson({ ...about, admin, adminDelay, ...outcome }))
+    return EXIT.ok
   } finally {
     await connection.close()
   }
+}
+
+function tellKnown({ chainId, address, say }: Plan): Outcome {
+  const isKnown = readDeployment(chainId, address) !== undefined
+  say(
+    isKnown
+      ? 'The registry is already deployed.'
+      : `The registry is already deployed, but there is no ${recordOf(chainId, address)}: --adopt writes that file.`,
+  )
+  return { state: 'already_deployed', isRecorded: isKnown }
 }
 
 type Plan = Awaited<ReturnType<typeof planFor>>
 
 /** Prints what would be deployed, and refuses a plain admin. */
 async function planFor(
-  values: Values & { named: string | undefined; adminDelay: number },
+  values: Values & {
+    network: string
+    named: string | undefined
+    adminDelay: number
+    say: (line: string) => void
+  },
   { artifact, input }: Awaited<ReturnType<typeof readBuild>>,
   connection: Awaited<ReturnType<typeof hre.network.create>>,
 ) {
   const { provider } = connection.ethers
-  const { named, adminDelay } = values
-  const signer = await signerOf(connection, values.network ?? '')
+  const { network, named, adminDelay, say } = values
+  const signer = await signerOf(connection, network)
   const payer = await signer.getAddress()
   const admin = named ?? payer
   const { chainId } = await provider.getNetwork()
   await checkBlockNumbers(provider)
   const { initCode, address } = planOf(artifact.bytecode, admin, adminDelay)
-  console.log(`chain        ${chainId}`)
-  console.log(`registry     ${address}`)
-  console.log(`forwarder    ${forwarderOf(address)}`)
-  console.log(`admin        ${admin}${named === undefined ? ' (the payer)' : ''}`)
-  console.log(`admin delay  ${adminDelay} s`)
+  say(`chain        ${chainId}`)
+  say(`registry     ${address}`)
+  say(`forwarder    ${forwarderOf(address)}`)
+  say(`admin        ${admin}${named === undefined ? ' (the payer)' : ''}`)
+  say(`admin delay  ${adminDelay} s`)
   if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
     throw new InputError(
       'not_possible',
@@ -111,19 +127,19 @@ async function planFor(
     (await provider.getCode(where)) !== '0x'
   return {
     ...{ artifact, input, provider, signer, payer, admin, adminDelay, chainId, initCode, address },
-    ...{ isThere, isSent: values.send },
+    ...{ isThere, isSent: values.send, say },
   }
 }
 
 /** Publishes the source at Etherscan. */
-function publish(network: string, { address, admin, adminDelay }: Plan): void {
+function publish(network: string, { address, admin, adminDelay }: Plan, json = false): void {
   const args = ['verify', 'etherscan', '--network', network, address, admin, String(adminDelay)]
-  const { status } = spawnSync('hardhat', args, { stdio: 'inherit' })
+  const { status } = spawnSync('hardhat', args, { stdio: ['inherit', json ? 2 : 1, 2] })
   if (status !== 0) throw new InputError('not_possible', 'the source was not published: see above')
 }
 
-async function deploy(plan: Plan): Promise<void> {
-  const { provider, signer, payer, initCode, address, chainId, isThere } = plan
+async function create(plan: Plan): Promise<Outcome> {
+  const { provider, signer, payer, initCode, address, chainId, isThere, say } = plan
   await tryDirectly(plan)
   const needsProxy = !(await isThere(proxy.address))
   const creation: TransactionRequest = {
@@ -138,16 +154,16 @@ async function deploy(plan: Plan): Promise<void> {
   const price = maxFeePerGas ?? gasPrice ?? 0n
   const cost = gas * price + (needsProxy ? proxy.funds : 0n)
   const balance = await provider.getBalance(payer)
-  console.log(`payer        ${payer} with ${formatEther(balance)}`)
+  say(`payer        ${payer} with ${formatEther(balance)}`)
   if (needsProxy)
-    console.log(
+    say(
       `proxy        missing here: first ${formatEther(proxy.funds)} go to its sender, which then creates it`,
     )
-  console.log(`gas          ${gas}${needsProxy ? ' (about)' : ''}`)
-  console.log(`cost         at most ${formatEther(cost)} at ${formatUnits(price, 'gwei')} gwei`)
+  say(`gas          ${gas}${needsProxy ? ' (about)' : ''}`)
+  say(`cost         at most ${formatEther(cost)} at ${formatUnits(price, 'gwei')} gwei`)
   if (!plan.isSent) {
-    console.log('Dry run: nothing was sent. Add --send to deploy.')
-    return
+    say('Dry run: nothing was sent. Add --send to deploy.')
+    return { state: 'planned', payer, balance: `${balance}`, gas: `${gas}`, cost: `${cost}` }
   }
   if (balance < cost)
     throw new InputError(
@@ -178,17 +194,18 @@ async function deploy(plan: Plan): Promise<void> {
       `the transaction succeeded, but there is no code at ${address}`,
     )
   await record(plan, receipt.blockNumber, receipt.hash)
-  console.log(
+  say(
     `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see ${recordOf(chainId, address)}.`,
   )
+  return { state: 'deployed', block: receipt.blockNumber, transaction: receipt.hash }
 }
 
 /**
  * Records a registry that somebody deployed before. Its address is a hash of this build's code, the
  * admin and the delay, so it can only be this registry.
  */
-async function adopt(plan: Plan, given: number | undefined): Promise<void> {
-  const { provider, address, admin, chainId } = plan
+async function adopt(plan: Plan, given: number | undefined): Promise<Outcome> {
+  const { provider, address, admin, chainId, say } = plan
   const block = given ?? (await creationBlock(plan))
   // Only the constructor's event has the proxy as its sender.
   const granted = [id('RoleGranted(bytes32,address,address)'), ZeroHash, admin, proxy.address]
@@ -204,9 +221,10 @@ async function adopt(plan: Plan, given: number | undefined): Promise<void> {
       `${address} was not created in block ${block}: name the block of its creation by --block`,
     )
   await record(plan, block, log.transactionHash)
-  console.log(
+  say(
     `Adopted: created in block ${block} by ${log.transactionHash}; see ${recordOf(chainId, address)}.`,
   )
+  return { state: 'adopted', block, transaction: log.transactionHash }
 }
 
 /** Bisects over the code at old blocks; needs a node that keeps old state. */
@@ -271,7 +289,7 @@ async function tryDirectly({ provider, payer, initCode, artifact }: Plan): Promi
 
 /** @returns The commit of this checkout; `unknown` outside git, as in a container. */
 function commit(): string {
-  const cwd = new URL('..', import.meta.url)
+  const cwd = new URL('../..', import.meta.url)
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim()
   const sources = ['contracts', 'hardhat.config.ts', 'package-lock.json']
@@ -282,5 +300,3 @@ function commit(): string {
     return 'unknown'
   }
 }
-
-await runCommand('deploy', main)

@@ -1,0 +1,14 @@
+import { defineCommand } from '../../command.ts'
+import { inCheckout } from '../../registry/checkout.ts'
+import { NETWORK, REGISTRY } from '../../registry/options.ts'
+
+export const registryCheckCommand = defineCommand({
+  name: 'registry check',
+  group: 'Operate',
+  summary: "Compare a deployed registry with this commit's build, and list who may do what",
+  options: { network: NETWORK, registry: REGISTRY },
+  examples: [['The registry of a network', 'docreg registry check --network sepolia']],
+  exitCodes: '0 the same, 1 it differs, 2 could not be compared',
+  run: async ({ values }, terminal) =>
+    (await inCheckout(() => import('../../registry/check.ts'))).check(values, terminal),
+})

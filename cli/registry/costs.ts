@@ -1,0 +1,53 @@
+// What a year of issuing costs, from the gas snapshot of the contract.
+import { readFileSync } from 'node:fs'
+import { UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { printableJson } from '../printable.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** One document in a hundred is revoked. */
+const REVOKED = 0.01
+const DOCUMENTS = [1_000, 50_000, 1_000_000]
+
+type Gas = Record<'issue one' | 'issue many, 500' | 'Merkle root of 1,000' | 'revoke one', number>
+
+/** @returns The exit code. */
+export function costs(
+  values: { gwei?: string; coin?: string; documents?: string; json?: boolean },
+  { write }: Terminal,
+): number {
+  const [gwei, coin] = [
+    numberOf('gwei', values.gwei ?? '2'),
+    numberOf('coin', values.coin ?? '3000'),
+  ]
+  const sizes =
+    values.documents === undefined ? DOCUMENTS : [numberOf('documents', values.documents)]
+  const gas: Gas = JSON.parse(
+    readFileSync(new URL('../../test/contracts/gas.json', import.meta.url), 'utf8'),
+  )
+  const costOf = (documents: number, gasEach: number) =>
+    documents * (gasEach + REVOKED * gas['revoke one']) * gwei * 1e-9 * coin
+  const rows = sizes.map((documents) => ({
+    documents,
+    oneByOne: costOf(documents, gas['issue one']),
+    grouped: costOf(documents, gas['issue many, 500']),
+    inBatches: costOf(documents, gas['Merkle root of 1,000']),
+  }))
+  if (values.json) write(printableJson(rows))
+  else {
+    write('| documents a year | one by one | grouped | in batches of 1,000 |')
+    write('|---:|---:|---:|---:|')
+    for (const row of rows) write(`| ${Object.values(row).map(rounded).join(' | ')} |`)
+  }
+  return EXIT.ok
+}
+
+/** @throws {UsageError} */
+function numberOf(option: string, text: string): number {
+  const number = Number(text)
+  if (number > 0 && Number.isFinite(number)) return number
+  throw new UsageError(`--${option} must be a number above 0`)
+}
+
+const rounded = (number: number) =>
+  number.toLocaleString('en', { maximumFractionDigits: number < 10 ? 2 : 0 })
