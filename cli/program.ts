@@ -37,12 +37,19 @@ export function createParser(
   version: string,
 ): (argv: readonly string[]) => Parsed | undefined {
   const { name, about, overview, commands, parents = {} } = program
+  /** What a description has besides its first line, which completion shows. */
+  const paragraphs = new Map<Parser, readonly string[]>()
   const root = new Parser(name)
     .description(about)
     .version(version)
     .helpOption('-h, --help', 'show help')
     .addHelpCommand(new Parser('help').argument('[command]').description('Show help for a command'))
-    .configureHelp({ helpWidth: WIDTH, subcommandTerm: (command) => command.name() })
+    .configureHelp({
+      helpWidth: WIDTH,
+      subcommandTerm: (command) => command.name(),
+      commandDescription: (command) =>
+        [command.description(), ...(paragraphs.get(command) ?? [])].join('\n\n'),
+    })
     // Errors are printed by the caller.
     .configureOutput({ outputError: () => {} })
     .exitOverride()
@@ -53,7 +60,7 @@ export function createParser(
     const words = path.split(' ')
     const before = words.slice(0, -1).join(' ')
     if (!parsers.has(before))
-      add(before, group, new Parser(words.at(-2)).summary(parents[before] ?? ''))
+      add(before, group, new Parser(words.at(-2)).description(parents[before] ?? ''))
     const parent = parsers.get(before) ?? root
     parent.addCommand(parser.copyInheritedSettings(parent))
     if (parent === root) parser.helpGroup(`${group}:`)
@@ -64,6 +71,7 @@ export function createParser(
     const parser = parserOf(command, { ...command.options, ...all }, (found) => {
       parsed = found
     })
+    paragraphs.set(parser, command.about ?? [])
     add(command.name, command.group, parser)
   }
   tab(root, { completionCommandName: 'completion' })
@@ -84,10 +92,10 @@ const afterAllHelp = (name: string, overview: readonly string[]) =>
   ].join('\n')
 
 function parserOf(command: Command, options: Options, found: (parsed: Parsed) => void): Parser {
-  const { name, summary, about = [], args = [] } = command
+  const { name, summary, args = [] } = command
   const parser = new Parser(name.split(' ').at(-1))
     .summary(summary)
-    .description([`${summary}.`, ...about].join('\n\n'))
+    .description(`${summary}.`)
     .addHelpText('after', afterHelp(command))
   for (const { name, about, choices } of args) {
     const argument = new Argument(name, about)

@@ -73,6 +73,10 @@ describe('completion', () => {
   test('default: completes commands and options from their declarations', async () => {
     const { stdout: commands } = await docreg(['complete', '--', 'ver'])
     expect(commands).toMatch(/^verify\t/m)
+    // A shell reads one completion a line.
+    expect(commands.trim().split('\n')).toEqual([expect.stringMatching(/^verify\t/), ':4'])
+    const { stdout: groups } = await docreg(['complete', '--', 'regi'])
+    expect(groups).toMatch(/^registry\tDeploy/m)
     const { stdout: options } = await docreg(['complete', '--', 'verify', '--issuer-d'])
     expect(options).toMatch(/^--issuer-domain\t/m)
   })
