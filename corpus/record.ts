@@ -1,4 +1,4 @@
-// `npm run corpus`: writes served.json of each case, or of those named. README.md has the form.
+// Writes served.json of each case, or of those named. README.md has the form.
 import { writeFileSync } from 'node:fs'
 import { formatServed, recordCases, servedFile } from '#test/support/corpus/served.ts'
 

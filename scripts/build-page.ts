@@ -1,4 +1,4 @@
-// `npm run page`: the verify page as one file, dist/verify.html, that anyone can host or open from
+// The verify page as one file, dist/verify.html, that anyone can host or open from
 // disk. The set-up builds it too.
 //
 //   --registry eip155:1:0x…   the registry that it trusts; without it, the page asks its reader

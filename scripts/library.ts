@@ -1,4 +1,4 @@
-// `npm run library`: the library and the command `docreg` as a package of their own, dist/library:
+// The library and the command `docreg` as a package of their own, dist/library:
 // JavaScript and types of client/, document/ and verifier/, the command in one file, with only the
 // dependencies that these import. `npm pack ./dist/library` makes the tarball.
 import { spawnSync } from 'node:child_process'

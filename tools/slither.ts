@@ -1,7 +1,8 @@
 /**
- * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then `npm run
- * slither`. Slither cannot read Hardhat 3's build info, so it gets solc's standard JSON and npm's
- * compiler. docs/contract.md answers its findings; a finding without an answer fails the command.
+ * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then
+ * `node scripts/run.mjs tools/slither.ts`. Slither cannot read Hardhat 3's build info, so it gets
+ * solc's standard JSON and npm's compiler. docs/contract.md answers its findings; a finding without
+ * an answer fails the command.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

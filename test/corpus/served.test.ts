@@ -23,7 +23,7 @@ test('behavior: served.json of each case matches what its chain and sources answ
     const same = existsSync(file) && readFileSync(file, 'utf8') === formatServed(served)
     if (!same) changed.push(served.case)
   }
-  expect(changed, 'run npm run corpus').toEqual([])
+  expect(changed, 'node scripts/run.mjs corpus/record.ts').toEqual([])
 })
 
 describe.skipIf(python === undefined)('served by Python from the files', () => {

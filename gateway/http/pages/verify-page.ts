@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { PageConfig } from '#web/config.ts'
 
-/** The built page, by the set-up or `npm run page`. */
+/** The built page, by the set-up or `scripts/build-page.ts`. */
 export const PAGE_FILE = new URL('../../../dist/verify.html', import.meta.url)
 
 const NO_CONFIG = '<script type="application/json" id="config">null</script>'
@@ -27,7 +27,7 @@ export function withConfig(html: string, config: PageConfig): string {
  * @throws {Error} when the set-up has not built the page.
  */
 export function readVerifyPage(config: PageConfig): VerifyPage {
-  if (!existsSync(PAGE_FILE)) throw new Error('the verify page is not built: npm run page')
+  if (!existsSync(PAGE_FILE)) throw new Error('the verify page is not built: node scripts/run.mjs')
   const html = withConfig(readFileSync(PAGE_FILE, 'utf8'), config)
   const policy = POLICY.exec(html)?.[1]
   if (policy === undefined) throw new Error('the verify page has no policy')
