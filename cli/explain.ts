@@ -23,7 +23,7 @@ export function explain(error: unknown, program: Program, argv: readonly string[
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
   const called = calledBy(program, argv)
   const isUsage = error instanceof UsageError || error instanceof CommanderError
-  const told = isUsage
+  const told: Told | undefined = isUsage
     ? { code: 'usage', message: usageMessage(error) }
     : (program.tell?.(error, called.command?.name) ?? toldOf(error))
   if (!told) {
@@ -43,7 +43,7 @@ export function explain(error: unknown, program: Program, argv: readonly string[
     console.error(lines.map(printable).join('\n'))
   }
   if (isUsage) return EXIT.usage
-  return isWrongInput(error, called) ? EXIT.badInput : EXIT.failed
+  return isWrongInput(error, called) ? EXIT.badInput : (told.exitCode ?? EXIT.failed)
 }
 
 function calledBy(program: Program, argv: readonly string[]): Called {

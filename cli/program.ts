@@ -19,8 +19,8 @@ export type Program = {
   tell?(error: unknown, command: string | undefined): Told | undefined
 }
 
-/** An error as users see it. The code is stable. */
-export type Told = { code: string; message: string }
+/** An error as users see it. The code is stable. The exit code is 2 if absent. */
+export type Told = { code: string; message: string; exitCode?: number }
 
 type Parsed = { command: Command } & Pick<CommandInput<Options>, 'args' | 'flags'>
 

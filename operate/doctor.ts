@@ -1,8 +1,4 @@
-/**
- * `npm run doctor [-- --json]`: what is wrong with this installation, and what to do, with the
- * settings of `npm start`. It changes nothing, and may run beside the service.
- */
-import { parseArgs } from 'node:util'
+// What is wrong with an installation, and what to do. It changes nothing.
 import { createLog } from '#base/log.ts'
 import { DEPLOYMENTS, knownRegistries, onlyKnownRegistry } from '#cli/deployments.ts'
 import { databaseOf } from '#parts/databases.ts'
@@ -10,14 +6,14 @@ import { openKubo } from '#parts/stores.ts'
 import { type Config, ConfigError, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { LOCAL_CHAIN_ID } from '#verifier/defaults.ts'
-import { runCommand } from './command.ts'
 import { checkAccount } from './doctor/account.ts'
 import { checkEndpoints, type RegistryOn } from './doctor/endpoints.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
 import { checkFolder, checkNode } from './doctor/machine.ts'
 import { remoteIdentity } from './identity.ts'
 
-async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+/** @returns What it found out about each thing that a start needs. */
+export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config
   try {
     config = readConfig(env)
@@ -101,17 +97,3 @@ async function checkService({ baseUrl }: Config): Promise<Finding> {
     return warn('service', `${baseUrl} does not answer`, 'start it, or set BASE_URL and your proxy')
   }
 }
-
-async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { json: { type: 'boolean' } } })
-  const findings = await examine(process.env)
-  if (values.json) console.log(JSON.stringify(findings, null, 2))
-  else
-    for (const { check, outcome, message, advice } of findings) {
-      console.log(`${outcome.padEnd(4)}  ${check.padEnd(9)}  ${message}`)
-      if (advice !== undefined) console.log(`${' '.repeat(17)}→ ${advice}`)
-    }
-  return findings.some(({ outcome }) => outcome === 'fail') ? 1 : 0
-}
-
-await runCommand('look', main)

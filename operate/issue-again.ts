@@ -1,19 +1,13 @@
-/**
- * `npm run issue-again [-- --only <file>] [--send [--no-wait]]`: after the theft of an issuing key,
- * issues again what this gateway had issued with the distrusted account, with the settings of `npm
- * start`. No gateway runs with the data folder; gateways on PostgreSQL may, beside an account that
- * they do not use. Without `--send` it only lists the documents and batches.
- *
- * Waits until all is final, and sends what a reorg removes once more. Exit status 0: done, or only
- * listed; 1: failed; 2: sent, but not final, with `--no-wait`.
- */
+// Issues again, after the theft of an issuing key, what this gateway had issued with the account.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { toQuantity } from 'ethers'
 import { registryAbi } from '#base/registry-abi.ts'
 import { type RegistryCall, readView, sendCall } from '#chain/registry-call.ts'
-import { counted } from '#cli/printable.ts'
+import { InputError } from '#cli/errors.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import { counted, printableJson } from '#cli/printable.ts'
+import type { Terminal } from '#cli/terminal.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Identity } from '#parts/chain.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
@@ -24,7 +18,6 @@ import { fingerprintsOf } from '#settings/secrets.ts'
 import type { Anchored, AnchoredLog } from '#store/command-database.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { claimAccount } from './claim-account.ts'
-import { runCommand } from './command.ts'
 import { openForCommand } from './command-database.ts'
 import { localIdentity, patiently, remoteIdentity } from './identity.ts'
 
@@ -35,9 +28,6 @@ const PATIENCE = 300_000
 /** Between two looks whether a block is final; milliseconds. */
 const FINALITY_INTERVAL = 4_000
 const MAX_LIST_BYTES = 64 * 1024 * 1024
-const EXIT = { done: 0, failed: 1, notFinal: 2 }
-
-const say = (line: string) => console.error(line)
 
 /** A document, or a batch by its root. */
 type Own = { hash: Hex; record: TrustedRecord }
@@ -50,16 +40,13 @@ type Standing = {
   anchoredUpTo: number
 }
 
-/** @returns The exit status. */
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    allowNegative: true,
-    options: {
-      only: { type: 'string' },
-      send: { type: 'boolean', default: false },
-      wait: { type: 'boolean', default: true },
-    },
-  })
+const say = (line: string) => console.error(line)
+
+/** @returns The exit code. */
+export async function issueAgain(
+  values: { only?: string; send?: boolean; 'no-wait'?: boolean; json?: boolean },
+  { write }: Terminal,
+): Promise<number> {
   const only = values.only === undefined ? undefined : readList(values.only)
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
@@ -78,12 +65,19 @@ async function main(): Promise<number> {
     const since = await anchored.since(await patiently(() => firstDistrustedBlock(identity), say))
     const look = () => readStanding(registry, since, only)
     let standing = await look()
-    for (const one of standing.documents) tellOne('document', one)
-    for (const one of standing.batches) tellOne('batch', one)
+    const list = [
+      ...standing.documents.map((own) => entryOf('document', own)),
+      ...standing.batches.map((own) => entryOf('batch', own)),
+    ]
+    if (!values.json) for (const entry of list) write(lineOf(entry))
+    const end = (state: 'listed' | 'final' | 'not_final'): number => {
+      if (values.json) write(printableJson({ state, distrusted: list }))
+      return state === 'not_final' ? EXIT.wrong : EXIT.ok
+    }
     say(`distrusted  ${countOf(standing)}`)
     if (!values.send) {
       say('Nothing was sent. Look at each, then add --send, with --only <file> for some of them.')
-      return EXIT.done
+      return end('listed')
     }
     assertOpenIssuer(await account.assertReady())
     const send = (call: RegistryCall) =>
@@ -100,7 +94,10 @@ async function main(): Promise<number> {
         await issueBatches(identity, anchored, standing.batches, send),
       )
       if ((await finalBlock()) < last) {
-        if (!values.wait) return tellNotFinal(last)
+        if (values['no-wait']) {
+          tellNotFinal(last)
+          return end('not_final')
+        }
         say(`waiting     until block ${last} is final; after Ctrl-C, run this command again`)
         while ((await finalBlock()) < last) await sleep(FINALITY_INTERVAL)
       }
@@ -109,8 +106,8 @@ async function main(): Promise<number> {
       if (isDone && standing.anchoredUpTo <= (await finalBlock())) break
       if (!isDone) say(`removed     ${countOf(standing)} by a reorg: sending again`)
     }
-    say('All of it is in final blocks. Run `npm run reindex` before the gateway starts.')
-    return EXIT.done
+    say('All of it is in final blocks. Run `docreg-gateway reindex` before the gateway starts.')
+    return end('final')
   } finally {
     for (const stop of stops) await stop()
   }
@@ -119,10 +116,11 @@ async function main(): Promise<number> {
 const countOf = ({ documents, batches }: Standing) =>
   `${counted(documents.length, 'document')}, ${counted(batches.length, 'batch', 'batches')}`
 
-function tellNotFinal(block: number): number {
-  say('Not final: a reorg could still undo it. Run `npm run reindex`, start the gateway, and run')
+function tellNotFinal(block: number): void {
+  say(
+    'Not final: a reorg could still undo it. Run `docreg-gateway reindex`, start the gateway, and run',
+  )
   say(`this command again, with the same options, once block ${block} is final.`)
-  return EXIT.notFinal
 }
 
 async function readStanding(
@@ -149,7 +147,8 @@ async function readStanding(
 /** @returns Hashes, one on each line; more after the first space is a remark. */
 function readList(file: string): Set<string> {
   const text = readFileSync(file, 'utf8')
-  if (text.length > MAX_LIST_BYTES) throw new ConfigError([`${file} is larger than 64 MiB`])
+  if (text.length > MAX_LIST_BYTES)
+    throw new InputError('bad_table', `${file} is larger than 64 MiB`)
   const lines = text.split('\n').map((line) => line.trim())
   const bad: string[] = []
   const hashes = new Set<string>()
@@ -159,7 +158,7 @@ function readList(file: string): Set<string> {
     if (hash) hashes.add(hash)
     else bad.push(`${file}, line ${i + 1}: no documentHash or root`)
   })
-  if (bad.length > 0) throw new ConfigError(bad)
+  if (bad.length > 0) throw new InputError('bad_table', bad.join('\n'))
   return hashes
 }
 
@@ -187,11 +186,18 @@ async function readRecords(registry: RegistryReader, keys: readonly RecordKey[])
   return found
 }
 
-function tellOne(what: string, { hash, record }: Own): void {
+/** A line of the list, as data. */
+type Entry = { kind: 'document' | 'batch'; hash: Hex; block: number; stays: string | null }
+
+function entryOf(kind: Entry['kind'], { hash, record }: Own): Entry {
   const revocation = revocationOf(record)
-  const stays = revocation === 'none' || revocation === 'released' ? '' : `, stays ${revocation}`
-  console.log(`${hash} ${what}, block ${record.anchoredBlock}${stays.replace('final', 'revoked')}`)
+  const isValid = revocation === 'none' || revocation === 'released'
+  const stays = isValid ? null : revocation.replace('final', 'revoked')
+  return { kind, hash, block: record.anchoredBlock, stays }
 }
+
+const lineOf = ({ kind, hash, block, stays }: Entry) =>
+  `${hash} ${kind}, block ${block}${stays === null ? '' : `, stays ${stays}`}`
 
 type Send = (call: RegistryCall) => Promise<{ blockNumber: number; transactionHash: Hex }>
 
@@ -264,5 +270,3 @@ async function contentOf(
   const event = log && registryAbi.parseLog(log)
   return event ? { size: event.args.size, manifest: event.args.manifest } : null
 }
-
-await runCommand('issue again', main, EXIT.failed)

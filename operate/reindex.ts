@@ -1,10 +1,6 @@
-/**
- * `npm run reindex [-- --tenant <name>]`: rebuilds the index of documents from the gateway's history
- * and outbox, the chain and the payloads, with the settings of `npm start`. No gateway runs with the
- * data folder; gateways on PostgreSQL may, and their lists can lack documents until it is done.
- */
+// Rebuilds the index of documents from the gateway's history and outbox, the chain and the
+// payloads.
 import { hash as digestOf } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { hkdfWithNode } from '#base/node-hkdf.ts'
 import { openWithNode } from '#base/node-open.ts'
 import { createRegistry } from '#chain/registry.ts'
@@ -26,7 +22,6 @@ import type {
 } from '#store/command-database.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isSuperseded } from '#verifier/status.ts'
-import { runCommand } from './command.ts'
 import { openForCommand, openPayloadStore } from './command-database.ts'
 import { localIdentity, patiently, remoteIdentity } from './identity.ts'
 import { readManifest } from './read-manifest.ts'
@@ -34,11 +29,13 @@ import { readManifest } from './read-manifest.ts'
 /** Documents whose records are read together. */
 const CHUNK = 500
 
-const say = (line: string) => console.error(line)
+type Say = (line: string) => void
 
-async function main(): Promise<void> {
-  process.umask(0o077)
-  const { values } = parseArgs({ options: { tenant: { type: 'string' } } })
+/**
+ * @param tenant Gets the documents and batches of an unknown tenant.
+ * @returns Numbers of documents, and of batches that the tenant got.
+ */
+export async function reindex(tenant: string | undefined, say: Say) {
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {
@@ -50,18 +47,21 @@ async function main(): Promise<void> {
     stops.unshift(identity.rpc.close)
     const { registry, issuerId, issuerSecrets } = identity
     await database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
-    await rebuild(config, identity, database, values.tenant)
+    return await rebuild({ config, identity, database, tenant, say })
   } finally {
     for (const stop of stops) await stop()
   }
 }
 
-async function rebuild(
-  config: Config,
-  identity: Identity,
-  database: CommandDatabase,
-  tenant: string | undefined,
-): Promise<void> {
+type Rebuild = {
+  config: Config
+  identity: Identity
+  database: CommandDatabase
+  tenant: string | undefined
+  say: Say
+}
+
+async function rebuild({ config, identity, database, tenant, say }: Rebuild) {
   const { rpc, registry: id, issuerId, signer, issuerSecrets } = identity
   const [newest] = subkeysOf(issuerSecrets)
   const { registry } = await patiently(
@@ -71,7 +71,7 @@ async function rebuild(
   const index = await database.rebuildIndex(
     tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode),
   )
-  const foreign = await readForeign(identity, registry)
+  const foreign = await readForeign(identity, registry, say)
   const store = await openPayloadStore(config, database)
   const subkeys = subkeysOf(issuerSecrets)
   const opening = { issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode }
@@ -99,16 +99,13 @@ async function rebuild(
   )
   await index.replace(pending)
   const owned = tenant === undefined ? 0 : await index.ownBatches(tenant)
-  if (owned > 0) say(`batches   ${owned} of an unknown tenant are of ${tenant} now`)
   // Whose a restored batch was is not known.
   const inBatches = await addBatches(index, store, (hash, of) =>
     entryOf(hash, of || (tenant ?? null)),
   )
   await dateBatches(index, registry)
   const dropped = await index.end()
-  say(`indexed   ${count} anchored documents, ${pending.length} pending`)
-  if (inBatches > 0) say(`          ${inBatches} documents of batches that it did not have`)
-  if (dropped > 0) say(`dropped   ${dropped} that neither chain nor outbox has`)
+  return { owned, anchored: count, pending: pending.length, inBatches, dropped }
 }
 
 /** The documents of history and chain, some at a time, in the order of their blocks. */
@@ -139,6 +136,7 @@ function byPlace(a: HistoryPlace, b: HistoryPlace): number {
 async function readForeign(
   { rpc, registry: id, issuerId }: Identity,
   registry: RegistryReader,
+  say: Say,
 ): Promise<HistoryPlace[]> {
   const found: HistoryPlace[] = []
   try {
@@ -230,5 +228,3 @@ function statusOf(record: TrustedRecord): KeptStatus | null {
   if (revocation === 'final') return 'revoked'
   return revocation === 'suspended' ? 'suspended' : null
 }
-
-await runCommand('rebuild the index', main)

@@ -1,8 +1,10 @@
-// `npm start`: the gateway, and the local chain when no RPC_URL is set.
+// The gateway, and the local chain when no RPC_URL is set.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '#base/log.ts'
+import { printableJson } from '#cli/printable.ts'
 import { drawQrCode } from '#cli/qr-terminal.ts'
+import type { Terminal } from '#cli/terminal.ts'
 import { type Gateway, startGateway } from '#gateway/main.ts'
 import { makeKey } from '#keys/keys.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
@@ -16,7 +18,6 @@ import { parseRegistry } from '#verifier/readers/chain.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
 import { listenForBackups } from './backup/control.ts'
 import { quoted } from './backup/dump-commands.ts'
-import { tellCause } from './command.ts'
 import {
   type LocalIdentity,
   localIdentity,
@@ -29,30 +30,36 @@ import { writeDurably } from './secrets.ts'
 
 const say = (line = '') => console.log(line)
 
-async function main(): Promise<void> {
-  // Files created from here on are readable by this user only.
-  process.umask(0o077)
+/** Never ends, but by a signal or a failed disk: then it ends the process. */
+export async function start({ write, note }: Terminal, json: boolean): Promise<never> {
+  const tell = json ? note : write
   const config = readConfig(process.env)
-  const isNewcomer = isFirstLocalStart(config) && process.stdout.isTTY === true
+  const isNewcomer = !json && isFirstLocalStart(config) && process.stdout.isTTY === true
   const stops: (() => Promise<void>)[] = []
-  stopOnSignals(stops)
+  stopOnSignals(stops, tell)
   try {
     const identity =
       config.rpcUrls.length > 0
-        ? await remoteIdentity(config, say)
-        : await localIdentity(config, stops, say)
+        ? await remoteIdentity(config, tell)
+        : await localIdentity(config, stops, tell)
     if (config.rpcUrls.length === 0) await nameLocalIssuer(config, identity)
-    const gateway = await patiently(() => startGateway(config, identity, endAtOnce), say)
+    const gateway = await patiently(() => startGateway(config, identity, endAtOnce), tell)
     stops.unshift(gateway.stop)
-    const stopAnswering = await answerBackups(config.dataDir, gateway, identity).catch(sayNoBackups)
+    const stopAnswering = await answerBackups(config.dataDir, gateway, identity).catch((error) =>
+      tellNoBackups(error, tell),
+    )
     stops.unshift(stopAnswering)
     const key = await firstKey(config)
     const sampleLink = isNewcomer ? await issueSample(config, config.apiKey ?? key) : undefined
     if (config.rpcUrls.length === 0) writeCommandSettings(config, identity)
-    describe(config, identity)
-    showKey(config, key)
-    if (sampleLink) await showSample(sampleLink)
-    showCommands(config, sampleLink ? 'Issue the next document:' : 'Issue a document:')
+    if (json) write(printableJson(asJson(config, identity, key)))
+    else {
+      describe(config, identity)
+      showKey(config, key)
+      if (sampleLink) await showSample(sampleLink)
+      showCommands(config, sampleLink ? 'Issue the next document:' : 'Issue a document:')
+    }
+    return await new Promise<never>(() => {})
   } catch (error) {
     for (const stop of stops) await stop()
     throw error
@@ -60,7 +67,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Serves `npm run backup`, which cannot copy files in use itself. @returns A function that ends it.
+ * Serves `docreg-gateway backup`, which cannot copy files in use itself. @returns A function that
+ * ends it.
  */
 function answerBackups(
   dataDir: string,
@@ -79,8 +87,11 @@ function answerBackups(
 }
 
 /** Some file systems do not support sockets; the service issues all the same. */
-async function sayNoBackups(error: Error): Promise<() => Promise<void>> {
-  say(`npm run backup needs the service stopped: ${error.message}`)
+async function tellNoBackups(
+  { message }: Error,
+  tell: (line: string) => void,
+): Promise<() => Promise<void>> {
+  tell(`docreg-gateway backup needs the service stopped: ${message}`)
   return async () => {}
 }
 
@@ -128,24 +139,47 @@ function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {
   return rpcUrls.length === 0 && !existsSync(join(dataDir, CHAIN_FOLDER))
 }
 
-function describe(
+/** What a start tells, in the order of its lines. */
+function factsOf(
   { baseUrl, verifyUrl, dataDir, rpcUrls, chainPort, liveChains }: Config,
   { registry, issuerId, issuerSecrets }: Identity,
-): void {
-  say()
-  say(`document-registry is ready at ${baseUrl}`)
-  // An RPC URL often contains a key.
-  const origins = rpcUrls.map((url) => new URL(url).origin)
-  say(`  chain     ${origins.join(', ') || `http://127.0.0.1:${chainPort}`}`)
-  say(`  registry  ${registry}`)
+) {
   const { chainId } = parseRegistry(registry)
-  if (rpcUrls.length > 0 && networkOf(chainId, liveChains) === 'test')
+  return {
+    url: baseUrl,
+    // An RPC URL often contains a key.
+    chain: rpcUrls.length > 0 ? originsOf(rpcUrls) : [`http://127.0.0.1:${chainPort}`],
+    registry,
+    network: networkOf(chainId, liveChains),
+    issuer: issuerId,
+    secrets: fingerprintsOf(issuerSecrets).map(shortFingerprint),
+    page: verifyUrl,
+    data: dataDir,
+  }
+}
+
+const originsOf = (urls: readonly string[]) => urls.map((url) => new URL(url).origin)
+
+function asJson(config: Config, identity: Identity, key: string | undefined): object {
+  const file = keyFileOf(config)
+  return {
+    ...factsOf(config, identity),
+    ...(existsSync(file) ? { apiKeyFile: file } : key !== undefined && { apiKey: key }),
+  }
+}
+
+function describe(config: Config, identity: Identity): void {
+  const { url, chain, registry, network, issuer, secrets, page, data } = factsOf(config, identity)
+  say()
+  say(`document-registry is ready at ${url}`)
+  say(`  chain     ${chain.join(', ')}`)
+  say(`  registry  ${registry}`)
+  if (config.rpcUrls.length > 0 && network === 'test')
     say(`  network   ${TEST_NETWORK}; LIVE_CHAINS names a chain of your own`)
-  say(`  issuer    ${issuerId}`)
-  const secrets = fingerprintsOf(issuerSecrets).map(shortFingerprint)
+  say(`  issuer    ${issuer}`)
   say(`  secrets   ${secrets.join(', ')}`)
-  say(`  page      ${verifyUrl}`)
-  say(`  data      ${dataDir}`)
+  say(`  page      ${page}`)
+  say(`  data      ${data}`)
   say()
 }
 
@@ -163,7 +197,7 @@ function showKey(config: Config, key: string | undefined): void {
     say(`  export API_KEY=$(cat ${quoted(file)})`)
   } else {
     say('The first start made an API key. To create another:')
-    say('  npm run keys -- create --scope admin')
+    say('  docreg-gateway keys create --scope admin')
   }
   say()
 }
@@ -197,12 +231,12 @@ function showCommands({ baseUrl }: Config, invitation: string): void {
  * Ctrl-C and SIGTERM stop everything once, gateway first; under npm Ctrl-C arrives twice, and the
  * second must not force.
  */
-function stopOnSignals(stops: (() => Promise<void>)[]): void {
+function stopOnSignals(stops: (() => Promise<void>)[], tell: (line: string) => void): void {
   let stopping = false
   const stopAll = async () => {
     if (stopping) return
     stopping = true
-    say('stopping …')
+    tell('stopping …')
     for (const stop of stops) await stop()
     process.exit(0)
   }
@@ -222,8 +256,3 @@ function endAtOnce(error: Error): void {
   )
   process.exit(1)
 }
-
-main().catch((error) => {
-  console.error(tellCause('start', error))
-  process.exit(1)
-})

@@ -67,8 +67,8 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
     "code of this commit's build, except what the constructor fills in",
     withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
   )
-  // A CREATE2 address is a hash of the creation code, so this also checks what the constructor fills
-  // in.
+  // A CREATE2 address is a hash of the creation code, so this also checks what the constructor
+  // fills in.
   compare(
     "address that follows from this commit's build, admin and delay",
     planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address ===

@@ -1,7 +1,4 @@
-/**
- * `npm run backup -- <folder> [--without-secrets]`: copies `DATA_DIR` as of one moment, whether the
- * service runs or not. With `DATABASE_URL`, it prints the commands that back up PostgreSQL.
- */
+// Copies DATA_DIR as of one moment, whether the service runs or not.
 import {
   existsSync,
   mkdirSync,
@@ -12,11 +9,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
-import { UsageError } from '#cli/errors.ts'
 import type { Hex } from '#document/hex.ts'
 import { copyChain } from '#local-chain/journal.ts'
 import { readConfig, readDataDir } from '#settings/config.ts'
@@ -24,7 +19,6 @@ import { fingerprintsOf } from '#settings/secrets.ts'
 import { fingerprintsIn } from '#store/sqlite/binding.ts'
 import { openDatabase } from '#store/sqlite/database.ts'
 import { KEYS_FILE } from '#store/sqlite/key-store.ts'
-import { runCommand } from '../command.ts'
 import {
   BackupError,
   CHAIN_FOLDER,
@@ -38,13 +32,11 @@ import { askForBackup } from './control.ts'
 import { dumpLines, newestBlock } from './dump-commands.ts'
 import { syncAll } from './sync.ts'
 
-const USAGE = 'npm run backup -- <folder> [--without-secrets]'
-const say = (line: string) => console.log(line)
+/** Which secrets a backup has: of those that it was not to have, `left_out`. */
+type Secrets = 'left_out' | 'none' | 'some' | 'all'
 
-async function main(): Promise<void> {
-  process.umask(0o077)
-  if (process.env.DATABASE_URL) return sayDumpCommands()
-  const { to, withSecrets } = readArguments()
+/** @throws {BackupError} when none can be made; then none is left. */
+export async function backUp(to: string, withSecrets: boolean) {
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
     throw new BackupError(`${dataDir} has no documents: set DATA_DIR`)
@@ -66,32 +58,23 @@ async function main(): Promise<void> {
     renameSync(part, to)
     syncAll(dirname(to), { recursive: false })
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
-    say(
-      `${to}: ${Object.keys(files).length} files, ${bytes} bytes, ${running ? 'of a running service' : 'of a stopped service'}`,
-    )
-    say(aboutSecrets(to, withSecrets))
+    return {
+      folder: to,
+      files: Object.keys(files).length,
+      bytes,
+      wasRunning: running !== undefined,
+      secrets: secretsIn(to, withSecrets),
+    }
   } catch (error) {
     rmSync(part, { recursive: true, force: true })
     throw error
   }
 }
 
-/** Fails, so that no script takes this for a backup. */
-async function sayDumpCommands(): Promise<void> {
+/** @returns Lines that say how to back up PostgreSQL. */
+export async function dumpCommands(): Promise<string[]> {
   const config = readConfig(process.env)
-  const block = await newestBlock(config)
-  for (const line of dumpLines(config.databaseUrl ?? '', config.erasureList, block)) say(line)
-  process.exitCode = 1
-}
-
-function readArguments(): { to: string; withSecrets: boolean } {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { 'without-secrets': { type: 'boolean', default: false } },
-  })
-  const [to, ...more] = positionals
-  if (!to || more.length > 0) throw new UsageError(USAGE)
-  return { to: resolve(to), withSecrets: !values['without-secrets'] }
+  return dumpLines(config.databaseUrl ?? '', config.erasureList, await newestBlock(config))
 }
 
 /** Holds a service's locks, so that none starts meanwhile. */
@@ -142,14 +125,10 @@ function copySecrets(dataDir: string, to: string): void {
   )
 }
 
-function aboutSecrets(backup: string, wanted: boolean): string {
-  if (!wanted)
-    return 'It contains no secrets. Keep DATA_DIR/secrets and ISSUER_SECRET elsewhere: a restore needs them.'
-  if (!existsSync(join(backup, SECRETS_FOLDER)))
-    return 'It contains no secrets: DATA_DIR has none. Keep those of the settings (ISSUER_SECRET, all of them) elsewhere: a restore needs them.'
-  return holdsIssuerSecrets(backup)
-    ? 'It contains the issuer secret and keys (secrets/): keep it as safe as the service, or use --without-secrets.'
-    : 'It contains keys (secrets/), but not every issuer secret: keep those of the settings (ISSUER_SECRET, all of them) elsewhere. A restore needs them.'
+function secretsIn(backup: string, wanted: boolean): Secrets {
+  if (!wanted) return 'left_out'
+  if (!existsSync(join(backup, SECRETS_FOLDER))) return 'none'
+  return holdsIssuerSecrets(backup) ? 'all' : 'some'
 }
 
 /** @returns Whether a backup contains every issuer secret that its database was used with. */
@@ -168,5 +147,3 @@ function holdsIssuerSecrets(backup: string): boolean {
     database.close()
   }
 }
-
-await runCommand('back up', main)

@@ -79,7 +79,7 @@ function parseList(folder: string): BackupList {
     return v.parse(listFile, JSON.parse(text))
   } catch (cause) {
     throw new BackupError(
-      `${folder} is not a backup: ${LIST_FILE} cannot be read. Name a folder that npm run backup wrote`,
+      `${folder} is not a backup: ${LIST_FILE} cannot be read. Name a folder that docreg-gateway backup wrote`,
       { cause },
     )
   }

@@ -1,6 +1,6 @@
-// Connects `npm run backup` with the service, since only the service can copy the files that it has
-// locked. HTTP over a Unix socket in the data folder (a named pipe on Windows), so that only this
-// user can call it.
+// Connects `docreg-gateway backup` with the service, since only the service can copy the files that
+// it has locked. HTTP over a Unix socket in the data folder (a named pipe on Windows), so that only
+// this user can call it.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ function socketOf(dataDir: string): string {
 }
 
 /**
- * Answers `npm run backup` while the service holds the data folder's lock.
+ * Answers `docreg-gateway backup` while the service holds the data folder's lock.
  *
  * @param dataDir An absolute path.
  * @param copy Copies database and chain into an existing folder. Returns the number of the chain's

@@ -22,7 +22,7 @@ export function dumpLines(
     'must be the newest. To restore it into a new database, and check that against the chain:',
     '',
     `  pg_restore --dbname=<the new database> --exit-on-error --single-transaction --no-owner --no-privileges ${DUMP}`,
-    `  DATABASE_URL=<the new database> npm run restore${block === null ? '' : ` -- --block ${block}`}`,
+    `  DATABASE_URL=<the new database> docreg-gateway restore${block === null ? '' : ` --block ${block}`}`,
     '',
     'No backup was made by this command.',
   ]

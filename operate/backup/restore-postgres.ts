@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Config } from '#settings/config.ts'
 import { withIdentity } from '../identity.ts'
 import { openSession } from '../tables/postgres-session.ts'
-import { compareWithChain } from './compare.ts'
+import { type Comparison, compareWithChain } from './compare.ts'
 import { linesOf, writeLists } from './report.ts'
 import { createPostgresRestored } from './restored-postgres.ts'
 
@@ -19,8 +19,8 @@ export async function checkRestoredPostgres(
   config: Config,
   databaseUrl: string,
   { block, say }: { block: number | null; say: (line: string) => void },
-): Promise<void> {
-  await withIdentity(config, say, async (identity) => {
+): Promise<Comparison> {
+  const compared = await withIdentity(config, say, async (identity) => {
     const { query, commit, close } = await openSession(databaseUrl, 'write')
     try {
       const restored = createPostgresRestored(query)
@@ -29,9 +29,11 @@ export async function checkRestoredPostgres(
       mkdirSync(config.dataDir, { recursive: true })
       for (const line of linesOf(compared, config.erasureList)) say(line)
       writeLists(config.dataDir, compared)
+      return compared
     } finally {
       await close()
     }
   })
   say('restored  the database of DATABASE_URL: start the gateways')
+  return compared
 }

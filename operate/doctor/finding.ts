@@ -1,8 +1,8 @@
 import type { Health } from '#store/command-database.ts'
 
 /**
- * What `npm run doctor` found out about one thing: never a secret, a key, or more of an address than
- * its host.
+ * What `docreg-gateway doctor` found out about one thing: never a secret, a key, or more of an
+ * address than its host.
  */
 export type Finding = Health & { check: string }
 

@@ -20,8 +20,8 @@ import { DOCREG, type Run, run } from '../support/docreg.ts'
 import { randomKey } from '../support/stack.ts'
 import { sendTransaction, transact } from '../support/transact.ts'
 
-// `docreg registry roles` as commands, on the local chain of `npm start`: what a command prints without a
-// key is signed and sent by the account that it names, as a wallet would do it.
+// `docreg registry roles` as commands, on the local chain of `npm start`: what a command prints
+// without a key is signed and sent by the account that it names, as a wallet would do it.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const TIMEOUT = 120_000

@@ -14,6 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DOCREG } from '#cli/commands.ts'
+import { createParser } from '#cli/program.ts'
+import { GATEWAY } from '#operate/program.ts'
 import { readBundle } from '#verifier/index.ts'
 import { pythonOfExamples } from '../examples/python.ts'
 import { freePort } from '../support/http.ts'
@@ -45,6 +48,22 @@ test('behavior: npx docreg is for a checkout alone: elsewhere it is not ours', (
   const [first] = blocksOf({ page: 'docs/docreg.md', has: 'docreg demo' })
   const used = blocks.filter(({ code }) => /npx docreg (?!registry)/.test(code))
   expect(used).toEqual([first])
+})
+
+test('default: docreg and docreg-gateway know every command of the manuals', () => {
+  const all = pages().flatMap(({ path, blocks }) =>
+    blocks.flatMap(({ code }) => {
+      const lines = code.replaceAll('\\\n', ' ').replace(/ #.*/g, '')
+      const found = [...lines.matchAll(/npx (docreg|docreg-gateway) ([^>|&\n]+)/g)]
+      return found.map(([text, name, line = '']) => ({ at: `${path}: ${text}`, name, line }))
+    }),
+  )
+  expect(all.length).toBeGreaterThan(20)
+  for (const { at, name, line } of all) {
+    if (line.startsWith('--help')) continue
+    const parse = createParser(name === 'docreg' ? DOCREG : GATEWAY, '')
+    expect(parse(line.match(/"[^"]*"|'[^']*'|\S+/g) ?? []), at).toBeDefined()
+  }
 })
 
 /**
@@ -144,8 +163,8 @@ async function prepare({ has }: Example): Promise<void> {
   await ensureService()
   if (env.registry) env.address = env.registry.split(':')[2] ?? ''
   if (env.publicId) writeFileSync(join(checkout, 'document.txt'), `${env.publicId}\n`)
-  if (has === 'npm run keys') {
-    const { output } = await outputOf(shell('npm run keys -- create --scope verify'))
+  if (has === 'docreg-gateway keys') {
+    const { output } = await outputOf(shell('npm run --silent keys -- create --scope verify'))
     env.id = /^id (\w+)/m.exec(output)?.[1] ?? ''
   }
   if (has.startsWith('--map'))

@@ -44,7 +44,7 @@ export const RUN: Example[] = [
   },
   {
     page: 'docs/integrate.md',
-    has: 'npm run keys',
+    has: 'docreg-gateway keys',
     prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },
   { page: 'docs/integrate.md', has: '"label":"Front desk"', prints: /"success":true.*drk_/ },
@@ -94,8 +94,8 @@ export const RUN: Example[] = [
     gives: { exportedBlock: /, (0x\w{64})$/m },
   },
   { page: 'docs/audit.md', has: '--check list.ndjson', prints: /^COMPLETE: 2 of 2 documents/m },
-  { page: 'docs/operate.md', has: 'npm run doctor', prints: /^ok +service /m },
-  { page: 'docs/operate.md', has: 'npm run fsck', prints: /^nothing differs/m },
+  { page: 'docs/operate.md', has: 'docreg-gateway doctor', prints: /^ok +service /m },
+  { page: 'docs/operate.md', has: 'docreg-gateway fsck', prints: /^nothing differs/m },
   { page: 'docs/contract.md', has: 'revoke-in-batch', prints: /0x\w{64}/ },
   { page: 'docs/operate.md', has: '--domain example.edu', writes: ['did.json'] },
   { page: 'docs/operate.md', has: 'docreg identity check', prints: /pass/ },
@@ -143,7 +143,7 @@ export const RUN: Example[] = [
     prints: /Suspended[\s\S]*Released[\s\S]*Superseded[\s\S]*Revoked/,
     writes: ['corrected.csv'],
   },
-  { page: 'docs/operate.md', has: 'npm run backup', writes: ['backups/monday', 'restored'] },
+  { page: 'docs/operate.md', has: 'docreg-gateway backup', writes: ['backups/monday', 'restored'] },
   { page: 'docs/operate.md', has: 'PORT=3001', prints: /is ready at/, serves: true },
   { page: 'docs/verify.md', has: 'HOST=0.0.0.0', prints: /is ready at/, serves: true },
 ]
@@ -190,17 +190,17 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   },
   {
     page: 'docs/operate.md',
-    has: 'npm run move',
+    has: 'docreg-gateway move',
     because: 'it needs PostgreSQL; test/operate/move/service.test.ts moves there and back',
   },
   {
     page: 'docs/operate.md',
-    has: 'npm run reindex',
+    has: 'docreg-gateway reindex',
     because: 'the service has to be stopped for it; test/operate/reindex.test.ts runs it',
   },
   {
     page: 'docs/operate.md',
-    has: 'npm run recover',
+    has: 'docreg-gateway recover',
     because: 'it needs a chain that outlives its gateway; test/operate/recover.test.ts runs it',
   },
   {

@@ -246,7 +246,10 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       const proxy = launch('caddy run')
       await expect.poll(proxy).toContain('serving initial configuration')
       await expect.poll(() => existsSync(env.CURL_CA_BUNDLE ?? '')).toBe(true)
-      env.API_KEY = /drk_\S+/.exec(await run('npm run keys'))?.[0] ?? ''
+      env.API_KEY =
+        /drk_\S+/.exec(
+          await run('docreg-gateway keys create --scope documents:issue --scope'),
+        )?.[0] ?? ''
       const { success, data } = JSON.parse((await run('curl -sS "https://$domain')).trim())
       expect(success).toBe(true)
       expect(data.verifyUrl).toContain(`https://localhost:${proxyPort}/verify#`)
@@ -267,7 +270,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
         'did:web:example.edu',
       )
       expect(await run('backups/first')).toMatch(/restored/)
-      expect(await run('npm run --silent fsck')).not.toContain(publicId)
+      expect(await run('docreg-gateway fsck')).not.toContain(publicId)
     },
     TIMEOUT,
   )
@@ -307,7 +310,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
         ['revoke', held, 1],
       ] as const)
         await transact(provider, env.registry ?? '', stolenKey, name, [1, ...args])
-      const { stdout } = spawnSync('sh', ['-euc', codeOf('npm run --silent fsck')], {
+      const { stdout } = spawnSync('sh', ['-euc', codeOf('docreg-gateway fsck')], {
         ...{ cwd: join(folder, 'checkout'), env, encoding: 'utf8' },
       })
       expect(stdout).toContain(FORGED)

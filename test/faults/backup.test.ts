@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cidOf } from '#document/cid.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
+import { DOCREG_GATEWAY } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { ADA } from '../support/stack.ts'
@@ -15,7 +16,8 @@ import { type Folder, temporaryFolder } from './support/machine.ts'
 import { promisesOf } from './support/wish.ts'
 import { startAnvilWorld } from './support/world.ts'
 
-// `npm run backup` of a service while it issues, and `npm run restore` of that backup.
+// `docreg-gateway backup` of a service while it issues, and `docreg-gateway restore` of that
+// backup.
 
 let folder: Folder
 const running: { gateway: GatewayProcess; client: Client }[] = []
@@ -44,14 +46,13 @@ async function startService(dataDir: string, env: Record<string, string> = {}) {
   return service
 }
 
-/** Runs a command of `operate/backup` in a process of its own, as users do. */
+/** Runs a command in a process of its own, as users do. */
 async function run(
   command: 'backup' | 'restore',
   args: string[],
   env: Record<string, string>,
 ): Promise<{ code: number; output: string }> {
-  const script = new URL(`../../operate/backup/${command}.ts`, import.meta.url)
-  const child = spawn(process.execPath, [script.pathname, ...args], {
+  const child = spawn(process.execPath, [DOCREG_GATEWAY, command, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -245,7 +246,7 @@ test('error: refuses a changed backup, one of another issuer secret, and a folde
   appendFileSync(join(damaged, 'gateway.db'), 'x')
   const changed = await run('restore', [damaged], { DATA_DIR: restored })
 
-  expect([otherSecret.code, notEmpty.code, changed.code]).toEqual([1, 1, 1])
+  expect([otherSecret.code, notEmpty.code, changed.code]).toEqual([2, 2, 2])
   expect(otherSecret.output).toMatch(/fingerprint 0x[0-9a-f]{16}… is missing/)
   expect(notEmpty.output).toContain('is not empty')
   expect(changed.output).toContain('gateway.db was changed')

@@ -18,9 +18,8 @@ import { copyFiles, readBackup } from '#operate/backup/contents.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { openDatabase } from '#store/sqlite/database.ts'
 import { openKeyStore } from '#store/sqlite/key-store.ts'
+import { DOCREG_GATEWAY } from '../support/docreg.ts'
 import { randomKey } from '../support/stack.ts'
-
-const SCRIPT = new URL('../../operate/backup/backup.ts', import.meta.url)
 
 let dir: string
 let dataDir: string
@@ -41,9 +40,13 @@ async function bind(...secrets: Hex[]): Promise<void> {
 }
 
 async function backUp(to: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT.pathname, join(dir, to)], {
-    env: { DATA_DIR: dataDir },
-  })
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [DOCREG_GATEWAY, 'backup', join(dir, to)],
+    {
+      env: { DATA_DIR: dataDir },
+    },
+  )
   return stdout
 }
 

@@ -9,12 +9,10 @@ import { remoteIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
-import { run } from '../support/docreg.ts'
+import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { patient } from '../support/patient.ts'
 import { randomKey } from '../support/stack.ts'
 import { deployRegistry, transact } from '../support/transact.ts'
-
-const COMMAND = fileURLToPath(new URL('../../operate/doctor.ts', import.meta.url))
 
 let folder: string
 let anvil: AnvilNode
@@ -44,7 +42,7 @@ afterAll(async () => {
 type Finding = { check: string; outcome: string; message: string; advice?: string }
 
 async function doctor(more: Record<string, string> = {}) {
-  const { stdout, code } = await run(process.execPath, [COMMAND, '--json'], {
+  const { stdout, code } = await run(process.execPath, [DOCREG_GATEWAY, 'doctor', '--json'], {
     env: { ...env, ...more },
   })
   const findings: Finding[] = JSON.parse(stdout)

@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DOCREG_GATEWAY } from '../support/docreg.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
-
-const SCRIPT = new URL('../../operate/keys.ts', import.meta.url).pathname
 
 let stack: Stack
 beforeAll(async () => {
@@ -14,9 +13,13 @@ afterAll(() => stack.stop())
 
 /** Runs the command in the folder of a service that runs. */
 async function keys(...args: string[]): Promise<{ out: string; id: string }> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [SCRIPT, ...args], {
-    env: { DATA_DIR: stack.dataDir },
-  })
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    [DOCREG_GATEWAY, 'keys', ...args],
+    {
+      env: { DATA_DIR: stack.dataDir },
+    },
+  )
   return { out: stdout.trim(), id: /id (\w+);/.exec(stderr)?.[1] ?? '' }
 }
 
@@ -34,10 +37,7 @@ const VALID = 422
 
 const lineOf = async (id: string) => {
   const { out } = await keys('list', '--json')
-  return out
-    .split('\n')
-    .map((line) => JSON.parse(line))
-    .find((key) => key.id === id)
+  return JSON.parse(out).find((key: { id: string }) => key.id === id)
 }
 
 test('default: a running service takes a new key at once, and reports its use', async () => {
@@ -97,25 +97,36 @@ test('behavior: change replaces the named settings alone', async () => {
   })
 })
 
+test('behavior: with --json, each command prints one object', async () => {
+  const json = async (...args: string[]) => JSON.parse((await keys(...args, '--json')).out)
+  const { id, key, ...made } = await json('create', '--scope', 'verify', '--label', 'a')
+  expect(await statusWith(key)).not.toBe(401)
+  expect(made).toMatchObject({ scopes: ['verify'], label: 'a' })
+  expect(await json('change', id, '--label', 'b')).toMatchObject({ id, label: 'b' })
+  const next = await json('rotate', id)
+  expect(next).toMatchObject({ label: 'b', key: expect.stringMatching(/^drk_/) })
+  expect(await json('revoke', next.id)).toEqual({ id: next.id, revoked: true })
+})
+
 describe('refusals', () => {
   test.each<[string, string[], RegExp]>([
-    ['no command', [], /npm run keys -- create/],
-    ['an unknown command', ['give'], /npm run keys -- create/],
+    ['no command', [], /a command is required/],
+    ['an unknown command', ['give'], /unknown command 'give'/],
     ['no scope', ['create'], /--scope is required/],
     ['an unknown scope', ['create', '--scope', 'all'], /--scope must be one of documents:issue/],
-    ['no id', ['revoke'], /npm run keys -- revoke <id>/],
+    ['no id', ['revoke'], /missing required argument 'id'/],
     ['an unknown id', ['revoke', 'nobody'], /no such API key/],
     ['a past expiry', ['create', '--scope', 'verify', '--expires', '2020-01-01'], /--expires must/],
     ['a bad category', ['create', '--scope', 'verify', '--category', 'A B'], /--category must/],
     ['a bad overlap', ['rotate', 'x', '--overlap', 'long'], /--overlap must be a number/],
-    ['another setting', ['rotate', 'x', '--label', 'a'], /--label does not belong/],
+    ['another setting', ['rotate', 'x', '--label', 'a'], /unknown option '--label'/],
     ['several', ['create', '--rate-limit', '0'], /--scope is required\n--rate-limit must/],
   ])('error: names the mistake: %s', async (_, args, message) => {
     expect(await refusal(...args)).toMatch(message)
   })
 
   test('error: names a folder that is not there', async () => {
-    const run = promisify(execFile)(process.execPath, [SCRIPT, 'list'], {
+    const run = promisify(execFile)(process.execPath, [DOCREG_GATEWAY, 'keys', 'list'], {
       env: { DATA_DIR: join(stack.dataDir, 'missing') },
     })
     await expect(run).rejects.toMatchObject({ stderr: expect.stringContaining('missing') })

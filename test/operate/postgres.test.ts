@@ -1,12 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { databaseRows } from '../support/database-rows.ts'
-import { run } from '../support/docreg.ts'
+import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../support/postgres.ts'
@@ -52,13 +51,9 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
   })
 
   const command = (script: string, args: readonly string[] = [], more: object = {}) =>
-    run(
-      process.execPath,
-      [fileURLToPath(new URL(`../../operate/${script}.ts`, import.meta.url)), ...args],
-      {
-        env: { ...env, ...more },
-      },
-    )
+    run(process.execPath, [DOCREG_GATEWAY, ...script.split(' '), ...args], {
+      env: { ...env, ...more },
+    })
 
   async function issue(at: GatewayProcess, subjectId: string) {
     const response = await fetch(`${at.url}/v1/documents`, {
@@ -119,7 +114,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     )
     const started = await command('start', [], { ...half, PORT: `${await freePort()}` })
     expect(started.code).toBe(1)
-    expect(started.stderr).toContain('`npm run recover` has not finished')
+    expect(started.stderr).toContain('`docreg-gateway recover` has not finished')
     const whole = await command('recover', [], { ...half, IPFS_GATEWAYS: gateway.url })
     expect(whole.code, whole.stderr).toBe(0)
   })
@@ -206,14 +201,14 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     gateway = gatewayProcess({ ...env, ISSUER_KEY: keys[1] })
     await gateway.start()
     const taken = await command('issue-again', ['--send'], { ISSUER_KEY: keys[1] })
-    expect(taken.code).toBe(1)
+    expect(taken.code).toBe(2)
     expect(taken.stderr).toContain('gateways use all accounts')
     const third = await issuer.fundedKey()
     const account = [1, new Wallet(third).address, PERMISSION.issue]
     await transact(provider, registry, own.manager, 'addAccount', account)
     const settings = { ISSUER_KEY: [keys[1], third].join() }
     const again = await command('issue-again', ['--send', '--no-wait'], settings)
-    expect([0, 2], again.stderr).toContain(again.code)
+    expect([0, 1], again.stderr).toContain(again.code)
     expect(again.stderr).toContain('issued      3 documents in block')
     // The gateway goes on.
     await issue(gateway, '7')

@@ -1,11 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fromHex } from '#document/hex.ts'
 import { blockCid } from '#kubo/group.ts'
-import { run } from '../support/docreg.ts'
+import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { createKubo, type Kubo, kuboBinary } from '../support/kubo.ts'
@@ -14,7 +13,6 @@ import { ADA, API_KEY } from '../support/stack.ts'
 
 // A gateway is lost with its data folder. Chain, Kubo, issuer secret and erasure list are left.
 
-const COMMAND = fileURLToPath(new URL('../../operate/recover.ts', import.meta.url))
 const binary = await kuboBinary()
 
 let folder: string
@@ -105,9 +103,13 @@ test.skipIf(!binary)(
     await gateway.kill()
     rmSync(join(folder, 'lost'), { recursive: true })
     const DATA_DIR = join(folder, 'found')
-    const { code, stderr } = await run(process.execPath, [COMMAND, '--tenant', 'default'], {
-      env: { ...env, DATA_DIR },
-    })
+    const { code, stderr } = await run(
+      process.execPath,
+      [DOCREG_GATEWAY, 'recover', '--tenant', 'default'],
+      {
+        env: { ...env, DATA_DIR },
+      },
+    )
     expect(stderr).toContain('recovered 16 of 17 documents, 1 batch\nerased    1\n')
     expect(code).toBe(0)
     expect(readFileSync(join(DATA_DIR, 'recovered.csv'), 'utf8')).not.toContain(erased.publicId)

@@ -1,20 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseRegistryId } from '#document/registry-id.ts'
 import { databaseRows } from '../support/database-rows.ts'
 import { describeDatabases } from '../support/databases.ts'
-import { run } from '../support/docreg.ts'
+import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 
-// `npm run reindex` between two runs of `npm start`, in one data folder and on one local chain.
+// `docreg-gateway reindex` between two runs of `npm start`, in one data folder and on one local
+// chain.
 
 const KEY = 'a-key-that-only-the-tests-have'
-const COMMAND = fileURLToPath(new URL('../../operate/reindex.ts', import.meta.url))
 
 describeDatabases('reindex', (settings) => {
   let folder: string
@@ -36,7 +35,8 @@ describeDatabases('reindex', (settings) => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const reindex = (...more: string[]) => run(process.execPath, [COMMAND, ...more], { env })
+  const reindex = (...more: string[]) =>
+    run(process.execPath, [DOCREG_GATEWAY, 'reindex', ...more], { env })
 
   async function call(path: string, body?: object) {
     const response = await fetch(`${gateway.url}/v1/documents${path}`, {
@@ -152,7 +152,7 @@ describeDatabases('reindex', (settings) => {
     const [first] = await issueSome()
     if (env.DATABASE_URL === undefined) {
       const { stderr, code } = await reindex()
-      expect(code).toBe(1)
+      expect(code).toBe(2)
       expect(stderr).toContain('a gateway runs with')
       return
     }
@@ -160,7 +160,7 @@ describeDatabases('reindex', (settings) => {
     const { address } = parseRegistryId(first.registry)
     const rpc = { RPC_URL: `http://127.0.0.1:${env.CHAIN_PORT}`, ISSUER_ID: '1' }
     const beside = { ...env, ...rpc, REGISTRY_ADDRESS: address, MAX_HEAD_AGE_SECONDS: '9999999' }
-    const running = run(process.execPath, [COMMAND], { env: beside })
+    const running = run(process.execPath, [DOCREG_GATEWAY, 'reindex'], { env: beside })
     const later: string[] = []
     for (let n = 0; n < 10; n++)
       later.push((await call('', { ...ADA, subjectId: `${n}` })).data.documentHash)

@@ -17,6 +17,11 @@ type RunOptions = {
 /** The source file of the command. */
 export const DOCREG = fileURLToPath(new URL('../../cli/docreg.ts', import.meta.url))
 
+/** The source file of the operators' command. */
+export const DOCREG_GATEWAY = fileURLToPath(
+  new URL('../../operate/docreg-gateway.ts', import.meta.url),
+)
+
 /** Runs `docreg` as a process. @param options.program Replaces the source file. */
 export function docreg(
   args: readonly string[],

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { COMPILE_CACHE } from './compile-cache.ts'
+import { DOCREG_GATEWAY } from './docreg.ts'
 import type { Order } from './gateway-preload.ts'
 
 /** Maximum duration of a start; milliseconds. */
@@ -32,7 +33,6 @@ export type GatewayProcess = {
   output(): string
 }
 
-const START = new URL('../../operate/start.ts', import.meta.url).pathname
 const PRELOAD = new URL('./gateway-preload.ts', import.meta.url).href
 
 /**
@@ -47,7 +47,7 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
 
   function launch(): void {
     if (running()) throw new Error('the gateway is already running')
-    child = spawn(process.execPath, ['--import', PRELOAD, START], {
+    child = spawn(process.execPath, ['--import', PRELOAD, DOCREG_GATEWAY, 'start'], {
       env: { ...COMPILE_CACHE, RATE_LIMIT: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })

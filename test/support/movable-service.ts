@@ -9,6 +9,7 @@ import { startLocalChain } from '#local-chain/local-chain.ts'
 import { ensureRegistry } from '#operate/local-registry.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
+import { DOCREG_GATEWAY } from './docreg.ts'
 import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
 import { freePort } from './http.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
@@ -25,7 +26,7 @@ export type MovableService = {
   /** @param where `DATA_DIR`, and `DATABASE_URL` if it is PostgreSQL. @returns A gateway, started. */
   start(where: Where): Promise<GatewayProcess>
   /** Runs a command with the service's settings. Rejects with its output when it fails. */
-  command(script: string, where: Where, ...args: string[]): Promise<string>
+  command(name: string, where: Where, ...args: string[]): Promise<string>
   remove(): Promise<void>
 }
 type Where = { DATA_DIR: string; DATABASE_URL?: string }
@@ -62,9 +63,13 @@ export async function startMovableService(folder: string): Promise<MovableServic
       await gateway.start()
       return gateway
     },
-    async command(script, where, ...args) {
+    async command(name, where, ...args) {
       const env = { ...COMPILE_CACHE, ...settings, ...where }
-      const { stdout } = await run(process.execPath, [`operate/${script}.ts`, ...args], { env })
+      const { stdout } = await run(
+        process.execPath,
+        [DOCREG_GATEWAY, ...name.split(' '), ...args],
+        { env },
+      )
       return stdout
     },
     async remove() {

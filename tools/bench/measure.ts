@@ -92,7 +92,7 @@ export async function measureRaw(limits: Limits, blockTime: number): Promise<Row
 export async function measureEcho(limits: Limits, connections: number): Promise<Row> {
   return inFolder(async (dataDir) => {
     const port = await freePort()
-    const server = startScript('tools/bench/echo.ts', { PORT: String(port) })
+    const server = startScript('tools/bench/echo.ts', [], { PORT: String(port) })
     const url = `http://127.0.0.1:${port}`
     await untilReady(`${url}/readyz`)
     const row = await loaded({ gateway: server.pid }, dataDir, {
@@ -126,7 +126,8 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const port = await freePort()
   const gateway = startScript(
-    'operate/start.ts',
+    'operate/docreg-gateway.ts',
+    ['start'],
     {
       PORT: String(port),
       CHAIN_PORT: '0',

@@ -37,11 +37,12 @@ type Running = {
  */
 export function startScript(
   script: string,
+  args: readonly string[],
   env: Record<string, string>,
   flags: readonly string[] = [],
   errors: number | 'inherit' = 'inherit',
 ): Running {
-  const child = spawn(process.execPath, [...flags, pathOf(script)], {
+  const child = spawn(process.execPath, [...flags, pathOf(script), ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'ignore', errors],
   })

@@ -18,7 +18,7 @@ import { usageOf } from './processes.ts'
 import { median } from './quantile.ts'
 
 const KEY = 'a-key-that-only-the-benchmark-has'
-const START = new URL('../../operate/start.ts', import.meta.url).pathname
+const GATEWAY = new URL('../../operate/docreg-gateway.ts', import.meta.url).pathname
 /** As `npm start` has them. */
 const FLAGS = ['--max-semi-space-size=24', '--heap-growing-percent=100']
 /** Batches to compare with: warm-up, so that the compiler knows the code, and those that count. */
@@ -28,7 +28,7 @@ const [size = 1000, requests = 1] = process.argv.slice(2).map(Number)
 const folder = mkdtempSync(join(tmpdir(), 'rest-batches-'))
 const port = await freePort()
 const chainPort = await freePort()
-const gateway = spawn(process.execPath, [...FLAGS, START], {
+const gateway = spawn(process.execPath, [...FLAGS, GATEWAY, 'start'], {
   env: {
     PORT: `${port}`,
     CHAIN_PORT: `${chainPort}`,

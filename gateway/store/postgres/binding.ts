@@ -50,7 +50,7 @@ async function assertFilled(query: Query): Promise<void> {
   if (!row) return
   const command = String(row.name).slice(UNFINISHED.length)
   throw new DatabaseUrlError(
-    `leads to a database that \`npm run ${command}\` has not finished: run that again`,
+    `leads to a database that \`docreg-gateway ${command}\` has not finished: run that again`,
   )
 }
 

@@ -52,13 +52,15 @@ export async function openPostgresCommands(
     addBatch: createRestoreBatch(database),
     claimAccount: (accounts) => claimAccount(database, { leases, held }, accounts),
     async rebuildIndex(blindTenant) {
-      const lease = await take([REBUILD], () => busy('another `npm run reindex` is at work'))
+      const lease = await take([REBUILD], () => busy('another `docreg-gateway reindex` is at work'))
       return createIndexRebuild(fenced(database, lease), blindTenant)
     },
     async claimEmpty(command) {
       const mark = `${UNFINISHED}${command}`
       await markUnfinished(database, mark, command)
-      const lease = await take([mark], () => busy(`another \`npm run ${command}\` is at work`))
+      const lease = await take([mark], () =>
+        busy(`another \`docreg-gateway ${command}\` is at work`),
+      )
       isFilling = true
       return {
         async filled() {

@@ -149,7 +149,7 @@ async function checkLeases(query: Query): Promise<Health[]> {
     ...(unfinished
       ? [
           fail(
-            `\`npm run ${String(unfinished.name).slice(UNFINISHED.length)}\` has not finished`,
+            `\`docreg-gateway ${String(unfinished.name).slice(UNFINISHED.length)}\` has not finished`,
             'run that again: gateways do not start before',
           ),
         ]

@@ -29,7 +29,7 @@ export function assertFilled(dataDir: string): void {
   if (existsSync(unfinishedFile(dataDir)))
     throw new DataDirError(
       'unfinished',
-      `${dataDir} has a database that npm run recover has not finished`,
+      `${dataDir} has a database that docreg-gateway recover has not finished`,
       ': run that again',
     )
 }

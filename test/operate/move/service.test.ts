@@ -47,7 +47,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
       const signed = hashOfAttempt(sqlite.DATA_DIR)
 
       const there = { ...sqlite, DATABASE_URL: shared.DATABASE_URL }
-      expect(await command('move/move', there, 'to-postgres')).toContain(
+      expect(await command('move to-postgres', there)).toContain(
         '1 documents and 0 batches were anchored, and the chain has them',
       )
       proxy.refuse = () => false
@@ -72,7 +72,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
       const { body: added3 } = await issueWith(second, 'in PostgreSQL')
       await second.stop()
       const back = { DATA_DIR: join(dir, 'back') }
-      await command('move/move', { ...shared, ...back }, 'to-sqlite')
+      await command('move to-sqlite', { ...shared, ...back })
       const third = await start(back)
       for (const [repeat, answer] of Object.entries({ valid, pending, 'in PostgreSQL': added3 }))
         expect((await issueWith(third, repeat)).body.data.publicId).toBe(answer.data.publicId)
@@ -94,7 +94,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
       "INSERT INTO history VALUES (1, x'00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff', NULL)",
     )
     sqlite.close()
-    await expect(command('move/move', where, 'to-postgres')).rejects.toThrow(
+    await expect(command('move to-postgres', where)).rejects.toThrow(
       'no record of 1 of 2 documents',
     )
     await start({ DATA_DIR: where.DATA_DIR })

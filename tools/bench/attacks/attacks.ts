@@ -22,8 +22,8 @@ const { values, positionals } = parseArgs({
   options: { only: { type: 'string' }, seconds: { type: 'string', default: '10' } },
 })
 const seconds = Number(values.seconds)
-/** The program's path, and its path in older checkouts. */
-const START_PLACES = ['operate/start.ts', 'scripts/start.ts']
+/** The program that starts, and those of older checkouts, which do nothing else. */
+const PROGRAMS = ['operate/docreg-gateway.ts', 'operate/start.ts', 'scripts/start.ts']
 const ROOT = new URL('../../..', import.meta.url).pathname
 const HEALTH_INTERVAL_MS = 50
 const WORK_INTERVAL_MS = 200
@@ -40,7 +40,8 @@ async function measure(attack: Attack, checkout: string): Promise<Measured[]> {
     const log = join(dataDir, 'log')
     const file = openSync(log, 'w')
     const gateway = startScript(
-      START_PLACES.map((place) => join(checkout, place)).find(existsSync) ?? '',
+      PROGRAMS.map((place) => join(checkout, place)).find(existsSync) ?? '',
+      ['start'],
       {
         PORT: new URL(url).port,
         CHAIN_PORT: '0',

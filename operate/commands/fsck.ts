@@ -1,0 +1,36 @@
+import { defineCommand } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import { printableJson } from '#cli/printable.ts'
+import { wholeNumber } from '#cli/sources.ts'
+import type { Difference } from '../fsck/compare.ts'
+
+export const fsckCommand = defineCommand({
+  name: 'fsck',
+  group: 'Repair',
+  summary: 'Compare the chain, the payloads and the database of a gateway',
+  about: ['Takes the settings of the gateway. It changes nothing, and may run beside the gateway.'],
+  options: { from: { value: '<block>', about: 'where to begin to look for events; default 0' } },
+  examples: [['Compare everything', 'docreg-gateway fsck']],
+  exitCodes: '0 nothing differs, 1 something differs, 2 could not compare',
+  async run({ values }, { write }) {
+    const from = wholeNumber('from', values.from ?? '0')
+    const { fsck } = await import('../fsck.ts')
+    const { DIFFERENCES } = await import('../fsck/compare.ts')
+    const differences: { code: Difference; about: string }[] = []
+    const counts = await fsck(from, (code, about) => {
+      differences.push({ code, about })
+      if (!values.json) write(`${code.padEnd(22)}  ${about}`)
+    })
+    const { length } = differences
+    if (values.json) write(printableJson({ ...counts, differences }))
+    else {
+      write(
+        `compared ${counts.documents} documents, ${counts.batches} batches; ${counts.erased} are erased`,
+      )
+      for (const code of new Set(differences.map((one) => one.code)))
+        write(`${code}: ${DIFFERENCES[code]}`)
+      write(length === 0 ? 'nothing differs' : `${length} differences`)
+    }
+    return length === 0 ? EXIT.ok : EXIT.wrong
+  },
+})

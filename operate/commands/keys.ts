@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs'
+import * as v from 'valibot'
+import { createLog } from '#base/log.ts'
+import {
+  type Command,
+  type CommandInput,
+  defineCommand,
+  type Options,
+  type Values,
+} from '#cli/command.ts'
+import { InputError, UsageError } from '#cli/errors.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import { printableJson } from '#cli/printable.ts'
+import type { Terminal } from '#cli/terminal.ts'
+import { SCOPES } from '#keys/grant.ts'
+import { createKeys, type Keys, type MadeKey } from '#keys/keys.ts'
+import type { ApiKey } from '#keys/ports.ts'
+import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
+import { readDatabaseUrl, readDataDir } from '#settings/config.ts'
+
+// The API keys of the gateway in DATA_DIR, or in the database of DATABASE_URL. A running gateway
+// sees every change within a second.
+
+const SETTINGS = {
+  scope: {
+    value: '<scope>',
+    multiple: true,
+    about: `one of ${SCOPES.join(', ')}; admin may do all`,
+  },
+  label: { value: '<text>', about: 'what the key is for' },
+  category: { value: '<category>', multiple: true, about: 'the only categories that it may issue' },
+  'rate-limit': { value: '<number>', about: 'requests per second' },
+  expires: { value: '<time>', about: 'a date, or an instant of RFC 3339' },
+} as const satisfies Options
+const REMOVALS = {
+  'no-label': { about: 'remove the label' },
+  'no-category': { about: 'let it issue every category' },
+  'no-rate-limit': { about: 'give it the limit of all keys' },
+  'no-expires': { about: 'let it never expire' },
+} as const satisfies Options
+const ID = [{ name: '<id>', about: 'the id of the key' }]
+const DONE = '0 done, 2 could not be done'
+
+/** The option for each setting. */
+const OPTION_OF: Record<string, string> = {
+  scopes: 'scope',
+  categories: 'category',
+  rateLimit: 'rate-limit',
+  expiresAt: 'expires',
+  overlapSeconds: 'overlap',
+}
+
+export const keysCommands: readonly Command[] = [
+  defineCommand({
+    name: 'keys create',
+    group: 'Run',
+    summary: 'Create an API key, and show it this once',
+    options: { ...SETTINGS, tenant: { value: '<name>', about: 'whose documents it has' } },
+    examples: [
+      ['A key for a front desk', 'docreg-gateway keys create --scope verify --label "Front desk"'],
+    ],
+    exitCodes: DONE,
+    run: withKeys(async (keys, { values }, terminal) =>
+      showMade(await keys.create(parse(keySettings, settingsOf(values))), values, terminal),
+    ),
+  }),
+  defineCommand({
+    name: 'keys list',
+    group: 'Run',
+    summary: 'List the API keys, without what opens them',
+    options: {},
+    examples: [['All keys', 'docreg-gateway keys list']],
+    exitCodes: DONE,
+    run: withKeys(async (keys, { values }, { write }) => {
+      const all = await keys.list()
+      if (values.json) write(printableJson(all.map(shown)))
+      else for (const key of all) write(lineOf(key))
+    }),
+  }),
+  defineCommand({
+    name: 'keys rotate',
+    group: 'Run',
+    summary: 'Replace an API key by one with the same settings',
+    args: ID,
+    options: {
+      overlap: { value: '<seconds>', about: 'how long the old one still works; default a day' },
+      expires: SETTINGS.expires,
+    },
+    examples: [['The old one ends in an hour', 'docreg-gateway keys rotate "$id" --overlap 3600']],
+    exitCodes: DONE,
+    run: withKeys(async (keys, { args: [id = ''], values }, terminal) => {
+      const { overlap, expires } = values
+      const options = parse(rotation, {
+        ...(overlap !== undefined && { overlapSeconds: numberOf(overlap) }),
+        ...(expires !== undefined && { expiresAt: instantOf(expires) }),
+      })
+      showMade(await keys.rotate(id, options), values, terminal)
+      terminal.note(`the key ${id} ends in ${options.overlapSeconds} s`)
+    }),
+  }),
+  defineCommand({
+    name: 'keys change',
+    group: 'Run',
+    summary: 'Change the settings of an API key; each option replaces the present one',
+    args: ID,
+    options: { ...SETTINGS, ...REMOVALS },
+    examples: [['Without its label', 'docreg-gateway keys change "$id" --no-label']],
+    exitCodes: DONE,
+    run: withKeys(async (keys, { args: [id = ''], values }, { write }) => {
+      const key = await keys.change(id, parse(keyChanges, changesOf(values)))
+      write(values.json ? printableJson(shown(key)) : lineOf(key))
+    }),
+  }),
+  defineCommand({
+    name: 'keys revoke',
+    group: 'Run',
+    summary: 'End an API key at once',
+    args: ID,
+    options: {},
+    examples: [['A stolen key', 'docreg-gateway keys revoke "$id"']],
+    exitCodes: DONE,
+    run: withKeys(async (keys, { args: [id = ''], values }, { write, note }) => {
+      await keys.revoke(id)
+      if (values.json) write(printableJson({ id, revoked: true }))
+      else note(`revoked: ${id}`)
+    }),
+  }),
+]
+
+/** @returns A command that has the keys of the settings open while it works. */
+function withKeys<O extends Options>(
+  work: (keys: Keys, input: CommandInput<O>, terminal: Terminal) => Promise<void>,
+): Command<O>['run'] {
+  return async (input, terminal) => {
+    const dataDir = readDataDir(process.env)
+    const databaseUrl = readDatabaseUrl(process.env)
+    if (databaseUrl === undefined && !existsSync(dataDir))
+      throw new InputError('not_possible', `there is no ${dataDir}: set DATA_DIR to the service's`)
+    const { databaseOf } = await import('#parts/databases.ts')
+    const { store, close } = await databaseOf({
+      ...{ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) },
+    }).openKeys(createLog('warn'))
+    try {
+      await work(createKeys(store), input, terminal)
+      return EXIT.ok
+    } finally {
+      await close()
+    }
+  }
+}
+
+function showMade(
+  { key, secret }: MadeKey,
+  { json }: { json?: boolean },
+  { write, note }: Terminal,
+): void {
+  if (!json) note(`id ${key.id}; the key is shown this once:`)
+  write(json ? printableJson({ ...shown(key), key: secret }) : secret)
+}
+
+/** A key without its digest, which is of use to nobody. */
+function shown({ digest: _, ...key }: ApiKey): object {
+  return key
+}
+
+function lineOf(key: ApiKey): string {
+  return [
+    key.id,
+    key.tenant,
+    key.scopes.join(','),
+    key.categories?.join(',') ?? 'all categories',
+    key.rateLimit === undefined ? 'default limit' : `${key.rateLimit}/s`,
+    key.createdAt,
+    key.expiresAt ?? 'never expires',
+    key.lastUsedAt ?? 'never used',
+    key.replacedBy === undefined ? '' : `replaced by ${key.replacedBy}`,
+    key.label ?? '',
+  ].join('\t')
+}
+
+function settingsOf(values: Values<typeof SETTINGS> & { tenant?: string }): object {
+  return {
+    ...(values.scope && { scopes: values.scope }),
+    ...(values.tenant !== undefined && { tenant: values.tenant }),
+    ...(values.label !== undefined && { label: values.label }),
+    ...(values.category && { categories: values.category }),
+    ...(values['rate-limit'] !== undefined && { rateLimit: numberOf(values['rate-limit']) }),
+    ...(values.expires !== undefined && { expiresAt: instantOf(values.expires) }),
+  }
+}
+
+function changesOf(values: Values<typeof SETTINGS & typeof REMOVALS>): object {
+  return {
+    ...settingsOf(values),
+    ...(values['no-label'] && { label: null }),
+    ...(values['no-category'] && { categories: null }),
+    ...(values['no-rate-limit'] && { rateLimit: null }),
+    ...(values['no-expires'] && { expiresAt: null }),
+  }
+}
+
+const numberOf = (text: string) => (/^\d{1,9}$/.test(text) ? Number(text) : text)
+
+/** A date is its first instant, UTC. */
+const instantOf = (text: string) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+
+/** @throws {Error} naming every bad option. */
+function parse<T>(schema: v.GenericSchema<unknown, T>, settings: object): T {
+  const result = v.safeParse(schema, settings)
+  if (result.success) return result.output
+  const lines = result.issues.map((issue) => {
+    const [first = ''] = (v.getDotPath(issue) ?? '').split('.')
+    const message = issue.type === 'strict_object' ? 'is required' : issue.message
+    return `--${OPTION_OF[first] ?? first} ${message}`
+  })
+  throw new UsageError([...new Set(lines)].join('\n'))
+}

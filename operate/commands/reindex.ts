@@ -1,0 +1,33 @@
+import { defineCommand } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import { printableJson } from '#cli/printable.ts'
+
+export const reindexCommand = defineCommand({
+  name: 'reindex',
+  group: 'Repair',
+  summary: 'Rebuild the index of documents from the history, the chain and the payloads',
+  about: [
+    'No gateway may run with the data folder. Gateways on PostgreSQL may; their lists can lack documents until it is done.',
+  ],
+  options: {
+    tenant: {
+      value: '<name>',
+      about: 'whose documents and batches of an unknown tenant are from now on',
+    },
+  },
+  examples: [['Rebuild it', 'docreg-gateway reindex']],
+  exitCodes: '0 rebuilt, 2 could not be rebuilt',
+  async run({ values: { tenant, json } }, { write, note }) {
+    const { reindex } = await import('../reindex.ts')
+    const done = await reindex(tenant, note)
+    const { owned, anchored, pending, inBatches, dropped } = done
+    if (json) write(printableJson(done))
+    else {
+      if (owned > 0) note(`batches   ${owned} of an unknown tenant are of ${tenant} now`)
+      note(`indexed   ${anchored} anchored documents, ${pending} pending`)
+      if (inBatches > 0) note(`          ${inBatches} documents of batches that it did not have`)
+      if (dropped > 0) note(`dropped   ${dropped} that neither chain nor outbox has`)
+    }
+    return EXIT.ok
+  },
+})
