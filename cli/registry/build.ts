@@ -8,28 +8,11 @@ export interface DeployedCode {
   readonly immutables: ImmutableReferences
 }
 
-interface BuildOutput {
-  readonly output: {
-    readonly contracts: Readonly<
-      Record<
-        string,
-        Readonly<
-          Record<
-            string,
-            {
-              readonly evm: {
-                readonly deployedBytecode: {
-                  readonly object: string
-                  readonly immutableReferences: ImmutableReferences
-                }
-              }
-            }
-          >
-        >
-      >
-    >
-  }
+type Output = {
+  evm: { deployedBytecode: { object: string; immutableReferences: ImmutableReferences } }
 }
+/** By file and name. */
+type Contracts = Record<string, Record<string, Output>>
 
 /**
  * Builds the contracts. @returns The registry's artifact, its forwarder's code, and the compiler's
@@ -45,21 +28,18 @@ export async function readBuild() {
     if (path === undefined) throw new Error('the build left no build info')
     return JSON.parse(readFileSync(path, 'utf8'))
   }
-  const { input } = read(await hre.artifacts.getBuildInfoPath(id)) as {
-    input: unknown
+  const { input } = read(await hre.artifacts.getBuildInfoPath(id)) as { input: unknown }
+  const { output } = read(await hre.artifacts.getBuildInfoOutputPath(id)) as {
+    output: { contracts: Contracts }
   }
-  const { output } = read(await hre.artifacts.getBuildInfoOutputPath(id)) as BuildOutput
-  return { artifact, input, forwarder: deployedCode(output) }
+  return { artifact, input, forwarder: deployedCode(output.contracts) }
 }
 
-function deployedCode({ contracts }: BuildOutput['output']): DeployedCode {
+function deployedCode(contracts: Contracts): DeployedCode {
   for (const names of Object.values(contracts)) {
     const code = names.ERC2771Forwarder?.evm.deployedBytecode
     if (code !== undefined)
-      return {
-        code: `0x${code.object}`,
-        immutables: code.immutableReferences,
-      }
+      return { code: `0x${code.object}`, immutables: code.immutableReferences }
   }
   throw new Error('the build holds no ERC2771Forwarder')
 }
