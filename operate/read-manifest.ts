@@ -1,9 +1,8 @@
-import { type Batch, recountBatch } from '#document/batch/batch.ts'
-import { decodeManifest } from '#document/batch/manifest.ts'
-import { FormatError } from '#document/errors.ts'
+import { InputError } from '#cli/errors.ts'
+import { recountManifest } from '#cli/manifest.ts'
+import type { Batch } from '#document/batch/batch.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { BlockSource } from '#verifier/ports.ts'
-import { firstOf } from './backup/blocks.ts'
 
 /**
  * @param manifest The sha-256 of the root block of a manifest.
@@ -13,23 +12,10 @@ export async function readManifest(
   manifest: Hex,
   sources: readonly BlockSource[],
 ): Promise<Batch | undefined> {
-  const block = await firstOf(sources, fromHex(manifest))
-  if (!block) return undefined
   try {
-    return await recountBatch(block, chunksOf(block, sources))
+    return (await recountManifest(fromHex(manifest), sources)).batch
   } catch (error) {
-    // A chunk is missing, or the issuer published something else.
-    if (error instanceof FormatError) return undefined
+    if (error instanceof InputError) return undefined
     throw error
-  }
-}
-
-async function* chunksOf(
-  block: Uint8Array,
-  sources: readonly BlockSource[],
-): AsyncGenerator<Uint8Array> {
-  for (const hash of decodeManifest(block).chunks) {
-    const chunk = await firstOf(sources, fromHex(hash))
-    if (chunk) yield chunk
   }
 }

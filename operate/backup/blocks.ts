@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { PayloadStore } from '#promise/ports.ts'
+import { readPayload } from '#verifier/checks/payload.ts'
 import type { BlockSource } from '#verifier/ports.ts'
 
 /**
@@ -17,24 +17,10 @@ export async function fetchPayloads(
   const lost: Hex[] = []
   for (const documentHash of documentHashes) {
     const hash = fromHex(documentHash)
-    if (await firstOf([store], hash)) continue
-    const bytes = await firstOf(sources, hash)
+    if ((await readPayload(hash, [store])).bytes) continue
+    const { bytes } = await readPayload(hash, sources)
     if (bytes) await store.put(hash, bytes)
     else lost.push(documentHash)
   }
   return lost
-}
-
-/** @returns The block from the first source that has it with the right hash. */
-export async function firstOf(
-  sources: readonly BlockSource[],
-  hash: Uint8Array,
-): Promise<Uint8Array | undefined> {
-  for (const source of sources) {
-    const read = await source.get(hash).catch(() => undefined)
-    if (read?.status !== 'found') continue
-    const actual = createHash('sha256').update(read.bytes).digest()
-    if (actual.equals(hash)) return read.bytes
-  }
-  return undefined
 }

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { hkdfWithNode } from '#base/node-hkdf.ts'
 import type { LedgerBatch } from '#cli/audit/ledger.ts'
-import { InputError } from '#cli/errors.ts'
-import { recountManifest } from '#cli/manifest.ts'
 import { inParallel } from '#cli/parallel.ts'
-import type { Batch } from '#document/batch/batch.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { Identity } from '#parts/chain.ts'
@@ -13,8 +10,9 @@ import { blindIndexOf, createIndexEntryOf } from '#promise/blind-index.ts'
 import type { KeptStatus } from '#promise/document-index.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { CommandDatabase, IndexRebuild, Rebuilt } from '#store/command-database.ts'
-import type { RegistryRecord } from '#verifier/ports.ts'
+import type { BlockSource, RegistryRecord } from '#verifier/ports.ts'
 import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
+import { readManifest } from '../read-manifest.ts'
 import type { Issued } from './issued.ts'
 import type { Payloads } from './payloads.ts'
 
@@ -161,7 +159,7 @@ async function restoreBatch(
   issued: Issued,
   { payloads, database, tenant, restoreSome }: BatchOptions,
 ): Promise<boolean> {
-  const batch = manifest === null ? undefined : await readManifest(manifest, payloads)
+  const batch = manifest === null ? undefined : await readManifest(manifest, [sourceOf(payloads)])
   if (batch?.root !== root || batch.size !== anchored.validUntil) return false
   const transactionHash = event?.transactionHash ?? null
   const slot = slotOf(anchored, issued)
@@ -204,20 +202,12 @@ async function restoreBatch(
   return true
 }
 
-async function readManifest(manifest: Hex, payloads: Payloads): Promise<Batch | undefined> {
-  const source = {
-    async get(hash: Uint8Array) {
+function sourceOf(payloads: Payloads): BlockSource {
+  return {
+    async get(hash) {
       const payload = await payloads.fetch(hash)
-      return 'bytes' in payload
-        ? ({ status: 'found', bytes: payload.bytes } as const)
-        : ({ status: 'missing' } as const)
+      return 'bytes' in payload ? { status: 'found', bytes: payload.bytes } : { status: 'missing' }
     },
-  }
-  try {
-    return (await recountManifest(fromHex(manifest), [source])).batch
-  } catch (error) {
-    if (error instanceof InputError) return undefined
-    throw error
   }
 }
 
