@@ -1,4 +1,5 @@
 import { createLog } from '#base/log.ts'
+import type { Identity } from '#parts/chain.ts'
 import { databaseOf } from '#parts/databases.ts'
 import { openKubo } from '#parts/stores.ts'
 import type { PayloadStore } from '#promise/ports.ts'
@@ -6,6 +7,7 @@ import type { Config } from '#settings/config.ts'
 import type { CommandDatabase } from '#store/command-database.ts'
 import { createTombstones } from '#store/tombstones.ts'
 import { withOlder } from '#store/with-older.ts'
+import { bindingOf, openIdentity } from './identity.ts'
 
 /**
  * Opens the database of the settings for a command; see `DatabaseAdapter.openForCommand`.
@@ -23,6 +25,19 @@ export async function openForCommand(
   const database = await databaseOf(config).openForCommand({ ...options, leaseTerm, log })
   stops.unshift(database.close)
   return database
+}
+
+/** Opens the database of the settings with its issuer. @throws if it belongs to another one. */
+export async function openWithIdentity(
+  config: Config,
+  stops: (() => Promise<void>)[],
+  say: (line: string) => void,
+): Promise<{ database: CommandDatabase; identity: Identity }> {
+  const database = await openForCommand(config, stops)
+  const identity = await openIdentity(config, stops, say)
+  stops.unshift(identity.rpc.close)
+  await database.bindTo(bindingOf(identity))
+  return { database, identity }
 }
 
 /**

@@ -15,7 +15,9 @@ import type { Identity } from '#parts/chain.ts'
 import { openSigner } from '#parts/signer.ts'
 import { IssueError } from '#promise/errors.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
+import { fingerprintsOf } from '#settings/secrets.ts'
 import { isAway } from '#store/postgres/errors.ts'
+import type { Binding } from '#store/stores.ts'
 import { LOCAL_CHAIN_ID } from '#verifier/defaults.ts'
 import { ChainError } from '#verifier/errors.ts'
 import { identityAddressOf } from '#verifier/identity.ts'
@@ -138,6 +140,20 @@ export async function localIdentity(
   }
 }
 
+/** Opens the issuer of the settings: without RPC_URL, that of the local chain. */
+export function openIdentity(
+  config: Config,
+  stops: (() => Promise<void>)[],
+  say: Say,
+): Promise<Identity | LocalIdentity> {
+  return config.rpcUrls.length > 0 ? remoteIdentity(config, say) : localIdentity(config, stops, say)
+}
+
+/** @returns What a database belongs to. */
+export function bindingOf({ registry, issuerId, issuerSecrets }: Identity): Binding {
+  return { registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) }
+}
+
 /**
  * Runs `work` with the chain of a service that does not run: that of the settings, or the local one
  * in its data folder, on a port of its own.
@@ -149,10 +165,8 @@ export async function withIdentity<T>(
 ): Promise<T> {
   const stops: (() => Promise<void>)[] = []
   try {
-    const identity =
-      config.rpcUrls.length > 0
-        ? await remoteIdentity(config, say)
-        : await localIdentity({ ...config, chainPort: 0 }, stops, () => {})
+    const sayNow = config.rpcUrls.length > 0 ? say : () => {}
+    const identity = await openIdentity({ ...config, chainPort: 0 }, stops, sayNow)
     stops.unshift(identity.rpc.close)
     return await work(identity)
   } finally {

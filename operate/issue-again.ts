@@ -14,12 +14,11 @@ import { assertOpenIssuer } from '#promise/errors.ts'
 import type { RegistryReader } from '#promise/ports.ts'
 import { type RecordKey, revocationOf, type TrustedRecord } from '#promise/record.ts'
 import { ConfigError, readConfig } from '#settings/config.ts'
-import { fingerprintsOf } from '#settings/secrets.ts'
 import type { Anchored, AnchoredLog } from '#store/command-database.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { claimAccount } from './claim-account.ts'
-import { openForCommand } from './command-database.ts'
-import { localIdentity, patiently, remoteIdentity } from './identity.ts'
+import { openWithIdentity } from './command-database.ts'
+import { patiently } from './identity.ts'
 
 /** Documents whose records are read together, and that one transaction issues. */
 const CHUNK = 200
@@ -51,14 +50,8 @@ export async function issueAgain(
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {
-    const database = await openForCommand(config, stops)
-    const isRemote = config.rpcUrls.length > 0
-    const identity = isRemote
-      ? await remoteIdentity(config, say)
-      : await localIdentity(config, stops, say)
-    stops.unshift(identity.rpc.close)
-    const { rpc, registry: id, issuerId, issuerSecrets } = identity
-    await database.bindTo({ registry: id, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    const { database, identity } = await openWithIdentity(config, stops, say)
+    const { rpc, registry: id } = identity
     const claimed = await claimAccount(config, identity, database, { stops, say })
     const { account, registry, blocks, signer } = claimed
     const { anchored } = database
@@ -86,7 +79,8 @@ export async function issueAgain(
         ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
       })
     // Nobody else makes blocks of the local chain: its own are final.
-    const finalBlock = () => (isRemote ? patiently(blocks.finalizedBlock, say) : Infinity)
+    const finalBlock = () =>
+      config.rpcUrls.length > 0 ? patiently(blocks.finalizedBlock, say) : Infinity
     for (;;) {
       const last = Math.max(
         standing.anchoredUpTo,

@@ -4,10 +4,9 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { toHex } from '#document/hex.ts'
 import { type Config, ConfigError, readConfig } from '#settings/config.ts'
-import { fingerprintsOf } from '#settings/secrets.ts'
 import { openErasureList } from '#store/erasure-list.ts'
 import { openForCommand } from './command-database.ts'
-import { remoteIdentity } from './identity.ts'
+import { bindingOf, remoteIdentity } from './identity.ts'
 import { readIssued } from './recover/issued.ts'
 import { openPayloads } from './recover/payloads.ts'
 import { type Counts, restoreDocuments } from './recover/restore.ts'
@@ -38,9 +37,8 @@ export async function recover({
     const { filled } = await database.claimEmpty('recover')
     const identity = await remoteIdentity(config, say)
     stops.unshift(identity.rpc.close)
-    const { registry, issuerId, issuerSecrets } = identity
     const issued = await readIssued(identity, { checkpoint, from, say })
-    await database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    await database.bindTo(bindingOf(identity))
     // Before any payload: what was erased does not come back.
     await database.mergeErasures(openErasureList(config.erasureList))
     const payloads = await openPayloads(config, identity, database)

@@ -13,7 +13,7 @@ import type { IndexEntry, KeptStatus } from '#promise/document-index.ts'
 import type { PayloadStore, RegistryReader } from '#promise/ports.ts'
 import { revocationOf, type TrustedRecord } from '#promise/record.ts'
 import { type Config, readConfig } from '#settings/config.ts'
-import { fingerprintsOf, subkeysOf } from '#settings/secrets.ts'
+import { subkeysOf } from '#settings/secrets.ts'
 import type {
   CommandDatabase,
   HistoryPlace,
@@ -22,8 +22,8 @@ import type {
 } from '#store/command-database.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isSuperseded } from '#verifier/status.ts'
-import { openForCommand, openPayloadStore } from './command-database.ts'
-import { localIdentity, patiently, remoteIdentity } from './identity.ts'
+import { openPayloadStore, openWithIdentity } from './command-database.ts'
+import { patiently } from './identity.ts'
 import { readManifest } from './read-manifest.ts'
 
 /** Documents whose records are read together. */
@@ -39,15 +39,8 @@ export async function reindex(tenant: string | undefined, say: Say) {
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {
-    const database = await openForCommand(config, stops)
-    const identity =
-      config.rpcUrls.length > 0
-        ? await remoteIdentity(config, say)
-        : await localIdentity(config, stops, say)
-    stops.unshift(identity.rpc.close)
-    const { registry, issuerId, issuerSecrets } = identity
-    await database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
-    return await rebuild({ config, identity, database, tenant, say })
+    const opened = await openWithIdentity(config, stops, say)
+    return await rebuild({ ...opened, config, tenant, say })
   } finally {
     for (const stop of stops) await stop()
   }

@@ -18,13 +18,7 @@ import { parseRegistry } from '#verifier/readers/chain.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
 import { listenForBackups } from './backup/control.ts'
 import { quoted } from './backup/dump-commands.ts'
-import {
-  type LocalIdentity,
-  localIdentity,
-  nameLocalIssuer,
-  patiently,
-  remoteIdentity,
-} from './identity.ts'
+import { type LocalIdentity, nameLocalIssuer, openIdentity, patiently } from './identity.ts'
 import { issueSample, SAMPLE } from './sample.ts'
 import { writeDurably } from './secrets.ts'
 
@@ -38,10 +32,7 @@ export async function start({ write, note }: Terminal, json: boolean): Promise<n
   const stops: (() => Promise<void>)[] = []
   stopOnSignals(stops, tell)
   try {
-    const identity =
-      config.rpcUrls.length > 0
-        ? await remoteIdentity(config, tell)
-        : await localIdentity(config, stops, tell)
+    const identity = await openIdentity(config, stops, tell)
     if (config.rpcUrls.length === 0) await nameLocalIssuer(config, identity)
     const gateway = await patiently(() => startGateway(config, identity, endAtOnce), tell)
     stops.unshift(gateway.stop)

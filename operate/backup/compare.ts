@@ -8,13 +8,13 @@ import type { Intent } from '#promise/intent.ts'
 import type { RegistryReader } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
 import type { Config } from '#settings/config.ts'
-import { fingerprintsOf } from '#settings/secrets.ts'
 import { openErasureList } from '#store/erasure-list.ts'
 import { createTombstones } from '#store/tombstones.ts'
 import type { RegistryRecord } from '#verifier/ports.ts'
 import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isRevoked } from '#verifier/status.ts'
+import { bindingOf } from '../identity.ts'
 import { BATCH_HISTORY, BLOCKS, HISTORY } from '../tables/list.ts'
 import { hashesIn, type Row, type Side } from '../tables/rows.ts'
 import { checkBatchHistory, fetchLaterBatches, type LaterBatches } from './batches.ts'
@@ -62,13 +62,8 @@ export async function compareWithChain(
 ): Promise<Comparison> {
   const { rpc, registry: id, issuerId, signer } = identity
   const { side } = restored
-  const fingerprints = fingerprintsOf(identity.issuerSecrets)
-  await restored.assertUsable({ registry: id, issuerId, fingerprints })
-  const { account, registry } = await createRegistry(rpc, {
-    registry: id,
-    issuerId,
-    signer,
-  })
+  await restored.assertUsable(bindingOf(identity))
+  const { account, registry } = await createRegistry(rpc, { registry: id, issuerId, signer })
   await account.assertReady()
   const erased = await restored.mergeErasures(openErasureList(config.erasureList))
   const payloads = await countPayloads(side)

@@ -9,12 +9,13 @@ import { openStopped } from '#store/sqlite/commands.ts'
 import { SCHEMA_VERSION } from '#store/sqlite/schema.ts'
 import { DATABASE_FILE } from '#store/sqlite/stores.ts'
 import { assertWhole } from '../backup/restored-sqlite.ts'
+import { bindingOf } from '../identity.ts'
 import { writePostgres } from '../tables/postgres.ts'
 import { finishFilled, openSession, prepareEmpty } from '../tables/postgres-session.ts'
 import { readSqlite } from '../tables/sqlite.ts'
 import { copyAll } from './copy.ts'
 import { lockKeys } from './keys-file.ts'
-import { bindingOf, type Task } from './task.ts'
+import type { Task } from './task.ts'
 
 /**
  * Copies a data folder to an empty PostgreSQL database, in one transaction: a move that is cut off
