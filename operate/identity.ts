@@ -90,7 +90,7 @@ function knownAddress(chainId: number): Hex {
 export type LocalIdentity = Identity & { copyChain: (folder: string) => Promise<void> }
 
 /** Starts the local chain in the data folder, with its registry and issuer. */
-export async function localIdentity(
+async function localIdentity(
   config: Config,
   stops: (() => Promise<void>)[],
   say: Say,

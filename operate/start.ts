@@ -151,12 +151,12 @@ function factsOf(
 
 const originsOf = (urls: readonly string[]) => urls.map((url) => new URL(url).origin)
 
-function asJson(config: Config, identity: Identity, key: string | undefined): object {
-  const file = keyFileOf(config)
-  return {
-    ...factsOf(config, identity),
-    ...(existsSync(file) ? { apiKeyFile: file } : key !== undefined && { apiKey: key }),
-  }
+function asJson(config: Config, identity: Identity, made: string | undefined): object {
+  const apiKeyFile = keyFileOf(config)
+  const isInFile = config.apiKey === undefined && existsSync(apiKeyFile)
+  const isShown = process.stdout.isTTY && made !== undefined
+  const key = isShown ? { apiKey: made } : isInFile && { apiKeyFile }
+  return { ...factsOf(config, identity), ...key }
 }
 
 function describe(config: Config, identity: Identity): void {

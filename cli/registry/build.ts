@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import hre from 'hardhat'
 import type { ImmutableReferences } from './deployment.ts'
 
-export interface DeployedCode {
+interface DeployedCode {
   readonly code: string
   readonly immutables: ImmutableReferences
 }

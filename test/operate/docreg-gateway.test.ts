@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -5,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { GATEWAY } from '#operate/program.ts'
 import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { freePort } from '../support/http.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'docreg-gateway-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -86,6 +89,41 @@ describe.each<Case>([
       },
     })
   })
+})
+
+test('behavior: with --json, start and what it leaves are one object each', async () => {
+  const [port, chainPort] = [await freePort(), await freePort()]
+  const env = { PORT: `${port}`, CHAIN_PORT: `${chainPort}`, LOG_LEVEL: 'error' }
+  const dataDir = join(folder, 'data')
+  const child = spawn(process.execPath, [DOCREG_GATEWAY, 'start', '--json'], {
+    ...{ cwd: folder, env: { ...env, DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'inherit'] },
+  })
+  const ended = once(child, 'close')
+  let printed = ''
+  child.stdout.on('data', (chunk) => {
+    printed += chunk
+  })
+  await expect.poll(() => printed, { timeout: 60_000 }).toMatch(/^}$/m)
+  expect(JSON.parse(printed)).toMatchObject({
+    ...{ url: `http://127.0.0.1:${port}`, network: 'test', issuer: 1, data: dataDir },
+    apiKeyFile: join(dataDir, 'first-api-key'),
+  })
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+
+  const backup = join(folder, 'backup')
+  const json = async (args: string[], more: Record<string, string> = {}) => {
+    const { code, stdout } = await gateway([...args, '--json'], { ...env, ...more })
+    return { code, ...JSON.parse(stdout) }
+  }
+  const made = { code: 0, made: true, folder: backup, wasRunning: false, secrets: 'all' }
+  expect(await json(['backup', backup])).toMatchObject(made)
+  const DATA_DIR = join(folder, 'restored')
+  const restored = { code: 0, restored: DATA_DIR, anchored: 0, lost: [] }
+  expect(await json(['restore', backup], { DATA_DIR })).toMatchObject(restored)
+  expect(await json(['reindex'])).toMatchObject({ code: 0, anchored: 0, dropped: 0 })
+  expect(await json(['issue-again'])).toEqual({ code: 0, state: 'listed', distrusted: [] })
+  expect(await json(['fsck'])).toMatchObject({ code: 2, error: { code: 'rpc_unreachable' } })
 })
 
 describe('completion', () => {
