@@ -1,4 +1,4 @@
-/** The exit codes of every command; docs/verify.md, "Exit codes". */
+/** The exit codes of every command; docs/verify.md and docs/operate.md have them. */
 export const EXIT = {
   /** The document is valid; or the command has done its work, and nothing is wrong. */
   ok: 0,

@@ -7,7 +7,8 @@ import type { Config } from '#settings/config.ts'
 import type { CommandDatabase } from '#store/command-database.ts'
 import { createTombstones } from '#store/tombstones.ts'
 import { withOlder } from '#store/with-older.ts'
-import { bindingOf, openIdentity } from './identity.ts'
+import { bindingOf } from './binding.ts'
+import { openIdentity } from './identity.ts'
 
 /**
  * Opens the database of the settings for a command; see `DatabaseAdapter.openForCommand`.

@@ -15,9 +15,7 @@ import type { Identity } from '#parts/chain.ts'
 import { openSigner } from '#parts/signer.ts'
 import { IssueError } from '#promise/errors.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
-import { fingerprintsOf } from '#settings/secrets.ts'
 import { isAway } from '#store/postgres/errors.ts'
-import type { Binding } from '#store/stores.ts'
 import { LOCAL_CHAIN_ID } from '#verifier/defaults.ts'
 import { ChainError } from '#verifier/errors.ts'
 import { identityAddressOf } from '#verifier/identity.ts'
@@ -147,11 +145,6 @@ export function openIdentity(
   say: Say,
 ): Promise<Identity | LocalIdentity> {
   return config.rpcUrls.length > 0 ? remoteIdentity(config, say) : localIdentity(config, stops, say)
-}
-
-/** @returns What a database belongs to. */
-export function bindingOf({ registry, issuerId, issuerSecrets }: Identity): Binding {
-  return { registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) }
 }
 
 /**

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createKeySigner } from '#chain/key-signer.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
-import { bindingOf } from '#operate/identity.ts'
+import { bindingOf } from '#operate/binding.ts'
 import type { Task } from '#operate/move/task.ts'
 import { moveToPostgres } from '#operate/move/to-postgres.ts'
 import { moveToSqlite } from '#operate/move/to-sqlite.ts'

@@ -1,0 +1,8 @@
+import type { Identity } from '#parts/chain.ts'
+import { fingerprintsOf } from '#settings/secrets.ts'
+import type { Binding } from '#store/stores.ts'
+
+/** @returns What a database belongs to. */
+export function bindingOf({ registry, issuerId, issuerSecrets }: Identity): Binding {
+  return { registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) }
+}
