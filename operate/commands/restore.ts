@@ -24,19 +24,18 @@ export const restoreCommand = defineCommand({
   async run({ args: [folder], values }, { write, note }) {
     const block = values.block === undefined ? null : wholeNumber('block', values.block)
     const { readConfig } = await import('#settings/config.ts')
+    const { checkRestoredPostgres, restoreFolder } = await import('../backup/restore.ts')
     const config = readConfig(process.env)
     const { dataDir, databaseUrl } = config
     const say = values.json ? note : write
     if (databaseUrl === undefined) {
       if (!folder) throw new UsageError('<backup> is missing: the folder of a backup')
       if (block !== null) throw new UsageError('--block is for DATABASE_URL')
-      const { restoreFolder } = await import('../backup/restore.ts')
       const compared = await restoreFolder(config, resolve(folder), say)
       if (values.json) write(printableJson({ restored: dataDir, ...compared }))
       return EXIT.ok
     }
     if (folder) throw new UsageError('with DATABASE_URL, restore takes no folder: see its help')
-    const { checkRestoredPostgres } = await import('../backup/restore-postgres.ts')
     const compared = await checkRestoredPostgres(config, databaseUrl, { block, say })
     if (values.json) write(printableJson({ restored: 'DATABASE_URL', ...compared }))
     return EXIT.ok
