@@ -53,10 +53,10 @@ type Outcome = {
  */
 export async function deploy(
   values: Values & { json?: boolean },
-  { write }: Terminal,
+  { write, note }: Terminal,
 ): Promise<number> {
   const network = requireNetwork(values.network)
-  const say = values.json ? () => {} : write
+  const say = values.json ? note : write
   const block = values.block === undefined ? undefined : wholeNumber('block', values.block)
   const adminDelay = parseAdminDelay(values['admin-delay'] ?? TWO_DAYS)
   const named = values.admin === undefined ? undefined : readAddress('--admin', values.admin)

@@ -97,7 +97,7 @@ export async function changeRoles(
     const registry = new Contract(addressOf(chainId, order.given), abi, provider)
     await assertRegistry(registry, chainId)
     const signer = connection && (await signerOf(connection, order.network))
-    const say = values.json ? () => {} : write
+    const say = values.json ? note : write
     const calls = await makeCalls({ ...order, registry, provider, chainId }, signer, say)
     const failure = calls.at(-1)?.failure
     if (values.json) write(printableJson({ sent: order.isSent && failure === undefined, calls }))
@@ -146,12 +146,9 @@ async function makeCalls(
   for await (const { call, trial } of fittingCalls(office, from)) {
     const { text, to, data } = call
     const one: Made = { call: text, chainId: Number(chainId), from, actor, to, data, value: '0' }
-    say(`${made.length > 0 ? '\n' : ''}call   ${text}`)
-    say(`chain  ${chainId}`)
-    say(`from   ${from} (${actor})`)
-    say(`to     ${to}`)
-    say(`data   ${data}`)
-    say('value  0')
+    const shown = { call: text, chain: chainId, from: `${from} (${actor})`, to, data, value: 0 }
+    if (made.length > 0) say('')
+    for (const [name, value] of Object.entries(shown)) say(`${name.padEnd(6)} ${value}`)
     made.push(one)
     if ('failure' in trial) {
       one.failure = trial.failure
