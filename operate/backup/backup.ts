@@ -16,8 +16,8 @@ import type { Hex } from '#document/hex.ts'
 import { copyChain } from '#local-chain/journal.ts'
 import { readConfig, readDataDir } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
+import { openDatabase } from '#store/drivers/sqlite/database.ts'
 import { fingerprintsIn } from '#store/sqlite/binding.ts'
-import { openDatabase } from '#store/sqlite/database.ts'
 import { KEYS_FILE } from '#store/sqlite/key-store.ts'
 import {
   BackupError,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { ConfigError } from '#settings/config.ts'
-import { optionsOf } from '#store/postgres/connection.ts'
-import { outageOf } from '#store/postgres/errors.ts'
+import { optionsOf } from '#store/drivers/postgres/connection.ts'
+import { outageOf } from '#store/drivers/postgres/errors.ts'
+import { type Query, queryOn } from '#store/drivers/postgres/query.ts'
 import { migrate } from '#store/postgres/migrate.ts'
-import { type Query, queryOn } from '#store/postgres/query.ts'
 import { TABLES } from './list.ts'
 
 /** How long gateways that were stopped may take to leave the server. */

@@ -1,4 +1,4 @@
-import type { Query } from '#store/postgres/query.ts'
+import type { Query } from '#store/drivers/postgres/query.ts'
 import { DRAFTS, type Kind, type Table } from './list.ts'
 import {
   canonicalJson,

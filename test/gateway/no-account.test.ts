@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { createKeySigner } from '#chain/key-signer.ts'
 import { leaseOfAccount } from '#promise/lease.ts'
-import { openPostgres } from '#store/postgres/database.ts'
+import { openPostgres } from '#store/drivers/postgres/database.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../support/postgres.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 

@@ -15,7 +15,7 @@ import { hashesIn } from '#operate/tables/rows.ts'
 import { readSqlite } from '#operate/tables/sqlite.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
-import { openDatabase } from '#store/sqlite/database.ts'
+import { openDatabase } from '#store/drivers/sqlite/database.ts'
 import { RELEASED, SUSPENDED } from '#verifier/reasons.ts'
 
 let dir: string

@@ -9,10 +9,10 @@ import {
 import type { Leases } from '#promise/lease.ts'
 import { hexOf } from '../columns.ts'
 import { BLOCKS_A_GROUP, type DraftGroups, inParts } from '../draft-groups.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import { addBatch } from './batch-log.ts'
-import type { Postgres } from './database.ts'
 import { insertDocuments } from './index-documents.ts'
-import type { Query } from './query.ts'
 import { insertBlocks } from './store.ts'
 
 const HASH = 32

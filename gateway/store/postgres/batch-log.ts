@@ -6,12 +6,12 @@ import {
   intentOfBatch,
   type KnownBatch,
 } from '#promise/batch-log.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import { batchOf } from '../rows.ts'
-import type { Postgres } from './database.ts'
 import { fence } from './fence.ts'
 import { NOW } from './index-documents.ts'
 import { insertIssues } from './outbox/issues.ts'
-import type { Query } from './query.ts'
 
 /** The requested batches in PostgreSQL. */
 export function createPostgresBatchLog(database: Postgres): BatchLog & BatchList {

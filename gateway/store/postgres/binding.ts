@@ -1,10 +1,10 @@
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { bindingProblems } from '../binding.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import { DatabaseUrlError } from '../drivers/postgres/errors.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import type { Binding } from '../stores.ts'
-import type { Postgres } from './database.ts'
-import { DatabaseUrlError } from './errors.ts'
-import type { Query } from './query.ts'
 
 /** Begins the names of leases of commands that fill a database. The row stays until it is full. */
 export const UNFINISHED = 'fill by '

@@ -9,12 +9,12 @@ import {
 } from '#events/deliveries.ts'
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { WebhookId } from '#events/webhook.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import { inSnapshot } from '../drivers/postgres/database.ts'
+import type { Query, Row } from '../drivers/postgres/query.ts'
 import { turnOf } from '../rows.ts'
 import type { BlindTenant } from '../stores.ts'
-import type { Postgres } from './database.ts'
-import { inSnapshot } from './database.ts'
 import { EVENT_COLUMNS, IS_WANTED, wantedValues } from './events.ts'
-import type { Query, Row } from './query.ts'
 import { webhookOf } from './webhooks.ts'
 
 /** The deliveries in PostgreSQL. */

@@ -1,6 +1,9 @@
 import { fromHex } from '#document/hex.ts'
 import type { DocumentIndex, IndexPage, IndexQuery, ListedStatus } from '#promise/document-index.ts'
 import { createdDaysOf, idsOfDays, isInDays } from '../created-days.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import { inSnapshot } from '../drivers/postgres/database.ts'
+import type { Query, Row } from '../drivers/postgres/query.ts'
 import { documentOf, ownedOf } from '../rows.ts'
 import {
   type Blind,
@@ -13,10 +16,7 @@ import {
   type Scan,
   scanOf,
 } from '../rules.ts'
-import type { Postgres } from './database.ts'
-import { inSnapshot } from './database.ts'
 import { COLUMNS, IS_PROMISED } from './index-documents.ts'
-import type { Query, Row } from './query.ts'
 
 /** The index of documents in PostgreSQL. */
 export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {

@@ -3,11 +3,11 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import { type ErasedFrom, type Erasure, REMAINS_IN } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
 import { hexOf } from '../columns.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import { ERASURE_CHANNEL } from '../drivers/postgres/known-erasures.ts'
+import type { Query, Row } from '../drivers/postgres/query.ts'
 import type { ErasureList, ListedErasures } from '../erasure-list.ts'
 import { MAX_ERASED_TOGETHER } from '../rules.ts'
-import type { Postgres } from './database.ts'
-import { ERASURE_CHANNEL } from './known-erasures.ts'
-import type { Query, Row } from './query.ts'
 
 const POLL_INTERVAL_MS = 100
 /** Longer than any transaction may take. */

@@ -1,10 +1,10 @@
 import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import { inSnapshot } from '../drivers/postgres/database.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import { eventPageOf } from '../rows.ts'
 import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from '../rules.ts'
 import type { BlindTenant } from '../stores.ts'
-import type { Postgres } from './database.ts'
-import { inSnapshot } from './database.ts'
-import type { Query } from './query.ts'
 
 export const EVENT_COLUMNS = [
   ...['id', 'type', 'time', 'document_hash', 'block_number', 'block_hash', 'transaction_hash'],

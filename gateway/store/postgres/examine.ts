@@ -3,13 +3,13 @@ import type { Hex } from '#document/hex.ts'
 import { secretHealth } from '../binding.ts'
 import { hexOf } from '../columns.ts'
 import type { Health } from '../command-database.ts'
+import { ANSWER_TIMEOUT_MS, optionsOf } from '../drivers/postgres/connection.ts'
+import { assertNotified, MAX_CONNECTIONS } from '../drivers/postgres/database.ts'
+import { DatabaseUrlError } from '../drivers/postgres/errors.ts'
+import { createNotifications } from '../drivers/postgres/notifications.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import { readBinding, UNFINISHED } from './binding.ts'
-import { ANSWER_TIMEOUT_MS, optionsOf } from './connection.ts'
-import { assertNotified, MAX_CONNECTIONS } from './database.ts'
-import { DatabaseUrlError } from './errors.ts'
 import { readSchemaVersion, serverProblem } from './migrate.ts'
-import { createNotifications } from './notifications.ts'
-import type { Query } from './query.ts'
 
 /** How far the clocks may be apart; seconds. */
 const MAX_SKEW_SECONDS = 5

@@ -1,6 +1,6 @@
 import { type Lease, LeaseLost } from '#promise/lease.ts'
-import type { Postgres } from './database.ts'
-import type { Query } from './query.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 
 /** What identifies the holder of a lease. */
 export type Held = Pick<Lease, 'name' | 'token'>

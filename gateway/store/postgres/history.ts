@@ -2,7 +2,7 @@ import { fromHex } from '#document/hex.ts'
 import type { History } from '#promise/history.ts'
 import { bytesOf, hexOf, hexOrNull } from '../columns.ts'
 import type { Anchored, AnchoredLog } from '../command-database.ts'
-import type { Postgres } from './database.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
 
 /** The history in PostgreSQL; triggers write it, and commands. */
 export function createPostgresHistory({ query, brief }: Postgres): History {

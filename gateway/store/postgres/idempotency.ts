@@ -3,8 +3,8 @@ import { groupCalls } from '#base/grouping.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { IdempotencyLog } from '#promise/ports.ts'
 import { hexOf } from '../columns.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
 import { DELETED_PER_CLAIM, periodOf } from '../rules.ts'
-import type { Postgres } from './database.ts'
 
 const MAX_GROUP = 200
 /** The idempotency log in PostgreSQL: of concurrent claims of a key, one is the first. */

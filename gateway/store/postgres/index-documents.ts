@@ -2,7 +2,7 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import { bytesOf } from '../columns.ts'
 import { CREATED_AT } from '../created-days.ts'
-import type { Query } from './query.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 
 /** Whether a document is in no batch, or in one that was promised. */
 export const IS_PROMISED =

@@ -1,10 +1,10 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import { bytesOf, hexOf } from '../columns.ts'
 import type { HistoryPlace, IndexRebuild, Rebuilt } from '../command-database.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query, Row } from '../drivers/postgres/query.ts'
 import { KEPT_STATUSES } from '../rules.ts'
-import type { Postgres } from './database.ts'
 import { insertDocuments } from './index-documents.ts'
-import type { Query, Row } from './query.ts'
 
 /** Documents in one write. */
 const CHUNK = 500

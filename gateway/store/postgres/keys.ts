@@ -1,7 +1,7 @@
 import type { ApiKey, KeyStore } from '#keys/ports.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import { keyOfRow } from '../rows.ts'
-import type { Postgres } from './database.ts'
-import type { Query } from './query.ts'
 
 /** API keys in PostgreSQL. */
 export function createPostgresKeyStore({ query, transaction, brief }: Postgres): KeyStore {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '#base/log.ts'
 import { type Lease, LeaseLost, type Leases } from '#promise/lease.ts'
-import type { Postgres } from './database.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
 import { fence, type Held } from './fence.ts'
 
 /** Notifies gateways that a lease was released. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import { optionsOf } from './connection.ts'
-import { DatabaseUrlError, outageOf } from './errors.ts'
-import type { Query, Row } from './query.ts'
+import { optionsOf } from '../drivers/postgres/connection.ts'
+import { DatabaseUrlError, outageOf } from '../drivers/postgres/errors.ts'
+import type { Query, Row } from '../drivers/postgres/query.ts'
 
 const FOLDER = new URL('./schema/', import.meta.url)
 

@@ -1,7 +1,7 @@
 import { fromHex } from '#document/hex.ts'
 import { type Persistence, restore } from '#promise/persistence.ts'
 import type { PayloadStore } from '#promise/ports.ts'
-import type { Postgres } from './database.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
 import { deleteUnpromised } from './outbox/requests.ts'
 import type { PostgresOutbox } from './outbox.ts'
 

@@ -3,9 +3,9 @@ import { toHex } from '#document/hex.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { BlockRead } from '#verifier/ports.ts'
 import { hexOf } from '../columns.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import type { IsBlockErased } from '../tombstones.ts'
-import type { Postgres } from './database.ts'
-import type { Query } from './query.ts'
 
 /** Payloads in one read, some kilobytes each. */
 const MAX_READ = 50

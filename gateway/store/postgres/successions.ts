@@ -1,9 +1,9 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Successions } from '#promise/supersede.ts'
 import { bytesOf, hexOf } from '../columns.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query } from '../drivers/postgres/query.ts'
 import { MAX_WAITING_REVOCATIONS } from '../rules.ts'
-import type { Postgres } from './database.ts'
-import type { Query } from './query.ts'
 
 /** The successions in PostgreSQL. A trigger promises the revocations. */
 export function createPostgresSuccessions({ query }: Postgres): Successions {

@@ -1,8 +1,8 @@
 import { clock } from '#base/clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
+import type { Postgres } from '../drivers/postgres/database.ts'
+import type { Query, Row } from '../drivers/postgres/query.ts'
 import { MAX_WEBHOOKS, numberBefore } from '../rules.ts'
-import type { Postgres } from './database.ts'
-import type { Query, Row } from './query.ts'
 
 /** Identifies this service's lock; any number would do. */
 const ADDING_LOCK = 7_160_019

@@ -1,8 +1,8 @@
 import type { BatchDrafts, DraftBlock, DraftDocument, KnownBatch } from '#promise/batch-log.ts'
 import { hexOf } from '../columns.ts'
 import { BLOCKS_A_GROUP, type DraftGroups, inParts } from '../draft-groups.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { createAddBatch } from './batch-log.ts'
-import type { Database } from './database.ts'
 import { createInsertDocument } from './document-index.ts'
 import type { SqliteStore } from './store.ts'
 

@@ -6,8 +6,8 @@ import {
   intentOfBatch,
   type KnownBatch,
 } from '#promise/batch-log.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { batchOf } from '../rows.ts'
-import type { Database } from './database.ts'
 import type { SqliteOutbox } from './outbox.ts'
 
 /** The requested batches in the gateway's database. */

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Hex } from '#document/hex.ts'
 import { bindingProblems } from '../binding.ts'
+import { DataDirError } from '../drivers/sqlite/data-dir-error.ts'
 import type { Binding } from '../stores.ts'
-import { DataDirError } from './data-dir-error.ts'
 
 /**
  * Binds a new file. Adds to a bound file the fingerprints of newer secrets.

@@ -8,9 +8,9 @@ import {
 } from '#events/deliveries.ts'
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { WebhookId } from '#events/webhook.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { turnOf } from '../rows.ts'
 import type { BlindTenant } from '../stores.ts'
-import type { Database } from './database.ts'
 import { EVENT_COLUMNS, IS_OF_TENANT, ownersOf } from './events.ts'
 import { webhookOf } from './webhooks.ts'
 

@@ -3,10 +3,10 @@ import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { ErasedFrom, Erasure, RemainsIn } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
 import { hexOf } from '../columns.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import type { ErasureList, ListedErasures } from '../erasure-list.ts'
 import { MAX_ERASED_TOGETHER } from '../rules.ts'
 import type { IsBlockErased } from '../tombstones.ts'
-import type { Database } from './database.ts'
 import { DELETE_BLOCK, IS_BLOCK } from './store.ts'
 
 /** Bytes at the end of a sealed document, which are random: enough to find a copy. */

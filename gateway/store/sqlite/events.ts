@@ -1,8 +1,8 @@
 import type { EventLog, EventPage, EventQuery } from '#events/events.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { eventPageOf } from '../rows.ts'
 import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from '../rules.ts'
 import type { BlindTenant } from '../stores.ts'
-import type { Database } from './database.ts'
 
 /** Without `owner`, a number of 64 bits. */
 export const EVENT_COLUMNS =

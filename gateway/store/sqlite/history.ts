@@ -2,7 +2,7 @@ import { fromHex, toHex } from '#document/hex.ts'
 import type { History } from '#promise/history.ts'
 import { bytesOf, hexOf } from '../columns.ts'
 import type { Anchored, AnchoredLog } from '../command-database.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 
 /**
  * The history in the gateway's database. Triggers in the schema write the history of documents, and

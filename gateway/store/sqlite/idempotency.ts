@@ -2,8 +2,8 @@ import { clock } from '#base/clock.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { IdempotencyLog } from '#promise/ports.ts'
 import { hexOf } from '../columns.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { DELETED_PER_CLAIM, periodOf } from '../rules.ts'
-import type { Database } from './database.ts'
 
 /** The idempotency log in the gateway's database. */
 export function createSqliteIdempotencyLog({ sqlite, write }: Database): IdempotencyLog {

@@ -1,8 +1,8 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import { bytesOf, hexOf } from '../columns.ts'
 import type { IndexRebuild, Rebuilt } from '../command-database.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { KEPT_STATUSES } from '../rules.ts'
-import type { Database } from './database.ts'
 import { BY_HASH, createInsertDocument, createMergeDocumentKeys } from './document-index.ts'
 import { KEY_KINDS, retireKeys } from './sorted-keys.ts'
 

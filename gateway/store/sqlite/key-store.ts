@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { ApiKey, KeyStore } from '#keys/ports.ts'
 import { IssueError } from '#promise/errors.ts'
+import { DataDirError, movedError } from '../drivers/sqlite/data-dir-error.ts'
 import { keyOfRow } from '../rows.ts'
-import { DataDirError, movedError } from './data-dir-error.ts'
 
 /** The file with the API keys, in the data folder. */
 export const KEYS_FILE = 'keys.db'

@@ -1,7 +1,7 @@
 import type { Hex } from '#document/hex.ts'
 import type { Backlog, OutboxPorts, PromisedPayloads } from '#promise/ports.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { MAX_PAYLOADS } from '../rules.ts'
-import type { Database } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
 import { createAnchorBlocks, createBlockWriter } from './outbox/blocks.ts'
 import { createAddFee, createFeeLog } from './outbox/fees.ts'

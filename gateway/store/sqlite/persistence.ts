@@ -1,6 +1,6 @@
 import { fromHex } from '#document/hex.ts'
 import { type Persistence, restore } from '#promise/persistence.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import type { SqliteOutbox } from './outbox.ts'
 import type { SqliteStore } from './store.ts'
 

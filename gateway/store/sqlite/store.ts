@@ -1,5 +1,5 @@
 import type { PayloadStore } from '#promise/ports.ts'
-import type { Database } from './database.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { createMergeKeys, KEY_KINDS } from './sorted-keys.ts'
 
 export type SqliteStore = PayloadStore & {

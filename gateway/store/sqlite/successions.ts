@@ -1,8 +1,8 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Successions } from '#promise/supersede.ts'
 import { bytesOf, hexOf } from '../columns.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { MAX_WAITING_REVOCATIONS } from '../rules.ts'
-import type { Database } from './database.ts'
 
 /** The successions in the gateway's database. Triggers in the schema promise the revocations. */
 export function createSqliteSuccessions({ sqlite }: Database): Successions {

@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
+import type { Database } from '../drivers/sqlite/database.ts'
 import { MAX_WEBHOOKS, numberBefore } from '../rules.ts'
-import type { Database } from './database.ts'
 
 /** The webhooks in the gateway's database. */
 export function createSqliteWebhooks(database: Database): Webhooks {

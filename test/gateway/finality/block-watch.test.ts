@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import { createBlockWatch } from '#finality/block-watch.ts'
 import type { BlockId } from '#promise/anchoring.ts'
-import { openDatabase } from '#store/sqlite/database.ts'
+import { openDatabase } from '#store/drivers/sqlite/database.ts'
 import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))

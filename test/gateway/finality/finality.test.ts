@@ -7,7 +7,7 @@ import { type Hex, toHex } from '#document/hex.ts'
 import { watchFinality } from '#finality/finality.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import type { Intent } from '#promise/intent.ts'
-import { openDatabase } from '#store/sqlite/database.ts'
+import { openDatabase } from '#store/drivers/sqlite/database.ts'
 import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
 import { RELEASED } from '#verifier/reasons.ts'
 

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openDatabase } from '#store/sqlite/database.ts'
+import { openDatabase } from '#store/drivers/sqlite/database.ts'
 import { KEY_KINDS, type KeyKind, subjectKey } from '#store/sqlite/sorted-keys.ts'
 import {
   BLOCK_HASH_FORMAT,

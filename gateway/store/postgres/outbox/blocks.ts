@@ -1,8 +1,8 @@
 import { fromHex } from '#document/hex.ts'
 import { type BlockId, keyOfBlock } from '#promise/anchoring.ts'
 import type { AnchorBlocks } from '#promise/ports.ts'
-import type { Postgres } from '../database.ts'
-import type { Query } from '../query.ts'
+import type { Postgres } from '../../drivers/postgres/database.ts'
+import type { Query } from '../../drivers/postgres/query.ts'
 import { blockOf } from './rows.ts'
 
 const BLOCKS = 'unnest($1::bigint[], $2::bytea[]) AS item (number, hash)'

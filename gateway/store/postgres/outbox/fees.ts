@@ -2,9 +2,9 @@ import { clock } from '#base/clock.ts'
 import { WEI_OF_GWEI } from '#base/wei.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { FeeLog } from '#promise/ports.ts'
+import type { Postgres } from '../../drivers/postgres/database.ts'
+import type { Query } from '../../drivers/postgres/query.ts'
 import { gweiOf, MAX_FEE_AGE_MINUTES, minuteOf } from '../../rules.ts'
-import type { Postgres } from '../database.ts'
-import type { Query } from '../query.ts'
 
 /** Adds a fee, in wei, to those of this minute. For use in a transaction. */
 export async function addFee(query: Query, fee: bigint): Promise<void> {

@@ -2,8 +2,8 @@ import { fromHex } from '#document/hex.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import { bytesOf, hexOf } from '../../columns.ts'
+import type { Query } from '../../drivers/postgres/query.ts'
 import type { LeasedAccount } from '../../stores.ts'
-import type { Query } from '../query.ts'
 
 /** A document or batch to issue, with what is written in the same statement. */
 export type NewIssue = {

@@ -1,7 +1,7 @@
 import { fromHex } from '#document/hex.ts'
 import { type Anchored, otherReasonOf, type SettledIntents } from '#promise/anchoring.ts'
 import { bytesOf } from '../../columns.ts'
-import type { Query } from '../query.ts'
+import type { Query } from '../../drivers/postgres/query.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 import { blockOf, IS_KEY, KEYS, keysOf } from './rows.ts'
 

@@ -1,7 +1,7 @@
 import { keyOfIntent, type RevisionIntent } from '#promise/intent.ts'
 import { bytesOf, hexOf } from '../../columns.ts'
+import type { Query } from '../../drivers/postgres/query.ts'
 import type { LeasedAccount } from '../../stores.ts'
-import type { Query } from '../query.ts'
 import { deleteEmptyBlocks } from './blocks.ts'
 import { valuesOfOwner } from './issues.ts'
 import { lockOutcomes } from './outcomes.ts'

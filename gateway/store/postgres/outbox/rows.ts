@@ -3,7 +3,7 @@ import type { Anchored, BlockId, Standing } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
 import { hexOf, hexOrNull } from '../../columns.ts'
-import type { Row } from '../query.ts'
+import type { Row } from '../../drivers/postgres/query.ts'
 
 /** The columns of `intent` that the readers below need. */
 export const INTENT_COLUMNS = [

@@ -6,7 +6,7 @@ import {
 } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { Anchorings } from '#promise/ports.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../../drivers/sqlite/database.ts'
 import { createInsertDocument } from '../document-index.ts'
 import { eventOf } from '../schema.ts'
 import { createClaimSuccession } from '../successions.ts'

@@ -1,6 +1,6 @@
 import type { BlockId } from '#promise/anchoring.ts'
 import type { AnchorBlocks } from '#promise/ports.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../../drivers/sqlite/database.ts'
 import { blockOf, type Row } from './rows.ts'
 
 /** Keeps the list of blocks in step with the intents in them. For use within a write. */

@@ -1,8 +1,8 @@
 import { clock } from '#base/clock.ts'
 import { WEI_OF_GWEI } from '#base/wei.ts'
 import type { FeeLog } from '#promise/ports.ts'
+import type { Database } from '../../drivers/sqlite/database.ts'
 import { gweiOf, MAX_FEE_AGE_MINUTES, minuteOf } from '../../rules.ts'
-import type { Database } from '../database.ts'
 import type { Row } from './rows.ts'
 
 /** Adds a fee, in wei, to those of this minute. For use within a write. */

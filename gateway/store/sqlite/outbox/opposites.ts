@@ -1,6 +1,6 @@
 import type { Anchored } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../../drivers/sqlite/database.ts'
 import type { BlockWriter } from './blocks.ts'
 import { blockOf, type Row } from './rows.ts'
 

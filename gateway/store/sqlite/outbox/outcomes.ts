@@ -5,7 +5,7 @@ import {
   type SettledIntents,
 } from '#promise/anchoring.ts'
 import type { Plan } from '#promise/plan.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../../drivers/sqlite/database.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'
 

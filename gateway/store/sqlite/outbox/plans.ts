@@ -1,7 +1,7 @@
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type { Plans } from '#promise/ports.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../../drivers/sqlite/database.ts'
 import type { AddFee } from './fees.ts'
 import type { WriteOutcome } from './outcomes.ts'
 import { attemptOf, INTENT_COLUMNS, intentOf, type Row } from './rows.ts'

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { IssueError } from '#promise/errors.ts'
-import { openPostgres, type Postgres } from '#store/postgres/database.ts'
+import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '#base/log.ts'
-import { openPostgres, type Postgres } from '#store/postgres/database.ts'
+import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
+import type { Query } from '#store/drivers/postgres/query.ts'
 import { createPostgresEventLog } from '#store/postgres/events.ts'
-import type { Query } from '#store/postgres/query.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()

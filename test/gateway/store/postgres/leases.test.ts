@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { type Lease, LeaseLost, type Leases } from '#promise/lease.ts'
-import { openPostgres, type Postgres } from '#store/postgres/database.ts'
+import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
 import { fenced } from '#store/postgres/fence.ts'
 import { createPostgresLeases, RELEASED_CHANNEL } from '#store/postgres/leases.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLog } from '#base/log.ts'
 import { toHex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
-import { openPostgres } from '#store/postgres/database.ts'
+import { openPostgres } from '#store/drivers/postgres/database.ts'
 import { createPostgresOutbox } from '#store/postgres/outbox.ts'
 import { createPostgresPersistence } from '#store/postgres/persistence.ts'
 import { createPostgresStore } from '#store/postgres/store.ts'

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLog } from '#base/log.ts'
 import { createMemoryRateLimiter } from '#base/memory-rate-limiter.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
-import { openPostgres } from '#store/postgres/database.ts'
-import { createPostgresRateLimiter } from '#store/postgres/rate-limiter.ts'
+import { openPostgres } from '#store/drivers/postgres/database.ts'
+import { createPostgresRateLimiter } from '#store/drivers/postgres/rate-limiter.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Checkpointer, createCheckpointer } from '#store/sqlite/checkpointer.ts'
-import { openDatabase } from '#store/sqlite/database.ts'
+import { type Checkpointer, createCheckpointer } from '#store/drivers/sqlite/checkpointer.ts'
+import { openDatabase } from '#store/drivers/sqlite/database.ts'
 
 const PAGE = 4_096
 /** Length of the log after which the gateway makes a checkpoint. */

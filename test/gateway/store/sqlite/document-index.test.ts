@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '#store/sqlite/database.ts'
+import { openDatabase } from '#store/drivers/sqlite/database.ts'
 
 test('behavior: every page is read by an index, without sorting', () => {
   const dir = mkdtempSync(join(tmpdir(), 'document-index-'))

@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { SCHEMA, SCHEMA_VERSION } from '../../sqlite/schema.ts'
 import { DataDirError, movedError } from './data-dir-error.ts'
-import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 /** An open file with this version's schema, and the lock that keeps other processes out. */
 type OpenFile = { sqlite: DatabaseSync; lock: DatabaseSync }

@@ -3,8 +3,8 @@ import { groupCalls } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { RecentMap } from '#base/recent-map.ts'
 import { type Hex, toHex } from '#document/hex.ts'
-import { hexOf } from '../columns.ts'
-import type { IsBlockErased } from '../tombstones.ts'
+import { hexOf } from '../../columns.ts'
+import type { IsBlockErased } from '../../tombstones.ts'
 import type { Postgres } from './database.ts'
 
 /** Triggers in the schema notify it; the payload is the documentHash. */
