@@ -3,11 +3,7 @@ import type { Sealed } from '#document/sealed.ts'
 import type { IndexEntry } from './document-index.ts'
 
 /** A sealed document, and what the index gets to know about it. */
-export type IndexedSealed = Sealed & {
-  entry?: IndexEntry
-  /** Whether its salt is random: nothing can know the document yet, and need not look for it. */
-  isNew?: boolean
-}
+export type IndexedSealed = Sealed & { entry?: IndexEntry }
 
 /** What the outbox stores about the payload of a document to issue. */
 export type Payload = {
@@ -22,8 +18,6 @@ export type Payload = {
   sealed?: Uint8Array
   /** Goes into the index of documents, in the same transaction. */
   entry?: IndexEntry | undefined
-  /** See {@link IndexedSealed}. */
-  isNew?: boolean
 }
 
 export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }

@@ -53,9 +53,9 @@ export function persistInOrder(
   const adding = new Map<Hex, Promise<unknown>>()
 
   async function add(intent: Intent, sealed: IndexedSealed, promised?: boolean) {
-    const { documentHash, bytes, entry, isNew = false } = sealed
+    const { documentHash, bytes, entry } = sealed
     const inserted = await store.put(documentHash, bytes)
-    const payload = { inserted, sealed: bytes, entry, isNew }
+    const payload = { inserted, sealed: bytes, entry }
     const added = await outbox.add(intent, promised, payload)
     if (added !== 'has_successor') return added && inserted
     if (inserted) store.remove(documentHash).catch(leftBehind)

@@ -21,7 +21,7 @@ export type AllSubkeys = readonly [IssuerSubkeys, ...IssuerSubkeys[]]
 /** Identifies a repeat of a request. */
 export type Repeatable = { tenant: string; idempotencyKey?: string }
 
-export type SealedDocument = Sealed & { publicId: string; entry: IndexEntry; isNew: boolean }
+export type SealedDocument = Sealed & { publicId: string; entry: IndexEntry }
 
 export type Sealing = {
   /**
@@ -72,7 +72,7 @@ export function createSealing(deps: {
       documentKey: keys.documentKey,
     })
     const entry = indexEntryOf(subkeys, document, tenant)
-    return { ...sealed, publicId, entry, isNew: idempotencyKey === undefined }
+    return { ...sealed, publicId, entry }
   }
 
   /**

@@ -1,27 +1,94 @@
 import type { Hex } from '#document/hex.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import type { Health } from './command-database.ts'
+import type { Database } from './database.ts'
+import { all, first, type Row, statement, type Work } from './sql.ts'
 import type { Binding } from './stores.ts'
+
+/** Begins the names of leases of commands that fill a database. The row stays until it is full. */
+export const UNFINISHED = 'fill by '
+
+/** Errors that say what to do, in the words of the setting that names the database. */
+export type Refusals = {
+  /** @param problems Each with its remedy. */
+  boundToAnother(problems: readonly string[]): Error
+  /** @param command Which one has not filled it yet. */
+  unfinished(command: string): Error
+  /** @param command Which one needs an empty database. */
+  notEmpty(command: string): Error
+  /** @param command Which one is at work there. */
+  busy(command: string): Error
+}
 
 /** Hexadecimal digits that messages show of a fingerprint. */
 const SHOWN_DIGITS = 16
 
+// Those who bind a database at the same time wait for each other.
+const LOCK = statement(({ name }) =>
+  name === 'postgres' ? 'LOCK TABLE bound_to IN SHARE ROW EXCLUSIVE MODE' : '',
+)
+const SELECT = statement('SELECT registry, issuer_id FROM bound_to')
+const INSERT = statement('INSERT INTO bound_to (registry, issuer_id) VALUES (:registry, :issuerId)')
+const SELECT_SECRETS = statement('SELECT fingerprint FROM issuer_secret ORDER BY id DESC')
+const INSERT_SECRET = statement(
+  'INSERT INTO issuer_secret (fingerprint) VALUES (:fingerprint) ON CONFLICT DO NOTHING',
+)
+const SELECT_UNFINISHED = statement(
+  `SELECT name FROM lease WHERE name >= '${UNFINISHED}' AND name < 'fill by~' LIMIT 1`,
+)
+
+/**
+ * Binds a new database to its registry, issuer and issuer secrets. Adds to a bound one the
+ * fingerprints of newer secrets.
+ *
+ * @param options `mayBeUnfinished`: also one that a command has not filled yet.
+ * @throws One of the refusals, for the database of another owner, whose promises this one could not
+ * keep.
+ */
+export function bind(
+  database: Database,
+  binding: Binding,
+  { refusals, mayBeUnfinished = false }: { refusals: Refusals; mayBeUnfinished?: boolean },
+): Promise<void> {
+  const { registry, issuerId } = binding
+  return database.write(function* () {
+    yield* lockBinding()
+    const unfinished = mayBeUnfinished ? undefined : yield* unfinishedCommand()
+    if (unfinished !== undefined) throw refusals.unfinished(unfinished)
+    const bound = yield* readBinding()
+    const problems = bound ? bindingProblems(bound, binding) : []
+    if (problems.length > 0) throw refusals.boundToAnother(problems)
+    if (!bound) yield* all(INSERT, { registry, issuerId })
+    for (const fingerprint of binding.fingerprints.toReversed())
+      if (!bound?.fingerprints.includes(fingerprint)) yield* all(INSERT_SECRET, { fingerprint })
+  })
+}
+
+export function* lockBinding(): Work<void> {
+  yield* all(LOCK)
+}
+
+/** @returns The command that has not filled the database yet; `undefined` if there is none. */
+export function* unfinishedCommand(): Work<string | undefined> {
+  const row: Row | undefined = yield* first(SELECT_UNFINISHED)
+  return row && String(row.name).slice(UNFINISHED.length)
+}
+
+/** @returns `undefined` for a database that no gateway has used. */
+export function* readBinding(): Work<Binding | undefined> {
+  const row = yield* first(SELECT)
+  if (!row) return undefined
+  const secrets = yield* all(SELECT_SECRETS)
+  return {
+    registry: row.registry as RegistryId,
+    issuerId: Number(row.issuer_id),
+    fingerprints: secrets.map(({ fingerprint }) => fingerprint as Hex),
+  }
+}
+
 /** @returns The start of a fingerprint, as messages show it. */
 export function shortFingerprint(fingerprint: Hex): string {
   return `${fingerprint.slice(0, 2 + SHOWN_DIGITS)}…`
-}
-
-/**
- * Compares the owner of a database with who opens it: another one could not keep the promises in
- * it.
- *
- * @param bound With all fingerprints that it knows.
- * @returns Each difference, with its remedy.
- */
-export function bindingProblems(bound: Binding, configured: Binding): string[] {
-  return [
-    ...differencesOf(bound, configured),
-    ...secretProblems(bound.fingerprints, configured.fingerprints),
-  ]
 }
 
 /**
@@ -45,6 +112,19 @@ export function secretHealth(
     message: `ISSUER_SECRET lacks the secret with the fingerprint ${missing.map(shortFingerprint).join(', ')}`,
     advice: 'add it, or the documents that it sealed cannot be opened',
   }
+}
+
+/**
+ * Compares the owner of a database with who opens it.
+ *
+ * @param bound With all fingerprints that it knows.
+ * @returns Each difference, with its remedy.
+ */
+function bindingProblems(bound: Binding, configured: Binding): string[] {
+  return [
+    ...differencesOf(bound, configured),
+    ...secretProblems(bound.fingerprints, configured.fingerprints),
+  ]
 }
 
 function differencesOf(bound: Binding, configured: Binding): string[] {

@@ -11,7 +11,7 @@ import type { DocumentIndex } from '#promise/document-index.ts'
 import type { Erasures } from '#promise/erase.ts'
 import type { IssueError } from '#promise/errors.ts'
 import type { History } from '#promise/history.ts'
-import type { Lease, Leases } from '#promise/lease.ts'
+import type { Leases } from '#promise/lease.ts'
 import type { Persistence } from '#promise/persistence.ts'
 import type {
   BusyAccounts,
@@ -21,7 +21,8 @@ import type {
   SharedBacklog,
 } from '#promise/ports.ts'
 import type { Successions } from '#promise/supersede.ts'
-import type { DraftGroups } from './draft-groups.ts'
+import type { DraftGroups } from './batch-drafts.ts'
+import type { LeasedAccount } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
 import type { IsBlockErased } from './tombstones.ts'
 
@@ -50,13 +51,6 @@ export type DatabaseDeps = {
   log: Log
   /** Ends the process: it is unknown what is on the disk. */
   end(error: IssueError): void
-}
-
-/** An account, and the lease of the gateway that writes with it. */
-export type LeasedAccount = {
-  /** Its address, lower case. */
-  account: Hex
-  lease: Lease
 }
 
 /** What gateways on one database need of each other. */

@@ -16,9 +16,9 @@ import type { Hex } from '#document/hex.ts'
 import { copyChain } from '#local-chain/journal.ts'
 import { readConfig, readDataDir } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { fingerprintsIn } from '#store/sqlite/binding.ts'
-import { KEYS_FILE } from '#store/sqlite/key-store.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { KEYS_FILE } from '#store/drivers/sqlite/keys-file.ts'
+import { fingerprintsIn } from '#store/drivers/sqlite/sqlite.ts'
 import {
   BackupError,
   CHAIN_FOLDER,
@@ -92,7 +92,7 @@ async function copyStopped(dataDir: string, to: string): Promise<void> {
 
 function openStopped(dataDir: string) {
   try {
-    return openDatabase(join(dataDir, DATABASE_FILE))
+    return openSqlite(join(dataDir, DATABASE_FILE))
   } catch (error) {
     if (!/locked/.test(String(error))) throw error
     throw new BackupError(

@@ -2,12 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '#settings/config.ts'
+import { createScrubber, refusalsOf } from '#store/drivers/postgres/postgres.ts'
 import { withIdentity } from '../identity.ts'
+import { readPostgres } from '../tables/postgres.ts'
 import { openSession } from '../tables/postgres-session.ts'
 import { type Comparison, compareWithChain } from './compare.ts'
 import { BackupError, CHAIN_FOLDER, copyFiles, readBackup } from './contents.ts'
 import { linesOf, writeLists } from './report.ts'
-import { createPostgresRestored } from './restored-postgres.ts'
+import { createRestored } from './restored.ts'
 import { createSqliteRestored, openRestored } from './restored-sqlite.ts'
 import { syncAll } from './sync.ts'
 
@@ -59,7 +61,12 @@ async function compare(
   return withIdentity(config, say, async (identity) => {
     const database = openRestored(config.dataDir)
     try {
-      return await compareWithChain(createSqliteRestored(database), config, identity, block)
+      return await compareWithChain(
+        createSqliteRestored(config.dataDir, database),
+        config,
+        identity,
+        block,
+      )
     } finally {
       await database.close()
     }
@@ -81,9 +88,13 @@ export async function checkRestoredPostgres(
   { block, say }: { block: number | null; say: (line: string) => void },
 ): Promise<Comparison> {
   const compared = await withIdentity(config, say, async (identity) => {
-    const { query, commit, close } = await openSession(databaseUrl, 'write')
+    const { query, database, commit, close } = await openSession(databaseUrl, 'write')
     try {
-      const restored = createPostgresRestored(query)
+      const restored = createRestored(database, {
+        side: readPostgres(query),
+        refusals: refusalsOf(),
+        scrubber: createScrubber(database),
+      })
       const compared = await compareWithChain(restored, config, identity, block)
       await commit()
       mkdirSync(config.dataDir, { recursive: true })

@@ -1,70 +1,45 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { fromHex } from '#document/hex.ts'
 import { DataDirError } from '#store/drivers/sqlite/data-dir-error.ts'
-import { type Database, openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteErasures, createSqliteIsErased } from '#store/sqlite/erasures.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { openSqlite, type SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
+import { createScrubber } from '#store/drivers/sqlite/scrub.ts'
+import { refusalsOf } from '#store/drivers/sqlite/sqlite.ts'
 import { readSqlite } from '../tables/sqlite.ts'
 import { BackupError, DATABASE_FILE } from './contents.ts'
-import type { Restored, Waiting } from './restored.ts'
+import { createRestored, type Restored } from './restored.ts'
 
 /** @throws {BackupError} when another version of the service wrote the backup. */
-export function openRestored(dataDir: string): Database {
-  return namingBackup(() => openDatabase(join(dataDir, DATABASE_FILE)))
+export function openRestored(dataDir: string): SqliteDatabase {
+  try {
+    return openSqlite(join(dataDir, DATABASE_FILE))
+  } catch (error) {
+    throw ofBackup(error)
+  }
 }
 
-export function createSqliteRestored(database: Database): Restored {
-  const { sqlite, write } = database
-  const promised = sqlite.prepare("SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'")
-  const batch = sqlite.prepare('SELECT 1 FROM batch_history WHERE root = ?')
-  const insertBatch = sqlite.prepare(`
-    INSERT INTO batch (root, size, manifest, tenant, promised, block_number)
-    VALUES (?, ?, ?, '', 1, 0) ON CONFLICT (root) DO UPDATE SET promised = 1`)
-  const dropOne = sqlite.prepare('DELETE FROM intent WHERE id = ?')
-
-  return {
+export function createSqliteRestored(dataDir: string, database: SqliteDatabase): Restored {
+  const { sqlite } = database
+  const restored = createRestored(database, {
     side: readSqlite({ main: sqlite, keys: sqlite }),
+    refusals: refusalsOf(dataDir),
+    scrubber: createScrubber(database),
+  })
+  return {
+    ...restored,
     async assertUsable(binding) {
-      namingBackup(() => database.bindTo(binding))
+      await restored.assertUsable(binding).catch((error) => {
+        throw ofBackup(error)
+      })
       assertWhole(sqlite)
     },
-    mergeErasures: (list) => createSqliteErasures(database, list).mergeList(),
-    waiting: async () =>
-      sqlite
-        .prepare(`
-          SELECT id, kind, document_hash AS documentHash, root FROM intent
-          WHERE block_number IS NULL ORDER BY id`)
-        .all() as Waiting[],
-    drop: (ids) =>
-      write(() => {
-        for (const id of ids) dropOne.run(id)
-      }),
-    async newestBlock() {
-      const row = sqlite
-        .prepare('SELECT coalesce(max(block_number), -1) AS newest FROM history')
-        .get()
-      return Number(row?.newest)
-    },
-    isPromised: async (hash) => promised.get(hash) !== undefined,
-    hasBatch: async (root) => batch.get(fromHex(root)) !== undefined,
-    listBatch: ({ root, size, manifest }) =>
-      write(() => void insertBatch.run(fromHex(root), size, fromHex(manifest))),
-    store: createSqliteStore(database),
-    isErased: createSqliteIsErased(database),
   }
 }
 
-/** Name the backup in errors: `DATA_DIR` does not exist yet. */
-function namingBackup<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (cause) {
-    if (!(cause instanceof DataDirError)) throw cause
-    const remedy =
-      cause.code === 'other_version' ? ': restore it with the version that wrote it' : ''
-    throw new BackupError(`the backup ${cause.problem}${remedy}`, { cause })
-  }
+/** Names the backup in an error: `DATA_DIR` does not exist yet. */
+function ofBackup(cause: unknown): unknown {
+  if (!(cause instanceof DataDirError)) return cause
+  const remedy = cause.code === 'other_version' ? ': restore it with the version that wrote it' : ''
+  return new BackupError(`the backup ${cause.problem}${remedy}`, { cause })
 }
 
 /** @throws {BackupError} when SQLite finds the file damaged. */

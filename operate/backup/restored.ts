@@ -1,7 +1,13 @@
-import type { Hex } from '#document/hex.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { PayloadStore } from '#promise/ports.ts'
+import { bind, type Refusals } from '#store/binding.ts'
+import { hexOf, hexOrNull } from '#store/columns.ts'
+import type { Database } from '#store/database.ts'
 import type { ErasureList } from '#store/erasure-list.ts'
+import { createErasures, type Scrubber } from '#store/erasures.ts'
+import { createIsErased, createPayloadStore } from '#store/payloads.ts'
+import { type Statement, statement } from '#store/sql.ts'
 import type { Binding } from '#store/stores.ts'
 import type { IsBlockErased } from '#store/tombstones.ts'
 import type { Side } from '../tables/rows.ts'
@@ -29,4 +35,50 @@ export type Restored = {
   /** Payloads in the database. */
   store: PayloadStore
   isErased: IsBlockErased
+}
+
+const SELECT_WAITING = statement(
+  'SELECT id, kind, document_hash, root FROM intent WHERE block_number IS NULL ORDER BY id',
+)
+const DROP = statement((sql) => `DELETE FROM intent WHERE ${sql.isIn('id', 'ids', 'integer')}`)
+const SELECT_NEWEST = statement('SELECT coalesce(max(block_number), -1) AS newest FROM history')
+const IS_PROMISED = statement("SELECT 1 FROM intent WHERE document_hash = :hash AND kind = 'issue'")
+const HAS_BATCH = statement('SELECT 1 FROM batch_history WHERE root = :hash')
+const LIST_BATCH = statement(`
+  INSERT INTO batch (root, size, manifest, tenant, promised, block_number)
+  VALUES (:root, :size, :manifest, '', true, 0) ON CONFLICT (root) DO UPDATE SET promised = true`)
+
+export function createRestored(
+  database: Database,
+  { side, refusals, scrubber }: { side: Side; refusals: Refusals; scrubber: Scrubber },
+): Restored {
+  const finds = async (query: Statement, hash: Hex) =>
+    (await database.read(query, { hash: fromHex(hash) })).length > 0
+  return {
+    side,
+    assertUsable: (binding) => bind(database, binding, { refusals }),
+    mergeErasures: (list) => createErasures(database, scrubber, list).mergeList(),
+    async waiting() {
+      return (await database.read(SELECT_WAITING)).map(({ id, kind, document_hash, root }) => ({
+        id: Number(id),
+        kind: kind as Intent['kind'],
+        documentHash: hexOf(document_hash),
+        root: hexOrNull(root),
+      }))
+    },
+    async drop(ids) {
+      await database.change(DROP, { ids: [...ids] })
+    },
+    async newestBlock() {
+      const [row] = await database.read(SELECT_NEWEST)
+      return Number(row?.newest)
+    },
+    isPromised: (hash) => finds(IS_PROMISED, hash),
+    hasBatch: (root) => finds(HAS_BATCH, root),
+    async listBatch({ root, size, manifest }) {
+      await database.change(LIST_BATCH, { root: fromHex(root), size, manifest: fromHex(manifest) })
+    },
+    store: createPayloadStore(database),
+    isErased: createIsErased(database),
+  }
 }

@@ -1,6 +1,6 @@
+import { BLOCKS, MOVED, type Table } from '#store/tables.ts'
 import { assertPayload } from '../backup/compare.ts'
 import { BackupError } from '../backup/contents.ts'
-import { BLOCKS, TABLES, type Table } from '../tables/list.ts'
 import { createSum, type Side, type Sum, type Target } from '../tables/rows.ts'
 
 /** How often a long copy says how far it is. */
@@ -14,7 +14,7 @@ const REPORT_INTERVAL_MS = 10_000
  */
 export async function copyAll(from: Side, to: Target, say: (line: string) => void): Promise<void> {
   const copied = new Map<Table, Sum>()
-  for (const table of TABLES) {
+  for (const table of MOVED) {
     const sum = await copyTable(from, to, table, say)
     copied.set(table, sum)
     if (table.numbered) await to.setNextNumber(table, await from.nextNumber(table))
@@ -34,7 +34,8 @@ async function copyTable(
   let reported = performance.now()
   for await (const rows of from.rows(table)) {
     if (table === BLOCKS) rows.forEach(assertPayload)
-    add(await to.insert(table, rows))
+    await to.insert(table, rows)
+    add(rows)
     if (performance.now() < reported + REPORT_INTERVAL_MS) continue
     say(`copying   ${table.name}: ${sum().rows} …`)
     reported = performance.now()

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { KEYS_FILE, openKeyStore } from '#store/sqlite/key-store.ts'
+import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 
 /** The API keys of a data folder, which nobody can change until it is closed. */
 export type LockedKeys = {
@@ -14,7 +14,7 @@ export type LockedKeys = {
 export function lockKeys(dataDir: string): LockedKeys {
   const path = join(dataDir, KEYS_FILE)
   // Makes it if there is none, and checks its version.
-  openKeyStore(path).close()
+  openKeysFile(path).close()
   const sqlite = new DatabaseSync(path)
   sqlite.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
   return {

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Transaction } from 'ethers'
-import { fromHex } from '#document/hex.ts'
+import { fromHex, toHex } from '#document/hex.ts'
 import { ConfigError } from '#settings/config.ts'
-import { bind } from '#store/postgres/binding.ts'
-import { openStopped } from '#store/sqlite/commands.ts'
-import { SCHEMA_VERSION } from '#store/sqlite/schema.ts'
-import { DATABASE_FILE } from '#store/sqlite/stores.ts'
+import { bind } from '#store/binding.ts'
+import { refusalsOf as refusalsOfPostgres } from '#store/drivers/postgres/postgres.ts'
+import { DATABASE_FILE, openStopped, refusalsOf } from '#store/drivers/sqlite/sqlite.ts'
+import { SCHEMA_VERSION } from '#store/tables.ts'
 import { assertWhole } from '../backup/restored-sqlite.ts'
 import { bindingOf } from '../binding.ts'
 import { writePostgres } from '../tables/postgres.ts'
@@ -37,15 +37,15 @@ export async function moveToPostgres({
   const keys = lockKeys(dataDir)
   try {
     const { sqlite } = database
-    database.bindTo(bindingOf(identity))
+    await bind(database, bindingOf(identity), { refusals: refusalsOf(dataDir) })
     assertWhole(sqlite)
     const account = fromHex(accountOf(sqlite, identity.signer.address))
     const original = readSqlite({ main: sqlite, keys: keys.sqlite })
     await check(original)
-    const { query, commit, close } = await openSession(databaseUrl, 'write')
+    const { query, database: target, commit, close } = await openSession(databaseUrl, 'write')
     try {
       await prepareEmpty(query)
-      await bind({ transaction: (work) => work(query) }, bindingOf(identity))
+      await bind(target, bindingOf(identity), { refusals: refusalsOfPostgres() })
       await copyAll(original, writePostgres(query, account), say)
       await finishFilled(query)
       await commit()
@@ -71,7 +71,7 @@ export async function moveToPostgres({
 function accountOf(sqlite: DatabaseSync, configured: string): `0x${string}` {
   const account = configured.toLowerCase() as `0x${string}`
   for (const { raw } of sqlite.prepare('SELECT raw FROM attempt').iterate()) {
-    const { from } = Transaction.from(raw as string)
+    const { from } = Transaction.from(toHex(raw as Uint8Array))
     if (from?.toLowerCase() !== account)
       throw new ConfigError([
         `a transaction of ${from} is in flight, and ISSUER_KEY is that of ${configured}: put its key first, or start the service with it until the transaction is in a block`,

@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fromHex, toHex } from '#document/hex.ts'
 import { ConfigError } from '#settings/config.ts'
+import { bind } from '#store/binding.ts'
+import { refusalsOf as refusalsOfPostgres } from '#store/drivers/postgres/postgres.ts'
 import type { Query } from '#store/drivers/postgres/query.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { lockFile } from '#store/drivers/sqlite/open-file.ts'
-import { bind } from '#store/postgres/binding.ts'
-import { KEYS_FILE, openKeyStore } from '#store/sqlite/key-store.ts'
-import { DATABASE_FILE } from '#store/sqlite/stores.ts'
+import { DATABASE_FILE, refusalsOf } from '#store/drivers/sqlite/sqlite.ts'
 import { syncAll, syncFile } from '../backup/sync.ts'
 import { bindingOf } from '../binding.ts'
 import { readPostgres } from '../tables/postgres.ts'
@@ -35,9 +36,9 @@ export async function moveToSqlite(task: Task): Promise<void> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const unlock = lockFolder(dataDir)
   try {
-    const { query, commit, close } = await openSession(databaseUrl, 'read')
+    const { query, database, commit, close } = await openSession(databaseUrl, 'read')
     try {
-      await bind({ transaction: (work) => work(query) }, bindingOf(identity))
+      await bind(database, bindingOf(identity), { refusals: refusalsOfPostgres() })
       await assertOneAccount(query, identity.signer.address)
       const original = readPostgres(query)
       await check(original)
@@ -89,11 +90,11 @@ function removeParts(dataDir: string): void {
 async function fill({ config: { dataDir }, identity, say }: Task, original: Side): Promise<void> {
   removeParts(dataDir)
   const keysPath = join(dataDir, KEYS_FILE + PART)
-  openKeyStore(keysPath).close()
+  openKeysFile(keysPath).close()
   const keys = new DatabaseSync(keysPath)
-  const database = openDatabase(join(dataDir, DATABASE_FILE + PART))
+  const database = openSqlite(join(dataDir, DATABASE_FILE + PART))
   try {
-    database.bindTo(bindingOf(identity))
+    await bind(database, bindingOf(identity), { refusals: refusalsOf(dataDir) })
     // Flushed once, when they are complete.
     database.sqlite.exec('PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 1000')
     await copyAll(original, writeSqlite({ main: database.sqlite, keys }), say)

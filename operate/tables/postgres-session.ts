@@ -1,21 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { ConfigError } from '#settings/config.ts'
+import type { Database } from '#store/database.ts'
 import { optionsOf } from '#store/drivers/postgres/connection.ts'
+import { createPort } from '#store/drivers/postgres/database.ts'
 import { outageOf } from '#store/drivers/postgres/errors.ts'
 import { type Query, queryOn } from '#store/drivers/postgres/query.ts'
-import { migrate } from '#store/postgres/migrate.ts'
-import { TABLES } from './list.ts'
+import { createSchema } from '#store/drivers/postgres/schema.ts'
+import { POSTGRES } from '#store/drivers/postgres/statements.ts'
+import { MOVED } from '#store/tables.ts'
 
 /** How long gateways that were stopped may take to leave the server. */
 const LEAVING_MS = 5_000
 const POLL_INTERVAL_MS = 200
+/** When leases of a database end that was moved: never. Milliseconds of the Unix epoch. */
+const MOVED_AWAY = Number.MAX_SAFE_INTEGER
 
-const NAMES = TABLES.map(({ name }) => name)
+const NAMES = MOVED.map(({ name }) => name)
 
 /** A transaction that has the database for itself. */
 export type Session = {
   query: Query
+  /** The same, for repositories: all that they do is in this transaction. */
+  database: Database
   commit(): Promise<void>
   /** Undoes everything unless it was committed. */
   close(): Promise<void>
@@ -30,7 +37,7 @@ export type Session = {
  * @throws {IssueError} `store_unavailable`.
  */
 export async function openSession(url: string, mode: 'read' | 'write'): Promise<Session> {
-  await migrate(url)
+  await createSchema(url)
   // Without its types: numbers of 64 bits are read as text.
   const { types: _, ...options } = optionsOf(url)
   const client = new pg.Client({ ...options, application_name: 'document-registry move' })
@@ -45,7 +52,11 @@ export async function openSession(url: string, mode: 'read' | 'write'): Promise<
     await begin(query, mode)
     // One may have come since.
     await assertUnused(query)
-    return { query, commit: async () => void (await query('COMMIT')), close }
+    const database = createPort(
+      { query, transaction: (work) => work(query) },
+      { brief: (read) => read(), listen: () => () => {} },
+    )
+    return { query, database, commit: async () => void (await query('COMMIT')), close }
   } catch (error) {
     await close()
     throw error
@@ -75,7 +86,7 @@ async function assertUnused(query: Query): Promise<void> {
           AND NOT (state = 'idle' AND query = 'DISCARD ALL')
       ) AS connections, (
         SELECT count(*) FROM lease
-        WHERE expires_at > clock_timestamp() AND expires_at < 'infinity'
+        WHERE expires_at > ${POSTGRES.nowMs} AND expires_at < ${MOVED_AWAY}
       ) AS leases`)
     const { connections, leases } = row ?? {}
     if (Number(connections) + Number(leases) === 0) return
@@ -88,7 +99,7 @@ async function assertUnused(query: Query): Promise<void> {
 }
 
 /**
- * Prepares it to be filled, without what triggers do; {@link finishFilled} ends that.
+ * Prepares it to be filled.
  *
  * @throws {ConfigError} when it has rows.
  */
@@ -102,11 +113,9 @@ export async function prepareEmpty(query: Query): Promise<void> {
     ])
   // Frees the room of an attempt that was cut off, too.
   await query(`TRUNCATE ${NAMES.join(', ')} RESTART IDENTITY`)
-  for (const name of NAMES) await query(`ALTER TABLE ${name} DISABLE TRIGGER USER`)
 }
 
 export async function finishFilled(query: Query): Promise<void> {
-  for (const name of NAMES) await query(`ALTER TABLE ${name} ENABLE TRIGGER USER`)
   await query(`ANALYZE ${NAMES.join(', ')}`)
 }
 
@@ -115,7 +124,7 @@ export async function finishFilled(query: Query): Promise<void> {
  * back, has lost its leases, and cannot accept a document.
  */
 export async function markMoved(query: Query): Promise<void> {
-  await query("UPDATE lease SET token = token + 1, holder = NULL, expires_at = 'infinity'")
+  await query(`UPDATE lease SET token = token + 1, holder = NULL, expires_at = ${MOVED_AWAY}`)
   await query('ALTER TABLE intent ADD CONSTRAINT moved CHECK (false) NOT VALID')
   await query('UPDATE schema_version SET version = -version')
 }

@@ -1,7 +1,7 @@
 import type { Query } from '#store/drivers/postgres/query.ts'
-import { DRAFTS, type Kind, type Table } from './list.ts'
+import type { Kind } from '#store/sql.ts'
+import { BLOCKS, type Table, typeOf } from '#store/tables.ts'
 import {
-  canonicalJson,
   columnsOf,
   inGroups,
   kindsOf,
@@ -14,11 +14,6 @@ import {
 /** Rows that the server sends at a time. Payloads are larger than other rows. */
 const ROWS_A_FETCH = 1_000
 const PAYLOADS_A_FETCH = 50
-
-/** The hashes that drafts name, with their places. */
-const DRAFTED = `
-  SELECT id AS draft, place, substring(hashes FROM 32 * place + 1 FOR 32) AS hash
-  FROM batch_draft, generate_series(0, length(hashes) / 32 - 1) AS place`
 
 /** @param query In one transaction, in which `bigint` is read as text. */
 export function readPostgres(query: Query): Side {
@@ -40,99 +35,47 @@ export function readPostgres(query: Query): Side {
 
 async function* rowsOf(query: Query, table: Table): AsyncIterable<Row> {
   const kinds = kindsOf(table)
-  const fetched =
-    table.name === 'block' || table.name === 'intent' ? PAYLOADS_A_FETCH : ROWS_A_FETCH
-  for (const select of selectsOf(table)) {
-    await query(`DECLARE moving NO SCROLL CURSOR FOR ${select}`)
-    for (;;) {
-      const rows = await query(`FETCH ${fetched} FROM moving`)
-      for (const row of rows)
-        yield Object.values(row).map((value, i) => read(kinds[i] as Kind, value))
-      if (rows.length < fetched) break
-    }
-    await query('CLOSE moving')
-  }
-}
-
-function selectsOf(table: Table): string[] {
-  const columns = columnsOf(table).join(', ')
-  // The blocks of a draft one after the other: SQLite names them by the first and the last.
-  if (table.name === 'block')
-    return [
-      `SELECT block.hash, bytes FROM (${DRAFTED}) AS drafted JOIN block USING (hash)
-       ORDER BY draft, place`,
-      `SELECT hash, bytes FROM block
-       WHERE NOT EXISTS (SELECT 1 FROM (${DRAFTED}) AS drafted WHERE drafted.hash = block.hash)`,
-    ]
-  if (table === DRAFTS)
-    return [
-      `SELECT id, request, (
-         SELECT string_agg(block.hash, '' ORDER BY place)
-         FROM (${DRAFTED}) AS drafted JOIN block USING (hash) WHERE draft = batch_draft.id
-       ) AS hashes, kubo_root, batch FROM batch_draft ORDER BY id`,
-    ]
+  const fetched = table === BLOCKS || table.name === 'intent' ? PAYLOADS_A_FETCH : ROWS_A_FETCH
   const order = table.numbered ? ` ORDER BY ${table.numbered}` : ''
-  return [`SELECT ${columns} FROM ${table.name}${order}`]
+  await query(
+    `DECLARE moving NO SCROLL CURSOR FOR
+     SELECT ${columnsOf(table).join(', ')} FROM ${table.name}${order}`,
+  )
+  for (;;) {
+    const rows = await query(`FETCH ${fetched} FROM moving`)
+    for (const row of rows)
+      yield Object.values(row).map((value, i) => read(kinds[i] as Kind, value))
+    if (rows.length < fetched) break
+  }
+  await query('CLOSE moving')
 }
 
-function read(kind: Kind, value: unknown): Value {
-  if (value === null) return null
-  if (kind === 'integer' || kind === 'decimal') return BigInt(value as string | number)
-  if (kind === 'json' || kind === 'texts') return canonicalJson(value)
-  return value as Value
-}
-
-/** What the values of a column are sent as; the column may be of a smaller type. */
-const SENT_AS: Record<Kind, string> = {
-  integer: 'bigint',
-  decimal: 'numeric',
-  text: 'text',
-  bytes: 'bytea',
-  hex: 'bytea',
-  flag: 'boolean',
-  json: 'text',
-  texts: 'text',
-}
-
-/** @returns An expression of what a column gets. */
-function stored(kind: Kind, name: string): string {
-  if (kind === 'json') return `item.${name}::jsonb`
-  if (kind !== 'texts') return `item.${name}`
-  return `CASE WHEN item.${name} IS NOT NULL
-    THEN ARRAY(SELECT jsonb_array_elements_text(item.${name}::jsonb)) END`
-}
+const read = (kind: Kind, value: unknown): Value =>
+  kind === 'integer' && value !== null ? BigInt(value as string | number) : (value as Value)
 
 /**
- * Fills a database that has the schema and no rows, without its triggers.
+ * Fills a database that has the schema and no rows.
  *
  * @param account Of all that is in the outbox; SQLite's has one only.
  */
 export function writePostgres(query: Query, account: Uint8Array): Target {
-  async function insert(table: Table, rows: readonly Row[]): Promise<readonly Row[]> {
-    const names = columnsOf(table)
-    const kinds = kindsOf(table)
-    const hasAccount = table.name === 'plan' || table.name === 'intent'
-    const { repeats } = table
-    const added = await query(
-      `INSERT INTO ${table.name} (${[...names, ...(hasAccount ? ['account'] : [])].join(', ')})
-       OVERRIDING SYSTEM VALUE
-       SELECT ${names.map((name, i) => stored(kinds[i] as Kind, name)).join(', ')}
-         ${hasAccount ? `, $${names.length + 1}::bytea` : ''}
-       FROM unnest(${kinds.map((kind, i) => `$${i + 1}::${SENT_AS[kind]}[]`).join(', ')})
-         WITH ORDINALITY AS item (${names.join(', ')}, item_place)
-       ORDER BY item_place
-       ${repeats ? `ON CONFLICT DO NOTHING RETURNING ${repeats}` : ''}`,
-      [...names.map((_, i) => rows.map((row) => row[i])), ...(hasAccount ? [account] : [])],
-    )
-    if (!repeats || added.length === rows.length) return rows
-    const at = names.indexOf(repeats)
-    const left = new Set(added.map((row) => keyOf(read(kinds[at] as Kind, row[repeats]))))
-    return rows.filter((row) => left.delete(keyOf(row[at] as Value)))
-  }
-
   return {
     ...readPostgres(query),
-    insert,
+    async insert(table, rows) {
+      const names = columnsOf(table)
+      const kinds = kindsOf(table)
+      const hasAccount = 'account' in table.columns
+      await query(
+        `INSERT INTO ${table.name} (${[...names, ...(hasAccount ? ['account'] : [])].join(', ')})
+         OVERRIDING SYSTEM VALUE
+         SELECT ${names.map((name) => `item.${name}`).join(', ')}
+           ${hasAccount ? `, $${names.length + 1}::bytea` : ''}
+         FROM unnest(${kinds.map((kind, i) => `$${i + 1}::${typeOf('postgres', kind)}[]`).join(', ')})
+           WITH ORDINALITY AS item (${names.join(', ')}, item_place)
+         ORDER BY item_place`,
+        [...names.map((_, i) => rows.map((row) => row[i])), ...(hasAccount ? [account] : [])],
+      )
+    },
     async setNextNumber({ name, numbered }, number) {
       await query(`ALTER TABLE ${name} ALTER COLUMN ${numbered} RESTART WITH ${number}`)
     },
@@ -141,6 +84,3 @@ export function writePostgres(query: Query, account: Uint8Array): Target {
     },
   }
 }
-
-const keyOf = (value: Value) =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import canonicalizeJson from 'canonicalize'
 import { type Hex, toHex } from '#document/hex.ts'
-import type { Kind, Table } from './list.ts'
+import type { Kind } from '#store/sql.ts'
+import { type Column, kindOf, type Table } from '#store/tables.ts'
 
-/** A value in the form that both databases share; JSON is canonical (RFC 8785). */
+/** A value in the form that both databases share. */
 export type Value = null | bigint | string | boolean | Uint8Array
 /** In the order of the table's columns. */
 export type Row = readonly Value[]
@@ -20,8 +20,7 @@ export type Side = {
 
 /** The database that is empty at first. */
 export type Target = Side & {
-  /** @returns The rows that were added: of rows with one key, the first one is. */
-  insert(table: Table, rows: readonly Row[]): Promise<readonly Row[]>
+  insert(table: Table, rows: readonly Row[]): Promise<void>
   setNextNumber(table: Table, number: bigint): Promise<void>
   setKeyVersion(version: bigint): Promise<void>
 }
@@ -45,13 +44,11 @@ export async function* inGroups(rows: Iterable<Row> | AsyncIterable<Row>): Async
   if (group.length > 0) yield group
 }
 
-/** @returns Canonical JSON of a parsed value. */
-export function canonicalJson(value: unknown): string {
-  return canonicalizeJson(value) as string
-}
-
-export const kindsOf = (table: Table): Kind[] => Object.values(table.columns)
-export const columnsOf = (table: Table): string[] => Object.keys(table.columns)
+/** The columns that a copy takes along. */
+export const columnsOf = ({ columns, local = [] }: Table): string[] =>
+  Object.keys(columns).filter((name) => !local.includes(name))
+export const kindsOf = (table: Table): Kind[] =>
+  columnsOf(table).map((name) => kindOf(table.columns[name] as Column))
 
 /** The number of rows of a table and a sum of their hashes, which two databases are compared by. */
 export type Sum = { rows: number; digest: bigint }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { Fault, RpcCall } from '../support/fault-proxy.ts'
 import { isCallOf } from '../support/registry-call.ts'
@@ -159,7 +160,7 @@ async function outbox(): Promise<{ number: number; hash: string }[]> {
   sqlite.close()
   return rows.map(({ block_number, block_hash }) => ({
     number: Number(block_number),
-    hash: String(block_hash),
+    hash: toHex(block_hash as Uint8Array),
   }))
 }
 

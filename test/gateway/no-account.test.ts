@@ -22,7 +22,7 @@ describe.skipIf(folder === undefined)('a gateway whose account another one has',
     await client.connect()
     stack = await startStack({ DATABASE_URL: url, WAIT_SECONDS: '5' }, async (key) => {
       const account = new Wallet(key).address.toLowerCase() as `0x${string}`
-      await client.query("INSERT INTO lease (name, token, expires_at) VALUES ($1, 1, 'infinity')", [
+      await client.query('INSERT INTO lease (name, token, expires_at) VALUES ($1, 1, 1e15)', [
         leaseOfAccount(account),
       ])
       return createKeySigner(key)

@@ -16,8 +16,10 @@ import type { Hex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
 import { copyFiles, readBackup } from '#operate/backup/contents.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { openKeyStore } from '#store/sqlite/key-store.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
+import { bindFile } from '#test/support/bind-file.ts'
+
 import { DOCREG_GATEWAY } from '../support/docreg.ts'
 import { randomKey } from '../support/stack.ts'
 
@@ -33,9 +35,9 @@ afterEach(() => {
 })
 
 async function bind(...secrets: Hex[]): Promise<void> {
-  const database = openDatabase(join(dataDir, 'gateway.db'))
+  const database = openSqlite(join(dataDir, 'gateway.db'))
   const fingerprints = fingerprintsOf(secrets)
-  database.bindTo({ registry: 'eip155:1:0xab', issuerId: 1, fingerprints })
+  await bindFile(database, { registry: 'eip155:1:0xab', issuerId: 1, fingerprints })
   await database.close()
 }
 
@@ -97,14 +99,14 @@ test('behavior: files that others could read are restored for this user alone', 
 
 test('behavior: the API keys are copied whole while another process has them open', async () => {
   await bind(randomKey())
-  const store = openKeyStore(join(dataDir, 'keys.db'))
+  const store = openKeysFile(join(dataDir, 'keys.db'))
   const { key } = makeKey({ scopes: ['verify'], tenant: 'default' })
   await store.put(key)
   await backUp('copy')
   store.close()
   const { files } = await readBackup(join(dir, 'copy'))
   expect(Object.keys(files)).toEqual(['gateway.db', 'keys.db'])
-  const restored = openKeyStore(join(dir, 'copy', 'keys.db'))
+  const restored = openKeysFile(join(dir, 'copy', 'keys.db'))
   expect(await restored.list()).toEqual([key])
   restored.close()
 })

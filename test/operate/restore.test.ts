@@ -10,12 +10,13 @@ import { fetchPayloads } from '#operate/backup/blocks.ts'
 import { checkHistory, isOutdated } from '#operate/backup/compare.ts'
 import { BackupError } from '#operate/backup/contents.ts'
 import { openRestored } from '#operate/backup/restored-sqlite.ts'
-import { BATCH_HISTORY, HISTORY } from '#operate/tables/list.ts'
 import { hashesIn } from '#operate/tables/rows.ts'
 import { readSqlite } from '#operate/tables/sqlite.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { BATCH_HISTORY, HISTORY } from '#store/tables.ts'
+
 import { RELEASED, SUSPENDED } from '#verifier/reasons.ts'
 
 let dir: string
@@ -58,7 +59,7 @@ test.each([
 )
 
 test('behavior: compares every document of the history once, however many a block has', async () => {
-  const { sqlite, close } = openDatabase(join(dir, 'gateway.db'))
+  const { sqlite, close } = openSqlite(join(dir, 'gateway.db'))
   const insert = sqlite.prepare('INSERT INTO history VALUES (?, ?, NULL)')
   for (let n = 0; n < 1_301; n++)
     insert.run(n < 1_203 ? 7 : n, createHash('sha256').update(`${n}`).digest())
@@ -78,7 +79,7 @@ const batchesOf = (sqlite: DatabaseSync) =>
   hashesIn(readSqlite({ main: sqlite, keys: sqlite }), BATCH_HISTORY, 'root')
 
 test('error: names batches that were anchored and that the chain does not have', async () => {
-  const { sqlite, close } = openDatabase(join(dir, 'gateway.db'))
+  const { sqlite, close } = openSqlite(join(dir, 'gateway.db'))
   const insert = sqlite.prepare('INSERT INTO batch_history VALUES (?, ?, NULL)')
   const roots = ['one', 'two'].map((text) => createHash('sha256').update(text).digest())
   for (const root of roots) insert.run(7, root)

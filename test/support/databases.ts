@@ -7,9 +7,10 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { type Hex, toHex } from '#document/hex.ts'
+import { openPostgresStores } from '#store/drivers/postgres/postgres.ts'
+import { DATABASE_FILE, openSqliteStores } from '#store/drivers/sqlite/sqlite.ts'
 import { openErasureList } from '#store/erasure-list.ts'
-import { openPostgresStores } from '#store/postgres/stores.ts'
-import { DATABASE_FILE, openSqliteStores } from '#store/sqlite/stores.ts'
+
 import type { DatabaseDeps, DatabaseStores } from '#store/stores.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from './postgres.ts'
 

@@ -1,24 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openKeyStore, type SqliteKeyStore } from '#store/sqlite/key-store.ts'
+import { type KeysFile, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 
 /** A new file of API keys, which several may have open. */
 export type KeyFolder = {
   path: string
   /** Opens it once more, as another process does. */
-  open(): SqliteKeyStore
+  open(): KeysFile
   remove(): void
 }
 
 export function makeKeyFolder(): KeyFolder {
   const dir = mkdtempSync(join(tmpdir(), 'keys-'))
   const path = join(dir, 'keys.db')
-  const opened: SqliteKeyStore[] = []
+  const opened: KeysFile[] = []
   return {
     path,
     open() {
-      const store = openKeyStore(path)
+      const store = openKeysFile(path)
       opened.push(store)
       return store
     },

@@ -17,8 +17,9 @@ import { startLocalChain } from '#local-chain/local-chain.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID } from '#operate/local-registry.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
-import { createPostgresKeyStore } from '#store/postgres/keys.ts'
-import { KEYS_FILE, openKeyStore } from '#store/sqlite/key-store.ts'
+import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
+import { createKeyStore } from '#store/keys.ts'
+
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { departures } from './described.ts'
@@ -66,9 +67,9 @@ export type Stack = {
 type Keys = Pick<KeyStore, 'put'> & { close(): unknown }
 
 async function openKeysOf({ databaseUrl, dataDir }: Config): Promise<Keys> {
-  if (databaseUrl === undefined) return openKeyStore(join(dataDir, KEYS_FILE))
+  if (databaseUrl === undefined) return openKeysFile(join(dataDir, KEYS_FILE))
   const database = await openPostgres(databaseUrl, createLog('silent'))
-  return { put: createPostgresKeyStore(database).put, close: database.close }
+  return { put: createKeyStore(database).put, close: database.close }
 }
 
 /** @returns A client of a gateway; it fails for an answer that is not as in /openapi.json. */

@@ -1,16 +1,18 @@
 // `node tools/bench/events.ts`: measures the cost of a document's events (issued, final). Documents are
 // promised, anchored and final in groups, as under load, in a new database, with and without events
 // in turn. Prints its figures.
+
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toHex } from '#document/hex.ts'
 import type { IssueIntent } from '#promise/intent.ts'
-import { type Database, openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
-import { createSqlitePersistence } from '#store/sqlite/persistence.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+import { createPersistence } from '#store/persistence.ts'
+
 import { median } from './quantile.ts'
 
 const ROUNDS = 8
@@ -21,8 +23,8 @@ const COUNT = GROUPS * IN_GROUP
 
 /** @returns Microseconds of processor time and of wall-clock time for each document. */
 async function measure(database: Database, firstBlock: number) {
-  const outbox = createSqliteOutbox(database)
-  const persistence = createSqlitePersistence(database, createSqliteStore(database), outbox)
+  const outbox = createOutbox(database)
+  const persistence = createPersistence(database, createPayloadStore(database), outbox)
   const begun = performance.now()
   const usage = process.cpuUsage()
   for (let group = 0; group < GROUPS; group++) {
@@ -59,7 +61,7 @@ const results = { with: [] as number[], without: [] as number[] }
 for (let round = 0; round < 2 * ROUNDS; round++) {
   const kind = round % 2 === 0 ? 'with' : 'without'
   const folder = mkdtempSync(join(tmpdir(), 'events-'))
-  const database = openDatabase(join(folder, 'gateway.db'))
+  const database = openSqlite(join(folder, 'gateway.db'))
   if (kind === 'without') withoutEvents(database)
   const { cpu, wall } = await measure(database, 1)
   results[kind].push(cpu)

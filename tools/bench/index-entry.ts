@@ -2,6 +2,7 @@
 // costs, in a database that has ten million documents, or so many. Documents are promised and
 // anchored in groups, as under load, with an entry and without one in turn. Prints its figures. It
 // changes the given database; without one, it makes one.
+
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,11 +12,12 @@ import { toHex } from '#document/hex.ts'
 import { createIndexEntryOf } from '#promise/blind-index.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import type { IssueIntent } from '#promise/intent.ts'
-import { type Database, openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteDocumentIndex } from '#store/sqlite/document-index.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
-import { createSqlitePersistence } from '#store/sqlite/persistence.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { createDocumentIndex } from '#store/documents.ts'
+import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+import { createPersistence } from '#store/persistence.ts'
+
 import { fillDatabase, rowsFor } from './ten-million/fill.ts'
 import { FIRST_SECOND } from './ten-million/pretended.ts'
 
@@ -49,8 +51,8 @@ function entryOf(): IndexEntry {
  *   it writes into the log.
  */
 async function measure(database: Database, withEntry: boolean, firstBlock: number) {
-  const outbox = createSqliteOutbox(database)
-  const persistence = createSqlitePersistence(database, createSqliteStore(database), outbox)
+  const outbox = createOutbox(database)
+  const persistence = createPersistence(database, createPayloadStore(database), outbox)
   const begun = performance.now()
   const usage = process.cpuUsage()
   const pages = countPages(database)
@@ -61,8 +63,7 @@ async function measure(database: Database, withEntry: boolean, firstBlock: numbe
       const intent = { kind: 'issue', documentHash: toHex(documentHash), validUntil: 0 } as const
       intents.push(intent)
       const sealed = { documentHash, bytes: randomBytes(SEALED_BYTES) }
-      const payload = { ...sealed, isNew: true }
-      return persistence.add(intent, withEntry ? { ...payload, entry: entryOf() } : payload, true)
+      return persistence.add(intent, withEntry ? { ...sealed, entry: entryOf() } : sealed, true)
     })
     await Promise.all(adding)
     pages.count()
@@ -102,9 +103,9 @@ function countPages({ sqlite }: Database) {
 
 /** @returns Microseconds for a payload, found by its hash. */
 async function measureLookUp(database: Database): Promise<number> {
-  const store = createSqliteStore(database)
+  const store = createPayloadStore(database)
   const rows = database.sqlite
-    .prepare('SELECT hash FROM block WHERE id % 9973 = 7 ORDER BY random() LIMIT 1000')
+    .prepare('SELECT hash FROM block WHERE rowid % 9973 = 7 ORDER BY random() LIMIT 1000')
     .all()
   const usage = process.cpuUsage()
   for (const { hash } of rows) await store.get(hash as Uint8Array)
@@ -113,7 +114,7 @@ async function measureLookUp(database: Database): Promise<number> {
 }
 
 async function measurePages(database: Database): Promise<Record<string, number>> {
-  const index = createSqliteDocumentIndex(database)
+  const index = createDocumentIndex(database)
   const queries = {
     newest: {},
     category: { category: [3n] },
@@ -135,10 +136,10 @@ const path = process.argv[3] ?? join(folder, 'gateway.db')
 try {
   if (!existsSync(path)) await fillDatabase(path, { ...rowsFor(documents), keys: 0, expired: 0 })
   console.log(`${documents} documents, ${(statSync(path).size / 1e9).toFixed(2)} GB`)
-  const database = openDatabase(path)
+  const database = openSqlite(path)
   const { sqlite } = database
   const bytes = sqlite
-    .prepare(`SELECT name, sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'document%' OR name = 'sorted_key'
+    .prepare(`SELECT name, sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'document%'
       GROUP BY name`)
     .all()
   for (const { name, bytes: size } of bytes)

@@ -11,10 +11,10 @@ import { IssueError } from '#promise/errors.ts'
 import { type Intent, reasonOf } from '#promise/intent.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
-import { createSqlitePersistence } from '#store/sqlite/persistence.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+import { createPersistence } from '#store/persistence.ts'
 
 // Cases whose timing a real chain does not allow. Database, outbox and store are real; a test may
 // delay the disk's flush.
@@ -46,10 +46,10 @@ type Ports = Account & Transactions & RegistryReader & Blocks
 function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeCaps: FeeCaps = {}) {
   disk = (done) => done()
   const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
-  const database = openDatabase(join(dir, 'gateway.db'))
-  const outbox = createSqliteOutbox(database)
-  const store = createSqliteStore(database)
-  const persistence = createSqlitePersistence(database, store, outbox)
+  const database = openSqlite(join(dir, 'gateway.db'))
+  const outbox = createOutbox(database)
+  const store = createPayloadStore(database)
+  const persistence = createPersistence(database, store, outbox)
   const chain = createChain()
   const events: string[] = []
   const note = (event: string) => {

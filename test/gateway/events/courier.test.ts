@@ -11,10 +11,11 @@ import { RETRY_PERIOD_MS } from '#events/retries.ts'
 import { createWebhookSecrets } from '#events/secrets.ts'
 import type { Webhook, Webhooks } from '#events/webhook.ts'
 import { LeaseLost } from '#promise/lease.ts'
-import { type Database, openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteDeliveries } from '#store/sqlite/deliveries.ts'
-import { createSqliteEventLog } from '#store/sqlite/events.ts'
-import { createSqliteWebhooks } from '#store/sqlite/webhooks.ts'
+import { createDeliveries } from '#store/deliveries.ts'
+import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createEventLog } from '#store/events.ts'
+import { createWebhooks } from '#store/webhooks.ts'
+import { onConnection } from '#test/support/on-connection.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const hash = (): Hex => toHex(randomBytes(32))
@@ -53,9 +54,9 @@ afterEach(async () => {
 })
 
 function open(): void {
-  database = openDatabase(join(dir, 'gateway.db'))
-  webhooks = createSqliteWebhooks(database)
-  const deliveries = createSqliteDeliveries(database, () => [])
+  database = openSqlite(join(dir, 'gateway.db'))
+  webhooks = createWebhooks(database)
+  const deliveries = createDeliveries(database, () => [])
   stop = startCourier({
     deliveries: {
       ...deliveries,
@@ -109,11 +110,13 @@ async function add(changed: Partial<Webhook> = {}): Promise<Webhook> {
 }
 
 function happen(documentHash: Hex, type: EventType, tenant = 'default'): Promise<void> {
-  return database.write(() => {
-    database.sqlite
-      .prepare('INSERT INTO event (type, time, document_hash, tenant) VALUES (?, ?, ?, ?)')
-      .run(type, Date.now(), Buffer.from(documentHash.slice(2), 'hex'), tenant)
-  })
+  return database.write(
+    onConnection(() => {
+      database.sqlite
+        .prepare('INSERT INTO event (type, time, document_hash, tenant) VALUES (?, ?, ?, ?)')
+        .run(type, Date.now(), Buffer.from(documentHash.slice(2), 'hex'), tenant)
+    }),
+  )
 }
 
 const typesOf = (documentHash: Hex, outcome: Outcome = 'delivered') =>
@@ -124,10 +127,12 @@ const waiting = () => database.sqlite.prepare('SELECT count(*) AS n FROM deliver
 const only = async () => (await webhooks.list())[0]
 /** Lets waits be over, as if this much time had passed. */
 const pass = (milliseconds: number) =>
-  database.write(() =>
-    database.sqlite.exec(`UPDATE delivery SET next_at = next_at - ${milliseconds},
+  database.write(
+    onConnection(() =>
+      database.sqlite.exec(`UPDATE delivery SET next_at = next_at - ${milliseconds},
       failed_since = failed_since - ${milliseconds};
       UPDATE webhook SET failing_since = failing_since - ${milliseconds}`),
+    ),
   )
 
 describe('deliveries', () => {
@@ -424,7 +429,7 @@ describe('replay', () => {
     await expect.poll(waiting).toBe(1)
     await happen(hash(), 'document.issued')
     await expect.poll(waiting).toBe(2)
-    const log = createSqliteEventLog(database, () => [])
+    const log = createEventLog(database, () => [])
     await log.prune(Date.now() + 1)
     expect(waiting()).toBe(2)
     await log.leaveBehind(Date.now() + 1)

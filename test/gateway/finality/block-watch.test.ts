@@ -6,20 +6,20 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import { createBlockWatch } from '#finality/block-watch.ts'
 import type { BlockId } from '#promise/anchoring.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox } from '#store/outbox.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 
 /** A chain of the blocks with these numbers, and a watch whose outbox can have intents in them. */
 function startWatch() {
   const dir = mkdtempSync(join(tmpdir(), 'block-watch-'))
-  const database = openDatabase(join(dir, 'gateway.db'))
+  const database = openSqlite(join(dir, 'gateway.db'))
   onTestFinished(async () => {
     await database.close()
     rmSync(dir, { recursive: true })
   })
-  const outbox = createSqliteOutbox(database)
+  const outbox = createOutbox(database)
   let chain = new Map<number, Hex>()
   const watch = createBlockWatch({
     blocks: { blockHash: async (blockNumber) => chain.get(blockNumber) ?? null },

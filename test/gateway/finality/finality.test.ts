@@ -7,8 +7,9 @@ import { type Hex, toHex } from '#document/hex.ts'
 import { watchFinality } from '#finality/finality.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import type { Intent } from '#promise/intent.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox } from '#store/outbox.ts'
+
 import { RELEASED } from '#verifier/reasons.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -20,8 +21,8 @@ const none = async () => Promise.reject(new Error('not called'))
  */
 async function released(isOnChain: boolean) {
   const dir = mkdtempSync(join(tmpdir(), 'finality-'))
-  const database = openDatabase(join(dir, 'gateway.db'))
-  const outbox = createSqliteOutbox(database)
+  const database = openSqlite(join(dir, 'gateway.db'))
+  const outbox = createOutbox(database)
   const suspension: Intent = { kind: 'suspend', documentHash: hash() }
   const anchoring = {
     blockNumber: 5,
@@ -93,8 +94,8 @@ const BLOCKS = 1_100
 
 test('behavior: asks for each block once, also after a restart, and reads some at a time', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'finality-'))
-  const database = openDatabase(join(dir, 'gateway.db'))
-  const outbox = createSqliteOutbox(database)
+  const database = openSqlite(join(dir, 'gateway.db'))
+  const outbox = createOutbox(database)
   const places = Array.from({ length: BLOCKS }, (_, i) => ({
     blockNumber: i + 1,
     blockHash: hash(),

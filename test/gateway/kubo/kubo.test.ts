@@ -14,12 +14,12 @@ import { blockCid, groupRoot } from '#kubo/group.ts'
 import { createKuboNode } from '#kubo/node.ts'
 import { createKuboStore, type KuboStore } from '#kubo/store.ts'
 import { persistInOrder } from '#promise/persistence.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteIsErased } from '#store/sqlite/erasures.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createIsErased, createPayloadStore } from '#store/payloads.ts'
 import { createTombstones } from '#store/tombstones.ts'
 import { withOlder } from '#store/with-older.ts'
+import { onConnection } from '#test/support/on-connection.ts'
 import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { bodyOf, serveHttp } from '../../support/http.ts'
@@ -292,26 +292,28 @@ describe.skipIf(binary === undefined)('Kubo', () => {
 
     describe('with a database', () => {
       let folder: string
-      let database: ReturnType<typeof openDatabase>
+      let database: ReturnType<typeof openSqlite>
       beforeAll(() => {
         folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
-        database = openDatabase(join(folder, 'gateway.db'))
+        database = openSqlite(join(folder, 'gateway.db'))
       })
       afterAll(async () => {
         await database.close()
         rmSync(folder, { recursive: true })
       })
       const bury = (hash: Uint8Array) =>
-        database.write(() =>
-          database.sqlite.prepare('INSERT INTO tombstone (hash) VALUES (?)').run(hash),
+        database.write(
+          onConnection(() =>
+            database.sqlite.prepare('INSERT INTO tombstone (hash) VALUES (?)').run(hash),
+          ),
         )
 
       test.each([
         ['Kubo', () => open(), collectGarbage],
-        ['SQLite', () => createSqliteStore(database), async () => {}],
+        ['SQLite', () => createPayloadStore(database), async () => {}],
       ])('behavior: an erased block does not come back: %s', async (_, make, sweep) => {
         const bare = make()
-        const tombstones = createTombstones(createSqliteIsErased(database))
+        const tombstones = createTombstones(createIsErased(database))
         const store = tombstones.guardStore(bare)
         const { hash, bytes } = randomBlock()
         await store.put(hash, bytes)
@@ -335,8 +337,8 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       })
 
       test('behavior: neither what was erased nor what is in the older store is missing', async () => {
-        const embedded = createSqliteStore(database)
-        const store = createTombstones(createSqliteIsErased(database)).guardStore(
+        const embedded = createPayloadStore(database)
+        const store = createTombstones(createIsErased(database)).guardStore(
           withOlder(open(), embedded),
         )
         const [erased, older, lost] = [randomBlock(), randomBlock(), randomBlock()]
@@ -347,7 +349,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       })
 
       test('behavior: a promise is never kept without its payload', async () => {
-        const outbox = createSqliteOutbox(database)
+        const outbox = createOutbox(database)
         const nowhere = createKuboStore(node('http://127.0.0.1:1'), () => {})
         const { hash, bytes } = randomBlock()
         const documentHash = toHex(hash)
@@ -365,7 +367,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       })
 
       test('behavior: still reads blocks from before Kubo', async () => {
-        const embedded = createSqliteStore(database)
+        const embedded = createPayloadStore(database)
         const store = withOlder(open(), embedded)
         const { hash, bytes } = randomBlock()
         await embedded.put(hash, bytes)
@@ -381,7 +383,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       ])(
         'error: a repeat that is refused %s leaves the acknowledged payload pinned',
         async (_, next) => {
-          const outbox = createSqliteOutbox(database)
+          const outbox = createOutbox(database)
           const { hash, bytes } = randomBlock()
           const documentHash = toHex(hash)
           const intent = { kind: 'issue', documentHash, validUntil: 0 } as const

@@ -9,25 +9,26 @@ import type { Intent } from '#promise/intent.ts'
 import type { PromisedPayload } from '#promise/payload.ts'
 import { persistInOrder, restorePayloads } from '#promise/persistence.ts'
 import type { PayloadStore } from '#promise/ports.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
-import { createSqlitePersistence } from '#store/sqlite/persistence.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+import { createPersistence } from '#store/persistence.ts'
+
 import { withOlder } from '#store/with-older.ts'
 
 /**
  * What a gateway has in one folder. With `separate`, its payloads are in a database of their own.
  */
 function open(dir: string, separate: boolean) {
-  const database = openDatabase(join(dir, 'gateway.db'))
-  const outbox = createSqliteOutbox(database)
-  const embedded = createSqliteStore(database)
+  const database = openSqlite(join(dir, 'gateway.db'))
+  const outbox = createOutbox(database)
+  const embedded = createPayloadStore(database)
   if (!separate) {
-    const persistence = createSqlitePersistence(database, embedded, outbox)
+    const persistence = createPersistence(database, embedded, outbox)
     return { persistence, store: embedded, outbox, close: database.close }
   }
-  const other = openDatabase(join(dir, 'payloads.db'))
-  const store = withOlder(createSqliteStore(other), embedded)
+  const other = openSqlite(join(dir, 'payloads.db'))
+  const store = withOlder(createPayloadStore(other), embedded)
   const failures: unknown[] = []
   const persistence = persistInOrder(store, outbox, (error) => failures.push(error))
   const close = async () => {

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { toHex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
-import { openKeyStore } from '#store/sqlite/key-store.ts'
+import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
+
 import {
   call,
   issueWith,
@@ -103,7 +105,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
 
 /** @returns A key for verifying. */
 async function addKey(dataDir: string): Promise<string> {
-  const keys = openKeyStore(join(dataDir, 'keys.db'))
+  const keys = openKeysFile(join(dataDir, 'keys.db'))
   const { key, secret } = makeKey({ scopes: ['verify'], tenant: 'default' })
   await keys.put(key)
   keys.close()
@@ -115,5 +117,5 @@ function hashOfAttempt(dataDir: string): unknown {
   const rows = sqlite.prepare('SELECT hash FROM attempt').all()
   sqlite.close()
   expect(rows).toHaveLength(1)
-  return rows[0]?.hash
+  return toHex(rows[0]?.hash as Uint8Array)
 }

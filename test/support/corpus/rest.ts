@@ -7,7 +7,8 @@ import { createRpcPool, type RpcPool } from '#chain/rpc.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { startGateway } from '#gateway/main.ts'
 import { readConfig } from '#settings/config.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+
 import { freePort } from '../http.ts'
 import { API_KEY } from '../stack.ts'
 import { ISSUER_KEY } from './chain.ts'
@@ -135,7 +136,7 @@ async function promise(request: Request, name: string): Promise<void> {
 
 /** No route erases yet: inserts the tombstone directly, before the gateway locks the file. */
 async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
-  const database = openDatabase(join(dataDir, 'gateway.db'))
+  const database = openSqlite(join(dataDir, 'gateway.db'))
   const insert = database.sqlite.prepare('INSERT INTO tombstone VALUES (?)')
   for (const hash of hashes) insert.run(fromHex(hash))
   await database.close()

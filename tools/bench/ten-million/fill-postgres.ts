@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { migrate } from '#store/postgres/migrate.ts'
+import { createSchema } from '#store/drivers/postgres/schema.ts'
+
 import type { Rows } from './fill.ts'
 import { EXPIRY, FIRST_BLOCK, FIRST_SECOND, NO_BLOCK, SECONDS_APART } from './pretended.ts'
 
@@ -19,7 +20,7 @@ const MAX_ROWS = 500_000
  * come in, so that they take as much room as they would.
  */
 export async function fillPostgres(url: string, rows: Rows): Promise<void> {
-  await migrate(url)
+  await createSchema(url)
   // Each on a connection of its own: the hashes of a number are the same everywhere.
   await Promise.all([
     inSteps(url, rows.documents, (range) => [payloads(range, rows), outbox(range, rows)]),
@@ -47,8 +48,6 @@ async function run(url: string, statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    // The triggers would write history, index and events once more.
-    await client.query("SET session_replication_role = 'replica'")
     await client.query('SET synchronous_commit = off')
     for (const statement of statements) await client.query(statement)
   } finally {

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
-import { KEY_KINDS, type KeyKind, subjectKey } from '#store/sqlite/sorted-keys.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+
 import {
   BLOCK_HASH_FORMAT,
   EXPIRY,
@@ -61,7 +61,7 @@ export async function fillDatabase(
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // Creates the tables.
-  await openDatabase(path).close()
+  await openSqlite(path).close()
   const sqlite = new DatabaseSync(path)
   sqlite.exec(`
     PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
@@ -84,14 +84,11 @@ export function flush(path: string): void {
 function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'elsewhere'): void {
   const notFinalFrom = rows.documents - rows.queued - rows.notFinal
   const queuedFrom = rows.documents - rows.queued
-  // Keys are written below; the next start creates the triggers again.
   sqlite.exec(`
-    DROP TRIGGER block_key; DROP TRIGGER document_key;
-
     WITH RECURSIVE one (i) AS (
       SELECT 0 WHERE ${rows.documents} > 0 UNION ALL
       SELECT i + 1 FROM one WHERE i + 1 < ${rows.documents})
-    INSERT INTO block (id, hash, bytes) SELECT i,
+    INSERT INTO block (rowid, hash, bytes) SELECT i + 1,
       unhex(hex(randomblob(28)) || printf('%08x', iif(
         i >= ${notFinalFrom} AND i < ${queuedFrom},
         (i - ${notFinalFrom}) % ${rows.blocks}, ${NO_BLOCK}))),
@@ -100,51 +97,29 @@ function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'el
 
     INSERT INTO history (document_hash, block_number, transaction_hash)
     SELECT hash, id / ${IN_BLOCK}, unhex(printf('%064x', id / ${IN_BLOCK}))
-    FROM block WHERE id < ${notFinalFrom};
+    FROM (SELECT rowid - 1 AS id, hash, bytes FROM block) WHERE id < ${notFinalFrom};
 
     INSERT INTO document (document_hash, block_number, issued_on, valid_until, subject, category,
       tenant, created_at)
     SELECT hash, iif(id < ${queuedFrom}, id / ${IN_BLOCK}, NULL), 20000, ${EXPIRY}, random(),
       id % ${CATEGORIES}, 1, ${FIRST_SECOND} + id * ${SECONDS_APART}
-    FROM block;
+    FROM (SELECT rowid - 1 AS id, hash FROM block);
 
     INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised,
       block_number, block_hash, transaction_hash)
-    SELECT 'issue', '0x' || lower(hex(hash)), ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1,
+    SELECT 'issue', hash, ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1,
       ${FIRST_BLOCK} + (id - ${notFinalFrom}) % ${rows.blocks},
-      printf('${BLOCK_HASH_FORMAT}', ${FIRST_BLOCK} + (id - ${notFinalFrom}) % ${rows.blocks}),
-      printf('0x%064x', id)
-    FROM block WHERE id >= ${notFinalFrom} AND id < ${queuedFrom};
+      unhex(substr(printf('${BLOCK_HASH_FORMAT}', ${FIRST_BLOCK} + (id - ${notFinalFrom}) % ${rows.blocks}), 3)),
+      unhex(printf('%064x', id))
+    FROM (SELECT rowid - 1 AS id, hash, bytes FROM block) WHERE id >= ${notFinalFrom} AND id < ${queuedFrom};
 
     INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised)
-    SELECT 'issue', '0x' || lower(hex(hash)), ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1
-    FROM block WHERE id >= ${queuedFrom};
+    SELECT 'issue', hash, ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1
+    FROM (SELECT rowid - 1 AS id, hash, bytes FROM block) WHERE id >= ${queuedFrom};
 
     INSERT INTO anchor_block (block_number, block_hash)
     SELECT DISTINCT block_number, block_hash FROM intent WHERE block_number IS NOT NULL`)
-  fillKeys(sqlite, KEY_KINDS.payload, 'SELECT substr(hash, 1, 8) AS key, id FROM block')
-  fillKeys(
-    sqlite,
-    KEY_KINDS.document,
-    'SELECT substr(document_hash, 1, 8) AS key, id FROM document',
-  )
-  fillKeys(sqlite, KEY_KINDS.subject, `SELECT ${subjectKey('subject')} AS key, id FROM document`)
   if (store === 'elsewhere') sqlite.exec('DELETE FROM block')
-}
-
-/** Writes keys as they are once all runs that can be merged are. */
-function fillKeys(sqlite: DatabaseSync, kind: KeyKind, keys: string): void {
-  const newest = Number(sqlite.prepare(`SELECT max(id) AS id FROM (${keys})`).get()?.id)
-  const [large, small] = [20, 16].map((bits) => (newest >> bits) << bits)
-  const level = `CASE WHEN id < ${large} THEN 2 WHEN id < ${small} THEN 1 ELSE 0 END`
-  sqlite.exec(`
-    INSERT INTO key_run (kind, level, number)
-    SELECT DISTINCT ${kind}, level, id >> (12 + 4 * level)
-    FROM (SELECT ${level} AS level, id FROM (${keys}));
-
-    INSERT INTO sorted_key
-    SELECT (id >> (12 + 4 * level)) * 16 + level * 4 + ${kind} AS run, key, id
-    FROM (SELECT *, ${level} AS level FROM (${keys})) ORDER BY run, key, id`)
 }
 
 function fillIdempotencyKeys(sqlite: DatabaseSync, { keys, expired }: Rows): void {
@@ -152,6 +127,6 @@ function fillIdempotencyKeys(sqlite: DatabaseSync, { keys, expired }: Rows): voi
   sqlite.exec(`
     WITH RECURSIVE one (i) AS (
       SELECT 0 WHERE ${keys} > 0 UNION ALL SELECT i + 1 FROM one WHERE i + 1 < ${keys})
-    INSERT INTO idempotency
-    SELECT iif(i < ${expired}, ${period - 2}, ${period}), randomblob(32), randomblob(32) FROM one`)
+    INSERT INTO idempotency (key, period, document_hash)
+    SELECT randomblob(32), iif(i < ${expired}, ${period - 2}, ${period}), randomblob(32) FROM one`)
 }

@@ -1,40 +1,50 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { groupCalls } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
-import { migrate } from '../../postgres/migrate.ts'
+import type { Database, Group } from '../../database.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf } from './connection.ts'
 import { DatabaseUrlError, isRetriable, outageOf, sqlStateOf } from './errors.ts'
 import { createNotifications, type Notifications } from './notifications.ts'
 import { createPresence, type Presence } from './presence.ts'
 import { type Query, queryOn } from './query.ts'
+import { createSchema } from './schema.ts'
+import { runStatement, runWork } from './statements.ts'
 
 /** Connections of one gateway, beside the one that listens. */
 export const MAX_CONNECTIONS = 8
+/** Items in one group. */
+const MAX_GROUP = 200
 /** How often a transaction is run that loses to others. */
 const MAX_RUNS = 5
 /** How long the first notification may take. */
 const NOTIFICATION_TIMEOUT_MS = 5_000
 
 /** The connections to a PostgreSQL database that several gateways share. */
-export type Postgres = Pick<Notifications, 'listen'> &
+export type Postgres = Database &
+  Transactions &
+  Pick<Notifications, 'listen'> &
   Presence & {
-    /** One statement, in a transaction of its own. */
-    query: Query
-    /**
-     * Runs `work` in a transaction (READ COMMITTED). When this resolves, its change is durable; when
-     * it rejects with `store_unavailable`, the commit may have happened all the same.
-     *
-     * @param work May run several times: after a deadlock it starts again.
-     */
-    transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
     /** @throws {IssueError} `store_unavailable` when the database takes no writes now. */
     assertReady(): Promise<void>
     close(): Promise<void>
   }
 
+type Transactions = {
+  /** One statement, in a transaction of its own. */
+  query: Query
+  /**
+   * Runs `work` in a transaction (READ COMMITTED). When this resolves, its change is durable; when
+   * it rejects with `store_unavailable`, the commit may have happened all the same.
+   *
+   * @param work May run several times: after a deadlock it starts again.
+   */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+}
+
 /**
- * Opens the database, and brings its schema up to date.
+ * Opens the database, and makes its tables if it is empty.
  *
  * @param statementTimeout How long a statement may take; milliseconds. Absent = as for requests.
  * @throws {DatabaseUrlError} when it cannot be used, such as through a pooler that hands out
@@ -46,7 +56,7 @@ export async function openPostgres(
   log: Log,
   statementTimeout?: number,
 ): Promise<Postgres> {
-  await migrate(url).catch((error) => {
+  await createSchema(url).catch((error) => {
     throw explained(error)
   })
   const notifications = createNotifications(url)
@@ -61,12 +71,12 @@ export async function openPostgres(
   // An idle connection broke; the pool opens another one.
   pool.on('error', (error) => log.warn('postgres_connection_lost', { error: error.message }))
   const { answered, ...presence } = createPresence()
-  const { query, transaction } = createTransactions(pool, answered)
+  const transactions = createTransactions(pool, answered)
+  const { query } = transactions
   return {
-    query,
-    transaction,
-    ...presence,
-    listen: notifications.listen,
+    ...createPort(transactions, { ...presence, listen: notifications.listen }),
+    ...transactions,
+    note: presence.note,
     async assertReady() {
       const [row] = await query('SELECT pg_is_in_recovery() AS replica')
       if (row?.replica === true) throw outageOf('the server is a replica, which takes no writes')
@@ -82,10 +92,7 @@ export async function openPostgres(
  * @param answered Called after each success.
  * @returns Statements on the connections of a pool.
  */
-export function createTransactions(
-  pool: pg.Pool,
-  answered: () => void = () => {},
-): Pick<Postgres, 'query' | 'transaction'> {
+export function createTransactions(pool: pg.Pool, answered: () => void = () => {}): Transactions {
   async function withConnection<T>(work: (query: Query) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((error) => {
       throw outageOf(error)
@@ -185,13 +192,40 @@ function explained(error: unknown): unknown {
   return isStatementMode ? new DatabaseUrlError(POOLER, error) : error
 }
 
-/** Runs several reads that see the database at one moment. */
-export function inSnapshot<T>(
-  { transaction }: Pick<Postgres, 'transaction'>,
-  work: (query: Query) => Promise<T>,
-): Promise<T> {
-  return transaction(async (query) => {
-    await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
-    return work(query)
-  })
+/** @returns The database as the repositories see it. */
+export function createPort(
+  { query, transaction }: Transactions,
+  { brief, listen }: Pick<Presence, 'brief'> & Pick<Notifications, 'listen'>,
+): Database {
+  const snapshot: Database['snapshot'] = (work) =>
+    transaction(async (within) => {
+      await within('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+      return runWork(within, work)
+    })
+  const write: Database['write'] = (work) => transaction((within) => runWork(within, work))
+
+  function together<T, R>(group: Group<T, R>): (item: T) => Promise<R> {
+    const { work, idOf, maxItems = MAX_GROUP, reads, timeoutMs } = group
+    // A read is one statement, in a transaction of its own.
+    const read = (items: readonly T[]) => runWork(query, () => work(items))
+    return groupCalls({
+      maxItems,
+      ...(idOf && { idOf }),
+      run: (items) => {
+        if (reads === 'brief') return brief(() => read(items), timeoutMs)
+        return reads ? read(items) : write(() => work(items))
+      },
+    })
+  }
+
+  return {
+    read: (...asked) => runStatement(query, ...asked),
+    snapshot,
+    durableSnapshot: snapshot,
+    change: (...changed) => runStatement(query, ...changed),
+    write,
+    together,
+    brief,
+    listen,
+  }
 }

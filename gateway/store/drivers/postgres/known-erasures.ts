@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { groupCalls } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { RecentMap } from '#base/recent-map.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { hexOf } from '../../columns.ts'
+import { ERASURE_CHANNEL } from '../../erasures.ts'
+import { erasedOf } from '../../payloads.ts'
 import type { IsBlockErased } from '../../tombstones.ts'
 import type { Postgres } from './database.ts'
 
-/** Triggers in the schema notify it; the payload is the documentHash. */
-export const ERASURE_CHANNEL = 'docreg_erasure'
-
-/** Erasures in one read. */
-const MAX_GROUP = 200
 /** Erasures that are remembered after they were finished. */
 const MAX_REMEMBERED = 100_000
 /** A notification may be lost. */
@@ -32,25 +28,20 @@ type KnownErasures = {
  *
  * @throws {IssueError} `store_unavailable`.
  */
-export async function openKnownErasures(
-  { query, listen, brief, note }: Postgres,
-  log: Log,
-): Promise<KnownErasures> {
+export async function openKnownErasures(database: Postgres, log: Log): Promise<KnownErasures> {
+  const { query, listen, note } = database
   const stopping = new AbortController()
   const { signal } = stopping
   const recent = new RecentMap<true>(MAX_REMEMBERED)
   let unfinished: ReadonlySet<Hex> = new Set()
 
-  const ask = groupCalls<Uint8Array, boolean>({
-    maxItems: MAX_GROUP,
-    async run(hashes) {
-      const rows = await brief(() =>
-        query('SELECT hash FROM tombstone WHERE hash = ANY($1)', [hashes]),
-      )
-      const found = new Set(rows.map(({ hash }) => hexOf(hash)))
+  const ask = database.together<Uint8Array, boolean>({
+    *work(hashes) {
+      const found = yield* erasedOf(hashes)
       for (const hash of found) recent.add(hash, true)
       return hashes.map((hash) => found.has(toHex(hash)))
     },
+    reads: 'brief',
   })
 
   async function poll(): Promise<void> {

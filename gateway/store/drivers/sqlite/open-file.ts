@@ -1,14 +1,14 @@
 import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { SCHEMA, SCHEMA_VERSION } from '../../sqlite/schema.ts'
+import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
 import { DataDirError, movedError } from './data-dir-error.ts'
 
 /** An open file with this version's schema, and the lock that keeps other processes out. */
-type OpenFile = { sqlite: DatabaseSync; lock: DatabaseSync }
+type LockedFile = { sqlite: DatabaseSync; lock: DatabaseSync }
 
-/** See `openDatabase`. */
-export function openFile(path: string): OpenFile {
+/** See `openSqlite`. */
+export function openLocked(path: string): LockedFile {
   // Only this user may read it; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600))
   const lock = lockFile(path)
@@ -43,7 +43,10 @@ function prepare(sqlite: DatabaseSync, path: string): void {
   `)
   // In one transaction: the next start would refuse tables without a version. This write also
   // creates the log, which then stays until the file is closed.
-  sqlite.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+  const schema = schemaOf('sqlite', tablesOf('sqlite'))
+  sqlite.exec(`BEGIN; ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+  // Nobody else has the file: leases of an earlier process have ended with it.
+  sqlite.exec('UPDATE lease SET expires_at = 0')
   syncFolder(dirname(path))
   // From here on, the gateway flushes the log itself.
   sqlite.exec('PRAGMA synchronous = NORMAL')

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SCOPES } from '#keys/grant.ts'
 import { makeKey } from '#keys/keys.ts'
-import { openKeyStore } from '#store/sqlite/key-store.ts'
+import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
+
 import { API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 
 // The same cases against every operation of /openapi.json that needs a key, under each of its
@@ -20,7 +21,7 @@ beforeAll(async () => {
   stack = await startStack()
   const { body } = await stack.request('/openapi.json')
   routes = routesOf(body.paths)
-  const store = openKeyStore(`${stack.dataDir}/keys.db`)
+  const store = openKeysFile(`${stack.dataDir}/keys.db`)
   const base = { scopes: [...SCOPES], tenant: 'default' }
   const [expired, revoked] = [
     makeKey({ ...base, expiresAt: new Date(Date.now() - 1).toISOString() }),

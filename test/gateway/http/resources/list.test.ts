@@ -173,6 +173,9 @@ describe('lists', () => {
     const hashOf = ({ documentHash }: Data) => fromHex(documentHash as `0x${string}`)
     database.prepare('DELETE FROM block WHERE hash IN (?, ?)').run(hashOf(lost), hashOf(erased))
     database.prepare('INSERT INTO tombstone VALUES (?)').run(hashOf(erased))
+    database
+      .prepare('UPDATE document SET subject = NULL, category = NULL WHERE document_hash = ?')
+      .run(hashOf(erased))
     database.close()
     const { documents } = await list('limit=2')
     const { registry, issuerId, network } = lost

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLog } from '#base/log.ts'
 import { toHex } from '#document/hex.ts'
 import { leaseOfBatch } from '#promise/batch-log.ts'
+import { createBatchDrafts } from '#store/batch-drafts.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
-import { createPostgresBatchDrafts } from '#store/postgres/batch-drafts.ts'
-import { createPostgresLeases } from '#store/postgres/leases.ts'
-import { createPostgresStore } from '#store/postgres/store.ts'
+import { createLeases } from '#store/leases.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()
@@ -23,12 +24,12 @@ describe.skipIf(folder === undefined)('drafts of batches that gateways share', (
   test('behavior: a start deletes the drafts that no gateway works on', async () => {
     const database = await openPostgres(await server.newDatabase(), log)
     onTestFinished(() => database.close())
-    const [one, other] = [0, 0].map(() => createPostgresLeases(database, log, 10_000))
+    const [one, other] = [0, 0].map(() => createLeases(database, log, 10_000))
     if (!one || !other) throw new Error('no leases')
-    const store = createPostgresStore(database)
+    const store = createPayloadStore(database)
     const [worked, left] = [bytes(32), bytes(32)]
     const blocks = [worked, left].map(() => ({ hash: bytes(32), bytes: bytes(100) }))
-    const drafts = createPostgresBatchDrafts(database, other, undefined)
+    const drafts = createBatchDrafts(database, { leases: other, isShared: true })
     await drafts.put(worked, blocks.slice(0, 1))
     await drafts.put(left, blocks.slice(1))
     const lease = await one.take([leaseOfBatch(toHex(worked))])

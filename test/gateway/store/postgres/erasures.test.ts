@@ -7,9 +7,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLog } from '#base/log.ts'
 import { toHex } from '#document/hex.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
+import { createScrubber } from '#store/drivers/postgres/postgres.ts'
 import { openErasureList } from '#store/erasure-list.ts'
-import { createPostgresErasures } from '#store/postgres/erasures.ts'
-import { createPostgresStore } from '#store/postgres/store.ts'
+import { createErasures } from '#store/erasures.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 // What the receipt says of PostgreSQL's files, and what docs/operate.md says to do about them.
@@ -47,8 +49,12 @@ describe.skipIf(folder === undefined)('what PostgreSQL keeps of an erased docume
     })
     return {
       client,
-      store: createPostgresStore(database),
-      erasures: createPostgresErasures(database, openErasureList(join(dir, 'erased.txt'))),
+      store: createPayloadStore(database),
+      erasures: createErasures(
+        database,
+        createScrubber(database),
+        openErasureList(join(dir, 'erased.txt')),
+      ),
     }
   }
 

@@ -2,9 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '#base/log.ts'
+import { toHex } from '#document/hex.ts'
+import type { EventType } from '#events/events.ts'
+import { lockOutcomes } from '#store/database.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
 import type { Query } from '#store/drivers/postgres/query.ts'
-import { createPostgresEventLog } from '#store/postgres/events.ts'
+import { runWork } from '#store/drivers/postgres/statements.ts'
+import { createEventLog } from '#store/events.ts'
+import { appendEvents } from '#store/outcomes.ts'
+
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()
@@ -21,14 +27,16 @@ describe.skipIf(folder === undefined)('events of several gateways', () => {
     await server.remove()
   })
 
-  const append = (query: Query, type: string) =>
-    query(`SELECT append_events(ARRAY[($1, $2, NULL, NULL, NULL, NULL, false)::new_event])`, [
-      type,
-      randomBytes(32),
-    ])
+  const append = (query: Query, type: EventType) =>
+    runWork(query, function* () {
+      yield* lockOutcomes()
+      yield* appendEvents([
+        { type, hash: toHex(randomBytes(32)), place: null, tenant: null, hasOwner: false },
+      ])
+    })
 
   test('behavior: a reader with a cursor misses no event of a slower transaction', async () => {
-    const log = createPostgresEventLog(database, () => [])
+    const log = createEventLog(database, () => [])
     const written = Promise.withResolvers<void>()
     const mayCommit = Promise.withResolvers<void>()
     const slow = database.transaction(async (query) => {

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { type Lease, LeaseLost, type Leases } from '#promise/lease.ts'
+import { fenced } from '#store/database.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
-import { fenced } from '#store/postgres/fence.ts'
-import { createPostgresLeases, RELEASED_CHANNEL } from '#store/postgres/leases.ts'
+import { createLeases, RELEASED_CHANNEL } from '#store/leases.ts'
+import { all, single, statement } from '#store/sql.ts'
+
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()
@@ -31,8 +33,8 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
       url,
       database,
       other,
-      one: createPostgresLeases(database, log, termMs),
-      two: createPostgresLeases(other, log, termMs),
+      one: createLeases(database, log, termMs),
+      two: createLeases(other, log, termMs),
     }
   }
 
@@ -44,7 +46,7 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
   }
 
   /** As after a process that was stopped for longer than its lease. */
-  const expire = ({ query }: Postgres) => query("UPDATE lease SET expires_at = '-infinity'")
+  const expire = ({ query }: Postgres) => query('UPDATE lease SET expires_at = 0')
 
   test('default: only one gateway holds a lease', async () => {
     const { one, two } = await openTwo()
@@ -85,7 +87,7 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
 
   const expiryIn = async ({ query }: Postgres) => {
     const [row] = await query(
-      'SELECT expires_at > clock_timestamp() AS lasts, expires_at FROM lease',
+      'SELECT expires_at > extract(epoch FROM clock_timestamp()) * 1000 AS lasts, expires_at FROM lease',
     )
     return { lasts: row?.lasts, at: Number(row?.expires_at) }
   }
@@ -127,6 +129,9 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
   })
 
   describe('behind a fence', () => {
+    const INSERT = statement('INSERT INTO written VALUES (:value)')
+    const SLEEPING = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+
     async function openFenced() {
       const parts = await openTwo()
       await parts.database.query('CREATE TABLE written (value integer)')
@@ -138,8 +143,8 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
 
     test('default: the holder writes, in a transaction or a single statement', async () => {
       const { fence, values } = await openFenced()
-      await fence.query('INSERT INTO written VALUES (1)')
-      await fence.transaction((query) => query('INSERT INTO written VALUES (2)'))
+      await fence.change(INSERT, { value: 1 })
+      await fence.write(single(INSERT, { value: 2 }))
       expect(await values()).toEqual([1, 2])
     })
 
@@ -147,26 +152,21 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
       const { fence, values, two, database } = await openFenced()
       await expire(database)
       await take(two, 'a')
-      await expect(fence.query('INSERT INTO written VALUES (1)')).rejects.toThrow(LeaseLost)
-      const insert = fence.transaction((query) => query('INSERT INTO written VALUES (2)'))
-      await expect(insert).rejects.toThrow(LeaseLost)
+      await expect(fence.change(INSERT, { value: 1 })).rejects.toThrow(LeaseLost)
+      await expect(fence.write(single(INSERT, { value: 2 }))).rejects.toThrow(LeaseLost)
       expect(await values()).toEqual([])
     })
 
     test('behavior: nobody takes the lease while its holder is in a transaction', async () => {
       const { fence, values, two, database } = await openFenced()
-      const inside = Promise.withResolvers<void>()
-      const goOn = Promise.withResolvers<void>()
-      const written = fence.transaction(async (query) => {
-        inside.resolve()
-        await goOn.promise
-        await query('INSERT INTO written VALUES (1)')
+      const written = fence.write(function* () {
+        yield* all(statement('SELECT pg_sleep(2)'))
+        yield* all(INSERT, { value: 1 })
       })
-      await inside.promise
+      await expect.poll(() => database.query(SLEEPING)).toHaveLength(1)
       // A renewal does not wait for the transaction.
       await expire(database)
       expect(await two.take(['a'])).toBeUndefined()
-      goOn.resolve()
       await written
       await take(two, 'a')
       expect(await values()).toEqual([1])

@@ -5,9 +5,10 @@ import { createLog } from '#base/log.ts'
 import { toHex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
-import { createPostgresOutbox } from '#store/postgres/outbox.ts'
-import { createPostgresPersistence } from '#store/postgres/persistence.ts'
-import { createPostgresStore } from '#store/postgres/store.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+import { createPersistence } from '#store/persistence.ts'
+
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()
@@ -23,13 +24,13 @@ describe.skipIf(folder === undefined)('payloads and promises of gateways on one 
   async function openGateway(url: string) {
     const database = await openPostgres(url, createLog('silent'))
     onTestFinished(() => database.close())
-    const outbox = createPostgresOutbox(database, {})
-    const store = createPostgresStore(database)
+    const outbox = createOutbox(database, {})
+    const store = createPayloadStore(database)
     return {
       database,
       outbox,
       store,
-      persistence: createPostgresPersistence(database, store, outbox),
+      persistence: createPersistence(database, store, outbox),
     }
   }
 

@@ -4,10 +4,12 @@ import type { Hex } from '#document/hex.ts'
 import type { Intent, RevisionIntent } from '#promise/intent.ts'
 import { LeaseLost, leaseOfAccount } from '#promise/lease.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
+import type { LeasedAccount } from '#store/database.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
-import { createPostgresOutbox } from '#store/postgres/outbox.ts'
-import { createOwner, createPostgresShared } from '#store/postgres/shared.ts'
-import type { LeasedAccount } from '#store/stores.ts'
+import { createLeases } from '#store/leases.ts'
+import { createOwner, createShared } from '#store/open-stores.ts'
+import { createOutbox } from '#store/outbox.ts'
+
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()
@@ -38,8 +40,8 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     const database = await openPostgres(url, log)
     onTestFinished(() => database.close())
     const { owner, assignTo } = createOwner()
-    const shared = createPostgresShared(database, log, 10_000)
-    const outbox = createPostgresOutbox(database, { owner })
+    const shared = createShared(database, createLeases(database, log, 10_000))
+    const outbox = createOutbox(database, { owner })
     async function lease(account: Hex): Promise<LeasedAccount> {
       const taken = await shared.leases.take([leaseOfAccount(account)])
       if (taken === undefined) throw new Error('the account is leased')
@@ -66,7 +68,7 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     }
   }
 
-  const expire = ({ query }: Postgres) => query("UPDATE lease SET expires_at = '-infinity'")
+  const expire = ({ query }: Postgres) => query('UPDATE lease SET expires_at = 0')
   const waiting = async ({ queued }: { queued(): Promise<{ intent: Intent }[]> }) =>
     (await queued()).map(({ intent }) => `${intent.kind} ${Number(intent.documentHash)}`)
 

@@ -3,23 +3,24 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createLog } from '#base/log.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { intentOfBatch } from '#promise/batch-log.ts'
 import type { ListedStatus } from '#promise/document-index.ts'
 import type { Intent } from '#promise/intent.ts'
-import type { DraftGroups } from '#store/draft-groups.ts'
-import { type Database, openDatabase } from '#store/drivers/sqlite/database.ts'
-import { createSqliteBatchDrafts } from '#store/sqlite/batch-drafts.ts'
-import { createSqliteBatchLog } from '#store/sqlite/batch-log.ts'
-import { createSqliteDocumentIndex } from '#store/sqlite/document-index.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { createBatchDrafts, type DraftGroups } from '#store/batch-drafts.ts'
+import { createBatchLog } from '#store/batches.ts'
+import { createDocumentIndex } from '#store/documents.ts'
+import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createLeases } from '#store/leases.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createPayloadStore } from '#store/payloads.ts'
 
 let dir: string
 let database: Database
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'batch-drafts-'))
-  database = openDatabase(join(dir, 'gateway.db'))
+  database = openSqlite(join(dir, 'gateway.db'))
 })
 afterEach(async () => {
   await database.close()
@@ -31,14 +32,18 @@ const block = () => ({ hash: randomBytes(32), bytes: randomBytes(20) })
 const going = new AbortController().signal
 
 function open(groups?: DraftGroups) {
-  const store = createSqliteStore(database)
-  const outbox = createSqliteOutbox(database)
+  const store = createPayloadStore(database)
+  const outbox = createOutbox(database)
   return {
     store,
     outbox,
-    drafts: createSqliteBatchDrafts(database, { store, groups }),
-    log: createSqliteBatchLog(database, outbox),
-    index: createSqliteDocumentIndex(database),
+    drafts: createBatchDrafts(
+      database,
+      { leases: createLeases(database, createLog('silent'), 10_000), isShared: false },
+      groups,
+    ),
+    log: createBatchLog(database),
+    index: createDocumentIndex(database),
   }
 }
 
@@ -138,7 +143,7 @@ describe('what is stored before the promise', () => {
     const kept = await drafted(before)
     await before.log.promise(kept.request, kept.batch)
     await database.close()
-    database = openDatabase(join(dir, 'gateway.db'))
+    database = openSqlite(join(dir, 'gateway.db'))
     const parts = open()
     expect(await parts.drafts.discardAll(going)).toBe(2)
     expect(await parts.store.missing(kept.blocks.map((one) => one.hash))).toEqual([])

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Checkpointer, createCheckpointer } from '#store/drivers/sqlite/checkpointer.ts'
-import { openDatabase } from '#store/drivers/sqlite/database.ts'
+import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { onConnection } from '#test/support/on-connection.ts'
 
 const PAGE = 4_096
 /** Length of the log after which the gateway makes a checkpoint. */
@@ -56,7 +57,7 @@ test('error: reports a file that it cannot open, and can be closed after it', as
 })
 
 test('behavior: keeps the log short under constant writes', async () => {
-  const database = openDatabase(pathOf())
+  const database = openSqlite(pathOf())
   const { sqlite } = database
   sqlite.exec('CREATE TABLE page (bytes BLOB)')
   const insert = sqlite.prepare('INSERT INTO page VALUES (zeroblob(4000))')
@@ -64,9 +65,11 @@ test('behavior: keeps the log short under constant writes', async () => {
   const WRITES = 200
   const writer = async () => {
     for (let i = 0; i < WRITES; i++)
-      await database.write(() => {
-        for (let page = 0; page < PAGES_A_WRITE; page++) insert.run()
-      })
+      await database.write(
+        onConnection(() => {
+          for (let page = 0; page < PAGES_A_WRITE; page++) insert.run()
+        }),
+      )
   }
   await Promise.all([writer(), writer(), writer(), writer()])
   const written = 4 * WRITES * PAGES_A_WRITE
@@ -84,10 +87,10 @@ test('behavior: keeps the log short under constant writes', async () => {
 })
 
 test('error: refuses to open a file twice until the first is closed', async () => {
-  const first = openDatabase(pathOf())
-  expect(() => openDatabase(pathOf())).toThrow('locked')
+  const first = openSqlite(pathOf())
+  expect(() => openSqlite(pathOf())).toThrow('locked')
   // The refusal has not released the lock.
-  expect(() => openDatabase(pathOf())).toThrow('locked')
+  expect(() => openSqlite(pathOf())).toThrow('locked')
   await first.close()
-  await openDatabase(pathOf()).close()
+  await openSqlite(pathOf()).close()
 })

@@ -9,9 +9,12 @@ import { deriveSubkeys, fingerprintOf } from '#document/keys.ts'
 import { formatRegistryId } from '#document/registry-id.ts'
 import { shortFingerprint } from '#store/binding.ts'
 import { DataDirError } from '#store/drivers/sqlite/data-dir-error.ts'
-import { type Database, openDatabase } from '#store/drivers/sqlite/database.ts'
-import { SCHEMA_VERSION } from '#store/sqlite/schema.ts'
+import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { all, statement } from '#store/sql.ts'
 import type { Binding } from '#store/stores.ts'
+import { SCHEMA_VERSION } from '#store/tables.ts'
+import { bindFile } from '#test/support/bind-file.ts'
+import { onConnection } from '#test/support/on-connection.ts'
 
 /**
  * Simulates the disk: called for each flush with the log's content and the callback of `fdatasync`.
@@ -36,7 +39,7 @@ beforeEach(() => {
   disk = (_, done) => done()
   dir = mkdtempSync(join(tmpdir(), 'database-'))
   failures = []
-  database = openDatabase(join(dir, 'gateway.db'), ({ message }) => failures.push(message))
+  database = openSqlite(join(dir, 'gateway.db'), ({ message }) => failures.push(message))
 })
 afterEach(async () => {
   await database.close()
@@ -46,9 +49,12 @@ afterEach(async () => {
 const fingerprint = (byte: string): Hex => `0x${byte.repeat(32)}`
 
 const remember = (text: string, urgent?: boolean) =>
-  database.write(() => {
-    database.sqlite.prepare('INSERT INTO tombstone VALUES (?)').run(Buffer.from(text))
-  }, urgent)
+  database.write(
+    onConnection(() => {
+      database.sqlite.prepare('INSERT INTO tombstone VALUES (?)').run(Buffer.from(text))
+    }),
+    urgent,
+  )
 
 test('default: resolves a write after the flush of the log that holds it', async () => {
   const resolved: string[] = []
@@ -86,10 +92,12 @@ test('behavior: a commit takes no more work once it has taken long', async () =>
   const order: string[] = []
   const busy = (name: string) =>
     database
-      .write(() => {
-        order.push(`runs ${name}`)
-        for (const end = performance.now() + 30; performance.now() < end; ) {}
-      })
+      .write(
+        onConnection(() => {
+          order.push(`runs ${name}`)
+          for (const end = performance.now() + 30; performance.now() < end; ) {}
+        }),
+      )
       .then(() => order.push(`resolves ${name}`))
   await Promise.all([busy('first'), busy('second')])
   expect(order).toEqual(['runs first', 'resolves first', 'runs second', 'resolves second'])
@@ -183,8 +191,20 @@ test('error: is not ready while the disk refuses writes, and is ready again afte
   await database.assertReady()
 })
 
-test('behavior: failed work fails its whole commit, and no later one', async () => {
-  const fails = database.write(() => {
+test('behavior: work that fails before it changes anything fails alone', async () => {
+  const fails = database.write(
+    onConnection(() => {
+      throw new Error('no')
+    }),
+  )
+  const beside = remember('beside')
+  await expect(fails).rejects.toThrow('no')
+  await beside
+})
+
+test('behavior: work that fails after a change fails its whole commit, and no later one', async () => {
+  const fails = database.write(function* () {
+    yield* all(statement("INSERT INTO tombstone VALUES (x'00')"))
     throw new Error('no')
   })
   const beside = remember('beside')
@@ -206,70 +226,70 @@ describe('the owner of a file', () => {
   }
 
   test('default: a file stays bound after it is closed', async () => {
-    database.bindTo(BINDING)
-    database.bindTo({ ...BINDING })
+    await bindFile(database, BINDING)
+    await bindFile(database, { ...BINDING })
     await database.close()
-    database = openDatabase(join(dir, 'gateway.db'))
-    database.bindTo({ ...BINDING })
-    expect(() => database.bindTo({ ...BINDING, issuerId: 8 })).toThrow()
+    database = openSqlite(join(dir, 'gateway.db'))
+    await bindFile(database, { ...BINDING })
+    await expect(bindFile(database, { ...BINDING, issuerId: 8 })).rejects.toThrow()
   })
 
   test.each([
     ['registry is', { registry: formatRegistryId(1, `0x${'b'.repeat(40)}`) }],
     ['issuer is', { issuerId: 8 }],
     ['issuer secret with', { fingerprints: [NEW] }],
-  ])('error: names the only difference: its %s', (name, change) => {
-    database.bindTo(BINDING)
+  ])('error: names the only difference: its %s', async (name, change) => {
+    await bindFile(database, BINDING)
     const names = ['registry is', 'issuer is', 'issuer secret with']
-    const attempt = () => database.bindTo({ ...BINDING, ...change })
-    expect(attempt).toThrow(DataDirError)
-    expect(attempt).toThrow(expect.objectContaining({ code: 'bound_to_another' }))
-    expect(attempt).toThrow(`its ${name} `)
+    const attempt = () => bindFile(database, { ...BINDING, ...change })
+    await expect(attempt()).rejects.toThrow(DataDirError)
+    await expect(attempt()).rejects.toThrow(expect.objectContaining({ code: 'bound_to_another' }))
+    await expect(attempt()).rejects.toThrow(`its ${name} `)
     for (const other of names.filter((other) => other !== name))
-      expect(attempt).not.toThrow(`its ${other} `)
+      await expect(attempt()).rejects.not.toThrow(`its ${other} `)
   })
 
-  test('error: names everything that differs', () => {
-    database.bindTo(BINDING)
+  test('error: names everything that differs', async () => {
+    await bindFile(database, BINDING)
     const attempt = () =>
-      database.bindTo({
+      bindFile(database, {
         registry: `eip155:2:0x${'a'.repeat(40)}`,
         issuerId: 8,
         fingerprints: [NEW],
       })
     for (const name of ['registry is', 'issuer is', 'issuer secret with'])
-      expect(attempt).toThrow(`its ${name} `)
+      await expect(attempt()).rejects.toThrow(`its ${name} `)
   })
 
-  test('behavior: learns a new secret, and then requires both', () => {
-    database.bindTo(BINDING)
-    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
-    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
-    const withdraw = (fingerprint: Hex) => () =>
-      database.bindTo({ ...BINDING, fingerprints: [fingerprint] })
-    expect(withdraw(NEW)).toThrow(
+  test('behavior: learns a new secret, and then requires both', async () => {
+    await bindFile(database, BINDING)
+    await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
+    await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
+    const withdraw = (fingerprint: Hex) =>
+      bindFile(database, { ...BINDING, fingerprints: [fingerprint] })
+    await expect(withdraw(NEW)).rejects.toThrow(
       `its issuer secret with the fingerprint ${shortFingerprint(OLD)} is missing`,
     )
-    expect(withdraw(OLD)).toThrow(
+    await expect(withdraw(OLD)).rejects.toThrow(
       `its issuer secret with the fingerprint ${shortFingerprint(NEW)} is missing`,
     )
   })
 
-  test('behavior: a new file learns several secrets in their order', () => {
-    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
-    database.bindTo({ ...BINDING, fingerprints: [fingerprint('03'), NEW, OLD] })
+  test('behavior: a new file learns several secrets in their order', async () => {
+    await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
+    await bindFile(database, { ...BINDING, fingerprints: [fingerprint('03'), NEW, OLD] })
   })
 
   test.each([
     ['an older secret first', [OLD, NEW]],
     ['a secret it does not know last', [NEW, OLD, fingerprint('03')]],
     ['a secret it does not know between', [NEW, fingerprint('03'), OLD]],
-  ])('error: refuses %s', (_, fingerprints) => {
-    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
-    expect(() => database.bindTo({ ...BINDING, fingerprints })).toThrow(
+  ])('error: refuses %s', async (_, fingerprints) => {
+    await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
+    await expect(bindFile(database, { ...BINDING, fingerprints })).rejects.toThrow(
       `put the newest first and then ${shortFingerprint(NEW)}, ${shortFingerprint(OLD)}`,
     )
-    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
+    await bindFile(database, { ...BINDING, fingerprints: [NEW, OLD] })
   })
 
   test('default: the fingerprint of a secret is HKDF with an info of its own', () => {
@@ -284,7 +304,7 @@ describe('the owner of a file', () => {
     const secret = randomBytes(32)
     const { document, salt } = deriveSubkeys(secret)
     const fingerprint = toHex(fingerprintOf(secret))
-    database.bindTo({ ...BINDING, fingerprints: [fingerprint] })
+    await bindFile(database, { ...BINDING, fingerprints: [fingerprint] })
     await database.close()
     const file = readFileSync(join(dir, 'gateway.db'))
     expect(file.includes(fingerprint)).toBe(true)
@@ -302,12 +322,14 @@ test('behavior: transactions during a late copy do not break it', async () => {
   let written = 0
   const load = async () => {
     while (working)
-      await database.write(() => {
-        const end = performance.now() + BUSY_MS
-        while (performance.now() < end);
-        written++
-        database.sqlite.prepare('INSERT INTO fee VALUES (?, 1)').run(written)
-      })
+      await database.write(
+        onConnection(() => {
+          const end = performance.now() + BUSY_MS
+          while (performance.now() < end);
+          written++
+          database.sqlite.prepare('INSERT INTO fee VALUES (?, 1)').run(written)
+        }),
+      )
   }
   // Occupies every thread of the pool that makes the copy.
   const occupyThreads = () => {
@@ -340,7 +362,7 @@ test.each([
     PRAGMA user_version = ${version}`)
   other.close()
   const before = readFileSync(path)
-  const attempt = () => openDatabase(path)
+  const attempt = () => openSqlite(path)
   expect(attempt).toThrow(expect.objectContaining({ code: 'other_version' }))
   expect(attempt).toThrow(`written by ${which} version`)
   expect(attempt).toThrow('start with another DATA_DIR')
@@ -353,7 +375,7 @@ test('error: releases its lock when the file cannot be prepared', async () => {
   damaged.exec(`CREATE TABLE intent (other INTEGER) STRICT;
     PRAGMA user_version = ${SCHEMA_VERSION}`)
   damaged.close()
-  const attempt = () => openDatabase(path)
+  const attempt = () => openSqlite(path)
   expect(attempt).toThrow('no such column')
   rmSync(path)
   await attempt().close()

@@ -6,11 +6,15 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Log } from '#base/log.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { createErasing } from '#promise/erase.ts'
-import { type Database, openDatabase } from '#store/drivers/sqlite/database.ts'
+import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { anyInFile, createScrubber } from '#store/drivers/sqlite/scrub.ts'
 import { openErasureList } from '#store/erasure-list.ts'
-import { anyInFile, createSqliteErasures, createSqliteIsErased } from '#store/sqlite/erasures.ts'
-import { createSqliteOutbox } from '#store/sqlite/outbox.ts'
-import { createSqliteStore } from '#store/sqlite/store.ts'
+import { createErasures } from '#store/erasures.ts'
+import { createOutbox } from '#store/outbox.ts'
+import { createIsErased, createPayloadStore } from '#store/payloads.ts'
+import { statement } from '#store/sql.ts'
+import { onConnection } from '#test/support/on-connection.ts'
+
 import { seededRandom } from '#test/support/random.ts'
 
 const NONE: ReadonlySet<Hex> = new Set()
@@ -21,7 +25,7 @@ let database: Database
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'erasures-'))
   path = join(folder, 'gateway.db')
-  database = openDatabase(path)
+  database = openSqlite(path)
 })
 afterEach(async () => {
   await database.close()
@@ -29,7 +33,8 @@ afterEach(async () => {
 })
 
 const listPath = () => join(folder, 'list')
-const erasuresOf = (of: Database) => createSqliteErasures(of, openErasureList(listPath()))
+const erasuresOf = (of: Database) =>
+  createErasures(of, createScrubber(of), openErasureList(listPath()))
 
 /** Bytes as random as sealed ones; the same in each run, so that SQLite does the same too. */
 function blockOf(seed: number, length = 500) {
@@ -50,7 +55,7 @@ async function erase(blocks: readonly Block[]): Promise<void> {
 }
 
 test('default: neither the file nor its log holds a stored document afterwards', async () => {
-  const store = createSqliteStore(database)
+  const store = createPayloadStore(database)
   const blocks = Array.from({ length: 40 }, (_, seed) => blockOf(seed))
   await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
   const [first, ...others] = blocks as [Block, ...Block[]]
@@ -58,7 +63,7 @@ test('default: neither the file nor its log holds a stored document afterwards',
   await erase([first])
   expect(isInFiles(first)).toBe(false)
   for (const other of others) expect(isInFiles(other)).toBe(true)
-  expect(await createSqliteIsErased(database)(first.hash)).toBe(true)
+  expect(await createIsErased(database)(first.hash)).toBe(true)
   const receipt = await erasuresOf(database).find(first.documentHash)
   expect(receipt).toMatchObject({
     removed: ['database'],
@@ -77,7 +82,7 @@ test('behavior: the receipt of a document without bytes says that the file was n
 })
 
 test('default: neither holds a document that the outbox keeps for Kubo', async () => {
-  const outbox = createSqliteOutbox(database)
+  const outbox = createOutbox(database)
   const block = blockOf(1)
   const { documentHash, bytes } = block
   const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
@@ -86,7 +91,7 @@ test('default: neither holds a document that the outbox keeps for Kubo', async (
   await erase([block])
   expect(isInFiles(block)).toBe(false)
   // A repeat on this or another gateway may adopt the document.
-  await database.write(() => database.sqlite.exec('DELETE FROM intent'))
+  await database.change(statement('DELETE FROM intent'))
   const anchoring = { blockNumber: 1, blockHash: documentHash, transactionHash: documentHash }
   await outbox.adopt(intent, anchoring, { sealed: bytes })
   expect(isInFiles(block)).toBe(false)
@@ -101,18 +106,22 @@ test('behavior: finds and removes copies that SQLite left when it moved rows', a
   const insert = sqlite.prepare(
     "INSERT INTO intent (kind, document_hash, sealed) VALUES ('issue', ?, ?)",
   )
-  const grow = ['transaction_hash', 'block_hash'].map((column) =>
+  const grow = ['root', 'manifest'].map((column) =>
     sqlite.prepare(`UPDATE intent SET ${column} = ? WHERE document_hash = ?`),
   )
   for (let at = 0; at < blocks.length; at += 10) {
     const some = blocks.slice(at, at + 10)
-    await database.write(() => {
-      for (const { documentHash, bytes } of some) insert.run(documentHash, bytes)
-    })
-    for (const statement of grow)
-      await database.write(() => {
-        for (const { documentHash } of some) statement.run(documentHash, documentHash)
-      })
+    await database.write(
+      onConnection(() => {
+        for (const { hash, bytes } of some) insert.run(hash, bytes)
+      }),
+    )
+    for (const one of grow)
+      await database.write(
+        onConnection(() => {
+          for (const { hash, documentHash } of some) one.run(Buffer.from(documentHash), hash)
+        }),
+      )
   }
   const rewrite = vi.spyOn(database, 'rewrite')
   const shuffled = blocks
@@ -132,12 +141,12 @@ test('behavior: finds and removes copies that SQLite left when it moved rows', a
 describe('a restart', () => {
   async function restart(): Promise<void> {
     await database.close()
-    database = openDatabase(path)
+    database = openSqlite(path)
   }
 
   test('behavior: goes on with what a kill has interrupted', async () => {
     const block = blockOf(1)
-    await createSqliteStore(database).put(block.hash, block.bytes)
+    await createPayloadStore(database).put(block.hash, block.bytes)
     await erasuresOf(database).begin(block.documentHash, 'default')
     await restart()
     const removed: Hex[] = []
@@ -168,7 +177,7 @@ describe('a restart', () => {
 
   test('behavior: an entry of the list is erased, whatever the database says', async () => {
     const [listed, kept] = [blockOf(1), blockOf(2)]
-    const store = createSqliteStore(database)
+    const store = createPayloadStore(database)
     for (const { hash, bytes } of [listed, kept]) await store.put(hash, bytes)
     // As when the list was written, and a kill came before the database was.
     openErasureList(listPath()).add(listed.documentHash, Date.now())

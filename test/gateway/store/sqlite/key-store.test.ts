@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openKeyStore } from '#store/sqlite/key-store.ts'
+import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
+
 import { BARE, FULL } from '#test/support/api-keys.ts'
 import { type KeyFolder, makeKeyFolder } from '#test/support/key-file.ts'
 
@@ -60,10 +61,10 @@ test('behavior: an update that throws changes nothing, and the store goes on', a
 
 test('behavior: remembers that there was a key', async () => {
   const store = folder.open()
-  expect(store.hadKeys()).toBe(false)
+  expect(await store.hadKeys()).toBe(false)
   await store.put(BARE)
   await store.remove('bare')
-  expect(folder.open().hadKeys()).toBe(true)
+  expect(await folder.open().hadKeys()).toBe(true)
 })
 
 test('behavior: the file, and those beside it, are for this user alone', async () => {
@@ -93,13 +94,13 @@ test('error: a write that another process blocks is an outage, and changes nothi
 test('error: names a damaged file', () => {
   writeFileSync(folder.path, 'not a database, and long enough to be read as one '.repeat(100))
   chmodSync(folder.path, 0o600)
-  expect(() => openKeyStore(folder.path)).toThrow(folder.path)
+  expect(() => openKeysFile(folder.path)).toThrow(folder.path)
 })
 
 test('error: refuses a file of another version', () => {
-  openKeyStore(folder.path).close()
+  openKeysFile(folder.path).close()
   const file = new DatabaseSync(folder.path)
   file.exec('PRAGMA user_version = 99')
   file.close()
-  expect(() => openKeyStore(folder.path)).toThrow(/99/)
+  expect(() => openKeysFile(folder.path)).toThrow(/99/)
 })

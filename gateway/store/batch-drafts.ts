@@ -1,0 +1,190 @@
+import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import {
+  type BatchDrafts,
+  type DraftBlock,
+  type DraftDocument,
+  type KnownBatch,
+  leaseOfBatch,
+} from '#promise/batch-log.ts'
+import type { Leases } from '#promise/lease.ts'
+import { addBatch } from './batches.ts'
+import type { Database } from './database.ts'
+import { insertDocuments } from './documents.ts'
+import { deletePayloads, erasedOf, insertPayloads } from './payloads.ts'
+import { all, type Row, statement, type Work } from './sql.ts'
+
+/** Groups of blocks on a Kubo node. */
+export type DraftGroups = {
+  /**
+   * Pins blocks as a group.
+   *
+   * @param note Resolves when the CID of its root is on the disk; nothing is pinned before.
+   */
+  pin(blocks: readonly DraftBlock[], note: (root: Uint8Array) => Promise<void>): Promise<void>
+  /** Unpins a group. Blocks that other groups pin as well stay. */
+  unpin(root: Uint8Array): Promise<void>
+}
+
+const HASH_BYTES = 32
+/** Blocks that are pinned together: the puts of other requests wait for it. */
+const BLOCKS_A_GROUP = 256
+/** Rows that one write adds, or deletes: some milliseconds. */
+const ROWS_A_WRITE = 128
+const ROWS_A_DELETE = 500
+/** Younger batches may be of a request that another gateway works on. */
+const ABANDONED_AFTER_SECONDS = 3_600
+
+const NOTE = statement(`
+  INSERT INTO batch_draft (request, hashes, kubo_root, batch)
+  VALUES (:request, :hashes, :root, :batch)`)
+const SELECT_REQUESTS = statement('SELECT DISTINCT request FROM batch_draft')
+const SELECT_ABANDONED = statement(
+  (sql) => `
+    SELECT id FROM batch
+    WHERE NOT promised AND created_at <= ${sql.now} - CAST(:age AS integer)`,
+)
+
+/**
+ * What requests of batches store before they are promised. A row names it: in the database exactly
+ * the blocks that were inserted with it; on a Kubo node the group, before it is pinned. So what is
+ * deleted is known to be of no promise.
+ *
+ * @param leases Of requests: a draft whose lease is free is nobody's.
+ * @param groups Absent when payloads are kept in the database.
+ */
+export function createBatchDrafts(
+  database: Database,
+  { leases, isShared }: { leases: Leases; isShared: boolean },
+  groups?: DraftGroups,
+): BatchDrafts {
+  const discard = createDiscard(database, groups)
+
+  /** @returns Whether no gateway works on the request. */
+  async function discardIfFree(request: Uint8Array): Promise<boolean> {
+    const lease = await leases.take([leaseOfBatch(toHex(request))])
+    if (lease === undefined) return false
+    try {
+      await discard(request)
+    } finally {
+      await lease.release().catch(() => {})
+    }
+    return true
+  }
+
+  return {
+    async put(request, blocks) {
+      const noteRoot = async (root: Uint8Array) => {
+        await database.change(NOTE, { request, root })
+      }
+      if (groups)
+        for (const some of inParts(blocks, BLOCKS_A_GROUP)) await groups.pin(some, noteRoot)
+      else
+        await Promise.all(
+          inParts(blocks, ROWS_A_WRITE).map((some) =>
+            database.write(() => putBlocks(request, some)),
+          ),
+        )
+    },
+    async index(request, batch, documents) {
+      // First alone: a batch is added once.
+      await database.write(() => noteBatch(request, batch))
+      const erased = await Promise.all(
+        inParts(documents, ROWS_A_WRITE).map((some) =>
+          database.write(() => indexDocuments(batch, some)),
+        ),
+      )
+      return new Set(erased.flatMap((some) => [...some]))
+    },
+    discard,
+    async discardAll(signal) {
+      let discarded = 0
+      for (const { request } of await database.read(SELECT_REQUESTS))
+        if (!signal.aborted && (await discardIfFree(request as Uint8Array))) discarded++
+      const age = isShared ? ABANDONED_AFTER_SECONDS : 0
+      for (const { id } of await database.read(SELECT_ABANDONED, { age }))
+        if (!signal.aborted) await deleteBatch(database, Number(id))
+      return discarded
+    },
+  }
+}
+
+function inParts<T>(items: readonly T[], size: number): (readonly T[])[] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
+}
+
+function* putBlocks(request: Uint8Array, blocks: readonly DraftBlock[]): Work<void> {
+  const inserted = yield* insertPayloads(blocks)
+  if (inserted.size === 0) return
+  yield* all(NOTE, { request, hashes: Buffer.concat([...inserted].map(fromHex)) })
+}
+
+function* noteBatch(request: Uint8Array, batch: Omit<KnownBatch, 'id'>): Work<void> {
+  const { id, isNew } = yield* addBatch(batch)
+  if (isNew) yield* all(NOTE, { request, batch: id })
+}
+
+/** @returns Those of the documents that have been erased. */
+function* indexDocuments(
+  batch: Omit<KnownBatch, 'id'>,
+  documents: readonly DraftDocument[],
+): Work<Set<Hex>> {
+  const { id } = yield* addBatch(batch)
+  yield* insertDocuments(documents.map((one) => ({ ...one, blockNumber: null, batch: id })))
+  return yield* erasedOf(documents.map(({ documentHash }) => fromHex(documentHash)))
+}
+
+const IS_PROMISED = statement('SELECT 1 FROM batch_request WHERE request = :request AND promised')
+const SELECT_NEXT = statement(
+  'SELECT id, hashes, kubo_root, batch FROM batch_draft WHERE request = :request LIMIT 1',
+)
+const FORGET = statement('DELETE FROM batch_draft WHERE id = :id')
+const FORGET_SOME = statement(`
+  DELETE FROM batch_draft WHERE id IN (
+    SELECT id FROM batch_draft WHERE request = :request LIMIT ${ROWS_A_DELETE}) RETURNING id`)
+
+/**
+ * Deletes the rows of a request, and what they name unless its batch is promised. Each step is one
+ * transaction: a kill leaves rows that name what is left.
+ */
+function createDiscard(
+  database: Database,
+  groups: DraftGroups | undefined,
+): BatchDrafts['discard'] {
+  const forgetSome = (request: Uint8Array) => database.change(FORGET_SOME, { request })
+  return async (request) => {
+    // Once it is promised, it stays so.
+    if ((await database.read(IS_PROMISED, { request })).length > 0)
+      while ((await forgetSome(request)).length > 0) {}
+    for (;;) {
+      const [row] = await database.read(SELECT_NEXT, { request })
+      if (!row) return
+      // Without the node of that time, its blocks are out of reach.
+      if (row.kubo_root) await groups?.unpin(row.kubo_root as Uint8Array)
+      if (row.batch !== null) await deleteBatch(database, Number(row.batch))
+      await database.write(() => discardRow(row))
+    }
+  }
+}
+
+function* discardRow({ id, hashes }: Row): Work<void> {
+  if (hashes !== null) yield* deletePayloads(partsOf(hashes as Uint8Array))
+  yield* all(FORGET, { id })
+}
+
+function partsOf(hashes: Uint8Array): Uint8Array[] {
+  return Array.from({ length: hashes.length / HASH_BYTES }, (_, i) =>
+    hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
+  )
+}
+
+const DELETE_DOCUMENTS = statement(`
+  DELETE FROM document WHERE id IN (
+    SELECT id FROM document WHERE batch = :id LIMIT ${ROWS_A_DELETE}) RETURNING id`)
+const DELETE_BATCH = statement('DELETE FROM batch WHERE id = :id AND NOT promised')
+
+/** Deletes a batch that was never promised, or will never be anchored, from the index. */
+async function deleteBatch(database: Database, id: number): Promise<void> {
+  while ((await database.change(DELETE_DOCUMENTS, { id })).length > 0) {}
+  await database.change(DELETE_BATCH, { id })
+}

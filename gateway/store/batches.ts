@@ -1,0 +1,110 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import {
+  type BatchClaim,
+  type BatchList,
+  type BatchLog,
+  intentOfBatch,
+  type KnownBatch,
+} from '#promise/batch-log.ts'
+import { isSet } from './columns.ts'
+import { type Database, fence } from './database.ts'
+import { insertIssues } from './outbox/requests.ts'
+import { batchOf } from './rows.ts'
+import { all, first, statement, type Work } from './sql.ts'
+
+/** The batches that were requested. */
+export function createBatchLog(database: Database): BatchLog & BatchList {
+  return { ...createClaims(database), ...createList(database) }
+}
+
+const SELECT_REQUEST = statement(
+  'SELECT content, checked_at, promised FROM batch_request WHERE request = :request',
+)
+const INSERT_REQUEST = statement(`
+  INSERT INTO batch_request (request, content, checked_at) VALUES (:request, :content, :checkedAt)
+  ON CONFLICT DO NOTHING`)
+const PROMISE_REQUEST = statement(
+  'UPDATE batch_request SET promised = true WHERE request = :request',
+)
+const PROMISE_BATCH = statement(
+  (sql) => `
+    UPDATE batch SET promised = true, promised_at = ${sql.now} WHERE id = :id AND NOT promised
+    RETURNING id`,
+)
+// The tenant of a batch that was restored from the chain is not known until its request comes.
+const OWN = statement("UPDATE batch SET tenant = :tenant WHERE id = :id AND tenant = ''")
+
+function createClaims(database: Database): BatchLog {
+  return {
+    find: (request) => database.snapshot(() => find(request)),
+    claim: (request, claim) =>
+      database.write(function* () {
+        const { content, checkedAt } = claim
+        yield* all(INSERT_REQUEST, { request, content, checkedAt })
+        return (yield* find(request)) ?? { ...claim, isPromised: false }
+      }),
+    promise: (request, batch, lease) =>
+      database.write(function* () {
+        if (lease) yield* fence(lease)
+        yield* all(PROMISE_REQUEST, { request })
+        const { id } = yield* addBatch(batch)
+        const marked = yield* first(PROMISE_BATCH, { id })
+        yield* all(OWN, { id, tenant: batch.tenant })
+        yield* insertIssues([{ intent: intentOfBatch(batch), promised: true }])
+        return marked !== undefined
+      }),
+  }
+}
+
+function* find(request: Uint8Array): Work<BatchClaim | undefined> {
+  const row = yield* first(SELECT_REQUEST, { request })
+  return (
+    row && {
+      content: row.content as Uint8Array,
+      checkedAt: Number(row.checked_at),
+      isPromised: isSet(row.promised),
+    }
+  )
+}
+
+const INSERT = statement(
+  (sql) => `
+    INSERT INTO batch (root, size, manifest, tenant, created_at)
+    VALUES (:root, :size, :manifest, :tenant, ${sql.now})
+    ON CONFLICT DO NOTHING RETURNING id`,
+)
+const SELECT_ID = statement('SELECT id FROM batch WHERE root = :root')
+
+/** Adds a batch, not promised yet, unless it is there. */
+export function* addBatch({
+  root,
+  size,
+  manifest,
+  tenant,
+}: Omit<KnownBatch, 'id'>): Work<{ id: number; isNew: boolean }> {
+  const values = { root: fromHex(root), size, manifest: fromHex(manifest), tenant }
+  const added = yield* first(INSERT, values)
+  const row = added ?? (yield* first(SELECT_ID, { root: fromHex(root) }))
+  return { id: Number(row?.id), isNew: added !== undefined }
+}
+
+const COLUMNS = 'id, root, size, manifest, tenant'
+const SELECT_PAGE = statement(
+  (sql) => `
+    SELECT ${COLUMNS} FROM batch
+    WHERE id < :before AND promised AND (${sql.value('tenant', 'text')} IS NULL OR tenant = :tenant)
+    ORDER BY id DESC LIMIT :limit`,
+)
+const SELECT_ONE = statement(`SELECT ${COLUMNS} FROM batch WHERE root = :root AND promised`)
+
+function createList(database: Database): BatchList {
+  return {
+    async list(tenant, before = Number.MAX_SAFE_INTEGER, limit) {
+      return (await database.read(SELECT_PAGE, { tenant, before, limit })).map(batchOf)
+    },
+    async get(root: Hex) {
+      const [row] = await database.read(SELECT_ONE, { root: fromHex(root) })
+      return row && batchOf(row)
+    },
+  }
+}

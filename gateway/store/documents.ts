@@ -1,0 +1,115 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { DocumentIndex, IndexEntry } from '#promise/document-index.ts'
+import { bytesOf } from './columns.ts'
+import type { Database } from './database.ts'
+import { COLUMNS, IS_PROMISED, readPage } from './index-pages.ts'
+import { ownedOf } from './rows.ts'
+import { KEPT_STATUSES } from './rules.ts'
+import { each, statement, type Work } from './sql.ts'
+
+// Blind indexes have 64 bits, more than a number.
+const FIND = statement(`
+  SELECT ${COLUMNS}, valid_until, CAST(tenant AS text) AS tenant,
+    CAST(category AS text) AS category,
+    (SELECT whole.root FROM batch AS whole WHERE whole.id = batch) AS root
+  FROM document WHERE document_hash = :hash AND ${IS_PROMISED} LIMIT 1`)
+const SELECT_FIRST = statement('SELECT first FROM document_index')
+const CORRECT = statement(
+  (sql) => `
+    UPDATE document SET status = item.status
+    FROM ${sql.items({ hash: 'bytes', status: 'integer' })} WHERE document_hash = item.hash`,
+)
+
+/** The index of documents. */
+export function createDocumentIndex(database: Database): DocumentIndex {
+  return {
+    page: (wanted) => database.snapshot(() => readPage(wanted)),
+    async find(documentHash) {
+      const [row] = await database.read(FIND, { hash: fromHex(documentHash) })
+      return row && ownedOf(row)
+    },
+    async isDropped(place) {
+      const [row] = await database.read(SELECT_FIRST)
+      return place < Number(row?.first ?? 0)
+    },
+    async correct(found) {
+      if (found.length === 0) return
+      await database.change(
+        CORRECT,
+        {},
+        found.map(({ documentHash, status }) => ({
+          hash: fromHex(documentHash),
+          status: KEPT_STATUSES.indexOf(status),
+        })),
+      )
+    },
+  }
+}
+
+/** A document for the index. */
+type NewEntry = {
+  documentHash: Hex
+  entry: IndexEntry
+  /** `null` while it is pending. */
+  blockNumber: number | null
+  /** The id of its batch, which knows the block. */
+  batch?: number
+}
+
+const INSERT = statement(
+  (sql) => `
+    INSERT INTO document (document_hash, batch_block, batch, block_number, issued_on, valid_until,
+      subject, category, tenant, created_at)
+    SELECT item.hash, item.batch_block, item.batch, item.block, item.issued_on, item.valid_until,
+      item.subject, item.category, item.tenant, CASE WHEN item.batch IS NULL THEN ${sql.now} END
+    FROM ${sql.items({
+      hash: 'bytes',
+      batch_block: 'bytes',
+      batch: 'integer',
+      block: 'integer',
+      issued_on: 'integer',
+      valid_until: 'integer',
+      subject: 'integer',
+      category: 'integer',
+      tenant: 'integer',
+    })}
+    WHERE item.batch IS NOT NULL
+      OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.hash)
+    ORDER BY place
+    ON CONFLICT DO NOTHING RETURNING 1 AS added`,
+)
+const OWN = statement(
+  (sql) => `
+    UPDATE document SET tenant = item.tenant
+    FROM ${sql.items({ hash: 'bytes', tenant: 'integer' })}
+    WHERE document_hash = item.hash AND document.tenant IS NULL`,
+)
+
+/**
+ * Adds documents to the index, unless it has them already: those of a batch, in that batch. One
+ * that it has of an unknown tenant gets this one, since nobody else's request leads to its hash.
+ */
+export function* insertDocuments(documents: readonly NewEntry[]): Work<void> {
+  const added = yield* each(
+    INSERT,
+    documents.map(({ documentHash, entry, blockNumber, batch = null }) => ({
+      hash: fromHex(documentHash),
+      batch_block: bytesOf(entry.batchBlock),
+      batch,
+      block: blockNumber,
+      issued_on: entry.issuedOn,
+      valid_until: entry.validUntil,
+      subject: entry.subject,
+      category: entry.category,
+      tenant: entry.tenant,
+    })),
+  )
+  if (added.length < documents.length)
+    yield* each(
+      OWN,
+      documents.map(({ documentHash, entry }) => ({
+        hash: fromHex(documentHash),
+        tenant: entry.tenant,
+      })),
+    )
+}

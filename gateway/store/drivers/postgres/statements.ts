@@ -1,0 +1,66 @@
+import type { Dialect, Kind, Row, Statement, Step, Values, Work } from '../../sql.ts'
+import { withMarks } from '../../sql.ts'
+import { typeOf } from '../../tables.ts'
+import type { Query } from './query.ts'
+
+const cast = (name: string, kind: Kind, isArray = false) =>
+  `:${name}::${typeOf('postgres', kind)}${isArray ? '[]' : ''}`
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  items: (columns) =>
+    `unnest(${Object.entries(columns)
+      .map(([name, kind]) => cast(name, kind, true))
+      .join(', ')}) WITH ORDINALITY AS item (${Object.keys(columns).join(', ')}, place)`,
+  isIn: (column, list, kind) => `${column} = ANY(${cast(list, kind, true)})`,
+  value: (name, kind) => cast(name, kind),
+  larger: (one, other) => `greatest(${one}, ${other})`,
+  smaller: (one, other) => `least(${one}, ${other})`,
+  now: 'floor(extract(epoch FROM now()))::bigint',
+  nowMs: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
+  forUpdate: (table) => `FOR UPDATE OF ${table}`,
+  skipLocked: 'FOR UPDATE SKIP LOCKED',
+  forKeyShare: 'FOR KEY SHARE',
+  unindexed: '',
+}
+
+const known = new WeakMap<Statement, { text: string; names: string[] }>()
+
+function written(statement: Statement): { text: string; names: string[] } {
+  const found = known.get(statement)
+  if (found) return found
+  const made = withMarks(statement.write(POSTGRES), (number) => `$${number}`)
+  known.set(statement, made)
+  return made
+}
+
+/** Runs a statement; see `each` for the items. */
+export async function runStatement(
+  query: Query,
+  statement: Statement,
+  values: Values = {},
+  items?: readonly Values[],
+): Promise<Row[]> {
+  const { text, names } = written(statement)
+  if (text === '' || items?.length === 0) return []
+  const [first] = items ?? []
+  const valuesNamed = (name: string) =>
+    first && name in first ? items?.map((item) => item[name] ?? null) : values[name]
+  return query(text, names.map(valuesNamed))
+}
+
+/** Runs the steps of a work, one after the other. */
+export async function runWork<T>(query: Query, work: () => Work<T>): Promise<T> {
+  const steps = work()
+  let step = steps.next()
+  while (!step.done) step = steps.next(await runStep(query, step.value))
+  return step.value
+}
+
+async function runStep(query: Query, step: Step): Promise<Row[]> {
+  if ('notify' in step) {
+    await query('SELECT pg_notify($1, $2)', [step.notify, step.payload])
+    return []
+  }
+  return runStatement(query, step.statement, step.values, step.each)
+}

@@ -1,0 +1,111 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { KeyStore } from '#keys/ports.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { Database } from '../../database.ts'
+import { createKeyStore } from '../../keys.ts'
+import { single } from '../../sql.ts'
+import { KEY_CHANGES, KEYS, schemaOf } from '../../tables.ts'
+import { DataDirError, movedError } from './data-dir-error.ts'
+import { createRun } from './statements.ts'
+
+/** The file with the API keys, in the data folder. */
+export const KEYS_FILE = 'keys.db'
+
+/** The file's schema version. A file of another version is refused. */
+const VERSION = 2
+
+/** How long a write waits for that of another process; milliseconds. */
+const BUSY_TIMEOUT_MS = 1_000
+
+const SCHEMA = `${schemaOf('sqlite', [KEYS, KEY_CHANGES])}
+  INSERT INTO key_change SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM key_change);`
+
+/** API keys in a SQLite file, which several processes may use at the same time. */
+export type KeysFile = KeyStore & {
+  /** @returns Whether it has ever had a key. */
+  hadKeys(): Promise<boolean>
+  close(): void
+}
+
+/**
+ * A file of its own: the gateway's database is locked for one process, and these keys are also
+ * changed by commands.
+ *
+ * @param path Created with mode 0600 if it does not exist.
+ * @throws {DataDirError} `other_version`, `moved`
+ * @throws {Error} when it cannot be read; the message names it.
+ */
+export function openKeysFile(path: string): KeysFile {
+  const sqlite = openFile(path)
+  const run = createRun(sqlite)
+
+  /** One transaction, on the disk when this returns. */
+  const write: Database['write'] = async (work) =>
+    guarded(sqlite, () => {
+      sqlite.exec('BEGIN IMMEDIATE')
+      const result = run.work(work)
+      sqlite.exec('COMMIT')
+      return result
+    })
+  const change: Database['change'] = (...changed) => write(single(...changed))
+  const keys = createKeyStore(
+    {
+      read: async (...asked) => guarded(sqlite, () => run.rows(...asked)),
+      brief: (read) => read(),
+      write,
+      change,
+    },
+    async (...marked) => {
+      // Without a flush, for which the event loop would wait: this may be lost.
+      sqlite.exec('PRAGMA synchronous = NORMAL')
+      try {
+        return await change(...marked)
+      } finally {
+        sqlite.exec('PRAGMA synchronous = FULL')
+      }
+    },
+  )
+  return {
+    ...keys,
+    hadKeys: async () => (await keys.version()) > 0,
+    close: () => sqlite.close(),
+  }
+}
+
+function openFile(path: string): DatabaseSync {
+  closeSync(openSync(path, 'a', 0o600))
+  const sqlite = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+  try {
+    sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
+    const version = Number(sqlite.prepare('PRAGMA user_version').get()?.user_version)
+    if (version < 0) throw movedError()
+    if (version !== 0 && version !== VERSION)
+      throw new DataDirError(
+        'other_version',
+        `has API keys of another version of this service (${path} has the format ${version}, this one's is ${VERSION})`,
+        ': start with the version that wrote it, or remove that file and make new keys',
+      )
+    sqlite.exec(`${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT`)
+    return sqlite
+  } catch (cause) {
+    sqlite.close()
+    if (cause instanceof DataDirError) throw cause
+    throw new Error(`${path} cannot be read (${messageOf(cause)}): put back a copy, or remove it`, {
+      cause,
+    })
+  }
+}
+
+/** An error of SQLite is an outage of the store; any other is passed on. Nothing has changed. */
+function guarded<T>(sqlite: DatabaseSync, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+    if (!(cause instanceof Error && 'errcode' in cause)) throw cause
+    throw new IssueError('store_unavailable', `API keys: ${messageOf(cause)}`, cause)
+  }
+}
+
+const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

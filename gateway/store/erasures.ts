@@ -1,0 +1,180 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { ErasedFrom, Erasure, RemainsIn } from '#promise/erase.ts'
+import { hexOf, isSet, numberOrNull } from './columns.ts'
+import { type Database, lockOutcomes } from './database.ts'
+import type { ErasureList, ListedErasures } from './erasure-list.ts'
+import { appendEvents } from './outcomes.ts'
+import { deletePayloads } from './payloads.ts'
+import { MAX_ERASED_TOGETHER } from './rules.ts'
+import { all, each, first, notify, type Row, statement, type Work } from './sql.ts'
+
+/** Tells the gateways that an erasure has begun; the payload is the documentHash. */
+export const ERASURE_CHANNEL = 'docreg_erasure'
+/** Bytes at the end of a sealed document, which are random: enough to find a copy. */
+const PROBE_BYTES = 32
+
+/** How a database makes sure that erased bytes are gone, as far as it can. */
+export type Scrubber = {
+  /**
+   * Resolves when a copy is at most where the receipt says.
+   *
+   * @param hashes Of the documents.
+   * @param probes The ends of those that the database had.
+   */
+  scrub(hashes: readonly Uint8Array[], probes: readonly Uint8Array[]): Promise<void>
+  /** @param hadBytes Whether the database had them when the erasure began. */
+  remainsIn(hadBytes: boolean): readonly RemainsIn[]
+  /** What `erasure.written_by` gets, an expression. */
+  readonly writtenBy: string
+}
+
+const SELECT = statement('SELECT * FROM erasure WHERE hash = :hash')
+const SELECT_UNFINISHED = statement(`
+  SELECT hash FROM erasure WHERE erased_at IS NULL
+  ORDER BY requested_at LIMIT ${MAX_ERASED_TOGETHER}`)
+const SELECT_PROBES = statement(
+  (sql) => `
+    SELECT probe FROM erasure WHERE probe IS NOT NULL AND ${sql.isIn('hash', 'hashes', 'bytes')}`,
+)
+const FINISH = statement(
+  (sql) => `
+    UPDATE erasure SET erased_at = coalesce(erased_at, ${sql.value('now', 'integer')}),
+      probe = NULL, from_kubo = erasure.from_kubo OR item.from_kubo
+    FROM ${sql.items({ hash: 'bytes', from_kubo: 'flag' })} WHERE erasure.hash = item.hash`,
+)
+const SELECT_NEW = statement(
+  (sql) => `
+    SELECT hash, tenant FROM erasure
+    WHERE erased_at IS NULL AND ${sql.isIn('hash', 'hashes', 'bytes')} ORDER BY requested_at`,
+)
+const CLEAR_PROMISES = statement(
+  (sql) => `
+    UPDATE intent SET sealed = NULL
+    WHERE ${sql.isIn('document_hash', 'hashes', 'bytes')} AND kind = 'issue' AND sealed IS NOT NULL`,
+)
+const SELECT_WANTED = statement(
+  (sql) => `
+    SELECT item.hash AS hash FROM ${sql.items({ hash: 'bytes' })}
+    WHERE NOT EXISTS (SELECT 1 FROM erasure WHERE erasure.hash = item.hash)
+      OR EXISTS (SELECT 1 FROM block WHERE block.hash = item.hash)
+      OR EXISTS (SELECT 1 FROM intent WHERE document_hash = item.hash AND kind = 'issue'
+        AND sealed IS NOT NULL)`,
+)
+
+/** The erasures in a database. */
+export function createErasures(
+  database: Database,
+  scrubber: Scrubber,
+  list: ErasureList,
+): ListedErasures {
+  const mark = createMark(scrubber)
+  const erasureOf = (row: Row): Erasure => {
+    const removed: ErasedFrom[] = []
+    if (isSet(row.from_database)) removed.push('database')
+    if (isSet(row.from_kubo)) removed.push('kubo')
+    return {
+      documentHash: hexOf(row.hash),
+      erasedAt: numberOrNull(row.erased_at),
+      removed,
+      remains: scrubber.remainsIn(isSet(row.from_database)),
+    }
+  }
+
+  return {
+    async begin(documentHash, tenant) {
+      const requestedAt = Date.now()
+      list.add(documentHash, requestedAt)
+      return database.write(function* () {
+        yield* mark(documentHash, requestedAt, tenant)
+        return erasureOf((yield* first(SELECT, { hash: fromHex(documentHash) })) as Row)
+      })
+    },
+    async find(documentHash) {
+      const [row] = await database.read(SELECT, { hash: fromHex(documentHash) })
+      return row && erasureOf(row)
+    },
+    async unfinished() {
+      const rows = await database.brief(() => database.read(SELECT_UNFINISHED))
+      return rows.map(({ hash }) => hexOf(hash))
+    },
+    async finish(documentHashes, removed) {
+      const hashes = documentHashes.map(fromHex)
+      const probes = await database.read(SELECT_PROBES, { hashes })
+      await scrubber.scrub(
+        hashes,
+        probes.map(({ probe }) => inverted(probe as Uint8Array)),
+      )
+      await database.write(() => finish(documentHashes, removed))
+    },
+    listen: (begun) => database.listen(ERASURE_CHANNEL, begun),
+    async mergeList() {
+      const items = [...new Set(list.read())].map((hash) => ({ hash: fromHex(hash) }))
+      if (items.length === 0) return 0
+      const wanted = await database.read(SELECT_WANTED, {}, items)
+      for (const { hash } of wanted) await database.write(() => mark(hexOf(hash), Date.now(), null))
+      return wanted.length
+    },
+  }
+}
+
+function* finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Work<void> {
+  const hashes = documentHashes.map(fromHex)
+  const now = Date.now()
+  yield* lockOutcomes()
+  yield* deletePayloads(hashes)
+  yield* all(CLEAR_PROMISES, { hashes })
+  const ended = yield* all(SELECT_NEW, { hashes })
+  yield* each(
+    FINISH,
+    documentHashes.map((hash) => ({ hash: fromHex(hash), from_kubo: removed.has(hash) })),
+    { now },
+  )
+  yield* appendEvents(
+    ended.map(({ hash, tenant }) => ({
+      type: 'document.erased',
+      hash: hexOf(hash),
+      place: null,
+      tenant: tenant as string | null,
+      hasOwner: true,
+    })),
+  )
+}
+
+const BURY = statement('INSERT INTO tombstone (hash) VALUES (:hash) ON CONFLICT DO NOTHING')
+const SELECT_BYTES = statement(`
+  SELECT bytes FROM block WHERE hash = :hash
+  UNION ALL
+  SELECT sealed FROM intent WHERE document_hash = :hash AND kind = 'issue' AND sealed IS NOT NULL`)
+const FORGET_CONTENT = statement(
+  'UPDATE document SET subject = NULL, category = NULL WHERE document_hash = :hash',
+)
+const insertInto = (writtenBy: string) =>
+  statement(
+    (sql) => `
+      INSERT INTO erasure (hash, requested_at, from_database, probe, tenant, written_by)
+      VALUES (:hash, :requestedAt, :hadBytes, :probe, :tenant, ${writtenBy})
+      ON CONFLICT (hash) DO UPDATE SET erased_at = NULL, from_database = true,
+        probe = excluded.probe, written_by = excluded.written_by
+      WHERE ${sql.value('hadBytes', 'flag')}`,
+  )
+
+/** @returns A function that deletes a document's bytes, and notes its erasure. */
+function createMark({ writtenBy }: Scrubber) {
+  const insert = insertInto(writtenBy)
+  return function* (documentHash: Hex, requestedAt: number, tenant: string | null): Work<void> {
+    const hash = fromHex(documentHash)
+    const row = yield* first(SELECT_BYTES, { hash })
+    const bytes = row?.bytes as Uint8Array | undefined
+    yield* all(BURY, { hash })
+    yield* deletePayloads([hash])
+    yield* all(CLEAR_PROMISES, { hashes: [hash] })
+    yield* all(FORGET_CONTENT, { hash })
+    // Inverted, so that a search of the file does not find it here.
+    const probe = bytes && inverted(bytes.subarray(-PROBE_BYTES))
+    const hadBytes = bytes !== undefined
+    yield* all(insert, { hash, requestedAt, hadBytes, probe, tenant })
+    yield* notify(ERASURE_CHANNEL, documentHash)
+  }
+}
+
+const inverted = (bytes: Uint8Array) => bytes.map((byte) => byte ^ 0xff)

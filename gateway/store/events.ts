@@ -1,0 +1,96 @@
+import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
+import type { Database } from './database.ts'
+import { eventPageOf } from './rows.ts'
+import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from './rules.ts'
+import { all, type Dialect, first, statement, type Values, type Work } from './sql.ts'
+import type { BlindTenant } from './stores.ts'
+
+/** Without `owner`, a number of 64 bits. */
+export const EVENT_COLUMNS = [
+  ...['id', 'type', 'time', 'document_hash', 'block_number', 'block_hash', 'transaction_hash'],
+  'tenant',
+]
+  .map((name) => `event.${name}`)
+  .join(', ')
+
+/**
+ * Whether an event is of `:tenant`, whose blind indexes are `:owners`, and of `:types`. It is of the
+ * tenant that issued the document, or else of the one that requested the change.
+ */
+export const isWanted = (sql: Dialect) => `
+  (${sql.value('tenant', 'text')} IS NULL OR CASE WHEN event.owner IS NULL
+    THEN event.tenant = :tenant ELSE ${sql.isIn('event.owner', 'owners', 'integer')} END)
+  AND (:anyType OR ${sql.isIn('event.type', 'types', 'text')})`
+
+/** Values for {@link isWanted}. */
+export function wantedValues(
+  tenant: string | null,
+  types: readonly EventType[] | null,
+  blind: BlindTenant,
+): Values {
+  return {
+    tenant,
+    owners: tenant === null ? [] : [...blind(tenant)],
+    anyType: types === null,
+    types: [...(types ?? [])],
+  }
+}
+
+/** The number of the first event that a webhook may have still to be sent. */
+const FIRST_UNSENT = `coalesce(
+  (SELECT min(event) FROM delivery WHERE webhook = webhook.id), cursor + 1)`
+
+const SELECT_TIME = statement('SELECT time FROM event WHERE id = :id')
+const SELECT = statement(
+  (sql) => `
+    SELECT ${EVENT_COLUMNS} FROM (
+      SELECT * FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED_EVENTS}) AS event
+    WHERE ${isWanted(sql)} ORDER BY id LIMIT :limit`,
+)
+const SELECT_SCANNED = statement(`
+  SELECT id, time FROM (
+    SELECT id, time FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED_EVENTS}) AS looked
+  ORDER BY id DESC LIMIT 1`)
+const SELECT_NEWEST = statement('SELECT max(id) AS id FROM event')
+const PRUNE = statement(`
+  DELETE FROM event WHERE time < :before AND id IN (
+    SELECT id FROM event WHERE id < (SELECT max(id) FROM event) AND id < (
+      SELECT coalesce(min(${FIRST_UNSENT}), ${Number.MAX_SAFE_INTEGER})
+      FROM webhook WHERE disabled_reason IS NULL)
+    ORDER BY id LIMIT ${PRUNED_AT_ONCE})
+  RETURNING 1 AS pruned`)
+const LEAVE_BEHIND = statement(`
+  UPDATE webhook SET disabled_reason = 'behind', epoch = epoch + 1
+  WHERE disabled_reason IS NULL
+    AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < :before
+  RETURNING id`)
+
+/** The log of events. What became of intents and erasures writes it. */
+export function createEventLog(database: Database, blind: BlindTenant): EventLog {
+  return {
+    read: (wanted) => database.durableSnapshot(() => read(wanted, blind)),
+    async leaveBehind(before) {
+      return (await database.change(LEAVE_BEHIND, { before })).map(({ id }) => String(id))
+    },
+    async prune(before) {
+      return (await database.change(PRUNE, { before })).length === PRUNED_AT_ONCE
+    },
+  }
+}
+
+function* read(wanted: EventQuery, blind: BlindTenant): Work<EventPage | 'unknown_event'> {
+  const { after, types, tenant, limit } = wanted
+  if (after) {
+    const row = yield* first(SELECT_TIME, { id: after.number })
+    if (row?.time !== after.time) return 'unknown_event'
+  }
+  const from = after?.number ?? 0
+  const rows = yield* all(SELECT, {
+    ...wantedValues(tenant ?? null, types ?? null, blind),
+    after: from,
+    limit,
+  })
+  const scanned = rows.length < limit ? yield* first(SELECT_SCANNED, { after: from }) : undefined
+  const newest = yield* first(SELECT_NEWEST)
+  return eventPageOf(rows, wanted, { scanned, newest: newest?.id as number | null })
+}

@@ -1,0 +1,214 @@
+import type { IndexPage, IndexQuery, ListedStatus } from '#promise/document-index.ts'
+import { CREATED_AT, createdDaysOf, idsOfDays, isInDays } from './created-days.ts'
+import { documentOf } from './rows.ts'
+import {
+  type Blind,
+  KEPT_STATUSES,
+  leadsOf,
+  MAX_SCANNED_BATCHES,
+  MAX_SCANNED_DOCUMENTS,
+  pageOf,
+  type Range,
+  type Scan,
+  scanOf,
+} from './rules.ts'
+import { all, type Dialect, first, statement, type Values, type Work } from './sql.ts'
+
+/** Whether a document is in no batch, or in one that was promised. */
+export const IS_PROMISED =
+  '(batch IS NULL OR batch NOT IN (SELECT id FROM batch WHERE NOT promised))'
+
+export const COLUMNS = `id, document_hash, batch_block, status, CASE WHEN batch IS NULL
+  THEN block_number
+  ELSE (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch) END AS block_number,
+  ${CREATED_AT} AS created_at`
+
+/** A condition on the table `document`, and the values that it names. */
+type Condition = { sql: (dialect: Dialect) => string; values?: Values }
+
+const IDS_OF_DAYS = statement(idsOfDays(':createdFrom', ':createdTo'))
+
+/** Reads a page of the index; see `DocumentIndex`. */
+export function* readPage(wanted: IndexQuery): Work<IndexPage> {
+  const { drives, filters, wholeBatches } = conditionsOf(wanted, Date.now() / 1000)
+  const range = yield* rangeOf(wanted)
+  const batches = wholeBatches
+    ? yield* drivesOfBatches(wholeBatches, range.before)
+    : { drives: [], reached: 0 }
+  const scans: Scan[] = []
+  for (const drive of [...drives, ...batches.drives])
+    scans.push(yield* scan(drive, filters, { ...range, limit: wanted.limit }))
+  return pageOf(scans, { reached: batches.reached, limit: wanted.limit }, documentOf)
+}
+
+function* rangeOf(wanted: IndexQuery): Work<Range> {
+  const { before = Number.MAX_SAFE_INTEGER } = wanted
+  const days = createdDaysOf(wanted)
+  if (!days) return { before, low: 0 }
+  const [createdFrom, createdTo] = days
+  const ids = yield* first(IDS_OF_DAYS, { createdFrom, createdTo })
+  return { before: Math.min(before, Number(ids?.high) + 1), low: Number(ids?.low) }
+}
+
+/** Scans the rows of one driving condition, which an index serves in the order of ids. */
+function* scan(
+  drive: Condition,
+  filters: readonly Condition[],
+  { before, low, limit }: Range & { limit: number },
+): Work<Scan> {
+  const bounds = yield* first(boundsOf(drive), { ...drive.values, before, low })
+  const [lowest, count] = [Number(bounds?.low), Number(bounds?.scanned)]
+  if (count === 0) return { rows: [], reached: 0 }
+  const conditions = [drive, ...filters]
+  const values = Object.assign({}, ...conditions.map((one) => one.values))
+  const rows = yield* all(rowsOf(conditions), { ...values, before, low: lowest, limit })
+  return scanOf(rows, { count, low: lowest }, limit)
+}
+
+/** There are few forms of a query, and each is one text. */
+const boundsOf = (drive: Condition) =>
+  statement(
+    (sql) => `
+      SELECT min(id) AS low, count(*) AS scanned FROM (
+        SELECT id FROM document WHERE ${drive.sql(sql)} AND id < :before AND id >= :low
+        ORDER BY id DESC LIMIT ${MAX_SCANNED_DOCUMENTS}) AS looked`,
+  )
+const rowsOf = (conditions: readonly Condition[]) =>
+  statement(
+    (sql) => `
+      SELECT ${COLUMNS} FROM document
+      WHERE ${conditions.map((one) => one.sql(sql)).join(' AND ')} AND id < :before AND id >= :low
+      ORDER BY id DESC LIMIT :limit`,
+  )
+
+/**
+ * @param now Seconds of the Unix epoch.
+ * @returns The conditions that an index serves, of which a row passes one, and those that its rows
+ *   must pass as well; with `wholeBatches`, the documents of batches with that status pass too.
+ */
+function conditionsOf(
+  wanted: IndexQuery,
+  now: number,
+): { drives: Condition[]; filters: Condition[]; wholeBatches?: ListedStatus } {
+  const { status, issuedFrom, issuedTo } = wanted
+  const { driving, others, isByStatus } = leadsOf(wanted)
+  const filters: Condition[] = [{ sql: () => IS_PROMISED }, ...others.map(isOneOf)]
+  if (issuedFrom !== undefined)
+    filters.push({
+      sql: ({ unindexed }) => `${unindexed}issued_on >= :issuedFrom`,
+      values: { issuedFrom },
+    })
+  if (issuedTo !== undefined)
+    filters.push({
+      sql: ({ unindexed }) => `${unindexed}issued_on <= :issuedTo`,
+      values: { issuedTo },
+    })
+  const [createdFrom, createdTo] = createdDaysOf(wanted) ?? []
+  if (createdFrom !== undefined)
+    filters.push({
+      sql: (sql) =>
+        isInDays(sql.value('createdFrom', 'integer'), sql.value('createdTo', 'integer')),
+      values: { createdFrom, createdTo },
+    })
+  const ofStatus = status && { sql: () => STATUS[status], values: { now: Math.floor(now) } }
+  if (ofStatus && isByStatus)
+    return {
+      drives: [ofStatus],
+      filters: driving ? [...filters, isOneOf(driving)] : filters,
+      wholeBatches: status,
+    }
+  if (ofStatus)
+    filters.push({
+      ...ofStatus,
+      sql: (sql) => `${sql.unindexed}(${ofStatus.sql()} OR ${inBatchWith(status)})`,
+    })
+  if (!driving) return { drives: [{ sql: () => 'true' }], filters }
+  const { name, values } = driving
+  return {
+    drives: values.map((value) => ({ sql: () => `${name} = :${name}`, values: { [name]: value } })),
+    filters,
+  }
+}
+
+const isOneOf = ({ name, values }: Blind): Condition => ({
+  sql: (sql) => sql.isIn(`${sql.unindexed}${name}`, `${name}Values`, 'integer'),
+  values: { [`${name}Values`]: [...values] },
+})
+
+/** A document of a batch has no block of its own. */
+const IS_ANCHORED = '(block_number IS NOT NULL OR batch IS NOT NULL)'
+/** Whether a document is in no batch, or in one that is on the chain and unchanged. */
+const IS_UNCHANGED = `(batch IS NULL
+  OR batch NOT IN (SELECT id FROM batch WHERE status <> 0 OR block_number IS NULL))`
+const IS_IN_FORCE = `${IS_ANCHORED} AND ${IS_UNCHANGED} AND status = 0`
+
+const codeOf = (status: ListedStatus) =>
+  (KEPT_STATUSES as readonly (ListedStatus | null)[]).indexOf(status)
+const isKept = (status: ListedStatus) =>
+  `status = ${codeOf(status)} AND status <> 0 AND ${IS_ANCHORED}`
+
+/** Finds a status as far as the index knows; the chain may know more. */
+const STATUS: Record<ListedStatus, string> = {
+  pending: 'block_number IS NULL AND batch IS NULL',
+  valid: `${IS_IN_FORCE} AND (valid_until = 0 OR valid_until > :now)`,
+  expired: `${IS_IN_FORCE} AND valid_until <> 0 AND valid_until <= :now`,
+  suspended: isKept('suspended'),
+  revoked: isKept('revoked'),
+  superseded: isKept('superseded'),
+  distrusted: isKept('distrusted'),
+}
+
+// A change of a whole batch is one row of the table of batches: its documents keep a status of their
+// own.
+
+/** Batches that have a status as a whole, and those of their documents that are not found by it. */
+type Whole = { batches: string; documents: (sql: Dialect) => string }
+
+const changed = (status: ListedStatus): Whole => ({
+  batches: `status = ${codeOf(status)} AND status <> 0 AND block_number IS NOT NULL`,
+  documents: ({ unindexed }) => `${unindexed}status <> ${codeOf(status)}`,
+})
+
+const WHOLE: Partial<Record<ListedStatus, Whole>> = {
+  pending: { batches: 'block_number IS NULL', documents: () => 'true' },
+  suspended: changed('suspended'),
+  revoked: changed('revoked'),
+  superseded: changed('superseded'),
+}
+
+/** @returns The condition that a document is in a batch with this status; `false` for none. */
+function inBatchWith(status: ListedStatus | undefined): string {
+  const whole = status && WHOLE[status]
+  return whole ? `batch IN (SELECT id FROM batch WHERE promised AND ${whole.batches})` : 'false'
+}
+
+const newestOf = (batches: string) =>
+  statement(`
+    SELECT id, newest FROM (
+      SELECT id, (SELECT max(document.id) FROM document
+        WHERE document.batch = batch.id AND document.id < :before) AS newest
+      FROM batch WHERE promised AND ${batches}) AS found
+    WHERE newest IS NOT NULL ORDER BY newest DESC LIMIT ${MAX_SCANNED_BATCHES + 1}`)
+
+/**
+ * Finds the newest batches with a status.
+ *
+ * @returns Conditions that each find the documents of one batch; below `reached` are documents of
+ * batches that were left out, 0 = of none.
+ */
+function* drivesOfBatches(
+  status: ListedStatus,
+  before: number,
+): Work<{ drives: Condition[]; reached: number }> {
+  const whole = WHOLE[status]
+  if (!whole) return { drives: [], reached: 0 }
+  const rows = yield* all(newestOf(whole.batches), { before })
+  const rest = rows[MAX_SCANNED_BATCHES]
+  return {
+    drives: rows.slice(0, MAX_SCANNED_BATCHES).map(({ id }) => ({
+      sql: (sql) => `batch = :batch AND ${whole.documents(sql)}`,
+      values: { batch: id },
+    })),
+    reached: rest ? Number(rest.newest) + 1 : 0,
+  }
+}

@@ -1,0 +1,289 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import { bytesOf, hexOf, numberOrNull } from './columns.ts'
+import type { HistoryPlace, IndexRebuild, Rebuilt } from './command-database.ts'
+import { type Database, lockOutcomes } from './database.ts'
+import { insertDocuments } from './documents.ts'
+import { erasedOf } from './payloads.ts'
+import { KEPT_STATUSES } from './rules.ts'
+import { all, each, first, type Row, statement, type Work } from './sql.ts'
+
+/** Documents in one read. */
+const CHUNK = 500
+/** Rows that are moved or deleted in one write: some milliseconds. */
+const ROWS_A_WRITE = 2_000
+
+/** A row as `see` found it. */
+type Seen = { status: number; block: number | null }
+
+const SELECT_ANCHORED = statement(`
+  SELECT block_number, document_hash FROM history
+  WHERE (block_number, document_hash) > (:block, :hash)
+  ORDER BY block_number, document_hash LIMIT ${CHUNK}`)
+const SELECT_PENDING = statement(`
+  SELECT document_hash, valid_until FROM intent
+  WHERE kind = 'issue' AND root IS NULL AND block_number IS NULL ORDER BY id`)
+const SELECT_ROWS = statement(
+  (sql) => `
+    SELECT id, document_hash, batch, status, block_number, batch_block, issued_on, created_at,
+      CAST(subject AS text) AS subject, CAST(category AS text) AS category,
+      CAST(tenant AS text) AS tenant
+    FROM document WHERE ${sql.isIn('document_hash', 'hashes', 'bytes')}
+    ORDER BY batch IS NOT NULL, batch, id`,
+)
+const OWN = statement("UPDATE batch SET tenant = :name WHERE tenant = '' RETURNING id")
+const SELECT_UNDATED = statement(`
+  SELECT root FROM batch WHERE promised AND promised_at IS NULL AND block_number IS NOT NULL`)
+const DATE = statement('UPDATE batch SET promised_at = :time WHERE root = :root')
+const SELECT_INCOMPLETE = statement(`
+  SELECT id, manifest, tenant FROM batch
+  WHERE promised AND size > (SELECT count(*) FROM document WHERE document.batch = batch.id)
+  ORDER BY id`)
+const SELECT_NEWEST = statement('SELECT max(id) AS id FROM document')
+const CLEAR_FIRST = statement('DELETE FROM document_index')
+const SET_FIRST = statement('INSERT INTO document_index (first) VALUES (:first)')
+
+// Waits for transactions that have got an id, and are not committed.
+const LOCK_DOCUMENTS = statement(({ name }) =>
+  name === 'postgres' ? 'LOCK TABLE document IN SHARE MODE' : '',
+)
+const LOCK_ERASURES = statement(({ name }) =>
+  name === 'postgres' ? 'LOCK TABLE tombstone IN SHARE MODE' : '',
+)
+
+/**
+ * Rebuilds the index, also while gateways write it. Each write waits until no gateway writes
+ * outcomes or erases, so that no change of theirs falls between an old row and its new one.
+ *
+ * @param database Fenced by the lease of the command.
+ * @param blindTenant The blind index that documents of an unknown tenant get.
+ */
+export async function createIndexRebuild(
+  database: Database,
+  blindTenant: bigint | null,
+): Promise<IndexRebuild> {
+  const lastOld = await database.write(newestRow)
+  let seen = new Map<Hex, Seen>()
+
+  return {
+    async anchoredAfter(place) {
+      const rows = await database.read(SELECT_ANCHORED, {
+        block: place?.blockNumber ?? -1,
+        hash: bytesOf(place?.documentHash) ?? new Uint8Array(),
+      })
+      return rows.map(
+        (row): HistoryPlace => ({
+          blockNumber: Number(row.block_number),
+          documentHash: hexOf(row.document_hash),
+        }),
+      )
+    },
+    async pending() {
+      return (await database.read(SELECT_PENDING)).map(({ document_hash, valid_until }) => ({
+        documentHash: hexOf(document_hash),
+        validUntil: Number(valid_until),
+      }))
+    },
+    async see(documentHashes) {
+      const rows = await database.read(SELECT_ROWS, { hashes: documentHashes.map(fromHex) })
+      seen = new Map(rows.toReversed().map((row) => [hexOf(row.document_hash), seenOf(row)]))
+    },
+    replace: (documents) =>
+      database.write(function* () {
+        yield* alone()
+        yield* replaceRows(documents, { seen, blindTenant })
+        yield* linkSuccessors(documents)
+      }),
+    async ownBatches(name) {
+      return (await database.change(OWN, { name })).length
+    },
+    async undatedBatches() {
+      return (await database.read(SELECT_UNDATED)).map(({ root }) => hexOf(root))
+    },
+    async dateBatch(root, time) {
+      await database.change(DATE, { root: fromHex(root), time })
+    },
+    async incompleteBatches() {
+      return (await database.read(SELECT_INCOMPLETE)).map(({ id, manifest, tenant }) => ({
+        id: Number(id),
+        manifest: hexOf(manifest),
+        tenant: String(tenant),
+      }))
+    },
+    addToBatch: (id, documents) =>
+      database.write(function* () {
+        yield* alone()
+        yield* insertDocuments(documents.map((one) => ({ ...one, blockNumber: null, batch: id })))
+      }),
+    async end() {
+      const move = () => database.write(() => moveKept(lastOld, blindTenant))
+      while ((await move()) > 0) {}
+      let dropped = 0
+      for (let count = 1; count > 0; dropped += count)
+        count = (await database.change(DROP_OLD, { lastOld })).length
+      await database.write(function* () {
+        yield* all(CLEAR_FIRST)
+        yield* all(SET_FIRST, { first: lastOld + 1 })
+      })
+      return dropped
+    },
+  }
+}
+
+/** Until the transaction ends, no gateway writes outcomes, and none begins an erasure. */
+function* alone(): Work<void> {
+  yield* lockOutcomes()
+  yield* all(LOCK_ERASURES)
+}
+
+/** @returns The highest id of the index: whatever is added from now on has a higher one. */
+function* newestRow(): Work<number> {
+  yield* all(LOCK_DOCUMENTS)
+  const row = yield* first(SELECT_NEWEST)
+  return Number(row?.id ?? 0)
+}
+
+/** @returns A blind index, which has 64 bits, from its text. */
+const blindIndexOf = (text: unknown) =>
+  text === null || text === undefined ? null : BigInt(String(text))
+
+const seenOf = (row: Row): Seen => ({
+  status: Number(row.status),
+  block: numberOrNull(row.block_number),
+})
+
+const DELETE_ROWS = statement(
+  (sql) => `DELETE FROM document WHERE ${sql.isIn('id', 'ids', 'integer')}`,
+)
+const INSERT_ROW = statement(
+  (sql) => `
+    INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
+      valid_until, subject, category, tenant, created_at)
+    SELECT item.hash, item.batch_block, item.batch, item.block, item.status, item.issued_on,
+      item.valid_until, item.subject, item.category, item.tenant, item.created_at
+    FROM ${sql.items({
+      hash: 'bytes',
+      batch_block: 'bytes',
+      batch: 'integer',
+      block: 'integer',
+      status: 'integer',
+      issued_on: 'integer',
+      valid_until: 'integer',
+      subject: 'integer',
+      category: 'integer',
+      tenant: 'integer',
+      created_at: 'integer',
+    })} WHERE true ORDER BY place`,
+)
+
+/** Keeps what a gateway has changed since the row was seen. */
+function* replaceRows(
+  documents: readonly Rebuilt[],
+  { seen, blindTenant }: { seen: ReadonlyMap<Hex, Seen>; blindTenant: bigint | null },
+): Work<void> {
+  const hashes = documents.map(({ documentHash }) => fromHex(documentHash))
+  const byHash = Map.groupBy(yield* all(SELECT_ROWS, { hashes }), (row) => hexOf(row.document_hash))
+  const erased = yield* erasedOf(hashes)
+  const replaced = documents.map((document) => ({
+    document,
+    old: oldOf(document, byHash.get(document.documentHash) ?? []),
+  }))
+  yield* all(DELETE_ROWS, { ids: replaced.flatMap(({ old }) => (old ? [old.id] : [])) })
+  yield* each(
+    INSERT_ROW,
+    replaced.map(({ document, old }) => {
+      const { documentHash } = document
+      const content = { isErased: erased.has(documentHash), blindTenant }
+      return rowOf(document, old, { ...content, seen: seen.get(documentHash) })
+    }),
+  )
+}
+
+/** @returns The row that a document had: that of the same batch, or else the one of no batch. */
+function oldOf({ batch }: Rebuilt, rows: readonly Row[]): Row | undefined {
+  const own = rows.find((row) => numberOrNull(row.batch) === (batch ?? null))
+  return own ?? (batch === undefined ? rows[0] : rows.find((row) => row.batch === null))
+}
+
+function rowOf(
+  { documentHash, blockNumber, batch, validUntil, status, blockTime, entry }: Rebuilt,
+  old: Row | undefined,
+  about: { seen: Seen | undefined; isErased: boolean; blindTenant: bigint | null },
+) {
+  const { seen, isErased, blindTenant } = about
+  const now = old && seenOf(old)
+  const isChanged =
+    seen !== undefined &&
+    now !== undefined &&
+    (now.status !== seen.status || now.block !== seen.block)
+  return {
+    hash: fromHex(documentHash),
+    batch_block: bytesOf(entry?.batchBlock) ?? old?.batch_block ?? null,
+    batch: batch ?? numberOrNull(old?.batch ?? null),
+    block: isChanged ? now.block : blockNumber,
+    status: isChanged ? now.status : KEPT_STATUSES.indexOf(status),
+    issued_on: entry?.issuedOn ?? Number(old?.issued_on ?? 0),
+    valid_until: validUntil,
+    subject: isErased ? null : (entry?.subject ?? blindIndexOf(old?.subject)),
+    category: isErased ? null : (entry?.category ?? blindIndexOf(old?.category)),
+    tenant: blindIndexOf(old?.tenant) ?? blindTenant,
+    created_at: numberOrNull(old?.created_at ?? null) ?? blockTime ?? null,
+  }
+}
+
+const LINK = statement(
+  (sql) => `
+    INSERT INTO succession (document_hash, successor_hash, revoked)
+    SELECT item.old, item.successor, true
+    FROM ${sql.items({ old: 'bytes', successor: 'bytes' })} WHERE true
+    ON CONFLICT DO NOTHING`,
+)
+
+/** Notes what has happened. It promises no revocation: the request that superseded did that. */
+function* linkSuccessors(documents: readonly Rebuilt[]): Work<void> {
+  yield* each(
+    LINK,
+    documents.flatMap(({ documentHash, entry }) =>
+      entry?.supersedes
+        ? [{ old: fromHex(entry.supersedes), successor: fromHex(documentHash) }]
+        : [],
+    ),
+  )
+}
+
+const SELECT_KEPT = statement(`
+  SELECT id FROM document WHERE id <= :lastOld AND (batch_block IS NOT NULL OR EXISTS (
+    SELECT 1 FROM intent WHERE intent.document_hash = document.document_hash AND kind = 'issue'))
+  ORDER BY id LIMIT ${ROWS_A_WRITE}`)
+const SELECT_MOVED = statement(
+  (sql) => `
+    SELECT document_hash AS hash, batch_block, batch, block_number AS block, status, issued_on,
+      valid_until, CAST(subject AS text) AS subject, CAST(category AS text) AS category,
+      CAST(tenant AS text) AS tenant, created_at
+    FROM document WHERE ${sql.isIn('id', 'ids', 'integer')} ORDER BY id`,
+)
+const DROP_OLD = statement(`
+  DELETE FROM document WHERE id IN (
+    SELECT id FROM document WHERE id <= :lastOld ORDER BY id LIMIT ${ROWS_A_WRITE}) RETURNING id`)
+
+/**
+ * Moves old rows above the others: documents of batches, which are not among those of the history,
+ * and those that the outbox has, which may have left the history in a reorg.
+ *
+ * @returns How many rows it moved.
+ */
+function* moveKept(lastOld: number, blindTenant: bigint | null): Work<number> {
+  yield* alone()
+  const ids = (yield* all(SELECT_KEPT, { lastOld })).map(({ id }) => id)
+  const rows = yield* all(SELECT_MOVED, { ids })
+  yield* all(DELETE_ROWS, { ids })
+  yield* each(
+    INSERT_ROW,
+    rows.map((row) => ({
+      ...row,
+      subject: blindIndexOf(row.subject),
+      category: blindIndexOf(row.category),
+      tenant: blindIndexOf(row.tenant) ?? blindTenant,
+    })),
+  )
+  return rows.length
+}

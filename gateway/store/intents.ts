@@ -1,0 +1,110 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { Anchored, BlockId, Standing } from '#promise/anchoring.ts'
+import type { Intent } from '#promise/intent.ts'
+import { hexOf, hexOrNull, isSet } from './columns.ts'
+import { type Dialect, type Row, statement, type Values } from './sql.ts'
+
+// Rows of the table `intent`.
+
+/** The columns that the readers below need. */
+export const INTENT_COLUMNS = [
+  ...['id', 'kind', 'document_hash', 'root', 'valid_until', 'manifest', 'reason', 'tenant'],
+  ...['promised', 'reported', 'block_number', 'block_hash', 'transaction_hash', 'account'],
+]
+  .map((name) => `intent.${name}`)
+  .join(', ')
+
+export function intentOf(row: Row): Intent {
+  const kind = row.kind as Intent['kind']
+  const key = {
+    documentHash: hexOf(row.document_hash),
+    ...(row.root !== null && { root: hexOf(row.root) }),
+    ...(row.tenant !== null && { tenant: String(row.tenant) }),
+  }
+  if (kind === 'revoke') return { kind, ...key, reason: Number(row.reason) }
+  if (kind !== 'issue') return { kind, ...key }
+  const manifest = hexOrNull(row.manifest)
+  return { kind, ...key, validUntil: Number(row.valid_until), ...(manifest && { manifest }) }
+}
+
+export function standingOf(row: Row): Standing {
+  const { intent, anchoring } = anchoredOf(row)
+  const { transactionHash } = anchoring
+  const account = hexOrNull(row.account)
+  return {
+    intent,
+    promised: isSet(row.promised),
+    ...(account && { account }),
+    outcome:
+      row.block_number === null
+        ? { status: 'pending', transactionHash }
+        : { status: 'anchored', ...anchoring },
+  }
+}
+
+export function anchoredOf(row: Row): Anchored {
+  return {
+    intent: intentOf(row),
+    anchoring: { ...blockOf(row), transactionHash: hexOrNull(row.transaction_hash) },
+  }
+}
+
+export function blockOf(row: Row): BlockId {
+  return { blockNumber: Number(row.block_number), blockHash: hexOf(row.block_hash) }
+}
+
+/** Items that name intents by their keys. */
+export type KeyOfIntent = { kind: Intent['kind']; documentHash: Hex }
+export const KEY = { kind: 'text', hash: 'bytes' } as const
+export const IS_KEY = 'intent.document_hash = item.hash AND intent.kind = item.kind'
+
+export function keysOf(intents: readonly KeyOfIntent[]): Values[] {
+  return intents.map(({ kind, documentHash }) => ({ kind, hash: fromHex(documentHash) }))
+}
+
+/** Items that name intents in their blocks: one that has left its block since is not among them. */
+export const PLACED_KEY = { ...KEY, block: 'integer', block_hash: 'bytes' } as const
+export const IS_PLACED_KEY = `${IS_KEY} AND intent.block_number = item.block
+  AND intent.block_hash = item.block_hash`
+
+export function placedKeysOf(anchored: readonly Anchored[]): Values[] {
+  return anchored.map(({ intent, anchoring }) => ({
+    kind: intent.kind,
+    hash: fromHex(intent.documentHash),
+    block: anchoring.blockNumber,
+    block_hash: fromHex(anchoring.blockHash),
+  }))
+}
+
+/** Reads intents that this transaction changes, as they are before. */
+export const SELECT_BY_KEY = statement(
+  (sql) => `
+    SELECT ${INTENT_COLUMNS} FROM ${sql.items(KEY)} JOIN intent ON ${IS_KEY}
+    ${sql.forUpdate('intent')}`,
+)
+export const SELECT_BY_PLACED_KEY = statement(
+  (sql) => `
+    SELECT ${INTENT_COLUMNS} FROM ${sql.items(PLACED_KEY)} JOIN intent ON ${IS_PLACED_KEY}
+    ${sql.forUpdate('intent')}`,
+)
+/** In both databases, `DELETE` knows no items. */
+export const deleteBy = (sql: Dialect, key: typeof KEY | typeof PLACED_KEY, is: string) => `
+  DELETE FROM intent WHERE id IN (SELECT intent.id FROM ${sql.items(key)} JOIN intent ON ${is})`
+
+/** An expression: the kind that undoes another; NULL for a final one. */
+export const opposite = (kind: string) =>
+  `CASE ${kind} WHEN 'suspend' THEN 'release' WHEN 'release' THEN 'suspend' END`
+
+/**
+ * Whether a revision has to wait for its document, or its batch: it goes to the account that issues
+ * it, until that is final. The registry skips the revision of a document that is not on the chain,
+ * and only the transactions of one account stay in order after a reorg.
+ *
+ * @param row Expressions.
+ */
+export const waitsForIssue = (row: { kind: string; hash: string; root: string; account: string }) =>
+  `(${row.kind} <> 'issue' AND EXISTS (
+    SELECT 1 FROM intent AS issue
+    WHERE issue.document_hash = coalesce(${row.root}, ${row.hash}) AND issue.kind = 'issue'
+      AND (issue.account <> ${row.account}
+        OR issue.block_number IS NULL AND issue.account IS DISTINCT FROM ${row.account})))`

@@ -1,0 +1,123 @@
+import type { RateLimiter } from '#base/rate-limit.ts'
+import type { KeyStore } from '#keys/ports.ts'
+import type { Leases } from '#promise/lease.ts'
+import { createBatchDrafts } from './batch-drafts.ts'
+import { createBatchLog } from './batches.ts'
+import { bind, type Refusals } from './binding.ts'
+import { type Database, fenced, type LeasedAccount } from './database.ts'
+import { createDeliveries } from './deliveries.ts'
+import { createDocumentIndex } from './documents.ts'
+import { createErasures, type Scrubber } from './erasures.ts'
+import { createEventLog } from './events.ts'
+import { createHistory } from './history.ts'
+import { createIdempotencyLog } from './idempotency.ts'
+import { RELEASED_CHANNEL } from './leases.ts'
+import { createBusyAccounts, createSharedBacklog } from './outbox/backlog.ts'
+import { createOutbox } from './outbox.ts'
+import { OUTBOX_CHANNEL } from './outcomes.ts'
+import { createPayloadStore } from './payloads.ts'
+import { createPersistence } from './persistence.ts'
+import type { DatabaseDeps, DatabaseStores, SharedDatabase } from './stores.ts'
+import { createSuccessions } from './successions.ts'
+import type { IsBlockErased } from './tombstones.ts'
+import { createWebhooks } from './webhooks.ts'
+
+/** What only one kind of database has, and its repositories need. */
+export type DatabaseParts = Pick<DatabaseStores, 'assertReady' | 'copyTo' | 'close'> & {
+  keys: KeyStore
+  leases: Leases
+  refusals: Refusals
+  scrubber: Scrubber
+  /** Opened after the erasures of the list are merged. */
+  openErased(): Promise<IsBlockErased>
+  /** Absent when only one gateway can use the database. */
+  rateLimiter?: (kind: string, local: RateLimiter) => RateLimiter
+}
+
+/**
+ * Opens the ports over a database, and closes it when that fails.
+ *
+ * @throws One of the refusals, for the database of another owner, or one that is not filled yet.
+ */
+export async function openStores(
+  database: Database,
+  parts: DatabaseParts,
+  { binding, erasureList, blindTenant, log }: DatabaseDeps,
+): Promise<DatabaseStores> {
+  const { keys, leases, refusals, scrubber, openErased, rateLimiter, ...rest } = parts
+  try {
+    await bind(database, binding, { refusals })
+    const { owner, assignTo } = createOwner()
+    const outbox = createOutbox(database, { owner })
+    const embedded = createPayloadStore(database)
+    const erasures = createErasures(database, scrubber, erasureList)
+    const merged = await erasures.mergeList()
+    if (merged > 0) log.warn('erasures_merged', { documents: merged })
+    const isShared = rateLimiter !== undefined
+    return {
+      ...rest,
+      outbox,
+      embedded,
+      erasures,
+      keys,
+      embeddedPersistence: createPersistence(database, embedded, outbox),
+      isErased: await openErased(),
+      idempotency: createIdempotencyLog(database),
+      history: createHistory(database),
+      documentIndex: createDocumentIndex(database),
+      successions: createSuccessions(database),
+      events: createEventLog(database, blindTenant),
+      webhooks: createWebhooks(database),
+      deliveries: createDeliveries(database, blindTenant),
+      batchLog: createBatchLog(database),
+      batchDrafts: (groups) => createBatchDrafts(database, { leases, isShared }, groups),
+      ...(isShared && {
+        shared: { ...createShared(database, leases), assignTo, rateLimiter },
+      }),
+    }
+  } catch (error) {
+    await rest.close()
+    throw error
+  }
+}
+
+/** What gateways on one database need of each other. */
+export function createShared(
+  database: Database,
+  leases: Leases,
+): Omit<SharedDatabase, 'assignTo' | 'rateLimiter'> {
+  return {
+    leases,
+    ...createBusyAccounts(database),
+    outboxOf({ account, lease }) {
+      const own = fenced(database, lease)
+      return { ...createOutbox(own, { account }), ...createSharedBacklog(own, account) }
+    },
+    embeddedPersistenceOf({ account, lease }) {
+      const own = fenced(database, lease)
+      return createPersistence(own, createPayloadStore(own), createOutbox(own, { account }))
+    },
+    listen(changed) {
+      const ends = [OUTBOX_CHANNEL, RELEASED_CHANNEL].map((channel) =>
+        database.listen(channel, changed),
+      )
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+  }
+}
+
+/** The account that new intents get; the outbox is made before it is known. */
+export function createOwner(): {
+  owner: () => LeasedAccount | undefined
+  assignTo: SharedDatabase['assignTo']
+} {
+  let current: () => LeasedAccount | undefined = () => undefined
+  return {
+    owner: () => current(),
+    assignTo(own) {
+      current = own
+    },
+  }
+}

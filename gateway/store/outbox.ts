@@ -1,0 +1,35 @@
+import type { Hex } from '#document/hex.ts'
+import type { OutboxPorts } from '#promise/ports.ts'
+import type { Database } from './database.ts'
+import { createAnchorings } from './outbox/anchorings.ts'
+import { createBacklog, createPromisedPayloads } from './outbox/backlog.ts'
+import { createAnchorBlocks } from './outbox/blocks.ts'
+import { createFeeLog } from './outbox/fees.ts'
+import { createPlans } from './outbox/plans.ts'
+import { createRequests, type Owner, type Requests } from './outbox/requests.ts'
+
+export type DatabaseOutbox = Requests & OutboxPorts
+
+/** The accounts of an outbox. */
+type OutboxOptions = {
+  /** The account whose intents and plans it has; absent = all. */
+  account?: Hex
+  /** The account that new intents get, while its lease lasts. */
+  owner?: Owner
+}
+
+/** The outbox in a database: one part for each port. The ports say what each method guarantees. */
+export function createOutbox(
+  database: Database,
+  { account, owner }: OutboxOptions = {},
+): DatabaseOutbox {
+  return {
+    ...createRequests(database, owner),
+    ...createAnchorBlocks(database),
+    ...createBacklog(database, account),
+    ...createPlans(database, account),
+    ...createFeeLog(database, account),
+    ...createAnchorings(database),
+    ...createPromisedPayloads(database),
+  }
+}

@@ -1,0 +1,157 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { Intent } from '#promise/intent.ts'
+import type { Plan, SignedTransaction } from '#promise/plan.ts'
+import type { Plans } from '#promise/ports.ts'
+import { bytesOf, hexOf } from '../columns.ts'
+import { type Database, lockOutcomes } from '../database.ts'
+import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '../intents.ts'
+import { OUTBOX_CHANNEL } from '../outcomes.ts'
+import { all, each, first, notify, type Row, statement, type Work } from '../sql.ts'
+import { addFee } from './fees.ts'
+import { writeOutcome } from './settle.ts'
+
+/** @param account Whose plans; absent = all. */
+export function createPlans(database: Database, account?: Hex): Plans {
+  return {
+    plans: () => database.snapshot(() => readPlans(account)),
+    plan: (signed, intents, head) =>
+      database.write(() => addPlan({ signed, intents, head, account }), true),
+    replace: (plan, signed, intents) =>
+      database.write(function* () {
+        yield* requeueOthers(plan, intents)
+        yield* addAttempt(plan.id, signed, intents)
+        return { ...plan, intents, attempts: [...plan.attempts, signed] }
+      }),
+    settle: (plan, outcome, fee) =>
+      database.write(function* () {
+        yield* lockOutcomes()
+        yield* addFee(fee)
+        yield* writeOutcome(outcome, plan.id)
+        yield* requeueOthers(plan, [])
+        yield* all(DELETE_PLAN, { plan: plan.id })
+      }),
+  }
+}
+
+const DELETE_PLAN = statement('DELETE FROM plan WHERE id = :plan')
+const SELECT_PLANS = statement(
+  (sql) => `
+    SELECT id, nonce, head FROM plan
+    WHERE ${sql.value('account', 'bytes')} IS NULL OR account = :account ORDER BY nonce`,
+)
+const SELECT_ATTEMPTS = statement('SELECT * FROM attempt ORDER BY id')
+const SELECT_INTENTS = statement(
+  `SELECT ${INTENT_COLUMNS}, plan FROM intent WHERE plan IS NOT NULL ORDER BY plan, id`,
+)
+
+function* readPlans(account?: Hex): Work<Plan[]> {
+  const plans = yield* all(SELECT_PLANS, { account: bytesOf(account) })
+  const attempts = byPlan(yield* all(SELECT_ATTEMPTS))
+  const intents = byPlan(yield* all(SELECT_INTENTS))
+  return plans.map((row) => {
+    const [id, nonce] = [Number(row.id), Number(row.nonce)]
+    return {
+      id,
+      nonce,
+      intents: (intents.get(id) ?? []).map(intentOf),
+      attempts: (attempts.get(id) ?? []).map((made) => attemptOf(made, nonce)),
+      ...(row.head !== null && { head: Number(row.head) }),
+    }
+  })
+}
+
+const byPlan = (rows: readonly Row[]) => Map.groupBy(rows, ({ plan }) => Number(plan))
+
+/** @param nonce Of its plan. */
+function attemptOf(row: Row, nonce: number): SignedTransaction {
+  return {
+    nonce,
+    hash: hexOf(row.hash),
+    raw: hexOf(row.raw),
+    gasLimit: BigInt(Number(row.gas_limit)),
+    maxFeePerGas: BigInt(String(row.max_fee_per_gas)),
+    maxPriorityFeePerGas: BigInt(String(row.max_priority_fee_per_gas)),
+  }
+}
+
+const INSERT_PLAN = statement(
+  'INSERT INTO plan (nonce, head, account) VALUES (:nonce, :head, :account) RETURNING id',
+)
+
+function* addPlan(plan: {
+  signed: SignedTransaction
+  intents: readonly Intent[]
+  head: number | undefined
+  account: Hex | undefined
+}): Work<Plan> {
+  const { signed, intents, head, account } = plan
+  const { nonce } = signed
+  if (account) yield* assertReady(account, intents)
+  const row = yield* first(INSERT_PLAN, { nonce, head, account: bytesOf(account) })
+  const id = Number(row?.id)
+  yield* addAttempt(id, signed, intents)
+  return { id, nonce, intents, attempts: [signed], ...(head !== undefined && { head }) }
+}
+
+const SELECT_READY = statement(
+  (sql) => `
+    SELECT 1 FROM ${sql.items(KEY)} JOIN intent ON ${IS_KEY}
+    WHERE account = ${sql.value('account', 'bytes')} AND plan IS NULL AND block_number IS NULL
+      AND NOT ${waitsForIssue({
+        kind: 'intent.kind',
+        hash: 'intent.document_hash',
+        root: 'intent.root',
+        account: 'intent.account',
+      })}`,
+)
+
+/** @throws {IssueError} when some are not this account's to send, or not yet. */
+function* assertReady(account: Hex, intents: readonly Intent[]): Work<void> {
+  const ready = yield* each(SELECT_READY, keysOf(intents), { account: fromHex(account) })
+  if (ready.length < intents.length)
+    throw new IssueError('registry_refused', 'a document to revise is not on the chain yet')
+}
+
+const INSERT_ATTEMPT = statement(`
+  INSERT INTO attempt (plan, hash, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas)
+  VALUES (:plan, :hash, :raw, :gas_limit, :max_fee, :max_tip)`)
+const ASSIGN = statement(
+  (sql) => `
+    UPDATE intent SET plan = :plan, transaction_hash = :hash
+    WHERE kind = :kind AND ${sql.isIn('document_hash', 'hashes', 'bytes')}`,
+)
+
+/** Inserts an attempt, and assigns to its plan the intents that it carries: all of one kind. */
+function* addAttempt(
+  plan: number,
+  { hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas }: SignedTransaction,
+  intents: readonly Intent[],
+): Work<void> {
+  yield* all(INSERT_ATTEMPT, {
+    plan,
+    hash: fromHex(hash),
+    raw: fromHex(raw),
+    gas_limit: gasLimit,
+    max_fee: String(maxFeePerGas),
+    max_tip: String(maxPriorityFeePerGas),
+  })
+  const [one] = intents
+  if (one)
+    yield* all(ASSIGN, { plan, hash: fromHex(hash), kind: one.kind, hashes: hashesOf(intents) })
+}
+
+const REQUEUE = statement(
+  (sql) => `
+    UPDATE intent SET plan = NULL
+    WHERE plan = :plan AND NOT (${sql.isIn('document_hash', 'hashes', 'bytes')}) RETURNING id`,
+)
+
+/** Puts the intents of a plan back in the queue, except these. */
+function* requeueOthers(plan: Plan, except: readonly Intent[]): Work<void> {
+  const queued = yield* all(REQUEUE, { plan: plan.id, hashes: hashesOf(except) })
+  if (queued.length > 0) yield* notify(OUTBOX_CHANNEL)
+}
+
+const hashesOf = (intents: readonly Intent[]) =>
+  intents.map(({ documentHash }) => fromHex(documentHash))

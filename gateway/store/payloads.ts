@@ -1,0 +1,91 @@
+import { type Hex, toHex } from '#document/hex.ts'
+import type { PayloadStore } from '#promise/ports.ts'
+import type { BlockRead } from '#verifier/ports.ts'
+import { hexOf } from './columns.ts'
+import type { Database } from './database.ts'
+import { all, each, statement, type Work } from './sql.ts'
+import type { IsBlockErased } from './tombstones.ts'
+
+/** Payloads in one read, some kilobytes each. */
+const MAX_READ = 50
+/** Longer than the server takes: the payloads have no other source here. */
+const READ_TIMEOUT_MS = 15_000
+
+const SELECT = statement(
+  (sql) => `SELECT hash, bytes FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
+)
+const SELECT_HASHES = statement(
+  (sql) => `SELECT hash FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
+)
+// One that is there already is locked (`WHERE false` changes nothing) until the transaction ends.
+const INSERT = statement(
+  (sql) => `
+    INSERT INTO block (hash, bytes)
+    SELECT item.hash, item.bytes FROM ${sql.items({ hash: 'bytes', bytes: 'bytes' })}
+    WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
+    ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash WHERE false
+    RETURNING hash`,
+)
+const DELETE = statement((sql) => `DELETE FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`)
+
+/** Payloads in the database. It does not store an erased one again. */
+export function createPayloadStore(database: Database): PayloadStore {
+  const get = database.together<Uint8Array, BlockRead>({
+    *work(hashes) {
+      const rows = yield* all(SELECT, { hashes })
+      const found = new Map(rows.map(({ hash, bytes }) => [hexOf(hash), bytes as Uint8Array]))
+      return hashes.map((hash) => {
+        const bytes = found.get(toHex(hash))
+        return bytes ? { status: 'found', bytes } : { status: 'missing' }
+      })
+    },
+    maxItems: MAX_READ,
+    reads: 'brief',
+    timeoutMs: READ_TIMEOUT_MS,
+  })
+  return {
+    get,
+    async put(hash, bytes) {
+      return (await database.change(INSERT, {}, [{ hash, bytes }])).length > 0
+    },
+    async missing(hashes) {
+      const rows = await database.read(SELECT_HASHES, { hashes: [...hashes] })
+      const found = new Set(rows.map(({ hash }) => hexOf(hash)))
+      return hashes.filter((hash) => !found.has(toHex(hash)))
+    },
+    async remove(hash) {
+      await database.change(DELETE, { hashes: [hash] })
+    },
+  }
+}
+
+/** Stores payloads, except erased ones. @returns The hashes of those that it did not have. */
+export function* insertPayloads(
+  payloads: readonly { hash: Uint8Array; bytes: Uint8Array }[],
+): Work<Set<Hex>> {
+  return new Set((yield* each(INSERT, payloads)).map(({ hash }) => hexOf(hash)))
+}
+
+export function* deletePayloads(hashes: readonly Uint8Array[]): Work<void> {
+  yield* all(DELETE, { hashes })
+}
+
+const SELECT_ERASED = statement(
+  (sql) => `SELECT hash FROM tombstone WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
+)
+
+/** @returns Those of the blocks that were erased. */
+export function* erasedOf(hashes: readonly Uint8Array[]): Work<Set<Hex>> {
+  return new Set((yield* all(SELECT_ERASED, { hashes })).map(({ hash }) => hexOf(hash)))
+}
+
+/** @returns Whether a block was erased, as the database has it now. */
+export function createIsErased(database: Database, isBrief = false): IsBlockErased {
+  return database.together<Uint8Array, boolean>({
+    *work(hashes) {
+      const erased = yield* erasedOf(hashes)
+      return hashes.map((hash) => erased.has(toHex(hash)))
+    },
+    reads: isBrief ? 'brief' : true,
+  })
+}

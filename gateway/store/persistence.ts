@@ -1,0 +1,42 @@
+import { fromHex } from '#document/hex.ts'
+import type { Intent } from '#promise/intent.ts'
+import { type Persistence, restore } from '#promise/persistence.ts'
+import type { PayloadStore } from '#promise/ports.ts'
+import type { Database } from './database.ts'
+import { deleteUnpromised } from './outbox/requests.ts'
+import type { DatabaseOutbox } from './outbox.ts'
+import { deletePayloads } from './payloads.ts'
+import { all, statement, type Work } from './sql.ts'
+
+const LOCK = statement(
+  (sql) => `
+    SELECT 1 FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}
+    ORDER BY hash ${sql.forUpdate('block')}`,
+)
+
+/** Persists payloads and promises in one database, both in one transaction. */
+export function createPersistence(
+  database: Database,
+  store: PayloadStore,
+  outbox: DatabaseOutbox,
+): Persistence {
+  return {
+    async add(intent, { bytes, entry }, promised = false) {
+      if (intent.kind !== 'issue') return outbox.add(intent, promised)
+      const added = await outbox.addIssue({ intent, promised, bytes, entry })
+      // A payload from before belongs to a promise that was kept.
+      return added === 'has_successor' ? added : added.isNew && added.stored
+    },
+    withdraw: (intents) => database.write(() => withdraw(intents)),
+    restore: (sealed) => restore(store, outbox, sealed),
+    adopt: (intent, anchoring, { entry }) => outbox.adopt(intent, anchoring, { entry }),
+  }
+}
+
+function* withdraw(intents: readonly Intent[]): Work<Intent[]> {
+  // Before the intents, as those who add one.
+  yield* all(LOCK, { hashes: intents.map(({ documentHash }) => fromHex(documentHash)) })
+  const withdrawn = yield* deleteUnpromised(intents)
+  yield* deletePayloads(withdrawn.inserted.map(fromHex))
+  return withdrawn.intents
+}

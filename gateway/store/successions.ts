@@ -1,0 +1,43 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { Successions } from '#promise/supersede.ts'
+import { bytesOf, hexOf } from './columns.ts'
+import type { Database } from './database.ts'
+import { MAX_WAITING_REVOCATIONS } from './rules.ts'
+import { all, first, statement, type Work } from './sql.ts'
+
+const SELECT = statement('SELECT successor_hash FROM succession WHERE document_hash = :hash')
+const SELECT_WAITING = statement(`
+  SELECT succession.document_hash FROM succession
+  JOIN intent ON intent.kind = 'revoke' AND intent.document_hash = succession.document_hash
+  WHERE NOT revoked AND plan IS NULL AND block_number IS NULL LIMIT ${MAX_WAITING_REVOCATIONS}`)
+const INSERT = statement(`
+  INSERT INTO succession (document_hash, successor_hash, root) VALUES (:hash, :successor, :root)
+  ON CONFLICT DO NOTHING`)
+const HAS = statement(
+  'SELECT 1 FROM succession WHERE document_hash = :hash AND successor_hash = :successor',
+)
+
+/** The successions. The revocations are promised with the outcomes of the successors. */
+export function createSuccessions(database: Database): Successions {
+  return {
+    async successorOf(documentHash) {
+      const [row] = await database.read(SELECT, { hash: fromHex(documentHash) })
+      return row && hexOf(row.successor_hash)
+    },
+    async waiting() {
+      return (await database.read(SELECT_WAITING)).map((row) => hexOf(row.document_hash))
+    },
+  }
+}
+
+/**
+ * Notes the successor of a document.
+ *
+ * @param root Of that document's batch.
+ * @returns `false` when the document has another successor.
+ */
+export function* claimSuccession(documentHash: Hex, successorHash: Hex, root?: Hex): Work<boolean> {
+  const pair = { hash: fromHex(documentHash), successor: fromHex(successorHash) }
+  yield* all(INSERT, { ...pair, root: bytesOf(root) })
+  return (yield* first(HAS, pair)) !== undefined
+}

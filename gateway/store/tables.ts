@@ -1,0 +1,484 @@
+// The tables of both databases. Each makes its own schema of them.
+import type { Dialect, Kind } from './sql.ts'
+
+export type Column =
+  | Kind
+  /** May be NULL. */
+  | `${Kind}?`
+  | { kind: Kind; default: string }
+
+export type Index = {
+  /** Columns or expressions. */
+  on: string
+  where?: string
+  unique?: true
+}
+
+export type Table = {
+  name: string
+  columns: Readonly<Record<string, Column>>
+  /** The column that the database numbers; numbers are never used again. */
+  numbered?: string
+  /** The primary key, unless rows are numbered. */
+  key?: readonly string[]
+  unique?: readonly (readonly string[])[]
+  references?: Readonly<Record<string, string>>
+  indexes?: Readonly<Record<string, Index>>
+  /** Whether one database alone has it. */
+  only?: Dialect['name']
+  /** Columns that one database alone fills, or that are about this copy of the database. */
+  local?: readonly string[]
+}
+
+/** The version of the schema. A database of another version is refused, not converted. */
+export const SCHEMA_VERSION = 15
+
+const NO_BYTES = "''"
+
+/** Who the documents and promises belong to. */
+const OWNER: Table[] = [
+  { name: 'bound_to', columns: { registry: 'text', issuer_id: 'integer' }, key: ['registry'] },
+  {
+    name: 'issuer_secret',
+    columns: { id: 'integer', fingerprint: 'text' },
+    numbered: 'id',
+    unique: [['fingerprint']],
+  },
+]
+
+/** Payloads in the database, by their sha-256. */
+export const BLOCKS: Table = {
+  name: 'block',
+  columns: { hash: 'bytes', bytes: 'bytes' },
+  // Not the key of SQLite's tree, which would have the bytes in its inner pages.
+  unique: [['hash']],
+}
+
+const PAYLOADS: Table[] = [
+  { name: 'tombstone', columns: { hash: 'bytes' }, key: ['hash'] },
+  BLOCKS,
+  {
+    // Receipts.
+    name: 'erasure',
+    columns: {
+      hash: 'bytes',
+      requested_at: 'integer',
+      erased_at: 'integer?',
+      from_database: 'flag',
+      from_kubo: 'flag',
+      tenant: 'text?',
+      // SQLite: the end of a document that may not be gone yet, each byte inverted.
+      probe: 'bytes?',
+      // PostgreSQL: the transaction that wrote the tombstone; ones that began before may still be
+      // adding the document.
+      written_by: 'integer?',
+    },
+    key: ['hash'],
+    indexes: { erasure_unfinished: { on: 'requested_at', where: 'erased_at IS NULL' } },
+    local: ['probe', 'written_by'],
+  },
+]
+
+const OUTBOX: Table[] = [
+  {
+    name: 'plan',
+    columns: {
+      id: 'integer',
+      // Who sends it: an address. NULL = nobody has taken it yet.
+      account: 'bytes?',
+      nonce: 'integer',
+      // The newest block when it was planned; of suspensions and releases.
+      head: 'integer?',
+    },
+    numbered: 'id',
+    indexes: { plan_by_account: { on: 'account' } },
+    local: ['account'],
+  },
+  {
+    name: 'attempt',
+    columns: {
+      id: 'integer',
+      plan: 'integer',
+      hash: 'bytes',
+      raw: 'bytes',
+      gas_limit: 'integer',
+      // Digits: wei may have more than 64 bits.
+      max_fee_per_gas: 'text',
+      max_priority_fee_per_gas: 'text',
+    },
+    numbered: 'id',
+    references: { plan: 'plan (id) ON DELETE CASCADE' },
+    indexes: { attempt_by_plan: { on: 'plan' } },
+  },
+  {
+    name: 'intent',
+    columns: {
+      id: 'integer',
+      account: 'bytes?',
+      kind: 'text',
+      // Of a document; of a batch its root, which is then in both columns.
+      document_hash: 'bytes',
+      root: 'bytes?',
+      valid_until: 'integer?',
+      manifest: 'bytes?',
+      reason: 'integer?',
+      inserted: 'flag',
+      sealed: 'bytes?',
+      promised: 'flag',
+      aside_until: 'integer?',
+      plan: 'integer?',
+      block_number: 'integer?',
+      // Empty while the block was not read.
+      block_hash: { kind: 'bytes', default: NO_BYTES },
+      transaction_hash: 'bytes?',
+      tenant: 'text?',
+      reported: 'flag',
+    },
+    numbered: 'id',
+    unique: [['document_hash', 'kind']],
+    references: { plan: 'plan (id) ON DELETE SET NULL' },
+    // Most intents wait for their block to become final, and are in few of these.
+    indexes: {
+      intent_by_plan: { on: 'plan', where: 'plan IS NOT NULL' },
+      intent_queued: { on: 'id', where: 'plan IS NULL AND block_number IS NULL' },
+      intent_unclaimed: {
+        on: 'id',
+        where: 'account IS NULL AND plan IS NULL AND block_number IS NULL',
+      },
+      intent_sealed: { on: 'id', where: 'sealed IS NOT NULL' },
+      intent_by_block: { on: 'block_number, block_hash', where: 'block_number IS NOT NULL' },
+    },
+    local: ['account'],
+  },
+  {
+    // The blocks of anchored intents; seen: the chain had the block at the last look.
+    name: 'anchor_block',
+    columns: { block_number: 'integer', block_hash: 'bytes', seen: 'flag' },
+    key: ['block_number', 'block_hash'],
+    indexes: {
+      anchor_block_unseen: { on: 'block_number, block_hash', where: 'NOT seen' },
+      anchor_block_seen: { on: 'block_number, block_hash', where: 'seen' },
+    },
+  },
+  { name: 'fee', columns: { minute: 'integer', gwei: 'integer' }, key: ['minute'] },
+  {
+    // period: of the claim; a key is remembered until the end of the period after. Old keys of a
+    // period are deleted together.
+    name: 'idempotency',
+    columns: { key: 'bytes', period: 'integer', document_hash: 'bytes' },
+    key: ['key'],
+    indexes: { idempotency_by_period: { on: 'period' } },
+  },
+]
+
+/**
+ * Where each document that was in this outbox is anchored; kept permanently, since nodes forget. In
+ * the order of blocks, so that the rows of a transaction share pages.
+ */
+export const HISTORY: Table = {
+  name: 'history',
+  columns: { block_number: 'integer', document_hash: 'bytes', transaction_hash: 'bytes?' },
+  key: ['block_number', 'document_hash'],
+}
+export const BATCH_HISTORY: Table = {
+  name: 'batch_history',
+  columns: { block_number: 'integer', root: 'bytes', transaction_hash: 'bytes?' },
+  key: ['block_number', 'root'],
+}
+
+/**
+ * What the request of a batch stored before the batch was promised: the hashes of some blocks, one
+ * after the other; or the CID of their group on a Kubo node; or the batch's documents in the index.
+ */
+const DRAFTS: Table = {
+  name: 'batch_draft',
+  columns: {
+    id: 'integer',
+    request: 'bytes',
+    hashes: 'bytes?',
+    kubo_root: 'bytes?',
+    batch: 'integer?',
+  },
+  numbered: 'id',
+  indexes: { batch_draft_by_request: { on: 'request' } },
+}
+
+const DOCUMENTS: Table[] = [
+  HISTORY,
+  BATCH_HISTORY,
+  {
+    // The first use of each key of a request for a batch; kept permanently, like the salts that the
+    // key goes into.
+    name: 'batch_request',
+    columns: { request: 'bytes', content: 'bytes', checked_at: 'integer', promised: 'flag' },
+    key: ['request'],
+  },
+  {
+    // The batches that were promised, and those whose documents are being added to the index.
+    // status: of the whole batch, as in the table document. Times in seconds of the Unix epoch.
+    name: 'batch',
+    columns: {
+      id: 'integer',
+      root: 'bytes',
+      size: 'integer',
+      manifest: 'bytes',
+      tenant: 'text',
+      promised: 'flag',
+      promised_at: 'integer?',
+      block_number: 'integer?',
+      status: { kind: 'integer', default: '0' },
+      created_at: 'integer?',
+    },
+    numbered: 'id',
+    unique: [['root']],
+    indexes: {
+      batch_unpromised: { on: 'id', where: 'NOT promised' },
+      batch_pending: { on: 'id', where: 'block_number IS NULL' },
+      batch_by_status: { on: 'status', where: 'status <> 0' },
+    },
+    local: ['created_at'],
+  },
+  {
+    // The index of documents, for lists and searches: no names, see
+    // gateway/promise/document-index.ts. Rows are in the order in which documents were requested.
+    name: 'document',
+    columns: {
+      id: 'integer',
+      document_hash: 'bytes',
+      // Of a document of a batch: its block, and the id of the batch, which may not be promised yet.
+      batch_block: 'bytes?',
+      batch: 'integer?',
+      // NULL while it is not on the chain, and of a document of a batch: the batch has it.
+      block_number: 'integer?',
+      // What the gateways know: 0 none of these, 1 suspended, 2 revoked, 3 superseded, 4 distrusted.
+      status: { kind: 'integer', default: '0' },
+      issued_on: 'integer',
+      valid_until: 'integer',
+      subject: 'integer?',
+      category: 'integer?',
+      tenant: 'integer?',
+      // When it was promised, in seconds of the Unix epoch. NULL of a document of a batch, since the
+      // batch has it.
+      created_at: 'integer?',
+    },
+    numbered: 'id',
+    indexes: {
+      document_by_hash: { on: 'document_hash, coalesce(batch, 0)', unique: true },
+      document_by_subject: { on: 'subject, id', where: 'subject IS NOT NULL' },
+      document_by_category: { on: 'category, id' },
+      document_by_tenant: { on: 'tenant, id' },
+      document_by_day: { on: '(created_at / 86400), id', where: 'created_at IS NOT NULL' },
+      document_by_batch: { on: 'batch, id', where: 'batch IS NOT NULL' },
+      document_pending: { on: 'id', where: 'block_number IS NULL AND batch IS NULL' },
+      document_by_status: { on: 'status, id', where: 'status <> 0' },
+    },
+  },
+  // Rows below this are of an index that was dropped, and so are cursors.
+  { name: 'document_index', columns: { first: 'integer' }, key: ['first'] },
+  {
+    // Documents that were superseded here, written with the intent to issue the successor. Once that
+    // is on the chain, the revocation is promised in the same transaction.
+    name: 'succession',
+    columns: {
+      document_hash: 'bytes',
+      successor_hash: 'bytes',
+      // Of a document of a batch.
+      root: 'bytes?',
+      revoked: 'flag',
+    },
+    key: ['document_hash'],
+    unique: [['successor_hash']],
+    indexes: { succession_open: { on: 'document_hash', where: 'NOT revoked' } },
+  },
+]
+
+const EVENTS: Table[] = [
+  {
+    // What happened to documents. Ids are in the order of commits.
+    name: 'event',
+    columns: {
+      id: 'integer',
+      type: 'text',
+      // Milliseconds of the Unix epoch.
+      time: 'integer',
+      document_hash: 'bytes',
+      block_number: 'integer?',
+      block_hash: 'bytes?',
+      transaction_hash: 'bytes?',
+      tenant: 'text?',
+      // Of a change: the blind index of the tenant that issued the document or batch. If it is
+      // known, the event is of that tenant alone.
+      owner: 'integer?',
+    },
+    numbered: 'id',
+  },
+  {
+    // Receivers of events. cursor: the event up to which they are in delivery, or were delivered.
+    // types and secrets are JSON; the secrets are what they are derived from.
+    name: 'webhook',
+    columns: {
+      id: 'text',
+      tenant: 'text?',
+      created_by: 'text',
+      created_at: 'integer',
+      url: 'text',
+      types: 'text?',
+      secrets: 'text',
+      disabled_reason: 'text?',
+      failing_since: 'integer?',
+      cursor: 'integer',
+      epoch: { kind: 'integer', default: '0' },
+    },
+    key: ['id'],
+  },
+  {
+    // Deliveries that failed, or wait for an earlier one of their document.
+    name: 'delivery',
+    columns: {
+      webhook: 'text',
+      document_hash: 'bytes',
+      event: 'integer',
+      attempts: 'integer',
+      failed_since: 'integer?',
+      next_at: 'integer',
+    },
+    key: ['webhook', 'document_hash', 'event'],
+    references: {
+      webhook: 'webhook (id) ON DELETE CASCADE',
+      event: 'event (id) ON DELETE CASCADE',
+    },
+    indexes: {
+      delivery_by_event: { on: 'event' },
+      delivery_by_time: { on: 'webhook, next_at' },
+    },
+  },
+]
+
+/** API keys. SQLite has them in a file of their own, which commands change beside the service. */
+export const KEYS: Table = {
+  name: 'api_key',
+  columns: {
+    position: 'integer',
+    id: 'text',
+    digest: 'text',
+    tenant: 'text',
+    scopes: 'text',
+    label: 'text?',
+    categories: 'text?',
+    rate_limit: 'integer?',
+    created_at: 'text',
+    expires_at: 'text?',
+    last_used_at: 'text?',
+    replaced_by: 'text?',
+  },
+  numbered: 'position',
+  unique: [['id']],
+}
+
+/** How often keys have changed; above 0, there have been keys. */
+export const KEY_CHANGES: Table = {
+  name: 'key_change',
+  columns: { version: 'integer' },
+  key: ['version'],
+}
+
+/**
+ * Who writes with an account, or does a chore. The pair of name and token is unique so that in
+ * PostgreSQL the token counts as a key: a writer that holds the row FOR KEY SHARE then waits for no
+ * renewal, and a new holder waits for the writer. Times in milliseconds of the Unix epoch.
+ */
+const LEASES: Table = {
+  name: 'lease',
+  columns: {
+    name: 'text',
+    token: { kind: 'integer', default: '0' },
+    holder: 'text?',
+    expires_at: { kind: 'integer', default: '0' },
+  },
+  key: ['name'],
+  unique: [['name', 'token']],
+}
+
+/** A row that is written to learn whether the disk takes writes. */
+const PROBE: Table = {
+  name: 'probe',
+  columns: { id: 'integer', written_at: 'integer' },
+  key: ['id'],
+  only: 'sqlite',
+}
+
+/** What a copy of a database to the other one takes along, in an order that references allow. */
+export const MOVED: readonly Table[] = [
+  ...PAYLOADS,
+  DRAFTS,
+  ...OUTBOX,
+  ...DOCUMENTS,
+  ...EVENTS,
+  KEYS,
+]
+
+/** All tables of the database; of SQLite, without those in the file of keys. */
+export function tablesOf(name: Dialect['name']): Table[] {
+  const all = [...OWNER, ...MOVED.filter((table) => table !== KEYS), LEASES, PROBE]
+  const keys = name === 'postgres' ? [KEYS, KEY_CHANGES] : []
+  return [...all, ...keys].filter(({ only }) => only === undefined || only === name)
+}
+
+/** @returns What a column holds. */
+export function kindOf(column: Column): Kind {
+  return typeof column === 'string' ? (column.replace('?', '') as Kind) : column.kind
+}
+
+const TYPES: Record<Dialect['name'], Record<Kind, string>> = {
+  sqlite: { integer: 'INTEGER', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER' },
+  postgres: { integer: 'bigint', text: 'text', bytes: 'bytea', flag: 'boolean' },
+}
+const NUMBERED = {
+  sqlite: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  postgres: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+}
+
+/** @returns The type of a column of this kind. */
+export function typeOf(database: Dialect['name'], kind: Kind): string {
+  return TYPES[database][kind]
+}
+
+/** @returns Statements that create these tables. */
+export function schemaOf(database: Dialect['name'], tables: readonly Table[]): string {
+  return tables.map((table) => createOf(database, table)).join('\n')
+}
+
+function createOf(database: Dialect['name'], table: Table): string {
+  const { name, columns, numbered, key, unique = [], references = {}, indexes = {} } = table
+  const parts = [
+    ...Object.entries(columns).map(([column, of]) =>
+      column === numbered
+        ? `${column} ${NUMBERED[database]}`
+        : `${column} ${typeOf(database, kindOf(of))}${constraintsOf(database, of)}${
+            references[column] ? ` REFERENCES ${references[column]}` : ''
+          }`,
+    ),
+    ...(key ? [`PRIMARY KEY (${key.join(', ')})`] : []),
+    ...unique.map((some) => `UNIQUE (${some.join(', ')})`),
+  ]
+  const options = database === 'sqlite' ? ` STRICT${key ? ', WITHOUT ROWID' : ''}` : ''
+  const created = Object.entries(indexes).map(
+    ([index, { on, where, unique: isUnique }]) =>
+      `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${index} ON ${name} (${on})${
+        where ? ` WHERE ${where}` : ''
+      };`,
+  )
+  return [
+    `CREATE TABLE IF NOT EXISTS ${name} (\n  ${parts.join(',\n  ')}\n)${options};`,
+    ...created,
+  ].join('\n')
+}
+
+function constraintsOf(database: Dialect['name'], column: Column): string {
+  if (typeof column !== 'string') {
+    const empty = database === 'sqlite' ? "x''" : column.default
+    return ` NOT NULL DEFAULT ${column.default === NO_BYTES ? empty : column.default}`
+  }
+  if (column === 'flag') return ' NOT NULL DEFAULT false'
+  return column.endsWith('?') ? '' : ' NOT NULL'
+}

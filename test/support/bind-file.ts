@@ -1,0 +1,13 @@
+import type { Hex } from '#document/hex.ts'
+import { bind } from '#store/binding.ts'
+import type { SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
+import { refusalsOf } from '#store/drivers/sqlite/sqlite.ts'
+import type { Binding } from '#store/stores.ts'
+
+/** Binds a gateway's file, as a start does. @throws {DataDirError} */
+export function bindFile(
+  database: SqliteDatabase,
+  binding: Binding & { fingerprints: readonly Hex[] },
+): Promise<void> {
+  return bind(database, binding, { refusals: refusalsOf('the folder') })
+}
