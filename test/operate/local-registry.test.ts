@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { ensureRegistry, LocalRegistryError } from '#operate/local-registry.ts'
 import { startAnvilNode } from '../support/anvil.ts'
+import { patient } from '../support/patient.ts'
 import { randomKey } from '../support/stack.ts'
 
 /** A registry on a chain of its own. @returns How to find it again, and its code. */
@@ -16,7 +17,10 @@ async function registryOnChain() {
   onTestFinished(kill)
   const [adminKey, account] = [randomKey(), new Wallet(randomKey()).address]
   await request('anvil_setBalance', computeAddress(adminKey), '0xde0b6b3a7640000')
-  const provider = { request: ({ method, params = [] }: Call) => request(method, ...params) }
+  // A plain Anvil answers before it mines.
+  const provider = patient({
+    request: ({ method, params = [] }: Call) => request(method, ...params),
+  })
   const find = () => ensureRegistry(provider, adminKey, { account, name: 'A university', uri: '' })
   const address = (await find()).split(':')[2] ?? ''
   const code = await request<Hex>('eth_getCode', address, 'latest')
