@@ -76,7 +76,7 @@ const INSERT = statement(
     WHERE item.batch IS NOT NULL
       OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.hash)
     ORDER BY place
-    ON CONFLICT DO NOTHING RETURNING 1 AS added`,
+    ON CONFLICT DO NOTHING ${sql.added('hash', 'document_hash')}`,
 )
 const OWN = statement(
   (sql) => `

@@ -3,7 +3,7 @@ import type { EventType } from '#events/events.ts'
 import { type Anchoring, type BlockId, keyOfBlock, UNSEEN } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
-import { bytesOf, numberOrNull } from './columns.ts'
+import { bytesOf, hexOf, numberOrNull } from './columns.ts'
 import { KEPT_STATUSES } from './rules.ts'
 import { all, each, first, notify, type Row, statement, type Values, type Work } from './sql.ts'
 
@@ -197,6 +197,11 @@ const setStatus = (table: string, hash: string) =>
 const SET_DOCUMENT_STATUS = setStatus('document', 'document_hash')
 const SET_BATCH_STATUS = setStatus('batch', 'root')
 
+const SELECT_SUCCEEDED = statement(
+  (sql) => `
+    SELECT successor_hash FROM succession
+    WHERE NOT revoked AND ${sql.isIn('successor_hash', 'hashes', 'bytes')}`,
+)
 const PROMISE_REVOCATIONS = statement(
   (sql) => `
     INSERT INTO intent (kind, document_hash, root, reason, tenant, promised)
@@ -244,16 +249,27 @@ export function* followChanges(changes: readonly Change[]): Work<void> {
       })),
     )
   }
-  yield* each(
-    PROMISE_REVOCATIONS,
-    successors.map(({ hash, tenant }) => ({ hash: fromHex(hash), tenant })),
-  )
+  yield* promiseRevocations(successors)
   yield* each(
     SET_REVOKED,
     revoked.map(({ hash, isRevoked }) => ({ hash: fromHex(hash), revoked: isRevoked })),
   )
   yield* appendEvents(events)
   yield* notify(OUTBOX_CHANNEL)
+}
+
+/** Of few documents is there a predecessor. */
+function* promiseRevocations(successors: FollowUps['successors']): Work<void> {
+  if (successors.length === 0) return
+  const hashes = successors.map(({ hash }) => fromHex(hash))
+  const found = yield* all(SELECT_SUCCEEDED, { hashes })
+  const succeeding = new Set(found.map((row) => hexOf(row.successor_hash)))
+  yield* each(
+    PROMISE_REVOCATIONS,
+    successors
+      .filter(({ hash }) => succeeding.has(hash))
+      .map(({ hash, tenant }) => ({ hash: fromHex(hash), tenant })),
+  )
 }
 
 const DELETE_PENDING = statement(

@@ -24,7 +24,7 @@ const INSERT = statement(
     SELECT item.hash, item.bytes FROM ${sql.items({ hash: 'bytes', bytes: 'bytes' })}
     WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
     ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash WHERE false
-    RETURNING hash`,
+    ${sql.added('hash', 'block.hash')}`,
 )
 const DELETE = statement((sql) => `DELETE FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`)
 

@@ -17,6 +17,12 @@ export type Dialect = {
    * of a row. A column is filled by the value of the same name.
    */
   items(columns: Readonly<Record<string, Kind>>): string
+  /**
+   * Ends an INSERT of items: it returns those that were added, by this value of theirs.
+   *
+   * @param column The column that gets the value.
+   */
+  added(value: string, column: string): string
   /** Whether a column has one of the values in the list of this name. */
   isIn(column: string, list: string, kind: Kind): string
   /** A value that may be NULL, where the database cannot tell its kind. */

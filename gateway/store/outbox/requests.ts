@@ -101,7 +101,7 @@ const INSERT_ISSUE = statement(
       inserted: 'flag',
       sealed: 'bytes',
     })} WHERE true ORDER BY place
-    ON CONFLICT DO NOTHING RETURNING document_hash`,
+    ON CONFLICT DO NOTHING ${sql.added('hash', 'document_hash')}`,
 )
 const PROMISE = statement(
   (sql) => `
@@ -141,7 +141,7 @@ export function* insertIssues(
     })),
     { account },
   )
-  const added = new Set(rows.map(({ document_hash }) => hexOf(document_hash)))
+  const added = new Set(rows.map(({ hash }) => hexOf(hash)))
   const again = issues.filter(({ intent }) => !added.has(intent.documentHash))
   yield* each(PROMISE, keysOf(again.filter(({ promised }) => promised).map(({ intent }) => intent)))
   yield* insertDocuments(

@@ -6,6 +6,8 @@ import { withMarks } from '../../sql.ts'
 export const SQLITE: Dialect = {
   name: 'sqlite',
   items: () => ITEM,
+  // RETURNING would take as long as the INSERT itself.
+  added: (value) => `<added ${value}>`,
   isIn: (column, list, kind) =>
     `${column} IN (SELECT ${kind === 'bytes' ? 'unhex(value)' : 'value'} FROM json_each(:${list}))`,
   value: (name) => `:${name}`,
@@ -49,12 +51,14 @@ export function createRun(
   const prepare = createPrepare(sqlite)
 
   function rows(statement: Statement, values: Values = {}, items?: readonly Values[]): Row[] {
-    const { prepared, names } = prepare(statement)
+    const { prepared, names, added } = prepare(statement)
     if (prepared === undefined) return []
     if (items === undefined) return prepared.all(...names.map((name) => bound(values[name])))
-    return items.flatMap((item) =>
-      prepared.all(...names.map((name) => bound(name in item ? item[name] : values[name]))),
-    )
+    return items.flatMap((item) => {
+      const parameters = names.map((name) => bound(name in item ? item[name] : values[name]))
+      if (added === undefined) return prepared.all(...parameters)
+      return prepared.run(...parameters).changes > 0 ? [{ [added]: item[added] }] : []
+    })
   }
 
   function run(step: Step, about?: { hasChanged: boolean }): Row[] {
@@ -77,7 +81,13 @@ export function createRun(
   }
 }
 
-type Prepared = { prepared: StatementSync | undefined; names: string[]; isRead: boolean }
+type Prepared = {
+  prepared: StatementSync | undefined
+  names: string[]
+  isRead: boolean
+  /** See `Dialect`. */
+  added: string | undefined
+}
 
 /** Prepares each statement once, when it is first run. */
 function createPrepare(sqlite: DatabaseSync): (statement: Statement) => Prepared {
@@ -85,10 +95,12 @@ function createPrepare(sqlite: DatabaseSync): (statement: Statement) => Prepared
   const byText = new Map<string, Prepared>()
 
   function prepareText(written: string): Prepared {
-    const { text, names } = withMarks(withoutItems(written), (number) => `?${number}`)
+    const [marker, added] = /<added (\w+)>/.exec(written) ?? ['']
+    const plain = withoutItems(written.replace(marker, ''))
+    const { text, names } = withMarks(plain, (number) => `?${number}`)
     const isEmpty = text.trim() === ''
     const prepared = isEmpty ? undefined : sqlite.prepare(text)
-    return { prepared, names, isRead: isEmpty || /^\s*SELECT\b/i.test(text) }
+    return { prepared, names, added, isRead: isEmpty || /^\s*SELECT\b/i.test(text) }
   }
 
   return (statement) => {
