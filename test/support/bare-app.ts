@@ -1,6 +1,6 @@
 import { createDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
-import { createMemoryRateLimiter } from '#base/memory-rate-limiter.ts'
+import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { type AppDeps, createApp } from '#http/app.ts'
 import type { Grant } from '#keys/grant.ts'
 import { API_KEY } from './stack.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryRateLimiter } from '#base/memory-rate-limiter.ts'
+import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { AppDeps } from '#http/app.ts'
 import type { RateLimits } from '#http/core/env.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createMemoryRateLimiter } from '#base/memory-rate-limiter.ts'
+import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] })
