@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { limitInShares } from '#base/concurrency.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { IssuerSubkeys } from '#document/keys.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { Outcome } from '#promise/anchoring.ts'
-import { type BatchLog, intentOfBatch } from '#promise/batch-log.ts'
+import { type BatchClaim, type BatchLog, intentOfBatch } from '#promise/batch-log.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import { IssueError, refusalOf } from '#promise/errors.ts'
 import type { IssueIntent } from '#promise/intent.ts'
@@ -13,9 +13,9 @@ import type { Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
 import type { BatchAnswer, Batches, BatchLine, BatchRequest } from './batch.ts'
-import { claim, findClaim, keyOf, requestOf, tenantOf } from './claims.ts'
 import { BatchError } from './errors.ts'
 import { createIssued, type Issued } from './issued.ts'
+import type { Checked } from './lines.ts'
 import { unpackBlocks, unpackDocuments } from './packed.ts'
 import type { SealedRoot, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
@@ -154,4 +154,54 @@ async function* linesOf(upload: Upload, issued?: Issued): AsyncGenerator<BatchLi
     if ('problems' in line) yield line
     else yield { ...line, ...issued?.at(place++) }
   }
+}
+
+/** Without a key, the content is the key. */
+function keyOf({ idempotencyKey }: BatchRequest, { sha256 }: Checked): string {
+  return idempotencyKey ?? sha256.toString('hex')
+}
+
+/**
+ * Whose keys a request shares. The categories decide which lines are documents, and so which batch
+ * it is.
+ */
+function tenantOf({ tenant, categories = [] }: BatchRequest): string {
+  return JSON.stringify(['batch', tenant, categories])
+}
+
+/** Identifies a request. A keyed hash, since a client's key may be guessable. */
+function requestOf(subkeys: IssuerSubkeys, request: BatchRequest, checked: Checked): Buffer {
+  return createHmac('sha256', subkeys.salt)
+    .update(JSON.stringify(['batch-request', tenantOf(request), keyOf(request, checked)]))
+    .digest()
+}
+
+/**
+ * @returns The first use of a request's key, and the secret that sealed it.
+ * @throws {IssueError} `idempotency_key_reused` when it was used for another body.
+ */
+async function findClaim(
+  { log, allSubkeys }: { log: BatchLog; allSubkeys: AllSubkeys },
+  request: BatchRequest,
+  checked: Checked,
+): Promise<(BatchClaim & { subkeys: IssuerSubkeys }) | undefined> {
+  for (const subkeys of allSubkeys) {
+    const found = await log.find(requestOf(subkeys, request, checked))
+    if (found) return { ...assertSame(found, checked), subkeys }
+  }
+  return undefined
+}
+
+/** @throws {IssueError} `idempotency_key_reused`, `overloaded`. */
+async function claim(log: BatchLog, id: Uint8Array, upload: Upload): Promise<void> {
+  const { sha256: content, now } = upload
+  const first = await log.claim(id, { content, checkedAt: now })
+  assertSame(first, upload)
+  // Another request came first, at this moment; a repeat finds its claim.
+  if (first.checkedAt !== now) throw new IssueError('overloaded', 'the same batch is under way')
+}
+
+function assertSame(first: BatchClaim, { sha256 }: Checked): BatchClaim {
+  if (sha256.equals(first.content)) return first
+  throw new IssueError('idempotency_key_reused', 'the key was used for another body')
 }
