@@ -1,12 +1,14 @@
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import type { Account, Blocks, Quotes, RegistryReader, Transactions } from '#promise/ports.ts'
+import type { Account, Blocks, Head, Quotes, RegistryReader, Transactions } from '#promise/ports.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
-import type { FinalityRule } from '#verifier/readers/finality.ts'
+import { createFinalityReader, type FinalityRule } from '#verifier/readers/finality.ts'
+import { isPrunedHistory } from '#verifier/readers/logs.ts'
+import { createRequest } from '#verifier/readers/request.ts'
+import { readHash, readObject, readQuantity, toQuantity } from '#verifier/readers/rpc-codec.ts'
 import { createAccount } from './account.ts'
-import { createBlocks } from './blocks.ts'
-import { createChainCalls } from './chain-calls.ts'
+import { asIssueError, type ChainCalls, createChainCalls } from './chain-calls.ts'
 import { createRegistryReader } from './registry-reader.ts'
 import type { Signer } from './signer.ts'
 import { createTransactions } from './transactions.ts'
@@ -60,4 +62,38 @@ export function openRegistry(
     registry: createRegistryReader(calls, address, issuerId, blocks.finalizedBlock),
     blocks,
   }
+}
+
+/** @param finality Which blocks count as final; absent = by the node's tag alone. */
+function createBlocks(
+  provider: Eip1193Provider,
+  { request }: ChainCalls,
+  finality?: FinalityRule,
+): Blocks {
+  const { finalizedBlock } = createFinalityReader(createRequest(provider), finality)
+  return {
+    head: () => request('eth_getBlockByNumber', readHead, 'latest', false),
+
+    async blockHash(blockNumber) {
+      return request(
+        'eth_getBlockByNumber',
+        (block) => (block === null ? null : readHash(readObject(block).hash)),
+        toQuantity(blockNumber),
+        false,
+      ).catch((error) => {
+        if (isPrunedHistory(error.cause)) return null
+        throw error
+      })
+    },
+
+    finalizedBlock: () =>
+      finalizedBlock().catch((error) => {
+        throw asIssueError('finality', error)
+      }),
+  }
+}
+
+function readHead(answer: unknown): Head {
+  const { number, timestamp } = readObject(answer)
+  return { number: readQuantity(number), timestamp: readQuantity(timestamp) }
 }
