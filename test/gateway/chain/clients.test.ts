@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createChainCalls } from '#chain/chain-calls.ts'
-import { createKeySigner } from '#chain/key-signer.ts'
+import { createKeySigner } from '#chain/signer.ts'
 import { createTransactions } from '#chain/transactions.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { SignedTransaction } from '#promise/plan.ts'

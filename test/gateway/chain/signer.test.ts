@@ -1,7 +1,7 @@
 import { SigningKey, Wallet } from 'ethers'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { signEip1559 } from '#chain/eip1559.ts'
+import { signEip1559 } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
