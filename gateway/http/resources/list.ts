@@ -6,7 +6,6 @@ import type { ListedDocument, Listing, ListPage } from '#documents/list.ts'
 import { type FindKey, type Grant, tenantOf } from '#keys/grant.ts'
 import { dayOf } from '#promise/blind-index.ts'
 import { type DocumentIndex, LISTED_STATUSES } from '#promise/document-index.ts'
-import { formatCursor, isCursor, parseCursor } from '../core/cursor.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
@@ -28,6 +27,9 @@ export type ListDeps = {
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 20
 const LIMIT_MESSAGE = `must be a whole number from 1 to ${MAX_LIMIT}`
+
+/** A cursor holds a place in the index; what it looks like may change. */
+const CURSOR = /^p[0-9a-z]{1,11}$/
 
 const isDate = (text: string) => {
   const date = text.slice(0, 'YYYY-MM-DD'.length)
@@ -59,7 +61,7 @@ const FILTERS = {
     v.pipe(
       v.string('must be a string'),
       v.check(isCursor, 'must be a nextCursor of a list'),
-      v.metadata({ pattern: '^p[0-9a-z]{1,11}$', description: 'The nextCursor of a page.' }),
+      v.metadata({ pattern: CURSOR.source, description: 'The nextCursor of a page.' }),
     ),
   ),
 }
@@ -183,11 +185,27 @@ function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocume
   if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
   const { registry, issuerId, network } = addresses
   return {
-    ...{ registry, issuerId },
+    registry,
+    issuerId,
     ...createdAtOf(listed),
     documentHash: listed.documentHash,
     blockchainHash: listed.transactionHash,
     status: listed.status,
     network,
   }
+}
+
+/** @returns The cursor that goes on below a place. */
+function formatCursor(place: number): string {
+  return `p${place.toString(36)}`
+}
+
+/** @returns Whether a text is a cursor. */
+function isCursor(text: string): boolean {
+  return CURSOR.test(text) && Number.isSafeInteger(parseCursor(text))
+}
+
+/** @param text A cursor. @returns Its place. */
+function parseCursor(text: string): number {
+  return Number.parseInt(text.slice(1), 36)
 }
