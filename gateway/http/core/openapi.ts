@@ -1,7 +1,18 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { check, fieldProblem, ndjson } from '../resources/schemas.ts'
-import { COMPONENTS } from './components.ts'
+import { batchSchema, releasedBatch, revokedBatch, suspendedBatch } from '../resources/batches.ts'
+import { issuedSchema, released, revoked, suspended } from '../resources/documents.ts'
+import { receipt } from '../resources/erase.ts'
+import { event } from '../resources/events.ts'
+import { issueBody } from '../resources/issue-body.ts'
+import { keySchema, madeKey } from '../resources/keys.ts'
+import { searchBody, unopened } from '../resources/list.ts'
+import { revocation } from '../resources/revisions.ts'
+import { rpcRequest, rpcResponse } from '../resources/rpc.ts'
+import * as schemas from '../resources/schemas.ts'
+import { successor } from '../resources/supersede.ts'
+import { verdict } from '../resources/verify.ts'
+import { revealedWebhook, webhookSchema } from '../resources/webhooks.ts'
 import { type ApiErrorCode, STATUS } from './errors.ts'
 import { NDJSON } from './ndjson.ts'
 import { aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
@@ -19,6 +30,51 @@ const CONFIG: ConversionConfig = {
   overrideRef: ({ referenceId }) => `${COMPONENT_PREFIX}${referenceId}`,
 }
 
+/**
+ * The schemas that /openapi.json names, and with them the types of generated clients. Every other
+ * one is written where it is used, and generators make a name for each place.
+ */
+const COMPONENTS = {
+  NewDocument: issueBody,
+  IssuedDocument: issuedSchema,
+  Document: schemas.documentSchema,
+  UnopenedDocument: unopened,
+  RetrievedDocument: schemas.retrieved,
+  SuccessorDocument: successor,
+  RevokedDocument: revoked,
+  SuspendedDocument: suspended,
+  ReleasedDocument: released,
+  ErasureReceipt: receipt,
+  Search: searchBody,
+  Revocation: revocation,
+  Batch: batchSchema,
+  RevokedBatch: revokedBatch,
+  SuspendedBatch: suspendedBatch,
+  ReleasedBatch: releasedBatch,
+  Verdict: verdict,
+  Check: schemas.check,
+  BlockchainProof: schemas.blockchainProof,
+  StateProof: schemas.stateProof,
+  Account: schemas.account,
+  Event: event,
+  EventType: schemas.eventType,
+  Webhook: webhookSchema,
+  WebhookWithSecret: revealedWebhook,
+  ApiKey: keySchema,
+  ApiKeyWithSecret: madeKey,
+  Scope: schemas.scope,
+  PublicId: schemas.publicId,
+  Hash: schemas.hash,
+  Instant: schemas.instant,
+  Status: schemas.status,
+  Reason: schemas.reason,
+  Finality: schemas.finality,
+  Network: schemas.network,
+  FieldProblem: schemas.fieldProblem,
+  JsonRpcRequest: rpcRequest,
+  JsonRpcResponse: rpcResponse,
+}
+
 /** The envelope of every failure (spec §3). */
 const failure = v.object({
   success: v.literal(false),
@@ -29,7 +85,7 @@ const failure = v.object({
       v.description('Stable. `/docs#error-<code>` says what to do.'),
     ),
     message: v.pipe(v.string(), v.description('For people; may change.')),
-    details: v.exactOptional(v.array(v.union([fieldProblem, check]))),
+    details: v.exactOptional(v.array(v.union([schemas.fieldProblem, schemas.check]))),
     requestId: v.string(),
   }),
 })
@@ -110,7 +166,7 @@ function describeBody(body: NonNullable<Operation['body']>): Json {
       [mediaType]: { schema: convert(schema), ...(lines && itemsOf(convert(lines))), example },
       ...(isNdjsonToo && {
         [NDJSON]: {
-          schema: convert(ndjson),
+          schema: convert(schemas.ndjson),
           ...itemsOf((convert(schema).items ?? {}) as Json),
           example: (example as unknown[]).map((one) => `${JSON.stringify(one)}\n`).join(''),
         },
