@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createPatience } from '#http/core/patience.ts'
+import { createPatience } from '#base/deadline.ts'
 
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 
 describe('the patience of a request with many entries', () => {
   test('behavior: entries wait on while others get into blocks', () => {
@@ -18,7 +18,7 @@ describe('the patience of a request with many entries', () => {
   test('behavior: ends after five minutes, however steadily blocks come', () => {
     let now = 0
     const patience = createPatience(15_000, () => now)
-    for (; now < 5 * MINUTE; now += 10_000) patience.progressed()
+    for (; now < 5 * MINUTE_MS; now += 10_000) patience.progressed()
     expect(patience.left()).toBe(0)
   })
 
