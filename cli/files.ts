@@ -1,15 +1,15 @@
-import { open, readFile, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import type { CompletenessProof } from '#verifier/proof/completeness.ts'
 import { InputError } from './errors.ts'
 
-/** Maximum bytes of a file of hashes or of a proof. */
-const MAX_FILE = 256 * 1024 * 1024
+/** Of hashes, or of a proof. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024
 
 /** @throws {InputError} `unreadable` */
 export async function readAll(file: string): Promise<Uint8Array> {
   try {
     const { size } = await stat(file)
-    if (size > MAX_FILE) throw new RangeError(`more than ${MAX_FILE} bytes`)
+    if (size > MAX_FILE_BYTES) throw new RangeError(`more than ${MAX_FILE_BYTES} bytes`)
     return await readFile(file)
   } catch (cause) {
     throw new InputError('unreadable', `${file} cannot be read`, cause)
@@ -18,7 +18,7 @@ export async function readAll(file: string): Promise<Uint8Array> {
 
 /** @param file A path, or `-` for standard input. @throws {InputError} `unreadable` */
 export async function readInputFile(file: string): Promise<Uint8Array> {
-  return file === '-' ? readStdin(MAX_FILE) : readAll(file)
+  return file === '-' ? readStdin(MAX_FILE_BYTES) : readAll(file)
 }
 
 /** @throws {InputError} `unreadable` if there are more bytes. */
@@ -34,22 +34,46 @@ export async function readStdin(maxBytes: number): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/**
- * Writes in pieces, so that the text of a long proof is not in memory twice.
- *
- * @throws {InputError} `unwritable`
- */
+/** @throws {InputError} `unwritable` */
 export async function writeProof(file: string, proof: CompletenessProof): Promise<void> {
-  try {
-    await using opened = await open(file, 'w')
-    await opened.writeFile(piecesOf(proof))
-  } catch (cause) {
-    throw new InputError('unwritable', `${file} cannot be written`, cause)
-  }
+  await writePieces(file, piecesOf(proof))
 }
 
 function* piecesOf({ nodes, ...head }: CompletenessProof): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"nodes":[`
   for (const [i, node] of nodes.entries()) yield `${i ? ',' : ''}"${node}"`
   yield ']}\n'
+}
+
+/** Characters of one write, about. */
+const WRITE_LENGTH = 1 << 20
+
+/** @throws {InputError} `unwritable` */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+  } catch (cause) {
+    throw new InputError('unwritable', `${folder} cannot be made`, cause)
+  }
+}
+
+/**
+ * Writes a file in pieces, so that the whole text is never in memory.
+ *
+ * @throws {InputError} `unwritable`
+ */
+export async function writePieces(file: string, pieces: Iterable<string>): Promise<void> {
+  try {
+    await using opened = await open(file, 'w')
+    let text = ''
+    for (const piece of pieces) {
+      text += piece
+      if (text.length < WRITE_LENGTH) continue
+      await opened.appendFile(text)
+      text = ''
+    }
+    await opened.appendFile(text)
+  } catch (cause) {
+    throw new InputError('unwritable', `${file} cannot be written`, cause)
+  }
 }

@@ -12,7 +12,7 @@ import { textOf, verdictOf } from '../audit/words.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
-import { makeFolder, writePieces } from '../pieces.ts'
+import { makeFolder, writePieces } from '../files.ts'
 import { printableJson } from '../printable.ts'
 import {
   type CommandSources,
