@@ -1,8 +1,10 @@
+import type { Worker } from 'node:worker_threads'
 import type { IssuerSubkeys } from '#document/keys.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import type { Checked, Rules } from './lines.ts'
 import type { PackedBlocks, PackedDocuments } from './packed.ts'
+import { createThreadTasks } from './thread-tasks.ts'
 
 /** Lines that were checked. */
 export type CheckedLines = Checked & {
@@ -47,4 +49,52 @@ export type Sealer = {
    * @returns The batch once all parts are kept. Rejects as they do.
    */
   seal(chunks: AsyncIterable<Uint8Array>, order: SealOrder, parts: SealedParts): Promise<SealedRoot>
+}
+
+/** What the batch worker is asked to do. */
+export type Task =
+  | { kind: 'check'; rules: Rules; maxLines: number }
+  | { kind: 'seal'; order: SealOrder }
+
+/** What the main thread does for a task. */
+export type TaskCalls = SealedParts & {
+  /** @returns The next chunk of the upload; `undefined` at its end. */
+  read(nothing: undefined): Promise<Uint8Array | undefined>
+}
+
+/**
+ * Checks and seals in a thread: what takes most of a batch's time then does not hold up requests,
+ * and uses another core than the database does.
+ *
+ * @param newThread Starts a thread that serves tasks; see gateway/parts/sealing-thread.ts.
+ * @param signal Ends the thread.
+ */
+export function createThreadSealer(newThread: () => Worker, signal: AbortSignal): Sealer {
+  const { run } = createThreadTasks<Task, TaskCalls>(newThread, signal)
+
+  async function reading(
+    chunks: AsyncIterable<Uint8Array>,
+    task: Task,
+    parts: Partial<TaskCalls>,
+  ): Promise<unknown> {
+    const iterator = chunks[Symbol.asyncIterator]()
+    const read = async () => (await iterator.next()).value
+    try {
+      return await run(task, { ...parts, read })
+    } finally {
+      // Not waited for: a client may be slow to send what nobody reads any more.
+      iterator.return?.().catch(() => {})
+    }
+  }
+
+  return {
+    async check(chunks, rules, maxLines) {
+      const checked = await reading(chunks, { kind: 'check', rules, maxLines }, {})
+      if (checked === undefined) return undefined
+      const lines = checked as CheckedLines
+      return { ...lines, sha256: Buffer.from(lines.sha256) }
+    },
+    seal: async (chunks, order, parts) =>
+      (await reading(chunks, { kind: 'seal', order }, parts)) as SealedRoot,
+  }
 }

@@ -10,23 +10,12 @@ import { ENTRY_BYTES, writeEntry } from './entries.ts'
 import { createKeeper } from './keeper.ts'
 import { checkLines, type Rules, readLines } from './lines.ts'
 import { packBlocks, packDocuments } from './packed.ts'
-import type { CheckedLines, SealedParts, SealedRoot, SealOrder } from './sealer.ts'
+import type { CheckedLines, SealedRoot, SealOrder, Task, TaskCalls } from './sealer.ts'
 import type { Call } from './thread-tasks.ts'
 
-// What the thread of batches does. The main thread has the upload and the database.
+// Runs in the batch worker; upload and database stay on the main thread.
 
-/** What the thread is asked to do. */
-export type Task =
-  | { kind: 'check'; rules: Rules; maxLines: number }
-  | { kind: 'seal'; order: SealOrder }
-
-/** What the main thread does for a task. */
-export type TaskCalls = SealedParts & {
-  /** @returns The next chunk of the upload; `undefined` at its end. */
-  read(nothing: undefined): Promise<Uint8Array | undefined>
-}
-
-export type TaskResult = CheckedLines | SealedRoot | undefined
+type TaskResult = CheckedLines | SealedRoot | undefined
 
 /** Blocks, or documents, that are stored together. */
 const GROUP = 256

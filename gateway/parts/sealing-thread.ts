@@ -1,8 +1,9 @@
-// Runs in the thread that open-batches.ts starts.
+// Runs in the thread that batches.ts starts.
 import { parentPort } from 'node:worker_threads'
 import { hkdfWithNode, hmacWithNode } from '#base/node-hkdf.ts'
 import { sealWithNode } from '#base/node-seal.ts'
-import { runTask, type Task, type TaskCalls } from '#batches/sealing-work.ts'
+import type { Task, TaskCalls } from '#batches/sealer.ts'
+import { runTask } from '#batches/sealing-work.ts'
 import { serveTasks } from '#batches/thread-tasks.ts'
 
 const primitives = { seal: sealWithNode, hkdf: hkdfWithNode, hmac: hmacWithNode }
