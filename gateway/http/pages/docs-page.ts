@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { html } from 'hono/html'
 import { STATUS } from '../core/errors.ts'
 import type { Markup } from './page.ts'
-import { prose } from './prose.ts'
+import { prose } from './page.ts'
 
 // The reference of the API, made from its OpenAPI document: no script, nothing from another host.
 
