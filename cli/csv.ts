@@ -22,8 +22,10 @@ export type Dialect = {
 
 /** RFC 4180, but for its line ends. */
 export const PLAIN: Dialect = {
-  ...{ delimiter: ',', lineEnd: '\n' },
-  ...{ encoding: 'utf-8', hasMark: false },
+  delimiter: ',',
+  lineEnd: '\n',
+  encoding: 'utf-8',
+  hasMark: false,
 }
 
 /** What spreadsheets write beside UTF-8 and UTF-16, and a file does not say. */
@@ -70,7 +72,8 @@ export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
   if (repeated !== undefined) throw badTable(`two columns have the name "${repeated}"`)
   if (records.length > MAX_ROWS) throw badTable(`more than ${MAX_ROWS} rows: split the file`)
   const dialect: Dialect = {
-    ...{ delimiter, lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n' },
+    delimiter,
+    lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
     ...{
       encoding: isUtf16(bytes) ? 'utf-16le' : 'utf-8',
       // With a mark, spreadsheets know UTF-8.
@@ -96,9 +99,14 @@ type CsvRecord = { record: string[]; info: { lines: number } }
 function recordsOf(text: string, delimiter: string): CsvRecord[] {
   try {
     return parse(text, {
-      ...{ delimiter, info: true, trim: true, skip_records_with_empty_values: true },
-      ...{ skip_empty_lines: true, relax_column_count: true },
-      ...{ max_record_size: MAX_ROW, to: MAX_ROWS + 2 },
+      delimiter,
+      info: true,
+      trim: true,
+      skip_records_with_empty_values: true,
+      skip_empty_lines: true,
+      relax_column_count: true,
+      max_record_size: MAX_ROW,
+      to: MAX_ROWS + 2,
     }) as unknown as CsvRecord[]
   } catch (cause) {
     // Its messages may quote cells, which are about people.

@@ -71,7 +71,11 @@ export async function auditIssuer(
   phases.begin('Proving documents', table.length)
   const ofDocument = (i: number) => slots.record(table.hashAt(i))
   await proveRecords(prover, {
-    ...{ scratch, count: table.length, slotOf: ofDocument, take: table.setOwn, phases },
+    scratch,
+    count: table.length,
+    slotOf: ofDocument,
+    take: table.setOwn,
+    phases,
   })
   phases.end()
   const readingOf = readingsIn(issued, state)
@@ -82,7 +86,11 @@ export async function auditIssuer(
   if (options.payloads) await checkPayloads(table, sources, phases)
   if (options.publicIds !== undefined)
     await openListed(options.publicIds, table, {
-      ...{ registry, sources, findings, phases, recordOf },
+      registry,
+      sources,
+      findings,
+      phases,
+      recordOf,
       issuer: state.issuer,
       blockTime: header.blockTime,
       batchOf: (root) => indexOfRoot(issued, root),

@@ -142,7 +142,9 @@ export async function followIssuers(
   const from = last ? last.block + 1 : options.from
   terminal.note(`following from block ${from} on; Ctrl-C ends it`)
   const alerts = follow(createRequest(provider), {
-    ...{ ...options, registry, last },
+    ...options,
+    registry,
+    last,
     sleep: () => pause(LOOK_INTERVAL_MS),
     ...(file !== undefined && { onRead: (mark) => writePlace(file, registry, mark) }),
   })

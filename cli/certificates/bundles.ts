@@ -34,7 +34,9 @@ export function bundlesOfSources(sources: CommandSources, flags: { rpc?: string[
   return {
     read: (publicId) =>
       createBundle(publicId, {
-        ...{ provider: onlyNode(nodes, flags), registry, blocks },
+        provider: onlyNode(nodes, flags),
+        registry,
+        blocks,
         ...(asOf !== undefined && { block: asOf }),
       }),
     trusted: { registry, network, ...(codeHash !== undefined && { codeHash }) },

@@ -55,8 +55,12 @@ export async function openPrinting(
     const folder = findTemplate(template)
     const settings = readSettings(folder)
     const pool = createPool({
-      ...{ template: folder, settings, fontPaths: [...fonts], cache: packCache(process.env) },
-      ...{ env: process.env, report: (message) => terminal.note(message) },
+      template: folder,
+      settings,
+      fontPaths: [...fonts],
+      cache: packCache(process.env),
+      env: process.env,
+      report: (message) => terminal.note(message),
     })
     return { settings, pool, mark: markOf(folder) }
   })

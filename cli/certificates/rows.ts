@@ -78,7 +78,9 @@ function ofLine({ line, cells }: Row, page: string | undefined): PrintedRow {
   }
   const isNamed = subjectName !== '' && /^0x[0-9a-f]{64}$/.test(documentHash)
   return {
-    ...{ line, publicId, page: itsPage },
+    line,
+    publicId,
+    page: itsPage,
     ...(isNamed && { file: fileNameOf(subjectName, documentHash as Hex) }),
   }
 }

@@ -107,10 +107,13 @@ async function upload(
       const response = await fetch(`${url}/v1/batches${query}`, {
         method: 'POST',
         headers: {
-          ...{ authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-ndjson' },
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/x-ndjson',
           ...headers,
         },
-        ...{ body, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) },
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       return await linesOf(response)
     } catch (cause) {

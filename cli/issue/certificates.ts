@@ -46,8 +46,10 @@ export async function tryTemplate(rows: readonly GoodRow[], { pool }: Printing):
   if (row === undefined) return
   try {
     await pool.print({
-      ...{ document: sample(row), documentHash: `0x${row.key}` },
-      ...{ link: 'https://example.invalid/verify', bundle: '{}' },
+      document: sample(row),
+      documentHash: `0x${row.key}`,
+      link: 'https://example.invalid/verify',
+      bundle: '{}',
     })
   } catch (error) {
     if (error instanceof CertificateError)

@@ -156,7 +156,9 @@ function journalOf(before: Entry[], file: number, owner: Owner): Journal {
     apply(entry)
   }
   return {
-    ...{ id: run.id, rows, batches },
+    id: run.id,
+    rows,
+    batches,
     sent: (row) => record({ kind: 'sent', ...row }),
     issued: (key, issued) => record({ kind: 'issued', key, issued }),
     refused: (key) => record({ kind: 'refused', key }),

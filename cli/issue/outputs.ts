@@ -25,7 +25,8 @@ export function writeIssued(
 ): void {
   const issued = [...rows.values()].filter((row) => row.issued).sort((a, b) => a.line - b.line)
   const table = issued.map((row) => ({
-    ...{ line: String(row.line), ...cellsOf(row.fields) },
+    line: String(row.line),
+    ...cellsOf(row.fields),
     ...row.issued,
     ...Object.fromEntries(formats.map((format) => [`qr.${format}`, qrName(row, format)])),
     ...certificateOf(folder, row),

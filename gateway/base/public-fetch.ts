@@ -6,15 +6,26 @@ import { Agent, fetch as undiciFetch } from 'undici'
  * Ranges of IPv4 outside the public internet (IANA's special-purpose registry, multicast).
  */
 const SPECIAL_IPV4 = [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8'],
-  ...['169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
-  ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24'],
-  ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
 ]
 /**
  * Ranges of 2000::/3 (all of IPv6 that is assigned) that lead elsewhere, or are for documentation.
  */
-const SPECIAL_IPV6 = [...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']]
+const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 const special = listOf('ipv4', SPECIAL_IPV4)
 const specialOfIpv6 = listOf('ipv6', SPECIAL_IPV6)
@@ -73,7 +84,8 @@ export function createPublicFetch(options: PublicFetchOptions = {}): typeof fetc
     check(hostname).then(
       (addresses) => {
         const all = addresses.map((address) => ({
-          ...{ address, family: isIP(address) },
+          address,
+          family: isIP(address),
         }))
         const [first] = all
         if (options.all) callback(null, all)

@@ -61,8 +61,13 @@ export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
       // A client that sends requests ahead has not read the answers of the former ones.
       const { waited, before } = former && !former.outgoing.writableFinished ? former : start
       newest.set(socket, {
-        ...{ incoming, outgoing, since: now, bytes: socket.bytesRead },
-        ...{ looked: now, waited, before },
+        incoming,
+        outgoing,
+        since: now,
+        bytes: socket.bytesRead,
+        looked: now,
+        waited,
+        before,
       })
     },
     stop: () => clearInterval(timer),

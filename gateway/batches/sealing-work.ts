@@ -75,8 +75,13 @@ async function seal(
 
   const { batch, keepBlocks } = await sealBatch(
     {
-      ...{ ...primitives, registry, issuerId, subkeys },
-      ...{ tenant: salt.tenant, group: GROUP, ahead: AHEAD },
+      ...primitives,
+      registry,
+      issuerId,
+      subkeys,
+      tenant: salt.tenant,
+      group: GROUP,
+      ahead: AHEAD,
       keep: (blocks) => send('keep', packBlocks(blocks)),
     },
     documents(),

@@ -57,7 +57,9 @@ export function openRegistry(
   return {
     account,
     transactions: createTransactions(provider, calls, {
-      ...{ ...options, chainId, address: address as Hex },
+      ...options,
+      chainId,
+      address: address as Hex,
     }),
     registry: createRegistryReader(calls, address, issuerId, blocks.finalizedBlock),
     blocks,

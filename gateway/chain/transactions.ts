@@ -78,7 +78,11 @@ export function createTransactions(
       const fee = within(offer, gasLimit, maxFee, intents.length)
       const transaction = { nonce, gasLimit, ...fee }
       const raw = await signer.sign({
-        ...{ type: 2, chainId, to: address, data, ...transaction },
+        type: 2,
+        chainId,
+        to: address,
+        data,
+        ...transaction,
       })
       return { ...transaction, hash: hashOf(raw), raw }
     },

@@ -10,8 +10,12 @@ export const RETRY_PERIOD_MS = 72 * HOUR_MS
 
 /** Waits after the first failed attempts, as Standard Webhooks recommends; then the last one. */
 const RETRY_DELAYS_MS = [
-  ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
-  ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS],
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
 ]
 const LAST_DELAY_MS = 10 * HOUR_MS
 /** Share of a wait that is added at random, so that retries spread. */

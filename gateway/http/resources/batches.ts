@@ -167,7 +167,10 @@ const CHANGE_ERRORS = ['not_found', 'category_not_allowed', 'not_issued', ...WRI
 
 function revisedSchema<E extends v.ObjectEntries>(times: E) {
   return v.object({
-    ...{ root: schemas.hash, status: schemas.status, ...times, network: schemas.network },
+    root: schemas.hash,
+    status: schemas.status,
+    ...times,
+    network: schemas.network,
     blockchainHash: v.nullable(schemas.hash),
   })
 }
@@ -224,8 +227,12 @@ const BATCH_REVISIONS = [
 ] as const
 
 export const batchOperations = [
-  ...[ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH],
-  ...[REVOKE_BATCH, SUSPEND_BATCH, RELEASE_BATCH],
+  ISSUE_BATCH,
+  LIST_BATCHES,
+  RETRIEVE_BATCH,
+  REVOKE_BATCH,
+  SUSPEND_BATCH,
+  RELEASE_BATCH,
 ]
 
 /** Uploads until they are answered: each takes disk for its bytes, and memory for its tables. */
@@ -241,7 +248,10 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
     const { tenant, categories } = c.get('grant')
     const share = shareOf(c.get('grant'))
     return issueBatch(c, deps, places.enter(share), {
-      ...{ atomic: atomic === 'true', dryRun: dry_run === 'true', tenant, share },
+      atomic: atomic === 'true',
+      dryRun: dry_run === 'true',
+      tenant,
+      share,
       ...(categories && { categories }),
       assertAllowed: c.get('assertKey'),
     })

@@ -174,7 +174,9 @@ export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
       try {
         const entries = await readEntries(c)
         const request = {
-          ...{ change, grant: c.get('grant'), assertKey: c.get('assertKey') },
+          change,
+          grant: c.get('grant'),
+          assertKey: c.get('assertKey'),
           requestId: c.get('requestId'),
           patience: createPatience(prefersAsync(c.req.header('prefer')) ? 0 : deps.wait),
         }

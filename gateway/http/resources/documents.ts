@@ -323,7 +323,11 @@ async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Pro
     const found = await deps.findDocument(named, grant)
     const transactionHash = proof?.transactionHash ?? null
     return presentDocument(addresses, document, {
-      ...{ ...named, publicId, supersededBy, status, transactionHash },
+      ...named,
+      publicId,
+      supersededBy,
+      status,
+      transactionHash,
       createdAt: found?.createdAt,
     })
   }

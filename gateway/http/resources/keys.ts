@@ -216,7 +216,9 @@ function presentMade({ key, secret }: MadeKey): object {
 /** Without the digest, which is of use to nobody. */
 function presentKey(key: ApiKey): object {
   return {
-    ...{ id: key.id, tenant: key.tenant, scopes: key.scopes },
+    id: key.id,
+    tenant: key.tenant,
+    scopes: key.scopes,
     label: key.label ?? null,
     categories: key.categories ?? null,
     rateLimit: key.rateLimit ?? null,

@@ -96,7 +96,10 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
     const fields = parseIssueBody(await readJson(c), Date.now(), categories)
     const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
     const superseded = await superseding.supersede({
-      ...{ ...key, validUntil, fields, tenant },
+      ...key,
+      validUntil,
+      fields,
+      tenant,
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
       deadline,

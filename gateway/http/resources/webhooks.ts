@@ -366,8 +366,13 @@ function presentWebhook({ secrets, ...webhook }: Webhook) {
   const now = Date.now()
   const overlap = secrets.map(({ until }) => until ?? 0).filter((until) => until > now)
   return {
-    ...{ id, url, types, tenant, allTenants: tenant === null },
-    ...{ enabled: disabledReason === null, disabledReason },
+    id,
+    url,
+    types,
+    tenant,
+    allTenants: tenant === null,
+    enabled: disabledReason === null,
+    disabledReason,
     failingSince: instantOf(failingSince),
     /** Until then, deliveries are signed with older secrets too. */
     olderSecretsUntil: instantOf(Math.max(0, ...overlap) || null),
