@@ -29,7 +29,7 @@ type Files = Record<string, string | Uint8Array>
 const ours = fileURLToPath(new URL('./templates/', import.meta.url))
 const STANDARD = 'a-3a'
 /** Results that this many later certificates have not used are dropped. */
-const CACHE_AGE = 5
+const MAX_CACHE_AGE = 5
 
 /** Font families of a pack, for text with serifs and without. */
 const FAMILIES: Record<Pack, { serif: string[]; sans: string[] }> = {
@@ -113,7 +113,7 @@ export function createEngine({ template, fontPaths, cache, report }: EngineOptio
       try {
         return toPdf(compiler, at('main.typ'))
       } finally {
-        compiler.evictCache(CACHE_AGE)
+        compiler.evictCache(MAX_CACHE_AGE)
       }
     },
   }

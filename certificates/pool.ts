@@ -15,7 +15,7 @@ const WORKER = fileURLToPath(
 )
 const MAX_WORKERS = 4
 /** Certificates that a worker has at a time: the next one is there when one is ready. */
-const DEPTH = 2
+const MAX_JOBS_PER_WORKER = 2
 /** Bytes. One that prints in every script has about 400 MB; a larger one is replaced. */
 const MAX_RSS = 1024 ** 3
 /** The slowest certificates take a second, and a busy machine many times that. */
@@ -68,7 +68,7 @@ export function createPool(options: PoolOptions): Pool {
   function dispatch(): void {
     while (queue.length > 0) {
       const free = [...pool]
-        .filter(({ jobs, isRetired }) => jobs.length < DEPTH && !isRetired)
+        .filter(({ jobs, isRetired }) => jobs.length < MAX_JOBS_PER_WORKER && !isRetired)
         .sort((a, b) => a.jobs.length - b.jobs.length)[0]
       const canStart = [...pool].filter(({ isRetired }) => !isRetired).length < workers
       const worker = canStart && free?.jobs.length !== 0 ? start() : free

@@ -20,7 +20,7 @@ export type CallMany = (
 /** What the gateway takes in one request. */
 const MAX_ENTRIES = 10_000
 /** Some three minutes of an outage. */
-const ATTEMPTS = 7
+const MAX_ATTEMPTS = 7
 const BACK_OFF_MS = 2_000
 
 /** How {@link CallMany} names a document. */
@@ -50,7 +50,7 @@ export async function changeMany(
       if (undone.length === 0 || signal.aborted) break
       // Lines that were done show that the service works.
       if (undone.length < sent.length) attempt = 1
-      if (attempt === ATTEMPTS)
+      if (attempt === MAX_ATTEMPTS)
         throw new InputError('interrupted', `the gateway cannot work now: ${error}`)
       left = undone
       await sleep(BACK_OFF_MS * 2 ** (attempt - 1), undefined, { signal }).catch(() => {})

@@ -17,7 +17,7 @@ export type Change = {
   many?: CallMany
 }
 
-const CONCURRENCY = 32
+const MAX_AT_A_TIME = 32
 
 /**
  * Changes documents: a list by requests for many, where there are such. A repeat is harmless, so a
@@ -53,7 +53,7 @@ export async function changeAll(
     const { client } = gateway
     if (many && targets.length > 1)
       await changeMany(targets, many, { client, signal: stopping.signal, changed })
-    else await inParallel(targets, CONCURRENCY, work, isStopped)
+    else await inParallel(targets, MAX_AT_A_TIME, work, isStopped)
   } finally {
     progress.end()
     end()

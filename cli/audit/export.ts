@@ -36,7 +36,7 @@ export type ExportOptions = {
  * Documents, and batches, of one proof: they are in memory together. Documents of a proof are
  * neighbours in the storage trie, so that many small proofs are hardly longer than one.
  */
-const KEYS_A_PROOF = 5_000
+const MAX_KEYS_PER_PROOF = 5_000
 
 /**
  * Writes an issuer's list with its proofs: events first, as in a checkpoint, then lines of proofs
@@ -89,17 +89,20 @@ async function appendProofs(
   const slots = slotsOfIssuer(issuerId)
   const slotOf = (index: number) => slots.record(documents.hashAt(index))
   const sorted = inTrieOrder(ledger.scratch, documents.length, slotOf)
-  const parts = Math.max(1, Math.ceil(Math.max(documents.length, roots.length) / KEYS_A_PROOF))
+  const parts = Math.max(
+    1,
+    Math.ceil(Math.max(documents.length, roots.length) / MAX_KEYS_PER_PROOF),
+  )
   phases.begin('Proving', documents.length + roots.length)
   try {
     for (let part = 0; part < parts; part++) {
       const documentHashes: Hex[] = []
-      while (documentHashes.length < KEYS_A_PROOF) {
+      while (documentHashes.length < MAX_KEYS_PER_PROOF) {
         const { value, done } = sorted.next()
         if (done) break
         documentHashes.push(documents.hashAt(value.index))
       }
-      const some = roots.slice(part * KEYS_A_PROOF, (part + 1) * KEYS_A_PROOF)
+      const some = roots.slice(part * MAX_KEYS_PER_PROOF, (part + 1) * MAX_KEYS_PER_PROOF)
       const keys = { documentHashes, roots: some, block }
       const proof = await createCompletenessProof(provider, registry, issuerId, keys)
       await appendFile(file, `${JSON.stringify({ proof })}\n`)

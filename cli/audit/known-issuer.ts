@@ -70,7 +70,7 @@ export async function unknownIssuer({
 export type Newer = { documents: number; batches: number }
 
 /** Blocks after that of the audit in which newer documents are looked for, to name them. */
-const NAMED_BLOCKS = 10_000
+const MAX_NAMED_BLOCKS = 10_000
 
 export async function readNewer(
   issuer: Omit<IssuerAt, 'block'>,
@@ -129,7 +129,7 @@ async function readNewerKeys(
   const head = readStrictly('eth_blockNumber', () => readQuantity(answer))
   const keys = { document: new Set<Hex>(), batch: new Set<Hex>() }
   const filters = [{ address, topics: issuedTopics(issuerId) }]
-  const range = { from: block + 1, to: Math.min(head, block + NAMED_BLOCKS) }
+  const range = { from: block + 1, to: Math.min(head, block + MAX_NAMED_BLOCKS) }
   for await (const { logs } of scanLogs(request, filters, range)) {
     for (const log of logs[0] ?? []) {
       const { kind, key } = readStrictly('eth_getLogs', () =>

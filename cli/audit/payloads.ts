@@ -11,7 +11,7 @@ import type { DocumentTable } from './documents.ts'
 import type { Phases } from './phases.ts'
 
 /** Concurrent requests to IPFS gateways. */
-const AT_A_TIME = 16
+const MAX_AT_A_TIME = 16
 
 /** Checks that the sources have the sealed bytes of each document that was issued alone. */
 export async function checkPayloads(
@@ -23,7 +23,7 @@ export async function checkPayloads(
   const indexes = function* () {
     for (let index = 0; index < table.alone; index++) yield index
   }
-  await inParallel(indexes(), AT_A_TIME, async (index) => {
+  await inParallel(indexes(), MAX_AT_A_TIME, async (index) => {
     await checkSealed(table, index, sources)
     phases.advance(1)
   })
@@ -43,7 +43,7 @@ export async function checkBatchPayloads(
   sources: readonly BlockSource[],
 ): Promise<void> {
   let index = first
-  await inParallel(batch.blocks(), AT_A_TIME, async (block) => {
+  await inParallel(batch.blocks(), MAX_AT_A_TIME, async (block) => {
     const own = index++
     await checkSealed(table, own, sources)
     const { bytes } = await readPayload(sha256(encodeBatchBlock(block)), sources)

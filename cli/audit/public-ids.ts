@@ -14,7 +14,7 @@ import type { Phases } from './phases.ts'
 
 /** A publicId anywhere in a line, so that a CSV will do. */
 const PUBLIC_ID = /(?<![A-Za-z0-9])[1-9A-HJ-NP-Za-km-z]{70,80}(?![A-Za-z0-9])/
-const AT_A_TIME = 16
+const MAX_AT_A_TIME = 16
 
 type Options = {
   registry: RegistryId
@@ -41,7 +41,7 @@ export async function openListed(
   const { findings, phases } = options
   phases.begin('Opening documents', table.length)
   let number = 0
-  await inParallel(readLines(file, { unfinished: true }), AT_A_TIME, async ({ line }) => {
+  await inParallel(readLines(file, { unfinished: true }), MAX_AT_A_TIME, async ({ line }) => {
     const where = `line ${++number}`
     const [text] = PUBLIC_ID.exec(line) ?? []
     // A header, or an empty line.

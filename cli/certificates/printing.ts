@@ -36,7 +36,7 @@ export type Printed = { written: number; left: number; failures: Failure[] }
 export type Failure = { line?: number; code: string; message: string }
 
 /** How many certificates are in work: while some are printed, others are read. */
-const CONCURRENCY = 16
+const MAX_AT_A_TIME = 16
 
 /**
  * @param template A template's name, or its folder.
@@ -107,7 +107,7 @@ export async function printAll(rows: readonly PrintedRow[], task: PrintTask): Pr
     bar.update(done.written + done.left + failures.length)
   }
   try {
-    await inParallel(rows, CONCURRENCY, work, task.isStopped)
+    await inParallel(rows, MAX_AT_A_TIME, work, task.isStopped)
   } finally {
     bar.end()
   }

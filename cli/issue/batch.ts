@@ -18,7 +18,7 @@ type Line = {
 
 /** An upload of 100,000 rows, and a block. */
 const TIMEOUT_MS = 10 * 60_000
-const ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 const BACK_OFF_MS = 2_000
 
 /**
@@ -119,7 +119,7 @@ async function upload(
     } catch (cause) {
       const isBusy = !(cause instanceof CallError) || cause.status === 503 || cause.status === 429
       if (!isBusy) throw new InputError('interrupted', refusalOf(cause), cause)
-      if (attempt === ATTEMPTS)
+      if (attempt === MAX_ATTEMPTS)
         throw new InputError('interrupted', 'the gateway does not answer', cause)
       await new Promise((resolve) => setTimeout(resolve, BACK_OFF_MS * 2 ** attempt))
     }

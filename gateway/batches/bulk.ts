@@ -60,7 +60,7 @@ export type BulkDeps = {
  */
 const FILES = 'bulk file'
 /** Blocks that are kept together, and wait in memory for it. */
-const GROUP = 4096
+const GROUP_SIZE = 4096
 /** Bytes. */
 const KEY = 16
 
@@ -76,7 +76,7 @@ export async function sealBatch(
 ): Promise<SealedBatch> {
   const { registry, issuerId, subkeys, seal, hkdf, hmac } = deps
   const documentKeys = createRows(KEY)
-  const { tenant = FILES, group = GROUP, ahead } = deps
+  const { tenant = FILES, group = GROUP_SIZE, ahead } = deps
   const keeper = createKeeper(deps.keep, group, ahead)
 
   async function* entries(): AsyncGenerator<BatchEntry> {

@@ -18,9 +18,9 @@ import type { Call } from './thread-tasks.ts'
 type TaskResult = CheckedLines | SealedRoot | undefined
 
 /** Blocks, or documents, that are stored together. */
-const GROUP = 256
+const GROUP_SIZE = 256
 /** Groups that are being stored while the next one is made. */
-const AHEAD = 2
+const MAX_AHEAD = 2
 
 export function runTask(
   task: Task,
@@ -80,8 +80,8 @@ async function seal(
       issuerId,
       subkeys,
       tenant: salt.tenant,
-      group: GROUP,
-      ahead: AHEAD,
+      group: GROUP_SIZE,
+      ahead: MAX_AHEAD,
       keep: (blocks) => send('keep', packBlocks(blocks)),
     },
     documents(),
@@ -91,8 +91,8 @@ async function seal(
   const sealed = { root, size, manifest }
   const keeper = createKeeper<BulkIssued>(
     (some) => send('index', { ...packDocuments(some, blindTenant, entries.copyTo), batch: sealed }),
-    GROUP,
-    AHEAD,
+    GROUP_SIZE,
+    MAX_AHEAD,
   )
   for await (const issued of keepBlocks()) {
     await keeper.add(issued)

@@ -11,7 +11,7 @@ const MIN_GAS = 21_000n
  */
 const ESTIMATE_TTL_MS = 1_000
 /** Minimum intents for reuse: fewer are cheap to estimate. */
-const MANY = 16
+const MIN_INTENTS = 16
 /**
  * Gas of a call, and of each intent in it, that changes the chain (test/contracts/gas.json), a
  * little less than it is. What needs less has some in it that are on the chain already, and says
@@ -49,7 +49,7 @@ export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimat
     const count = intents.length
     const last = estimates.get(callOf(intents))
     const good = last !== undefined && performance.now() - last.askedAt < ESTIMATE_TTL_MS
-    if (!good || count < MANY) return refresh(intents, data)
+    if (!good || count < MIN_INTENTS) return refresh(intents, data)
     // In proportion is enough for more intents: they share what a call needs by itself.
     return count <= last.count ? last.gas : divideUp(last.gas * BigInt(count), BigInt(last.count))
   }
@@ -61,7 +61,7 @@ export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimat
       throw new IssueError('chain_unavailable', 'eth_estimateGas: malformed answer')
     const count = intents.length
     const isUsual = gas >= WORK.call + workOf(intents) * BigInt(count)
-    if (isUsual && count >= MANY) estimates.set(callOf(intents), { gas, count, askedAt })
+    if (isUsual && count >= MIN_INTENTS) estimates.set(callOf(intents), { gas, count, askedAt })
     return gas
   }
 

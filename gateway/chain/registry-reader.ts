@@ -21,7 +21,7 @@ import type { ChainCalls } from './chain-calls.ts'
 import { decodeRecords, encodeRecordsOf } from './registry-codec.ts'
 
 /** Maximum records in one call. */
-const CHUNK = 500
+const MAX_RECORDS = 500
 
 const topicOf = (name: string) => {
   const topic = registryAbi.getEvent(name)?.topicHash
@@ -152,8 +152,8 @@ async function readRecords(
   issuerId: number,
   documentHashes: readonly Hex[],
 ): Promise<RegistryRecord[]> {
-  const chunks = Array.from({ length: Math.ceil(documentHashes.length / CHUNK) }, (_, i) =>
-    documentHashes.slice(i * CHUNK, (i + 1) * CHUNK),
+  const chunks = Array.from({ length: Math.ceil(documentHashes.length / MAX_RECORDS) }, (_, i) =>
+    documentHashes.slice(i * MAX_RECORDS, (i + 1) * MAX_RECORDS),
   )
   const records = await Promise.all(
     chunks.map((chunk) =>

@@ -53,8 +53,8 @@ export function checkExpiry(reading: ChainReading, now: number): Check {
     : { check: 'expiry', outcome: 'pass', code: 'not_expired' }
 }
 
-/** Seconds that the earliest time zone, UTC+14, is ahead: no day begins anywhere before that. */
-const FIRST_TIME_ZONE = 14 * 3600
+/** What the earliest time zone, UTC+14, is ahead: no day begins anywhere before that. */
+const FIRST_TIME_ZONE_SECONDS = 14 * 3600
 
 /**
  * Does not affect the status.
@@ -68,7 +68,7 @@ export function checkDating(
   { blockTime }: ChainReading,
   now: number,
 ): Check {
-  const begins = Date.parse(`${issuedAt}T00:00:00Z`) / 1000 - FIRST_TIME_ZONE
+  const begins = Date.parse(`${issuedAt}T00:00:00Z`) / 1000 - FIRST_TIME_ZONE_SECONDS
   return begins > Math.max(now, blockTime)
     ? { check: 'dating', outcome: 'fail', code: 'in_future' }
     : { check: 'dating', outcome: 'pass', code: 'not_in_future' }

@@ -32,9 +32,9 @@ import { readBytes, readHash, readObject, readQuantity, toQuantity } from './rpc
 import { createSlotProver } from './slot-prover.ts'
 
 /** Hashes in one `recordsOf`. */
-const RECORDS_A_REQUEST = 500
+const MAX_RECORDS_PER_REQUEST = 500
 /** Concurrent requests when each reads one item. */
-const AT_A_TIME = 16
+const MAX_AT_A_TIME = 16
 
 /** A list to check against the registry; duplicates count once. */
 export type CompletenessSource = IssuedKeys &
@@ -181,7 +181,7 @@ async function readKeys(
   if (codeHash !== undefined) await checkCode(request, [to, at], codeHash, signal)
   const counts = await call(encodeIssuerCall(issuerId), decodeCounts)
   const records = new Map<Hex, RegistryRecord>()
-  for (const some of chunksOf(keys.documentHashes, RECORDS_A_REQUEST)) {
+  for (const some of chunksOf(keys.documentHashes, MAX_RECORDS_PER_REQUEST)) {
     const found = await call(encodeRecordsCall(issuerId, some), (data) =>
       decodeRecords(data, some.length),
     )
@@ -272,7 +272,7 @@ function* chunksOf<T>(list: readonly T[], length: number): Generator<T[]> {
 
 async function eachOf<K, V>(keys: readonly K[], read: (key: K) => Promise<V>): Promise<Map<K, V>> {
   const found = new Map<K, V>()
-  for (const some of chunksOf(keys, AT_A_TIME))
+  for (const some of chunksOf(keys, MAX_AT_A_TIME))
     await Promise.all(
       some.map(async (key) => {
         found.set(key, await read(key))

@@ -5,7 +5,7 @@ import { type ChainReader, type ChainReading, FINALITIES, type ReadOptions } fro
  * Maximum seconds by which the agreed block may be older than the newest block that enough
  * endpoints have.
  */
-const MAX_LAG = 120
+const MAX_LAG_SECONDS = 120
 
 /**
  * Combines several endpoints into one reader that returns only what `quorum` of them answer alike
@@ -29,7 +29,7 @@ const MAX_LAG = 120
 export function createQuorumReader(
   readers: readonly ChainReader[],
   quorum: number,
-  { maxLag = MAX_LAG }: { maxLag?: number } = {},
+  { maxLag = MAX_LAG_SECONDS }: { maxLag?: number } = {},
 ): ChainReader {
   const registries = new Set(readers.map(({ registry }) => registry))
   const [registry] = registries

@@ -15,7 +15,7 @@ import type { Request } from './request.ts'
  */
 const [FIRST_SLOTS, MAX_SLOTS] = [256, 512]
 /** Concurrent requests. */
-const AT_A_TIME = 4
+const MAX_AT_A_TIME = 4
 /** JSON-RPC 2.0. */
 const [UNKNOWN_METHOD, INVALID_PARAMS] = [-32601, -32602]
 const TOO_LARGE = 413
@@ -109,7 +109,7 @@ export function createSlotProver(options: SlotProverOptions): SlotProver {
           for (const [i, word] of words.entries()) take(word, from + i)
         }
       }
-      await Promise.all(Array.from({ length: AT_A_TIME }, work))
+      await Promise.all(Array.from({ length: MAX_AT_A_TIME }, work))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { h } from '../dom.ts'
 
 /** Letters of a host that always fit on the narrowest page. */
-const WIDE = 24
+const MAX_LETTERS = 24
 
 /**
  * A host on one line. It shrinks, and if that is not enough it scrolls, showing the end first,
@@ -14,7 +14,7 @@ export function viewHost(host: string): HTMLElement {
       class: 'host',
       dir: 'rtl',
       // Makes it scrollable by keyboard.
-      ...(host.length > WIDE && { tabindex: '0' }),
+      ...(host.length > MAX_LETTERS && { tabindex: '0' }),
     },
     h('strong', { dir: 'ltr' }, host),
   )

@@ -140,7 +140,7 @@ function card(
           id: 'verdict',
           tabindex: '-1',
           lang: currentLanguage(),
-          class: title.length > LONG ? 'long' : undefined,
+          class: title.length > MIN_LONG_TITLE ? 'long' : undefined,
         },
         title,
       ),
@@ -159,7 +159,7 @@ function viewHint({ phase, sources }: State): HTMLElement | false {
 }
 
 /** From this many letters on, a title does not fit on one line beside its icon. */
-const LONG = 18
+const MIN_LONG_TITLE = 18
 
 function button(text: string, act: () => void): HTMLElement {
   return h('button', { type: 'button', class: 'primary', click: () => act() }, text)
