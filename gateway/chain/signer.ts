@@ -45,7 +45,7 @@ export function createKeySigner(key: Hex): Signer {
 const TYPE = Uint8Array.of(2)
 
 /**
- * Signs a transaction (EIP-1559), on bytes: ethers goes over the calldata of a batch several times
+ * Signs a transaction (EIP-1559), on bytes: ethers goes over the calldata of a group several times
  * as hexadecimal text, which was a tenth of the gateway's time.
  *
  * @returns The same as `Wallet.signTransaction` of ethers.

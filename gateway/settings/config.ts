@@ -186,7 +186,7 @@ const MIN_KEY_LENGTH = 16
 const DEPTH_WITHOUT_TAG = 64
 
 /**
- * On a chain that others run; wei. A batch of 200 documents fits in the first up to some 18 gwei of
+ * On a chain that others run; wei. A group of 200 documents fits in the first up to some 18 gwei of
  * base fee, a single one up to some 3,000. Nodes refuse transactions over 1 ether (geth, Besu,
  * Erigon).
  */

@@ -19,8 +19,8 @@ export type RpcDeps = {
 }
 
 const MAX_BODY = 32 * 1024
-/** Maximum number of requests in one batch. */
-const MAX_BATCH = 10
+/** Maximum number of requests in one JSON-RPC batch. */
+const MAX_REQUESTS = 10
 /**
  * Maximum number of requests under way at a time: issuing uses the same node, over its own
  * connections.
@@ -36,7 +36,7 @@ const HEADERS = {
 const CODES = {
   parse: [-32700, 'not JSON'],
   request: [-32600, 'not a JSON-RPC 2.0 request'],
-  batch: [-32600, `a batch has 1 to ${MAX_BATCH} requests`],
+  count: [-32600, `a JSON-RPC batch has 1 to ${MAX_REQUESTS} requests`],
   large: [-32600, `a body has at most ${MAX_BODY} bytes`],
   method: [-32601, 'this method is not served here'],
   params: [-32602, 'these params are not served here'],
@@ -56,7 +56,7 @@ type RpcResponse = {
 const STATUS: Partial<Record<Failure, 400 | 413 | 429 | 503>> = {
   parse: 400,
   request: 400,
-  batch: 400,
+  count: 400,
   large: 413,
   busy: 429,
   unavailable: 503,
@@ -84,7 +84,7 @@ export const rpcResponse = v.object({
 const RPC_CONTENT = {
   'application/json': v.union([
     rpcResponse,
-    v.pipe(v.array(rpcResponse), v.minLength(1), v.maxLength(MAX_BATCH)),
+    v.pipe(v.array(rpcResponse), v.minLength(1), v.maxLength(MAX_REQUESTS)),
   ]),
 }
 
@@ -102,7 +102,7 @@ const RPC = operation({
     mediaType: 'application/json',
     schema: v.union([
       rpcRequest,
-      v.pipe(v.array(rpcRequest), v.minLength(1), v.maxLength(MAX_BATCH)),
+      v.pipe(v.array(rpcRequest), v.minLength(1), v.maxLength(MAX_REQUESTS)),
     ]),
     example: { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] },
   },
@@ -169,7 +169,7 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
     if (request === undefined) return refuse('parse')
     const limits = c.get('rateLimits')
     if (!Array.isArray(request)) return respond(c, ...(await answer(request, limits)))
-    if (request.length === 0 || request.length > MAX_BATCH) return refuse('batch')
+    if (request.length === 0 || request.length > MAX_REQUESTS) return refuse('count')
     await chargeCost(c, request.length)
     const answers = await Promise.all(request.map((one) => answer(one, limits)))
     return respond(
