@@ -40,13 +40,13 @@ export type FollowOptions = ReadOptions & {
   registry: RegistryId
   /** The issuers to follow. Of others, only new names are reported: they may be look-alikes. */
   issuers: readonly number[]
-  /** The first block to look at. */
+  /** The first block to read. */
   from: number
   /** Where an earlier run has stopped, in the place of `from`. */
   last?: Mark | undefined
   /** Is given the last block that was read, once its alerts are out. */
   onRead?: (mark: Mark) => Promise<void>
-  /** Waits for the next look. */
+  /** Waits for the next poll. */
   sleep: () => Promise<void>
 }
 
@@ -120,7 +120,7 @@ async function newestBlock(request: Request): Promise<number> {
   return readStrictly('eth_blockNumber', () => readQuantity(answer))
 }
 
-const LOOK_INTERVAL_MS = 4_000
+const POLL_INTERVAL_MS = 4_000
 
 const place = v.object({
   registry: v.string(),
@@ -145,7 +145,7 @@ export async function followIssuers(
     ...options,
     registry,
     last,
-    sleep: () => pause(LOOK_INTERVAL_MS),
+    sleep: () => pause(POLL_INTERVAL_MS),
     ...(file !== undefined && { onRead: (mark) => writePlace(file, registry, mark) }),
   })
   for await (const alert of alerts) terminal.write(printableLine(alert))

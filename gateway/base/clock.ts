@@ -1,6 +1,6 @@
 /** A clock that has jumped is believed once it has held for this long. */
 const HOLD_MS = 3_600_000
-/** What the clock may gain or lose between two looks without having jumped. */
+/** What the clock may gain or lose between two readings without having jumped. */
 const TOLERANCE_MS = 60_000
 
 /** The clock of the machine, without its jumps. */
@@ -26,7 +26,7 @@ export function createClock(
   let believed = wall() - elapsed()
   let doubted: { began: number; since: number } | undefined
 
-  function look(): number {
+  function read(): number {
     const began = wall() - elapsed()
     const holds = (other: number) => Math.abs(began - other) <= TOLERANCE_MS
     if (doubted && !holds(doubted.began)) doubted = undefined
@@ -39,9 +39,9 @@ export function createClock(
   }
 
   return {
-    now: () => Math.round(Math.min(look(), believed) + elapsed()),
+    now: () => Math.round(Math.min(read(), believed) + elapsed()),
     isSettled() {
-      look()
+      read()
       return doubted === undefined && elapsed() >= HOLD_MS
     },
   }

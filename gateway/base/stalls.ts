@@ -37,7 +37,7 @@ export type PaceWatch = {
   stop(): void
 }
 
-/** @param intervalMs Between two looks at the connections; milliseconds. */
+/** @param intervalMs Between two checks of the connections. */
 export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
   // By connection, of which there are fewer than requests.
   const newest = new Map<Socket, Watched>()
@@ -65,7 +65,7 @@ export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
         outgoing,
         since: now,
         bytes: socket.bytesRead,
-        looked: now,
+        checkedAt: now,
         waited,
         before,
       })
@@ -82,8 +82,8 @@ type Watched = {
   since: number
   /** That its connection had received then. */
   bytes: number
-  /** When it was last looked at. */
-  looked: number
+  /** When it was last checked. */
+  checkedAt: number
   /** For how long the client was waited for; milliseconds. */
   waited: number
   /** Bytes that its connection had moved when the request came. */
@@ -95,8 +95,8 @@ function isTooSlow(request: Watched, pace: Pace, now: number): boolean {
   const { complete, readableLength, socket } = request.incoming
   // Bytes that nobody has taken yet wait for us, and so does a client without anything to read.
   const waitsForUs = complete ? socket.writableLength === 0 : readableLength > 0
-  if (!waitsForUs) request.waited += now - request.looked
-  request.looked = now
+  if (!waitsForUs) request.waited += now - request.checkedAt
+  request.checkedAt = now
   if (complete || waitsForUs || socket.bytesRead - request.bytes >= pace.minBytes) {
     request.since = now
     request.bytes = socket.bytesRead

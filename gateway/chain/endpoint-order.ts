@@ -10,7 +10,7 @@ const MAX_GROWTH = { blocks: 1_000, aSecond: 100 }
  * do not answer.
  */
 export type EndpointOrder<T> = {
-  /** Never waits: the order is that of the last look, and another look may begin. */
+  /** Never waits: the order is that of the last poll, and another may begin. */
   current(): readonly T[]
 }
 
@@ -26,11 +26,11 @@ export function createEndpointOrder<T>(
   let last: readonly number[] = []
   /** The newest plausible head, and when it was first seen. */
   let known: { head: number; at: number } | undefined
-  let lookAt = 0
-  let looking = false
+  let nextAt = 0
+  let isPolling = false
 
   /**
-   * An endpoint that invents its head must not come first: its head jumps; and at the first look,
+   * An endpoint that invents its head must not come first: its head jumps; and at the first poll,
    * where others agree on another, it is alone.
    */
   function newestOf(heads: readonly number[]): number {
@@ -47,8 +47,8 @@ export function createEndpointOrder<T>(
     return Math.max(-1, ...(possible.length > 0 ? possible : answered))
   }
 
-  async function look(): Promise<void> {
-    looking = true
+  async function poll(): Promise<void> {
+    isPolling = true
     const heads = await Promise.all(endpoints.map((endpoint) => readHead(endpoint).catch(() => -1)))
     const newest = newestOf(heads)
     // While it stands, one that is far ahead becomes possible with time.
@@ -64,14 +64,14 @@ export function createEndpointOrder<T>(
       ...endpoints.filter((endpoint, i) => !isAtHead(endpoint, i)),
     ]
     last = heads
-    looking = false
-    lookAt = performance.now() + ORDER_TTL_MS
+    isPolling = false
+    nextAt = performance.now() + ORDER_TTL_MS
   }
 
   return {
     current() {
-      const due = endpoints.length > 1 && performance.now() >= lookAt
-      if (due && !looking) void look()
+      const due = endpoints.length > 1 && performance.now() >= nextAt
+      if (due && !isPolling) void poll()
       return order
     },
   }

@@ -82,19 +82,19 @@ export function createGroupingReader(
   }
 }
 
-/** Looks up once for each newest block what changes only with it. */
+/** Reads once for each newest block what changes only with it. */
 function createByHead() {
   let head = ''
   return {
     moveTo({ blockNumber, blockTime }: ChainReading): void {
       head = `${blockNumber} ${blockTime}`
     },
-    /** @returns The result of `look` at this head, or its promise; an error is not cached. */
-    share<T>(look: () => Promise<T>): () => Promise<T> {
+    /** @returns The result of `read` at this head, or its promise; an error is not cached. */
+    share<T>(read: () => Promise<T>): () => Promise<T> {
       let shared: { head: string; value: Promise<T> } | undefined
       return () => {
         if (shared?.head !== head || head === '') {
-          const value = look()
+          const value = read()
           const mine = { head, value }
           shared = mine
           value.catch(() => {

@@ -11,7 +11,6 @@ import type { Signer } from './signer.ts'
 
 // A transaction of a command, sent while no gateway uses the account.
 
-/** Between two looks for the block. */
 const POLL_INTERVAL_MS = 500
 /** Added to the gas estimate; per cent. */
 const GAS_MARGIN = 10n

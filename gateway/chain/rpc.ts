@@ -28,9 +28,9 @@ type Args = Parameters<Eip1193Provider['request']>[0]
  * @param timeout Milliseconds a request may take at one endpoint.
  */
 export function createRpcPool(urls: readonly string[], timeout: number): RpcPool {
-  const looking = urls.map((url) => createEndpoint(url, timeout))
+  const polled = urls.map((url) => createEndpoint(url, timeout))
   const order = createEndpointOrder([...urls.keys()], async (i) =>
-    readQuantity(await looking[i]?.provider.request({ method: HEAD })),
+    readQuantity(await polled[i]?.provider.request({ method: HEAD })),
   )
   const pools: { close(): Promise<void> }[] = []
   const apart = () => {
@@ -46,7 +46,7 @@ export function createRpcPool(urls: readonly string[], timeout: number): RpcPool
     apart,
     async close() {
       await Promise.all([
-        ...looking.map(({ pool }) => pool.destroy()),
+        ...polled.map(({ pool }) => pool.destroy()),
         ...pools.map((pool) => pool.close()),
       ])
     },

@@ -3,37 +3,37 @@ import { type BlockId, keyOfBlock, UNSEEN } from '#promise/anchoring.ts'
 import type { AnchorBlocks, Blocks } from '#promise/ports.ts'
 
 /** Maximum blocks for one read and one write of the outbox. */
-const BLOCKS_AT_ONCE = 500
+const MAX_BLOCKS = 500
 
 /** Finds out which blocks of anchored intents the chain still has. */
 export type BlockWatch = {
   /** Whether no intent waits for finality. */
   isIdle(): Promise<boolean>
   /**
-   * Looks at the blocks that were not seen on the chain yet, and at the newest one that was. All
+   * Checks the blocks that were not seen on the chain yet, and the newest one that was. All
    * seen blocks are of one chain: as long as it has the newest, it has the others.
    *
-   * @param replaced Called for each block that the chain did not have at two looks, with the hash
+   * @param replaced Called for each block that the chain did not have at two polls, with the hash
    * of the block that has its number now; `null` when there is none.
    */
-  look(replaced: (block: BlockId, hash: Hex | null) => Promise<void>): Promise<void>
+  poll(replaced: (block: BlockId, hash: Hex | null) => Promise<void>): Promise<void>
 }
 
-/** @param deps.signal Ends a look early. */
+/** @param deps.signal Ends a poll early. */
 export function createBlockWatch(deps: {
   blocks: Pick<Blocks, 'blockHash'>
   outbox: AnchorBlocks
   signal: AbortSignal
 }): BlockWatch {
   const { blocks, outbox, signal } = deps
-  /** Blocks that the chain did not have at the last look. */
+  /** Blocks that the chain did not have at the last poll. */
   let missing = new Set<string>()
 
   /**
-   * @param missed Blocks that were missing at the previous look.
+   * @param missed Blocks that were missing at the previous poll.
    * @returns Those that the chain has.
    */
-  async function lookAtNew(
+  async function checkNew(
     some: readonly BlockId[],
     missed: ReadonlySet<string>,
     replaced: (block: BlockId, hash: Hex | null) => Promise<void>,
@@ -68,17 +68,17 @@ export function createBlockWatch(deps: {
       return unseen === undefined && (await outbox.newestSeen()) === undefined
     },
 
-    async look(replaced) {
+    async poll(replaced) {
       const missed = missing
       missing = new Set()
-      let some = await outbox.unseen(undefined, BLOCKS_AT_ONCE)
+      let some = await outbox.unseen(undefined, MAX_BLOCKS)
       do {
-        const found = await lookAtNew(some, missed, replaced)
-        // In between: once a block of another fork is the newest, nobody looks at those before it.
+        const found = await checkNew(some, missed, replaced)
+        // In between: once a block of another fork is the newest, nobody checks those before it.
         await forgetReplaced()
         if (found.length > 0) await outbox.note(found, true)
         const last = some.at(-1)
-        some = last ? await outbox.unseen(last, BLOCKS_AT_ONCE) : []
+        some = last ? await outbox.unseen(last, MAX_BLOCKS) : []
       } while (some.length > 0 && !signal.aborted)
     },
   }

@@ -6,19 +6,19 @@ import type { AnchorBlocks, Anchorings, Blocks, RegistryReader } from '#promise/
 import { createBlockWatch } from './block-watch.ts'
 import { createReviewing } from './review.ts'
 
-const LOOK_INTERVAL_MS = 2_000
+const POLL_INTERVAL_MS = 2_000
 /** Maximum intents for one read of the chain, and for one write. */
-const CHUNK = 200
+const MAX_INTENTS = 200
 
 /**
  * Removes intents from the outbox when their block is final, and queues those again that a reorg
  * dropped before.
  *
- * A look costs one call for each new block, one for each block that has become final, and one for
+ * A poll costs one call for each new block, one for each block that has become final, and one for
  * the newest known block, regardless of the number of intents: a block with an unchanged hash still
  * has its transactions, and the blocks before it. The known blocks are on disk, and read in parts.
  * Records are read when intents leave, and when their block is gone. So a reorg that hashes did not
- * show (there and back between two looks) is found before an intent leaves.
+ * show (there and back between two polls) is found before an intent leaves.
  *
  * @returns A function that stops it.
  */
@@ -36,17 +36,17 @@ export function watchFinality(deps: {
   const watch = createBlockWatch({ blocks, outbox, signal: stop.signal })
   const { review, reset } = createReviewing(deps)
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     if (await watch.isIdle()) return reset()
     const finalized = await finalizedBlock()
     await inChunks(
-      () => outbox.anchoredUpTo(finalized, CHUNK),
+      () => outbox.anchoredUpTo(finalized, MAX_INTENTS),
       (some) => review(some, finalized),
     )
-    await watch.look((block, hash) => {
+    await watch.poll((block, hash) => {
       const seen = { blockNumber: block.blockNumber, blockHash: hash ?? UNSEEN }
       return inChunks(
-        () => outbox.anchoredIn(block, CHUNK),
+        () => outbox.anchoredIn(block, MAX_INTENTS),
         (some) => review(some, finalized, seen),
       )
     })
@@ -62,7 +62,7 @@ export function watchFinality(deps: {
     }
   }
 
-  /** @param work Returns whether it moved all of them; if not, the rest wait for the next look. */
+  /** @param work Returns whether it moved all of them; if not, the rest wait for the next poll. */
   async function inChunks(
     next: () => Promise<Anchored[]>,
     work: (some: readonly Anchored[]) => Promise<boolean>,
@@ -76,8 +76,8 @@ export function watchFinality(deps: {
   async function run(): Promise<void> {
     await deps.after
     // Not at once: at the start, other work comes first.
-    while (await sleep(LOOK_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
-      await look().catch((error) => log.warn('blocks_unread', { error: String(error) }))
+    while (await sleep(POLL_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
+      await poll().catch((error) => log.warn('blocks_unread', { error: String(error) }))
   }
 
   const running = run()

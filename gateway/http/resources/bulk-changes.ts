@@ -150,8 +150,8 @@ const MAX_REQUESTS = { all: 16, each: 4 }
 const MAX_UNDER_WAY = { all: 2_400, each: 1_600 }
 /** Entries of a request that begin in one turn of the event loop: about 6 ms. */
 const ENTRIES_A_TURN = 64
-/** Between looks while the node does not show a change that is in a block. */
-const LOOK_INTERVAL_MS = 250
+/** Between reads while the node does not show a change that is in a block. */
+const POLL_INTERVAL_MS = 250
 
 type BulkChange = (typeof BULK_CHANGES)[number]
 /** What the entries of one request share. */
@@ -295,7 +295,7 @@ async function reviseWhile(
     const revised = await revising.revise({ ...request, wait, deadline: newDeadline() })
     if (revised.status !== 'pending') patience.progressed()
     if (revised.status !== 'pending' || patience.left() === 0) return revised
-    await sleep(Math.min(LOOK_INTERVAL_MS, patience.left()))
+    await sleep(Math.min(POLL_INTERVAL_MS, patience.left()))
   }
 }
 

@@ -45,21 +45,21 @@ function startWatch() {
       return block
     },
     /** @returns The blocks that were replaced since the last call. */
-    async look(): Promise<BlockId[]> {
-      await watch.look(async (block) => void replaced.push(block))
+    async poll(): Promise<BlockId[]> {
+      await watch.poll(async (block) => void replaced.push(block))
       return replaced.splice(0)
     },
   }
 }
 
-test('default: reports a replaced block at the second look that misses it', async () => {
-  const { fork, anchor, look } = startWatch()
+test('default: reports a replaced block at the second poll that misses it', async () => {
+  const { fork, anchor, poll } = startWatch()
   fork(1, 6)
   const [five] = [await anchor(5), await anchor(3)]
-  expect(await look()).toEqual([])
+  expect(await poll()).toEqual([])
   fork(4, 6)
-  expect(await look()).toEqual([])
-  expect(await look()).toEqual([five])
+  expect(await poll()).toEqual([])
+  expect(await poll()).toEqual([five])
 })
 
 test.each([
@@ -69,13 +69,13 @@ test.each([
 ])(
   'behavior: reports replaced blocks although a new one with %s number is on the chain',
   async (_, newest) => {
-    const { fork, anchor, look } = startWatch()
+    const { fork, anchor, poll } = startWatch()
     fork(1, 6)
     const seen = [await anchor(4), await anchor(5)]
-    expect(await look()).toEqual([])
+    expect(await poll()).toEqual([])
     fork(3, 6)
     await anchor(newest)
-    await look()
-    expect(await look()).toEqual(seen)
+    await poll()
+    expect(await poll()).toEqual(seen)
   },
 )
