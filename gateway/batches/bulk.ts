@@ -36,7 +36,7 @@ export type SealedBatch = {
   keepBlocks(): AsyncGenerator<BulkIssued>
 }
 
-export type BulkDeps = {
+type BulkDeps = {
   /** CAIP-10, lower case. */
   registry: RegistryId
   issuerId: number
@@ -47,22 +47,14 @@ export type BulkDeps = {
   /** Resolves when they are durable. */
   keep(blocks: readonly Block[]): Promise<void>
   /** Blocks that are kept together. */
-  group?: number
-  /** Groups that are being kept while the next one gathers; 1 if absent. */
-  ahead?: number
-  /** The tenant of the idempotency keys; absent = that of files. */
-  tenant?: string
+  group: number
+  /** Groups that are being kept while the next one gathers. */
+  ahead: number
+  /** The tenant of the idempotency key. */
+  tenant: string
 }
 
-/**
- * The tenant of files: no tenant of the REST API has this name, so that no two documents get one
- * salt.
- */
-const FILES = 'bulk file'
-/** Blocks that are kept together, and wait in memory for it. */
-const GROUP_SIZE = 4096
-/** Bytes. */
-const KEY = 16
+const KEY_LENGTH = 16
 
 /**
  * Seals documents and builds their batch. The same documents in the same order with the same key
@@ -74,10 +66,9 @@ export async function sealBatch(
   documents: AsyncIterable<DocumentFields>,
   idempotencyKey: string,
 ): Promise<SealedBatch> {
-  const { registry, issuerId, subkeys, seal, hkdf, hmac } = deps
-  const documentKeys = createRows(KEY)
-  const { tenant = FILES, group = GROUP_SIZE, ahead } = deps
-  const keeper = createKeeper(deps.keep, group, ahead)
+  const { registry, issuerId, subkeys, seal, hkdf, hmac, tenant } = deps
+  const documentKeys = createRows(KEY_LENGTH)
+  const keeper = createKeeper(deps.keep, deps.group, deps.ahead)
 
   async function* entries(): AsyncGenerator<BatchEntry> {
     for await (const fields of documents) {

@@ -13,7 +13,7 @@ export type Keeper<T> = {
 export function createKeeper<T>(
   keep: (items: readonly T[]) => Promise<void>,
   group: number,
-  ahead = 1,
+  ahead: number,
 ): Keeper<T> {
   let waiting: T[] = []
   const keeping: Promise<void>[] = []
