@@ -2,8 +2,8 @@ import { encodeUtf8 } from '#document/bytes.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { PUBLIC_ID_LENGTH } from '#document/public-id.ts'
 import type { DraftDocument } from '#promise/batch-log.ts'
-import type { Block, BulkIssued } from './bulk.ts'
 import { ENTRY_BYTES, readEntry } from './entries.ts'
+import type { Block, SealedDocument } from './seal-batch.ts'
 
 // Groups on their way between threads: a few arrays, each with a buffer of its own, are moved at
 // once. An object for each block or document would be copied, member by member.
@@ -61,7 +61,7 @@ export type PackedDocuments = {
 
 /** @param copyEntry Writes the entry of a document, by its place from 0, to `out`. */
 export function packDocuments(
-  documents: readonly BulkIssued[],
+  documents: readonly SealedDocument[],
   tenant: bigint | null,
   copyEntry: (place: number, out: Uint8Array) => void,
 ): PackedDocuments {

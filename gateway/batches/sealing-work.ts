@@ -5,11 +5,11 @@ import type { Hkdf } from '#document/hkdf.ts'
 import type { Hmac } from '#document/keys.ts'
 import type { Seal } from '#document/sealed.ts'
 import { createIndexEntryOf } from '#promise/blind-index.ts'
-import { type BulkIssued, sealBatch } from './bulk.ts'
 import { ENTRY_BYTES, writeEntry } from './entries.ts'
 import { createKeeper } from './keeper.ts'
 import { checkLines, type Rules, readLines } from './lines.ts'
 import { packBlocks, packDocuments } from './packed.ts'
+import { type SealedDocument, sealBatch } from './seal-batch.ts'
 import type { CheckedLines, SealedRoot, SealOrder, Task, TaskCalls } from './sealer.ts'
 import type { Call } from './thread-tasks.ts'
 
@@ -89,7 +89,7 @@ async function seal(
   )
   const { root, size, manifest } = batch
   const sealed = { root, size, manifest }
-  const keeper = createKeeper<BulkIssued>(
+  const keeper = createKeeper<SealedDocument>(
     (some) => send('index', { ...packDocuments(some, blindTenant, entries.copyTo), batch: sealed }),
     GROUP_SIZE,
     MAX_AHEAD,

@@ -16,8 +16,8 @@ import { createKeeper } from './keeper.ts'
 export type Block = { hash: Uint8Array; bytes: Uint8Array }
 
 /** A document of a batch, as its issuer receives it. */
-export type BulkIssued = {
-  /** From 1, as in the file. */
+export type SealedDocument = {
+  /** From 1, as in the upload. */
   line: number
   publicId: string
   documentHash: Hex
@@ -31,12 +31,12 @@ export type SealedBatch = {
   /**
    * Keeps the batch blocks and the manifest.
    *
-   * @returns The documents in the order of the file. When the last has come, everything is kept.
+   * @returns The documents in the order of the upload. When the last has come, everything is kept.
    */
-  keepBlocks(): AsyncGenerator<BulkIssued>
+  keepBlocks(): AsyncGenerator<SealedDocument>
 }
 
-type BulkDeps = {
+type SealDeps = {
   /** CAIP-10, lower case. */
   registry: RegistryId
   issuerId: number
@@ -62,7 +62,7 @@ const KEY_LENGTH = 16
  * bytes of memory a document.
  */
 export async function sealBatch(
-  deps: BulkDeps,
+  deps: SealDeps,
   documents: AsyncIterable<DocumentFields>,
   idempotencyKey: string,
 ): Promise<SealedBatch> {
