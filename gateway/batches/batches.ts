@@ -99,7 +99,7 @@ async function seal(
   { id, subkeys, request }: { id: Uint8Array; subkeys: IssuerSubkeys; request: BatchRequest },
 ): Promise<{ batch: SealedRoot; issued: Issued }> {
   const { tenant } = request
-  const salt = { tenant: tenantOf(request), idempotencyKey: keyOf(request, upload) }
+  const salt = { keyOwner: keyOwnerOf(request), idempotencyKey: keyOf(request, upload) }
   const issued = createIssued(upload.size - upload.bad)
   const batch = await sealer.seal(
     upload.spool.read(),
@@ -161,17 +161,17 @@ function keyOf({ idempotencyKey }: BatchRequest, { sha256 }: Checked): string {
 }
 
 /**
- * Whose keys a request shares. The categories decide which lines are documents, and so which batch
- * it is.
+ * Whose idempotency keys a request shares. The categories decide which lines are documents, and so
+ * which batch it is.
  */
-function tenantOf({ tenant, categories = [] }: BatchRequest): string {
+function keyOwnerOf({ tenant, categories = [] }: BatchRequest): string {
   return JSON.stringify(['batch', tenant, categories])
 }
 
 /** Identifies a request. A keyed hash, since a client's key may be guessable. */
 function requestOf(subkeys: IssuerSubkeys, request: BatchRequest, checked: Checked): Buffer {
   return createHmac('sha256', subkeys.salt)
-    .update(JSON.stringify(['batch-request', tenantOf(request), keyOf(request, checked)]))
+    .update(JSON.stringify(['batch-request', keyOwnerOf(request), keyOf(request, checked)]))
     .digest()
 }
 

@@ -11,13 +11,16 @@ export function writeEntry(entry: IndexEntry, out: DataView): void {
   out.setBigInt64(20, entry.category)
 }
 
-/** @param at Where it begins in `bytes`. */
-export function readEntry(bytes: DataView, at: number, tenant: bigint | null): IndexEntry {
+/**
+ * @param at Where it begins in `bytes`.
+ * @param blindTenant The blind index of the batch's tenant.
+ */
+export function readEntry(bytes: DataView, at: number, blindTenant: bigint | null): IndexEntry {
   return {
     issuedOn: bytes.getInt32(at),
     validUntil: bytes.getFloat64(at + 4),
     subject: bytes.getBigInt64(at + 12),
     category: bytes.getBigInt64(at + 20),
-    tenant,
+    tenant: blindTenant,
   }
 }

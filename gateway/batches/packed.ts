@@ -55,14 +55,14 @@ export type PackedDocuments = {
   publicIds: Uint8Array
   /** For the index, 28 bytes each. */
   entries: Uint8Array
-  /** Of all of them, for the index. */
-  tenant: bigint | null
+  /** The blind index of the tenant of all of them. */
+  blindTenant: bigint | null
 }
 
 /** @param copyEntry Writes the entry of a document, by its place from 0, to `out`. */
 export function packDocuments(
   documents: readonly SealedDocument[],
-  tenant: bigint | null,
+  blindTenant: bigint | null,
   copyEntry: (place: number, out: Uint8Array) => void,
 ): PackedDocuments {
   const first = (documents[0]?.line ?? 1) - 1
@@ -75,17 +75,17 @@ export function packDocuments(
     publicIds.set(encodeUtf8(publicId), PUBLIC_ID_LENGTH * i)
     copyEntry(first + i, rowAt(entries, ENTRY_BYTES, i))
   })
-  return { first, hashes, batchBlocks, publicIds, entries, tenant }
+  return { first, hashes, batchBlocks, publicIds, entries, blindTenant }
 }
 
 /** @returns The documents for the index. */
 export function unpackDocuments(packed: PackedDocuments): DraftDocument[] {
-  const { hashes, batchBlocks, entries, tenant } = packed
+  const { hashes, batchBlocks, entries, blindTenant } = packed
   const view = new DataView(entries.buffer, entries.byteOffset, entries.length)
   return Array.from({ length: hashes.length / HASH }, (_, i) => ({
     documentHash: toHex(rowAt(hashes, HASH, i)),
     entry: {
-      ...readEntry(view, ENTRY_BYTES * i, tenant),
+      ...readEntry(view, ENTRY_BYTES * i, blindTenant),
       batchBlock: toHex(rowAt(batchBlocks, HASH, i)),
     },
   }))

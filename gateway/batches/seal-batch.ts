@@ -50,8 +50,8 @@ type SealDeps = {
   group: number
   /** Groups that are being kept while the next one gathers. */
   ahead: number
-  /** The tenant of the idempotency key. */
-  tenant: string
+  /** Whose the idempotency key is. */
+  keyOwner: string
 }
 
 const KEY_LENGTH = 16
@@ -66,7 +66,7 @@ export async function sealBatch(
   documents: AsyncIterable<DocumentFields>,
   idempotencyKey: string,
 ): Promise<SealedBatch> {
-  const { registry, issuerId, subkeys, seal, hkdf, hmac, tenant } = deps
+  const { registry, issuerId, subkeys, seal, hkdf, hmac, keyOwner } = deps
   const documentKeys = createRows(KEY_LENGTH)
   const keeper = createKeeper(deps.keep, deps.group, deps.ahead)
 
@@ -74,7 +74,12 @@ export async function sealBatch(
     for await (const fields of documents) {
       const document = { ...fields, registry, issuerId }
       const encoded = encodeDocument(document)
-      const item = { tenant, idempotencyKey, itemIndex: documentKeys.length, document: encoded }
+      const item = {
+        tenant: keyOwner,
+        idempotencyKey,
+        itemIndex: documentKeys.length,
+        document: encoded,
+      }
       const keys = deriveSealingKeys(subkeys, idempotentSalt(subkeys, item, hmac), hkdf)
       const { bytes, documentHash } = await seal(document, keys, encoded)
       await keeper.add({ hash: documentHash, bytes })

@@ -18,10 +18,10 @@ export type SealOrder = {
   registry: RegistryId
   issuerId: number
   subkeys: IssuerSubkeys
-  /** Of the index. */
+  /** Whose documents they are, for the index. */
   tenant: string
   /** What the salts of the documents are made of; see `idempotentSalt`. */
-  salt: { tenant: string; idempotencyKey: string }
+  salt: { keyOwner: string; idempotencyKey: string }
 }
 
 export type SealedRoot = Pick<KnownBatch, 'root' | 'size' | 'manifest'>

@@ -79,7 +79,7 @@ async function seal(
       registry,
       issuerId,
       subkeys,
-      tenant: salt.tenant,
+      keyOwner: salt.keyOwner,
       group: GROUP_SIZE,
       ahead: MAX_AHEAD,
       keep: (blocks) => send('keep', packBlocks(blocks)),
