@@ -12,7 +12,7 @@ import { requestLog } from './core/request-log.ts'
 import { OPERATIONS } from './operations.ts'
 import { respondLost } from './pages/home-page.ts'
 import { type BatchRouteDeps, batchRoutes } from './resources/batches.ts'
-import { type BulkChangeDeps, bulkChangeRoutes } from './resources/bulk-changes.ts'
+import { type BulkRevisionDeps, bulkRevisionRoutes } from './resources/bulk-revisions.ts'
 import { type BundleDeps, bundleRoutes } from './resources/bundle.ts'
 import { type DidDeps, didRoutes } from './resources/did.ts'
 import { type DocumentDeps, documentRoutes } from './resources/documents.ts'
@@ -39,7 +39,7 @@ export type AppDeps = HomeDeps &
   WebhookDeps &
   SupersedeDeps &
   KeyDeps &
-  BulkChangeDeps &
+  BulkRevisionDeps &
   BatchRouteDeps &
   BundleDeps &
   EraseDeps &
@@ -64,7 +64,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   webhookRoutes(app, deps)
   supersedeRoutes(app, deps)
   keyRoutes(app, deps)
-  bulkChangeRoutes(app, deps)
+  bulkRevisionRoutes(app, deps)
   batchRoutes(app, deps)
   bundleRoutes(app, deps)
   eraseRoutes(app, deps)

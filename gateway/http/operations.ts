@@ -1,6 +1,6 @@
 import type { Operation } from './core/operation.ts'
 import { batchOperations } from './resources/batches.ts'
-import { bulkChangeOperations } from './resources/bulk-changes.ts'
+import { bulkRevisionOperations } from './resources/bulk-revisions.ts'
 import { bundleOperations } from './resources/bundle.ts'
 import { didOperations } from './resources/did.ts'
 import { documentOperations } from './resources/documents.ts'
@@ -24,7 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...documentOperations,
   ...supersedeOperations,
   ...listOperations,
-  ...bulkChangeOperations,
+  ...bulkRevisionOperations,
   ...batchOperations,
   ...bundleOperations,
   ...eraseOperations,

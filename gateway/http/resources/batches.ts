@@ -19,7 +19,7 @@ import { idempotencyKeyOf, prefersAsync } from '../core/request-headers.ts'
 import { BATCH_STATUS, batchEnvelopes, batchHeaders } from './batch-answer.ts'
 import { issueBody } from './issue-body.ts'
 import { type Addresses, instant } from './present.ts'
-import { CHANGES, nothing, presentRevised, revocation } from './revisions.ts'
+import { nothing, presentRevised, REVISIONS, revocation } from './revisions.ts'
 import * as schemas from './schemas.ts'
 
 export type BatchRouteDeps = {
@@ -163,7 +163,12 @@ const CHANGE = {
   query: {},
   headers: { prefer: schemas.prefer },
 } as const
-const CHANGE_ERRORS = ['not_found', 'category_not_allowed', 'not_issued', ...WRITE_ERRORS] as const
+const REVISION_ERRORS = [
+  'not_found',
+  'category_not_allowed',
+  'not_issued',
+  ...WRITE_ERRORS,
+] as const
 
 function revisedSchema<E extends v.ObjectEntries>(times: E) {
   return v.object({
@@ -185,7 +190,7 @@ export const suspendedBatch = revisedSchema({
 })
 export const releasedBatch = revisedSchema({ releasedAt: v.nullable(schemas.instant) })
 
-const changeResponses = (data: v.GenericSchema) => ({
+const revisionResponses = (data: v.GenericSchema) => ({
   200: { description: 'The change is in a block. The same again is the same answer.', data },
   202: { description: 'Promised: it will happen.', data },
 })
@@ -196,8 +201,8 @@ const REVOKE_BATCH = operation({
   path: '/v1/batches/:root/revoke',
   summary: 'Revoke all documents of a batch, permanently',
   body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
-  responses: changeResponses(revokedBatch),
-  errors: CHANGE_ERRORS,
+  responses: revisionResponses(revokedBatch),
+  errors: REVISION_ERRORS,
 })
 const SUSPEND_BATCH = operation({
   ...CHANGE,
@@ -205,8 +210,8 @@ const SUSPEND_BATCH = operation({
   path: '/v1/batches/:root/suspend',
   summary: 'Suspend all documents of a batch',
   body: { schema: nothing, example: {}, isOptional: true },
-  responses: changeResponses(suspendedBatch),
-  errors: ['already_revoked', 'change_pending', ...CHANGE_ERRORS],
+  responses: revisionResponses(suspendedBatch),
+  errors: ['already_revoked', 'change_pending', ...REVISION_ERRORS],
 })
 const RELEASE_BATCH = operation({
   ...CHANGE,
@@ -215,15 +220,15 @@ const RELEASE_BATCH = operation({
   summary: 'Release a suspended batch',
   description: 'Documents that were suspended or revoked on their own stay so.',
   body: { schema: nothing, example: {}, isOptional: true },
-  responses: changeResponses(releasedBatch),
-  errors: ['already_revoked', 'not_suspended', 'change_pending', ...CHANGE_ERRORS],
+  responses: revisionResponses(releasedBatch),
+  errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
 })
 
-/** The changes of a batch. */
+/** The revisions of a batch. */
 const BATCH_REVISIONS = [
-  { operation: REVOKE_BATCH, ...CHANGES.revoke },
-  { operation: SUSPEND_BATCH, ...CHANGES.suspend },
-  { operation: RELEASE_BATCH, ...CHANGES.release },
+  { operation: REVOKE_BATCH, ...REVISIONS.revoke },
+  { operation: SUSPEND_BATCH, ...REVISIONS.suspend },
+  { operation: RELEASE_BATCH, ...REVISIONS.release },
 ] as const
 
 export const batchOperations = [
@@ -239,7 +244,7 @@ export const batchOperations = [
 const MAX_UPLOADS = { all: 16, each: 4 }
 /** Characters of an answer that are sent together. */
 const GATHER = 16 * 1024
-/** Batches of documents: issued by one root, and changed together. */
+/** Batches of documents: issued by one root, and revised together. */
 export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
   const { findKey, batchReader, newDeadline } = deps
   const places = createPlaces(MAX_UPLOADS, 'batches')
@@ -278,17 +283,17 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
     return succeed(c, present(deps, batch))
   })
 
-  for (const { operation, changedAt, read } of BATCH_REVISIONS)
+  for (const { operation, timeName, read } of BATCH_REVISIONS)
     serve(app, operation, findKey, async (c) => {
       const root = rootOf(c.req.param('root'))
-      await assertMayChange(batchReader, root, c.get('grant'))
+      await assertMayRevise(batchReader, root, c.get('grant'))
       const revised = await deps.revising.revise({
         intent: { ...read(root, await readOptionalJson(c)), root, tenant: c.get('grant').tenant },
         wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
         deadline: newDeadline(),
       })
-      const changed = presentRevised(revised, changedAt, deps.addresses)
-      return succeed(c, { root, ...changed }, revised.status === 'pending' ? 202 : 200)
+      const presented = presentRevised(revised, timeName, deps.addresses)
+      return succeed(c, { root, ...presented }, revised.status === 'pending' ? 202 : 200)
     })
 }
 
@@ -296,7 +301,7 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
  * A batch may have documents of any category, so keys with a list of categories change its
  * documents one by one.
  */
-async function assertMayChange(reader: BatchReader, root: Hex, grant: Grant): Promise<void> {
+async function assertMayRevise(reader: BatchReader, root: Hex, grant: Grant): Promise<void> {
   if (!(await reader.isOf(root, tenantOf(grant)))) throw new ApiError('not_found', 'no such batch')
   if (grant.categories)
     throw new ApiError(

@@ -26,7 +26,7 @@ import { idempotencyKeyOf, prefersAsync } from '../core/request-headers.ts'
 import { changeableOf, nameIn, type PathDeps, publicIdOf } from './document-path.ts'
 import { issueBody, parseIssueBody } from './issue-body.ts'
 import { presentDocument, presentProof } from './present.ts'
-import { CHANGES, nothing, presentRevised, revocation } from './revisions.ts'
+import { nothing, presentRevised, REVISIONS, revocation } from './revisions.ts'
 import * as schemas from './schemas.ts'
 
 export type DocumentDeps = PathDeps & {
@@ -152,7 +152,7 @@ const REVISION = {
   headers: { prefer: schemas.prefer },
 } as const
 
-/** @param times The members with the reason and the time of the change. */
+/** @param times The members with the reason and the time of the revision. */
 function revisedSchema<E extends v.ObjectEntries>(times: E) {
   return v.object({
     publicId: v.nullable(schemas.publicId),
@@ -235,10 +235,10 @@ const RELEASE = operation({
   errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
 })
 
-const REVISIONS = [
-  { operation: REVOKE, ...CHANGES.revoke },
-  { operation: SUSPEND, ...CHANGES.suspend },
-  { operation: RELEASE, ...CHANGES.release },
+const DOCUMENT_REVISIONS = [
+  { operation: REVOKE, ...REVISIONS.revoke },
+  { operation: SUSPEND, ...REVISIONS.suspend },
+  { operation: RELEASE, ...REVISIONS.release },
 ] as const
 
 export const documentOperations = [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE]
@@ -285,7 +285,7 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
     ),
   )
 
-  for (const { operation, changedAt, read } of REVISIONS)
+  for (const { operation, timeName, read } of DOCUMENT_REVISIONS)
     serve(app, operation, findKey, async (c) => {
       const deadline = newDeadline()
       const name = nameIn(c.req.param('publicId'))
@@ -301,7 +301,7 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
       })
       return succeed(
         c,
-        { publicId, documentHash, ...presentRevised(revised, changedAt, addresses) },
+        { publicId, documentHash, ...presentRevised(revised, timeName, addresses) },
         revised.status === 'pending' ? 202 : 200,
       )
     })

@@ -15,10 +15,10 @@ export const revocationReason = v.optional(
 export const revocation = v.strictObject({ reason: revocationReason })
 export const nothing = v.strictObject({})
 
-/** How the body of a change is read, and the name of its time in the response. */
-export const CHANGES = {
+/** How the body of a revision is read, and the name of its time in the response. */
+export const REVISIONS = {
   revoke: {
-    changedAt: 'revokedAt',
+    timeName: 'revokedAt',
     read: (documentHash: Hex, body: JsonValue): RevisionIntent => ({
       kind: 'revoke',
       documentHash,
@@ -26,32 +26,32 @@ export const CHANGES = {
     }),
   },
   suspend: {
-    changedAt: 'suspendedAt',
+    timeName: 'suspendedAt',
     read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
       parseBody(nothing, body)
       return { kind: 'suspend', documentHash }
     },
   },
   release: {
-    changedAt: 'releasedAt',
+    timeName: 'releasedAt',
     read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
       parseBody(nothing, body)
       return { kind: 'release', documentHash }
     },
   },
 } as const
-export type ChangeTime = (typeof CHANGES)[keyof typeof CHANGES]['changedAt']
+type TimeName = (typeof REVISIONS)[keyof typeof REVISIONS]['timeName']
 
-/** @returns What a change did, as the REST API returns it. */
+/** @returns What a revision did, as the REST API returns it. */
 export function presentRevised(
   { status, reason, revisedAt, transactionHash }: Revised,
-  changedAt: ChangeTime,
+  timeName: TimeName,
   { network }: Addresses,
 ): object {
   return {
     status,
-    ...(changedAt !== CHANGES.release.changedAt && { reason: reasonName(reason) }),
-    [changedAt]: instant(revisedAt),
+    ...(timeName !== REVISIONS.release.timeName && { reason: reasonName(reason) }),
+    [timeName]: instant(revisedAt),
     network,
     blockchainHash: transactionHash,
   }

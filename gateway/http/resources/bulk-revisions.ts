@@ -20,10 +20,10 @@ import { assertJson, parseBody, readBodyAtMost } from '../core/request.ts'
 import { prefersAsync } from '../core/request-headers.ts'
 import { changeableOf, type PathDeps } from './document-path.ts'
 import { released, revoked, suspended } from './documents.ts'
-import { CHANGES, presentRevised, revocationReason } from './revisions.ts'
+import { presentRevised, REVISIONS, revocationReason } from './revisions.ts'
 import * as schemas from './schemas.ts'
 
-export type BulkChangeDeps = PathDeps & {
+export type BulkRevisionDeps = PathDeps & {
   findKey: FindKey
   revising: Revising
   /** How long a request waits for a block; milliseconds. */
@@ -49,11 +49,11 @@ const NAME = {
     v.pipe(hex, v.description('Beside the documentHash of a document in a batch.')),
   ),
 }
-const changeEntry = v.strictObject(NAME)
+const documentEntry = v.strictObject(NAME)
 const revocationEntry = v.strictObject({ ...NAME, reason: revocationReason })
 
 /** The check that an entry names one document. */
-function oneDocument<T extends v.InferOutput<typeof changeEntry>>(
+function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
   entry: v.GenericSchema<unknown, T>,
 ) {
   return v.pipe(
@@ -82,9 +82,9 @@ const MANY = {
   errors: WRITE_ERRORS,
 } as const
 
-/** @param changed The data of the same change of one document. */
-function changeResponses(changed: typeof revoked | typeof suspended | typeof released) {
-  const { publicId: _, ...entries } = changed.entries
+/** @param revised The data of the same revision of one document. */
+function revisionResponses(revised: typeof revoked | typeof suspended | typeof released) {
+  const { publicId: _, ...entries } = revised.entries
   return {
     200: {
       description:
@@ -98,7 +98,7 @@ function changeResponses(changed: typeof revoked | typeof suspended | typeof rel
 const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON: one envelope for each entry, in order, with its number as \`line\`. A bad entry stops no other.`
 const EXAMPLE_ENTRY = { publicId: schemas.EXAMPLE_PUBLIC_ID }
 
-const changes = v.pipe(v.array(changeEntry), v.minLength(1))
+const documentEntries = v.pipe(v.array(documentEntry), v.minLength(1))
 
 const REVOKE_MANY = operation({
   ...MANY,
@@ -111,7 +111,7 @@ const REVOKE_MANY = operation({
     example: [{ ...EXAMPLE_ENTRY, reason: 'keyCompromise' }],
     isNdjsonToo: true,
   },
-  responses: changeResponses(revoked),
+  responses: revisionResponses(revoked),
 })
 const SUSPEND_MANY = operation({
   ...MANY,
@@ -119,8 +119,8 @@ const SUSPEND_MANY = operation({
   path: '/v1/suspensions',
   summary: 'Suspend many documents',
   description: DESCRIPTION,
-  body: { schema: changes, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
-  responses: changeResponses(suspended),
+  body: { schema: documentEntries, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
+  responses: revisionResponses(suspended),
 })
 const RELEASE_MANY = operation({
   ...MANY,
@@ -128,18 +128,18 @@ const RELEASE_MANY = operation({
   path: '/v1/releases',
   summary: 'Release many suspended documents',
   description: DESCRIPTION,
-  body: { schema: changes, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
-  responses: changeResponses(released),
+  body: { schema: documentEntries, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
+  responses: revisionResponses(released),
 })
 
-/** The changes of many documents, and what one entry is. */
-const BULK_CHANGES = [
-  { operation: REVOKE_MANY, ...CHANGES.revoke, entry: oneDocument(revocationEntry) },
-  { operation: SUSPEND_MANY, ...CHANGES.suspend, entry: oneDocument(changeEntry) },
-  { operation: RELEASE_MANY, ...CHANGES.release, entry: oneDocument(changeEntry) },
+/** The revisions of many documents, and what one entry is. */
+const BULK_REVISIONS = [
+  { operation: REVOKE_MANY, ...REVISIONS.revoke, entry: oneDocument(revocationEntry) },
+  { operation: SUSPEND_MANY, ...REVISIONS.suspend, entry: oneDocument(documentEntry) },
+  { operation: RELEASE_MANY, ...REVISIONS.release, entry: oneDocument(documentEntry) },
 ] as const
 
-export const bulkChangeOperations = [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY]
+export const bulkRevisionOperations = [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY]
 
 /** Bytes: each entry takes some 130. */
 const MAX_BYTES = 2 * 1024 * 1024
@@ -150,13 +150,13 @@ const MAX_REQUESTS = { all: 16, each: 4 }
 const MAX_UNDER_WAY = { all: 2_400, each: 1_600 }
 /** Entries of a request that begin in one turn of the event loop: about 6 ms. */
 const ENTRIES_A_TURN = 64
-/** Between reads while the node does not show a change that is in a block. */
+/** Between reads while the node does not show a revision that is in a block. */
 const POLL_INTERVAL_MS = 250
 
-type BulkChange = (typeof BULK_CHANGES)[number]
+type BulkRevision = (typeof BULK_REVISIONS)[number]
 /** What the entries of one request share. */
 type Request = {
-  change: BulkChange
+  revision: BulkRevision
   patience: Patience
   grant: Grant
   assertKey: () => Promise<void>
@@ -164,17 +164,17 @@ type Request = {
 }
 
 /** Revokes, suspends and releases many documents, each by itself. */
-export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
+export function bulkRevisionRoutes(app: Hono<Env>, deps: BulkRevisionDeps): void {
   const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
   const begin = limitInShares(MAX_UNDER_WAY)
-  for (const change of BULK_CHANGES)
-    serve(app, change.operation, deps.findKey, async (c) => {
+  for (const revision of BULK_REVISIONS)
+    serve(app, revision.operation, deps.findKey, async (c) => {
       const share = shareOf(c.get('grant'))
       const leave = places.enter(share)
       try {
         const entries = await readEntries(c)
         const request = {
-          change,
+          revision,
           grant: c.get('grant'),
           assertKey: c.get('assertKey'),
           requestId: c.get('requestId'),
@@ -245,27 +245,32 @@ function badEntry(message: string): ApiError {
 
 /** @returns The envelope of one line. Never rejects. */
 async function answerOf(
-  deps: BulkChangeDeps,
+  deps: BulkRevisionDeps,
   entry: Entry,
   line: number,
   request: Request,
 ): Promise<object> {
   try {
     if ('error' in entry) throw entry.error
-    return { line, success: true, data: await changeOne(deps, entry.value, request) }
+    return { line, success: true, data: await reviseOne(deps, entry.value, request) }
   } catch (error) {
     return { line, ...failureOf(error, request.requestId, deps.log).body }
   }
 }
 
-async function changeOne(
-  deps: BulkChangeDeps,
+async function reviseOne(
+  deps: BulkRevisionDeps,
   value: JsonValue,
-  { change, patience, grant, assertKey }: Request,
+  { revision, patience, grant, assertKey }: Request,
 ): Promise<object> {
   // Thousands of entries take minutes, and a stolen key may be revoked meanwhile.
   await assertKey()
-  const { publicId, documentHash: hash, batchRoot, ...body } = parseBody<Named>(change.entry, value)
+  const {
+    publicId,
+    documentHash: hash,
+    batchRoot,
+    ...body
+  } = parseBody<Named>(revision.entry, value)
   const deadline = deps.newDeadline()
   const name =
     publicId !== undefined
@@ -274,11 +279,11 @@ async function changeOne(
   const { key, validUntil } = await changeableOf(deps, grant, name, deadline)
   const { documentHash } = key
   const revised = await reviseWhile(deps, patience, {
-    intent: { ...change.read(documentHash, body), ...key, tenant: grant.tenant },
+    intent: { ...revision.read(documentHash, body), ...key, tenant: grant.tenant },
     validUntil,
   })
-  const changed = presentRevised(revised, change.changedAt, deps.addresses)
-  return { ...(publicId !== undefined && { publicId }), documentHash, ...changed }
+  const presented = presentRevised(revised, revision.timeName, deps.addresses)
+  return { ...(publicId !== undefined && { publicId }), documentHash, ...presented }
 }
 
 /** An entry: how it names a document, and the body that a request for it alone would have. */
@@ -286,7 +291,7 @@ type Named = { publicId?: string; documentHash?: string; batchRoot?: string; rea
 
 /** Waits on for what is promised, as long as blocks come. A repeat is harmless. */
 async function reviseWhile(
-  { revising, newDeadline }: BulkChangeDeps,
+  { revising, newDeadline }: BulkRevisionDeps,
   patience: Patience,
   request: Pick<RevisionRequest, 'intent' | 'validUntil'>,
 ): Promise<Revised> {
