@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { KeyError } from './errors.ts'
 import type { ApiKey, KeyStore } from './ports.ts'
-import { digestOf, newSecret } from './secret.ts'
 import { assertConsistent, type KeyChanges, type KeySettings } from './settings.ts'
 
 /** All keys are in memory. */
@@ -156,4 +155,17 @@ function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
   return Object.fromEntries(
     Object.entries(all).filter(([, value]) => value !== null && value !== undefined),
   ) as ApiKey
+}
+
+/** @returns A new API key: 256 random bits in base64url, after a prefix that scanners can find. */
+function newSecret(): string {
+  return `drk_${randomBytes(32).toString('base64url')}`
+}
+
+/**
+ * @returns The sha-256 of an API key, 64 hexadecimal digits. Not a password hash: a key is 256
+ * random bits, and every request computes this.
+ */
+export function digestOf(secret: string): string {
+  return hash('sha256', secret, 'hex')
 }
