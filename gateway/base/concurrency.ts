@@ -114,7 +114,7 @@ export function limitInShares(limits: Limits): BeginInShare {
  * Shares a read among callers: the source is read at most once in `ttlMs`, however many callers
  * there are.
  *
- * @param ttlMs How long a value or a failure is reused; milliseconds.
+ * @param ttlMs How long a value or a failure is reused.
  */
 export function shareRead<T>(read: () => Promise<T>, ttlMs: number): () => Promise<T> {
   let last: { answer: Promise<T>; until: number } | undefined

@@ -6,8 +6,8 @@ import { isInBatch } from '#promise/record.ts'
 /** The minimum of every transaction; a lower estimate is not plausible. */
 const MIN_GAS = 21_000n
 /**
- * How long an estimate is reused for other intents of the kind; milliseconds. An estimate runs the
- * call several times: where blocks come that fast, it would be a quarter of the chain's work.
+ * How long an estimate is reused for other intents of the kind. An estimate runs the call several
+ * times: where blocks come that fast, it would be a quarter of the chain's work.
  */
 const ESTIMATE_TTL_MS = 1_000
 /** Minimum intents for reuse: fewer are cheap to estimate. */

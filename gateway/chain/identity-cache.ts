@@ -2,7 +2,7 @@ import { FormatError } from '#document/errors.ts'
 import { type IdentityAddress, readDidDocument } from '#verifier/identity.ts'
 import type { IdentityRead, IdentitySource } from '#verifier/ports.ts'
 
-/** How long an answer counts, and a failure; milliseconds. */
+/** How long an answer counts, and a failure. */
 export const ANSWER_TTL_MS = 3_600_000
 export const FAILURE_TTL_MS = 60_000
 /** Maximum cached domains; beyond, the oldest is dropped. */

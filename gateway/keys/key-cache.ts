@@ -2,13 +2,13 @@ import type { FindKey } from './grant.ts'
 import { digestOf } from './keys.ts'
 import type { ApiKey, KeyReader, KeyWriter } from './ports.ts'
 
-/** How long a change by another process may stay unseen; milliseconds. */
+/** How long a change by another process may stay unseen. */
 const MAX_AGE_MS = 1_000
 /** An outage is reported this often at most. */
 const REPORT_INTERVAL_MS = 60_000
-/** How often the last use of one key is written, at most; milliseconds. */
+/** How often the last use of one key is written, at most. */
 const USE_INTERVAL_MS = 60_000
-/** How long uses gather, so that many keys are written together; milliseconds. */
+/** How long uses gather, so that many keys are written together. */
 const GATHER_MS = 1_000
 
 type KeyCache = {

@@ -6,7 +6,7 @@ import { isObject, type JsonValue, parseStrictJson } from '#document/json.ts'
 import { MAX_SENT_BYTES } from '#document/new-document.ts'
 import { ApiError } from './errors.ts'
 
-/** After a body that took longer, the API key is looked up again; milliseconds. */
+/** After a body that took longer, the API key is looked up again. */
 const SLOW_BODY_MS = 1_000
 
 /** The query parameters that a route knows. */
