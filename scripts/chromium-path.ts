@@ -13,3 +13,11 @@ const PLACES = [
 
 /** `undefined` where neither Chromium nor Chrome is installed. */
 export const chromiumPath = PLACES.find((place) => place !== '' && existsSync(place))
+
+/** Chromium without windows: the same engine, for a third of the processor's time. */
+const SHELLS = ['/usr/lib/chromium/chromium-headless-shell', '/usr/bin/chromium-headless-shell']
+
+/** Of the shell where it is installed and `CHROMIUM_PATH` names no browser. */
+export const headlessPath = process.env.CHROMIUM_PATH
+  ? chromiumPath
+  : (SHELLS.find((place) => existsSync(place)) ?? chromiumPath)

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 import { describe } from 'vitest'
-import { chromiumPath } from '#scripts/chromium-path.ts'
+import { chromiumPath, headlessPath } from '#scripts/chromium-path.ts'
 
 const lacking = chromiumPath === undefined && process.env.CI !== 'true'
 
@@ -14,11 +14,15 @@ if (lacking)
  */
 export const describeInBrowser = describe.skipIf(lacking)
 
-/** @param args Additional options for Chromium. */
-export function launchChromium(args: string[] = []): Promise<Browser> {
-  if (chromiumPath === undefined) throw new Error('Chromium is missing')
+/**
+ * @param args Additional options for Chromium.
+ * @param isWhole With what the shell without windows lacks: a camera.
+ */
+export function launchChromium(args: string[] = [], isWhole = false): Promise<Browser> {
+  const executablePath = isWhole ? chromiumPath : headlessPath
+  if (executablePath === undefined) throw new Error('Chromium is missing')
   return chromium.launch({
-    executablePath: chromiumPath,
+    executablePath,
     args: [
       '--disable-dev-shm-usage',
       // No test may reach another machine.

@@ -29,11 +29,14 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     publicId = (await stack.issue(ADA)).body.data.publicId
     const film = join(dir, 'camera.y4m')
     writeFileSync(film, qrVideo(`https://x.example/v#publicId=${publicId}`))
-    browser = await launchChromium([
-      '--host-resolver-rules=MAP phone.example 127.0.0.1',
-      '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-video-capture=${film}`,
-    ])
+    browser = await launchChromium(
+      [
+        '--host-resolver-rules=MAP phone.example 127.0.0.1',
+        '--use-fake-device-for-media-stream',
+        `--use-file-for-fake-video-capture=${film}`,
+      ],
+      true,
+    )
   })
   afterAll(async () => {
     await browser?.close()
