@@ -7,16 +7,16 @@ import hardhatTypechain from '@nomicfoundation/hardhat-typechain'
 import hardhatVerify from '@nomicfoundation/hardhat-verify'
 import { configVariable, defineConfig, overrideTask } from 'hardhat/config'
 
-const compiler = ({ viaIR, runs }: { viaIR: boolean; runs: number }) => ({
+const compiler = (settings: object) => ({
   version: '0.8.37',
   path: createRequire(import.meta.url).resolve('solc/soljson.js'),
-  settings: { evmVersion: 'cancun', viaIR, optimizer: { enabled: true, runs } },
+  settings: { evmVersion: 'cancun', ...settings },
 })
 /**
  * Tests deploy the artifact of the contract, so how they are compiled themselves changes nothing
  * but the time it takes.
  */
-const quick = compiler({ viaIR: false, runs: 200 })
+const quick = compiler({ optimizer: { enabled: false } })
 const tests = readdirSync(new URL('test/contracts', import.meta.url))
   .filter((name) => name.endsWith('.sol'))
   .map((name) => `test/contracts/${name}`)
@@ -61,9 +61,9 @@ export default defineConfig({
   verify: { etherscan: { apiKey: configVariable('ETHERSCAN_API_KEY') } },
   tasks: [printSeed],
   typechain: { tsNocheck: true },
-  paths: { tests: { solidity: './test/contracts' } },
+  paths: { tests: { solidity: './test/contracts' }, cache: process.env.HARDHAT_CACHE ?? './cache' },
   solidity: {
-    compilers: [compiler({ viaIR: true, runs: 10_000 })],
+    compilers: [compiler({ viaIR: true, optimizer: { enabled: true, runs: 10_000 } })],
     overrides: Object.fromEntries(tests.map((path) => [path, quick])),
   },
   test: {
