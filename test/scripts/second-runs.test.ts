@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { run } from '../support/docreg.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const STEADY = 'test/cli/csv.test.ts'
+const OTHER = 'test/cli/progress.test.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'second-runs-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+/**
+ * Judges one run of CI.
+ *
+ * @param failed Its failed files.
+ * @param second The exit code of the second run.
+ */
+async function judge(failed: readonly string[], second = 0, code = failed.length > 0 ? 1 : 0) {
+  const results = [...failed, 'test/layers.test.ts'].map((name) => ({
+    name: join(root, name),
+    status: failed.includes(name) ? 'failed' : 'passed',
+  }))
+  const report = join(dir, 'tests.json')
+  writeFileSync(report, JSON.stringify({ testResults: results }))
+  // Prints its arguments, and ends as the second run is to end.
+  writeFileSync(join(dir, 'vitest'), `#!/bin/sh\necho "$@"\nexit ${second}\n`, { mode: 0o700 })
+  const args = [join(root, 'scripts/second-runs.ts'), report, String(code)]
+  return run(process.execPath, args, {
+    cwd: root,
+    env: { XDG_CACHE_HOME: dir, PATH: `${dir}${delimiter}${process.env.PATH}` },
+  })
+}
+
+const recorded = () =>
+  readFileSync(join(dir, 'document-registry/second-runs.ndjson'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+test('default: a run without failures is recorded, and nothing runs again', async () => {
+  expect(await judge([])).toMatchObject({ code: 0, stdout: '' })
+  expect(recorded()).toEqual([
+    {
+      date: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+      secondRuns: [],
+    },
+  ])
+})
+
+test('behavior: a failed file runs once more, alone, and is recorded', async () => {
+  const { code, stdout } = await judge([STEADY, OTHER])
+  expect(stdout).toContain(`run --no-file-parallelism ${STEADY} ${OTHER}`)
+  expect(code).toBe(0)
+  expect(recorded()).toMatchObject([{ secondRuns: [STEADY, OTHER] }])
+})
+
+test('error: a file that fails again is broken, and not recorded as unsteady', async () => {
+  expect(await judge([])).toMatchObject({ code: 0 })
+  expect(await judge([STEADY], 3)).toMatchObject({ code: 3 })
+  expect(recorded()).toHaveLength(1)
+})
+
+test('error: a second run needed twice within 20 runs fails and names the file', async () => {
+  expect(await judge([STEADY])).toMatchObject({ code: 0 })
+  for (let i = 0; i < 18; i++) expect(await judge([])).toMatchObject({ code: 0 })
+  const { code, stdout } = await judge([OTHER, STEADY])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(new RegExp(`twice within 20 runs:\n${STEADY}\n$`))
+})
+
+test('behavior: what is 20 runs ago is forgotten', async () => {
+  expect(await judge([STEADY])).toMatchObject({ code: 0 })
+  for (let i = 0; i < 19; i++) expect(await judge([])).toMatchObject({ code: 0 })
+  expect(await judge([STEADY])).toMatchObject({ code: 0 })
+})
+
+test.each([
+  ['test/faults/chaos.test.ts', 'below test/faults/'],
+  ['test/gateway/promises.test.ts', 'by a word of its name'],
+  ['test/gateway/batch-kills.test.ts', 'by a word of its name'],
+  ['test/operate/issue-again-reorg.test.ts', 'by a word of its name'],
+  ['test/gateway/outages.test.ts', 'by a word of its name'],
+  ['test/local-chain/local-chain.test.ts', 'because it kills'],
+])('error: %s never runs twice, %s', async (file) => {
+  const { code, stdout } = await judge([STEADY, file])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(new RegExp(`never run twice:\n${file}\n$`))
+})
+
+test('error: neither many failures nor an error outside of the tests get a second run', async () => {
+  const six = ['csv', 'docreg', 'kept-list', 'progress', 'registry', 'report']
+  const many = await judge(six.map((name) => `test/cli/${name}.test.ts`))
+  expect(many).toMatchObject({ code: 1, stdout: expect.stringContaining('more than 5 files') })
+  const outside = await judge([], 0, 7)
+  expect(outside).toMatchObject({
+    code: 7,
+    stdout: expect.stringContaining('outside of the tests'),
+  })
+})
