@@ -1,31 +1,28 @@
-import { sep } from 'node:path'
+import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { COMPILE_CACHE } from '#test/support/compile-cache.ts'
+import durations from './test/durations.json' with { type: 'json' }
 
-/** They start services and nodes, so that they take longest. */
-const LONG = ['operate', 'scripts', 'corpus', 'faults', 'examples', 'web']
-
-/** Starts long files first: otherwise one of them runs alone at the end. */
-class LongFirst extends BaseSequencer {
+/** Starts the longest files first: otherwise one of them runs alone at the end. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const rank = ({ moduleId }: TestSpecification) => {
-      const found = LONG.findIndex((folder) => moduleId.includes(`${sep}test${sep}${folder}${sep}`))
-      return found < 0 ? LONG.length : found
-    }
-    return sorted.toSorted((a, b) => rank(a) - rank(b))
+    const seconds = new Map(Object.entries(durations))
+    const of = ({ moduleId }: TestSpecification) =>
+      seconds.get(relative(import.meta.dirname, moduleId)) ?? 0
+    return sorted.toSorted((a, b) => of(b) - of(a))
   }
 }
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: LongestFirst },
     globalSetup: './test/global-setup.ts',
     include: ['test/**/*.test.ts'],
     env: COMPILE_CACHE,
     // Tests wait for chains more than they compute.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Only a test that fails takes as long: a busy machine is no failure.
     expect: { poll: { timeout: 120_000 } },
     testTimeout: 300_000,

@@ -1,0 +1,22 @@
+// node scripts/test-durations.ts <report of vitest's JSON reporter>
+//
+// Writes test/durations.json: the seconds of each test file that takes long. vitest.config.ts starts
+// the longest first.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+
+/** Shorter files fill the gaps at the end in any order; seconds. */
+const MIN_SECONDS = 4
+
+const [report = ''] = process.argv.slice(2)
+const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+  testResults: { name: string; startTime: number; endTime: number }[]
+}
+const durations = testResults
+  .map(({ name, startTime, endTime }) => {
+    const seconds = Math.round((endTime - startTime) / 1000)
+    return [relative(process.cwd(), name), seconds] as const
+  })
+  .filter(([, seconds]) => seconds >= MIN_SECONDS)
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+writeFileSync('test/durations.json', `${JSON.stringify(Object.fromEntries(durations), null, 2)}\n`)
