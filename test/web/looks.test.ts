@@ -10,6 +10,7 @@ import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { startWorld, type World } from '../support/corpus/world.ts'
 import { give, pdfOf } from '../support/give-file.ts'
+import { IS_LONG } from '../support/long.ts'
 import { ISSUER, serveDidDocument } from '../support/page-fixture.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
 import { type PageWorld, startPageWorld } from '../support/page-world.ts'
@@ -44,6 +45,12 @@ const LOOKS = {
   },
   'desktop, dark': { width: 1200, colorScheme: 'dark', locale: 'de' },
 } as const
+/**
+ * An ordinary run looks at every state with both schemes and the narrow widths, and at every fourth
+ * one on a desktop, whose scheme is that of the narrowest; `npm run test:long` looks at all.
+ */
+const statesOf = <T>(all: Record<string, T>, width: number): [string, T][] =>
+  Object.entries(all).filter((_, i) => IS_LONG || width < 1000 || i % 4 === 1)
 
 const ETHEREUM = 1
 const DIPLOMA: Partial<Document> = {
@@ -258,13 +265,13 @@ describeInBrowser('how the page looks', () => {
         bypassCSP: true,
       })
       const page = await context.newPage()
-      for (const [state, name] of Object.entries(STATES)) {
+      for (const [state, name] of statesOf(STATES, width)) {
         await open(page, name)
         await takePicture(page, nameOf(state))
         const findings = await findingsOf(page)
         expect([look, state, findings]).toEqual([look, state, []])
       }
-      for (const [state, play] of Object.entries(SCENES)) {
+      for (const [state, play] of statesOf(SCENES, width)) {
         live.node = 'answers'
         live.content = 'answers'
         await play(page, live, pages.host(live.config))
