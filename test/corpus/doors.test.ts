@@ -11,7 +11,7 @@ import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createProvingReader } from '#verifier/readers/proof.ts'
 import { readCases } from '../support/corpus/case.ts'
-import { casesOfRun, cutOf } from '../support/corpus/cut.ts'
+import { CAN_ASK, casesOfRun, cutOf } from '../support/corpus/cut.ts'
 import type { Call } from '../support/corpus/each-command.ts'
 import {
   expectedOf,
@@ -41,15 +41,7 @@ afterAll(() => world?.stop())
 
 const cases = readCases()
 const names = cases.map(({ name }) => name)
-// The REST API reads the newest block from one node after the other, and takes no presentations
-// (docs/integrate.md).
-const restNames = casesOfRun(
-  ({ ask, nodes, present }) =>
-    present === undefined &&
-    ask.asOf === undefined &&
-    ask.issuerDomain === undefined &&
-    nodes.length === 1,
-).map(({ name }) => name)
+const restNames = casesOfRun(CAN_ASK.rest).map(({ name }) => name)
 
 // A bundle, or the proof in a presentation, is made by an honest node that is there, of what can be
 // read.
@@ -83,7 +75,6 @@ test('default: has far more bad cases than good ones', () => {
 
 test('default: the cut of an ordinary run has every status and every code', () => {
   const cut = cutOf(cases)
-  expect(cut.length).toBeGreaterThanOrEqual(60)
   const told = (some: typeof cases) =>
     new Set(
       some.flatMap(({ expected }) =>
@@ -91,6 +82,12 @@ test('default: the cut of an ordinary run has every status and every code', () =
       ),
     )
   expect(told(cut)).toEqual(told(cases))
+})
+
+test('default: at least 60 cases go through every door in an ordinary run', () => {
+  const doors = Object.values(CAN_ASK).map((canAsk) => new Set(cutOf(cases.filter(canAsk))))
+  const common = cases.filter((one) => doors.every((door) => door.has(one)))
+  expect(common.length).toBeGreaterThanOrEqual(60)
 })
 
 describe.concurrent('library', () => {

@@ -7,7 +7,7 @@ import mustFail from '#corpus/vectors/must-fail.json' with { type: 'json' }
 import presentations from '#corpus/vectors/presentations.json' with { type: 'json' }
 import type { Check } from '#verifier/verdict.ts'
 import { required } from '../faults/support/machine.ts'
-import { casesOfRun } from '../support/corpus/cut.ts'
+import { CAN_ASK, casesOfRun } from '../support/corpus/cut.ts'
 import { libraryVerdict, publicIdOf } from '../support/corpus/judge.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import { argumentsFor, EXAMPLE, type Example, startExample } from './example.ts'
@@ -60,8 +60,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
     return found
   }
 
-  // It reads one node at its newest block.
-  const cases = casesOfRun(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
+  const cases = casesOfRun(CAN_ASK.python)
   const named = (malformed: boolean) =>
     cases.filter(({ expected }) => 'error' in expected === malformed).map(({ name }) => name)
 

@@ -1,11 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { majorityOf } from '#verifier/defaults.ts'
 import { showDate } from '#web/i18n.ts'
 import { inWords } from '#web/views/document.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import type { Case } from '../support/corpus/case.ts'
-import { casesOfRun } from '../support/corpus/cut.ts'
+import { CAN_ASK, casesOfRun } from '../support/corpus/cut.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
@@ -21,16 +19,7 @@ const PROBLEMS: Record<string, string> = {
 /** More than a domain may take; milliseconds. */
 const DOMAIN_PATIENCE = 60_000
 
-/**
- * Cases that the page has no way to ask: as of a block, for a required domain, or with another
- * quorum than its own.
- */
-const isForPage = ({ ask, nodes }: Case) =>
-  ask.asOf === undefined &&
-  ask.issuerDomain === undefined &&
-  (ask.quorum ?? majorityOf(nodes.length)) === majorityOf(nodes.length)
-
-const names = casesOfRun(isForPage).map(({ name }) => name)
+const names = casesOfRun(CAN_ASK.page).map(({ name }) => name)
 
 /** What the page says of an event that it did not find. */
 const EVENTS_MISSING = {

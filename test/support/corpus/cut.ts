@@ -1,5 +1,27 @@
+import { majorityOf } from '#verifier/defaults.ts'
 import { IS_LONG } from '../long.ts'
 import { type Case, readCases } from './case.ts'
+
+/** Which cases a costly door has a way to ask. */
+export const CAN_ASK = {
+  command: () => true,
+  /** Neither as of a block, nor for a required domain, nor with another quorum than its own. */
+  page: ({ ask, nodes }) =>
+    ask.asOf === undefined &&
+    ask.issuerDomain === undefined &&
+    (ask.quorum ?? majorityOf(nodes.length)) === majorityOf(nodes.length),
+  /**
+   * It reads the newest block from one node after the other, and takes no presentations
+   * (docs/integrate.md).
+   */
+  rest: ({ ask, nodes, present }) =>
+    present === undefined &&
+    ask.asOf === undefined &&
+    ask.issuerDomain === undefined &&
+    nodes.length === 1,
+  /** It reads one node at its newest block. */
+  python: ({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1,
+} satisfies Record<string, (one: Case) => boolean>
 
 /** @returns The cases that a costly door runs: some of every kind, in `npm run test:long` all. */
 export function casesOfRun(canAsk: (one: Case) => boolean = () => true): Case[] {
