@@ -2,7 +2,6 @@ import type { Log } from '#base/log.ts'
 import { hkdfWithNode } from '#base/node-hkdf.ts'
 import { fromHex } from '#document/hex.ts'
 import { createOpenedDocuments, type GatewayDocuments } from '#documents/opened-documents.ts'
-import { createKuboNode } from '#kubo/node.ts'
 import { createKuboStore, type KuboStore } from '#kubo/store.ts'
 import type { BatchDrafts } from '#promise/batch-log.ts'
 import { blindIndexOf } from '#promise/blind-index.ts'
@@ -138,6 +137,8 @@ export async function openKubo(
       warning:
         'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
     })
+  // Its client is a fifth of what a start loads, and most gateways have no Kubo.
+  const { createKuboNode } = await import('#kubo/node.ts')
   const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
   const kubo = createKuboStore(node, (warning) => log.warn('kubo_not_durable', { warning }))
   await kubo.assertReady()
