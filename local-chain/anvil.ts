@@ -21,7 +21,7 @@ const ANSWER_TIMEOUT_MS = 60_000
  * reader's signal reaches nothing else, and Ctrl-C in a terminal does not end Anvil before the
  * gateway has drained.
  */
-const START_AND_WATCH = '{ read -r _ <&3; kill -9 0; } & exec "$@" 3<&-'
+export const START_AND_WATCH = '{ read -r _ <&3; kill -9 0; } & exec "$@" 3<&-'
 
 export type Block = {
   number: string

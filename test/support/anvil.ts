@@ -2,12 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { START_AND_WATCH } from '#local-chain/anvil.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
 
-/** A plain Anvil without the local chain's journal: a kill loses what it has not saved. */
+/**
+ * A plain Anvil without the local chain's journal: a kill loses what it has not saved. It ends
+ * together with this process, however that ends.
+ */
 export type AnvilNode = {
   url: string
   request<T>(method: string, ...params: unknown[]): Promise<T>
@@ -41,19 +46,15 @@ export async function startAnvilNode(
   let child: ChildProcess
 
   async function start(): Promise<void> {
-    child = spawn(
-      binary(),
-      [
-        '--quiet',
-        '--port',
-        String(port),
-        ...STATE,
-        ...options,
-        '--slots-in-an-epoch',
-        String(finality),
-      ],
-      { cwd: dir, stdio: 'ignore', env: {} },
-    )
+    const args = ['--quiet', '--port', String(port), ...STATE, ...options]
+    const program = [binary(), ...args, '--slots-in-an-epoch', String(finality)]
+    child = spawn('/bin/sh', ['-c', START_AND_WATCH, 'sh', ...program], {
+      ...{ cwd: dir, env: {}, detached: true },
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    })
+    const pipe = child.stdio[3] as Socket
+    child.once('exit', () => pipe.destroy())
+    pipe.unref()
     while (!(await answers())) {
       if (child.exitCode !== null) throw new Error(`Anvil ended with ${child.exitCode}`)
       await sleep(10)
