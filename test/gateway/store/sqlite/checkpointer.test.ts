@@ -76,7 +76,8 @@ test('behavior: keeps the log short under constant writes', async () => {
   expect(written).toBeGreaterThan(6 * CHECKPOINT_PAGES)
   const log = statSync(`${pathOf()}-wal`).size / PAGE
   expect(log).toBeGreaterThan(CHECKPOINT_PAGES)
-  expect(log).toBeLessThan(3 * CHECKPOINT_PAGES)
+  // It grows while a busy machine makes one; never started over, it would have all pages.
+  expect(log).toBeLessThan(5 * CHECKPOINT_PAGES)
   // The connection on the event loop makes no checkpoints.
   expect(sqlite.prepare('PRAGMA wal_autocheckpoint').get()).toEqual({ wal_autocheckpoint: 0 })
   await database.close()
