@@ -4,12 +4,12 @@
 // precise coverage the functions that the second `POST /v1/documents` and the second verification
 // call in the main thread until they are answered, and the files of these functions.
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { freePort } from '#local-chain/free-port.ts'
-import { inFolder } from './bench/measure.ts'
+import { inFolder, PROGRAMS, START_FLAGS } from './bench/measure.ts'
 import { untilReady } from './bench/processes.ts'
 
 type Coverage = { result: { url: string; functions: { ranges: { count: number }[] }[] }[] }
@@ -74,9 +74,9 @@ async function verifyAt(url: string, publicId: string): Promise<void> {
 
 await inFolder(async (dataDir) => {
   const [port, inspector] = [await freePort(), await freePort()]
-  const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
-  const start = scripts.start.split('scripts/run.mjs ')[1].split(' ')
-  const service = spawn(process.execPath, [`--inspect=127.0.0.1:${inspector}`, ...start], {
+  const program = PROGRAMS.find((place) => existsSync(join(checkout, place))) ?? ''
+  const start = [`--inspect=127.0.0.1:${inspector}`, ...START_FLAGS, program, 'start']
+  const service = spawn(process.execPath, start, {
     cwd: checkout,
     env: {
       PATH: process.env.PATH ?? '',

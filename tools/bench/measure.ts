@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseRegistryId } from '#document/registry-id.ts'
 import { freePort } from '#local-chain/free-port.ts'
-import manifest from '../../package.json' with { type: 'json' }
 import { anvilPidOf, type BenchChain, startClockedChain } from './chain.ts'
 import type { LoadOptions, LoadResult } from './load.ts'
 import { runScript, startScript, untilReady, usageOf } from './processes.ts'
@@ -30,8 +29,12 @@ export type Row = {
 }
 
 const API_KEY = 'the-key-of-the-benchmark'
+/** The program that starts, and those of older checkouts, which do nothing else. */
+export const PROGRAMS = ['operate/docreg-gateway.ts', 'operate/start.ts', 'scripts/start.ts']
 /** The Node options of `npm start`. */
-export const START_FLAGS = manifest.scripts.start.split(' ').filter((part) => /^--/.test(part))
+export const { START_FLAGS }: { START_FLAGS: readonly string[] } = await import(
+  new URL('../../scripts/start-flags.mjs', import.meta.url).href
+)
 
 /** Issues documents on a fresh chain. */
 export async function measureIssue(

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { freePort } from '#local-chain/free-port.ts'
-import { inFolder, START_FLAGS } from '../measure.ts'
+import { inFolder, PROGRAMS, START_FLAGS } from '../measure.ts'
 import { startScript, untilReady, usageOf } from '../processes.ts'
 import { median } from '../quantile.ts'
 import { table } from '../report.ts'
@@ -22,8 +22,6 @@ const { values, positionals } = parseArgs({
   options: { only: { type: 'string' }, seconds: { type: 'string', default: '10' } },
 })
 const seconds = Number(values.seconds)
-/** The program that starts, and those of older checkouts, which do nothing else. */
-const PROGRAMS = ['operate/docreg-gateway.ts', 'operate/start.ts', 'scripts/start.ts']
 const ROOT = new URL('../../..', import.meta.url).pathname
 const HEALTH_INTERVAL_MS = 50
 const WORK_INTERVAL_MS = 200
