@@ -21,7 +21,9 @@ export async function fsck(from: number, tell: Tell) {
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, RPC_URL } = process.env
   const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, !RPC_URL].some(Boolean)
   const config = readConfig({
-    ...{ ...(RPC_URL && defaults), ...process.env, ...(!hasAccount && { ISSUER_KEY: unused }) },
+    ...(RPC_URL && defaults),
+    ...process.env,
+    ...(!hasAccount && { ISSUER_KEY: unused }),
   })
   const { rpcTimeout } = config
   const log = createLog('silent')

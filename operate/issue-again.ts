@@ -75,7 +75,8 @@ export async function issueAgain(
     assertOpenIssuer(await account.assertReady())
     const send = (call: RegistryCall) =>
       sendCall(rpc, id, call, {
-        ...{ signer, patience: PATIENCE },
+        signer,
+        patience: PATIENCE,
         ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
       })
     // Nobody else makes blocks of the local chain: its own are final.

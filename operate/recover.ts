@@ -45,7 +45,10 @@ export async function recover({
     const payloads = await openPayloads(config, identity, database)
     const out = given ?? join(dataDir, 'recovered.csv')
     const counts = await restoreDocuments(issued, payloads, database, {
-      ...{ identity, out, tenant, say },
+      identity,
+      out,
+      tenant,
+      say,
     })
     await filled()
     rmSync(checkpoint, { force: true })

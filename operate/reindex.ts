@@ -208,7 +208,10 @@ function rebuiltOf(
   if (!record || record.anchoredBlock === 0) return undefined
   const { anchoredBlock, anchoredAt: blockTime, validUntil } = record
   return {
-    ...{ documentHash, validUntil, blockNumber: anchoredBlock, blockTime },
+    documentHash,
+    validUntil,
+    blockNumber: anchoredBlock,
+    blockTime,
     status: statusOf(record),
     ...(entry && { entry }),
   }

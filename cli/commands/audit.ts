@@ -159,7 +159,11 @@ function orderOf(
   if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))
     throw new UsageError('--account must be 0x and 40 hexadecimal digits')
   return {
-    ...{ registry, codeHash, asOf, list, sources: blocks },
+    registry,
+    codeHash,
+    asOf,
+    list,
+    sources: blocks,
     from: from === undefined ? (deployedIn ?? 0) : wholeNumber('from', from),
     ...(out !== undefined && { checkpoint: (id) => join(out, `events-${id}.ndjson`) }),
     payloads: values.payloads ?? false,

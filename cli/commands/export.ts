@@ -69,7 +69,10 @@ async function run(
   let newer: Newer | undefined
   if (out !== undefined) {
     const made = await exportList(onlyNode(sources.nodes, flags), out, {
-      ...{ registry, issuerId, asOf, phases: phasesOn(terminal) },
+      registry,
+      issuerId,
+      asOf,
+      phases: phasesOn(terminal),
       from: from === undefined ? (deployedIn ?? 0) : wholeNumber('from', from),
     })
     trustedBlocks.push(made.header.blockHash)

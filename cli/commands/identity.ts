@@ -85,7 +85,9 @@ function readClaim(values: {
   if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))
     throw new UsageError('--account must be 0x and 40 hexadecimal digits')
   return {
-    ...{ address, registry, issuerId },
+    address,
+    registry,
+    issuerId,
     accounts: accounts.map((one) => one.toLowerCase() as Hex),
   }
 }

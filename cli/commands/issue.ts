@@ -285,7 +285,10 @@ function tell(result: Result, { out, values, terminal }: Task): void {
     const shown = failed.map(({ line, problems }) => ({ line, problems }))
     terminal.write(
       printableJson({
-        ...{ issued: issued.length, pending: waiting, failed: shown, folder: out },
+        issued: issued.length,
+        pending: waiting,
+        failed: shown,
+        folder: out,
         ...(printed && { certificates: printed }),
       }),
     )

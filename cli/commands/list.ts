@@ -246,7 +246,9 @@ async function tell(
     throw new InputError('other_issuer', `the proof is for issuer ${result.issuerId}`)
   if (result.status !== 'unverifiable' && !result.isRegistered)
     throw await unknownIssuer({
-      ...{ registry, issuerId, block: result.asOf.blockNumber },
+      registry,
+      issuerId,
+      block: result.asOf.blockNumber,
       ...(provider && { request: createRequest(provider) }),
     })
   if (json) terminal.write(printableJson({ ...withNotes(result, notes), network }))

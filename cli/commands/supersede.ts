@@ -98,7 +98,10 @@ async function corrected(
   const { subjectName, subjectId, category, issuedAt, expiresAt, metadata } =
     await client.retrieveDocument({ path: { publicId: id } })
   const now = cellsOf({
-    ...{ subjectName, subjectId, category, issuedAt },
+    subjectName,
+    subjectId,
+    category,
+    issuedAt,
     ...(expiresAt && { expiresAt }),
     ...(metadata && { metadata }),
   })

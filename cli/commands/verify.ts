@@ -219,7 +219,8 @@ function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | un
     const { presentation, block } = input
     if (!block || trustedBlocks.length === 0) return undefined
     return {
-      ...{ name: 'presentation', block },
+      name: 'presentation',
+      block,
       verify: (options) => verifyPresentationProof(presentation, options),
     }
   }
@@ -227,7 +228,8 @@ function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | un
   if (input.fromPdf && trustedBlocks.length === 0) return undefined
   const { bundle, block } = input.bundle
   return {
-    ...{ name: 'bundle', block },
+    name: 'bundle',
+    block,
     verify: (options) => verifyBundle(bundle, options),
   }
 }

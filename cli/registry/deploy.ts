@@ -126,8 +126,19 @@ async function planFor(
   const isThere = async (where: string): Promise<boolean> =>
     (await provider.getCode(where)) !== '0x'
   return {
-    ...{ artifact, input, provider, signer, payer, admin, adminDelay, chainId, initCode, address },
-    ...{ isThere, isSent: values.send, say },
+    artifact,
+    input,
+    provider,
+    signer,
+    payer,
+    admin,
+    adminDelay,
+    chainId,
+    initCode,
+    address,
+    isThere,
+    isSent: values.send,
+    say,
   }
 }
 

@@ -138,7 +138,8 @@ function withKeys<O extends Options>(
       throw new InputError('not_possible', `there is no ${dataDir}: set DATA_DIR to the service's`)
     const { databaseOf } = await import('#parts/databases.ts')
     const { store, close } = await databaseOf({
-      ...{ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) },
+      dataDir,
+      ...(databaseUrl !== undefined && { databaseUrl }),
     }).openKeys(createLog('warn'))
     try {
       await work(createKeys(store), input, terminal)

@@ -8,10 +8,16 @@ export type Finding = Health & { check: string }
 
 export const ok = (check: string, message: string): Finding => ({ check, outcome: 'ok', message })
 export const warn = (check: string, message: string, advice: string): Finding => ({
-  ...{ check, outcome: 'warn', message, advice },
+  check,
+  outcome: 'warn',
+  message,
+  advice,
 })
 export const fail = (check: string, message: string, advice: string): Finding => ({
-  ...{ check, outcome: 'fail', message, advice },
+  check,
+  outcome: 'fail',
+  message,
+  advice,
 })
 
 /** @returns The text of an error, without its stack. */

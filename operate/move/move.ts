@@ -23,7 +23,10 @@ export async function move(direction: keyof typeof DIRECTIONS, say: Say) {
   let anchored = { documents: 0, batches: 0 }
   await withIdentity(config, say, (identity) =>
     DIRECTIONS[direction]({
-      ...{ config, databaseUrl, identity, say },
+      config,
+      databaseUrl,
+      identity,
+      say,
       async check(side) {
         anchored = await checkAgainstChain(config, identity, side)
         const { documents, batches } = anchored

@@ -42,7 +42,12 @@ export async function readIssued(
   if ((await request('eth_getCode', [address, 'latest'])) === '0x')
     throw new ChainError('no_registry', `there is no contract at ${registry}`)
   const collection = await openCollection({
-    ...{ request, registry, issuerId, from, checkpoint, phases: NO_PHASES },
+    request,
+    registry,
+    issuerId,
+    from,
+    checkpoint,
+    phases: NO_PHASES,
     // Ends with the process: documents are read from it when they are restored.
     scratch: openScratch(),
   })
@@ -73,7 +78,9 @@ async function readAll(
   const documents = ledger.documents()
   const about = { scratch: ledger.scratch, phases: NO_PHASES }
   await proveRecords(prover, {
-    ...{ ...about, count: documents.length, take: documents.setOwn },
+    ...about,
+    count: documents.length,
+    take: documents.setOwn,
     slotOf: (i) => slots.record(documents.hashAt(i)),
   })
   const batches = [...ledger.batches.values()]

@@ -44,7 +44,11 @@ export async function openPayloads(
       await store.put(hash, bytes)
     },
     open: createOpenIndexed({
-      ...{ issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode },
+      issuerId,
+      store,
+      subkeys,
+      opener: openWithNode,
+      hkdf: hkdfWithNode,
     }),
   }
 }

@@ -61,7 +61,13 @@ export async function restoreDocuments(
   const write = createWriter(database, index)
   const entryOf = createIndexEntryOf(hkdfWithNode)
   const counts: Counts = {
-    ...{ documents: 0, opened: 0, missing: 0, erased: 0, unopened: 0, batches: 0, unread: 0 },
+    documents: 0,
+    opened: 0,
+    missing: 0,
+    erased: 0,
+    unopened: 0,
+    batches: 0,
+    unread: 0,
   }
   await using file = await open(out, 'w', 0o600)
   await file.appendFile('publicId,documentHash,batchRoot,status\n')
@@ -76,7 +82,9 @@ export async function restoreDocuments(
       const { publicId, entry, why } = await openOne(found)
       counts[why ?? 'opened']++
       const rebuilt = {
-        ...{ documentHash, validUntil: record.validUntil, status: kept },
+        documentHash,
+        validUntil: record.validUntil,
+        status: kept,
         ...(batch
           ? { blockNumber: null, batch: batch.id }
           : { blockNumber: record.anchoredBlock, blockTime: record.anchoredAt }),
@@ -168,8 +176,10 @@ async function restoreBatch(
     // Unknown, until its request comes again.
     { ...batch, tenant: tenant ?? '' },
     {
-      ...{ blockNumber: anchored.anchoredBlock, blockTime: anchored.anchoredAt },
-      ...{ transactionHash, status: kept },
+      blockNumber: anchored.anchoredBlock,
+      blockTime: anchored.anchoredAt,
+      transactionHash,
+      status: kept,
     },
   )
   const unrevoked = slotOf({ ...anchored, ...NOT_REVOKED }, issued)
@@ -179,7 +189,8 @@ async function restoreBatch(
     const ownOf = (i: number) => slotOf(own[i] as RegistryRecord, issued)
     await restoreSome(
       some.map(({ documentHash, validUntil, block }, i) => ({
-        ...{ documentHash, transactionHash },
+        documentHash,
+        transactionHash,
         batch: { id, root, block, own: recordInBatch(ownOf(i), unrevoked, validUntil) },
         slot: recordInBatch(ownOf(i), slot, validUntil),
       })),
@@ -217,7 +228,9 @@ function createWriter({ anchored }: CommandDatabase, index: IndexRebuild) {
     const alone = restored.filter(({ found }) => found.batch === null)
     await anchored.addDocuments(
       alone.map(({ found: { documentHash: hash, slot, transactionHash } }) => ({
-        ...{ hash, blockNumber: slot.record.anchoredBlock, transactionHash },
+        hash,
+        blockNumber: slot.record.anchoredBlock,
+        transactionHash,
       })),
     )
     await index.replace(restored.map(({ rebuilt }) => rebuilt))
