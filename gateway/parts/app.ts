@@ -143,7 +143,7 @@ function rateLimitsOf(
   )
   const limiterOf = (kind: string) => {
     const local = createMemoryRateLimiter(MAX_LIMITED)
-    return shared.rateLimiter(kind, local)
+    return shared ? shared.rateLimiter(kind, local) : local
   }
   return {
     keys: limiterOf('key'),

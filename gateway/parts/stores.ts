@@ -34,7 +34,8 @@ export type Stores = Omit<
   DatabaseStores,
   'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts' | 'shared'
 > & {
-  shared: SharedStores
+  /** Absent when only one gateway can use the database. */
+  shared?: SharedStores
   /** Absent when payloads are kept in the database. */
   kubo: KuboStore | undefined
   tombstones: Tombstones
@@ -88,7 +89,7 @@ export async function openStores(
     tombstones,
     store,
     persistence,
-    shared: shareStores(shared, persistWith),
+    ...(shared && { shared: shareStores(shared, persistWith) }),
     batchDrafts: batchDrafts(kubo && guardGroups(kubo, tombstones)),
     isErased: (documentHash) => isErased(fromHex(documentHash)),
     opened: createOpenedDocuments(isErased),

@@ -53,10 +53,8 @@ export type DatabaseDeps = {
   end(error: IssueError): void
 }
 
-/** Who may do what: several gateways may use one database. */
+/** What gateways on one database need of each other. */
 export type SharedDatabase = BusyAccounts & {
-  /** Whether only one gateway can use the database. */
-  isSole: boolean
   leases: Leases
   /** @returns The outbox of one account; what it writes has effect only while the lease lasts. */
   outboxOf(account: LeasedAccount): OutboxPorts & SharedBacklog
@@ -74,7 +72,7 @@ export type SharedDatabase = BusyAccounts & {
    */
   listen(changed: () => void): () => void
   /** @param kind Of the names. @param local Limits while the database does not answer. */
-  rateLimiter: (kind: string, local: RateLimiter) => RateLimiter
+  rateLimiter(kind: string, local: RateLimiter): RateLimiter
 }
 
 /** The ports over one database. */
@@ -99,7 +97,8 @@ export type DatabaseStores = {
   /** @param groups Of a Kubo node; absent when payloads are kept in the database. */
   batchDrafts(groups?: DraftGroups): BatchDrafts
   keys: KeyStore
-  shared: SharedDatabase
+  /** Absent when only one gateway can use the database. */
+  shared?: SharedDatabase
   /**
    * Makes a test write, at most once a second.
    *

@@ -69,10 +69,6 @@ const DISCLAIM = statement(`
   WHERE account = :account AND plan IS NULL AND block_number IS NULL
     AND (transaction_hash IS NULL OR kind IN ('issue', 'revoke'))`)
 
-const ADOPT = statement(
-  'UPDATE intent SET account = :account WHERE account <> :account AND plan IS NULL',
-)
-
 /** @param database Fenced by the lease of the account. */
 export function createSharedBacklog(database: Database, account: Hex): SharedBacklog {
   const own = fromHex(account)
@@ -91,9 +87,6 @@ export function createSharedBacklog(database: Database, account: Hex): SharedBac
         yield* all(DISCLAIM, { account: own })
         yield* notify(OUTBOX_CHANNEL)
       }),
-    async adopt() {
-      await database.change(ADOPT, { account: own })
-    },
   }
 }
 
