@@ -8,18 +8,17 @@ export type Alone = {
   /**
    * Runs the work of a request, one at a time of the same, and deletes its draft if it fails.
    *
-   * @param work Gets the lease of the request; `undefined` when there is only one gateway.
+   * @param work Gets the lease of the request.
    * @throws {IssueError} `overloaded` while the same request is under way.
    */
-  run<T>(request: Uint8Array, work: (lease: Lease | undefined) => Promise<T>): Promise<T>
+  run<T>(request: Uint8Array, work: (lease: Lease) => Promise<T>): Promise<T>
   /** Deletes what earlier processes left. `run` waits for it. */
   start(): void
 }
 
 export type AloneDeps = {
   drafts: BatchDrafts
-  /** Absent when there is only one gateway. */
-  leases?: Leases | undefined
+  leases: Leases
   /** Aborts when the service stops. */
   signal: AbortSignal
   /** Reports what was left by earlier processes, or why it could not be deleted. */
@@ -56,15 +55,15 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       let lease: Lease | undefined
       const release = async () => lease?.release().catch(() => {})
       try {
-        lease = await leases?.take([leaseOfBatch(name)])
-        if (leases && !lease) throw new IssueError('overloaded', 'another gateway has this batch')
+        lease = await leases.take([leaseOfBatch(name)])
+        if (!lease) throw new IssueError('overloaded', 'another gateway has this batch')
         await discardOlder()
         const result = await work(lease)
         // Only notes: it is promised. The answer does not wait for that.
         void discard().then(release)
         return result
       } catch (error) {
-        if (lease || !leases) await discard()
+        if (lease) await discard()
         await release()
         throw error
       } finally {

@@ -34,8 +34,7 @@ export type Stores = Omit<
   DatabaseStores,
   'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts' | 'shared'
 > & {
-  /** Absent when only one gateway can use the database. */
-  shared?: SharedStores
+  shared: SharedStores
   /** Absent when payloads are kept in the database. */
   kubo: KuboStore | undefined
   tombstones: Tombstones
@@ -89,7 +88,7 @@ export async function openStores(
     tombstones,
     store,
     persistence,
-    ...(shared && { shared: shareStores(shared, persistWith) }),
+    shared: shareStores(shared, persistWith),
     batchDrafts: batchDrafts(kubo && guardGroups(kubo, tombstones)),
     isErased: (documentHash) => isErased(fromHex(documentHash)),
     opened: createOpenedDocuments(isErased),

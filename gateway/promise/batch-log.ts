@@ -1,7 +1,7 @@
 import type { Hex } from '#document/hex.ts'
 import type { IndexEntry } from './document-index.ts'
 import type { IssueIntent } from './intent.ts'
-import type { Lease } from './lease.ts'
+import type { Held } from './lease.ts'
 
 /** A request for a batch, as it was first made. Its repeats give the same batch. */
 export type BatchClaim = {
@@ -34,11 +34,11 @@ export type BatchLog = {
   /**
    * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
    *
-   * @param lease Of the request; absent when there is only one gateway.
+   * @param lease Of the request.
    * @returns Whether it was not promised before.
    * @throws {LeaseLost} when another gateway works on the request: it may have deleted payloads.
    */
-  promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>, lease?: Lease): Promise<boolean>
+  promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>, lease: Held): Promise<boolean>
 }
 
 /**

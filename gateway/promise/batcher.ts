@@ -2,7 +2,7 @@ import type { Outcome } from './anchoring.ts'
 import type { IssueErrorCode } from './errors.ts'
 import type { Intent } from './intent.ts'
 
-/** What anchors intents: one engine, or those of several gateways. */
+/** What anchors intents. */
 export type Batcher = {
   /** @throws {IssueError} when nothing can be anchored now, as far as is known. */
   assertOpen(): void
@@ -23,7 +23,11 @@ export type Batcher = {
   spentLastHour(): Promise<bigint>
   /** Why nothing can be anchored now; `undefined` when it can. */
   stopped(): IssueErrorCode | undefined
-  /** Continues with the intents that an earlier process left, and runs until `stop`. */
+  /**
+   * Continues with the intents that an earlier process left, and runs until `stop`.
+   *
+   * @throws {IssueError} when no account can be used, and no other gateway could anchor instead.
+   */
   start(): Promise<void>
   /** Ends after the transactions in flight, or after 5 seconds; the rest stays in the outbox. */
   stop(): Promise<void>

@@ -40,6 +40,8 @@ export type QueuedIntent = {
   intent: Intent
   /** Not before this time, since the chain refused it; milliseconds of the Unix epoch. */
   asideUntil: number | null
+  /** Whether it must not be withdrawn. */
+  promised: boolean
 }
 
 /** @param tenant Who requests it. */
