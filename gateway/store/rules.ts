@@ -3,6 +3,8 @@ import type { IndexedDocument, IndexPage, IndexQuery } from '#promise/document-i
 
 // Rules that both databases follow.
 
+/** Concurrent calls that one transaction, or read, answers together. */
+export const MAX_GROUP = 200
 /** Payloads in one read, some kilobytes each. */
 export const MAX_PAYLOADS = 200
 /** Maximum webhooks of a tenant, and maximum webhooks of all tenants' events. */

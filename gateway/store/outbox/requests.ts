@@ -89,7 +89,8 @@ const INSERT_ISSUE = statement(
       promised, inserted, sealed)
     SELECT ${sql.value('account', 'bytes')}, 'issue', item.hash, item.root, item.valid_until,
       item.manifest, item.tenant, item.promised, item.inserted,
-      CASE WHEN NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
+      CASE WHEN item.sealed IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
         THEN item.sealed END
     FROM ${sql.items({
       hash: 'bytes',
