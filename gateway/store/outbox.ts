@@ -5,6 +5,7 @@ import { createAnchorings } from './outbox/anchorings.ts'
 import { createBacklog, createPromisedPayloads } from './outbox/backlog.ts'
 import { createAnchorBlocks } from './outbox/blocks.ts'
 import { createFeeLog } from './outbox/fees.ts'
+import { createFresh, type Fresh } from './outbox/fresh.ts'
 import { createPlans } from './outbox/plans.ts'
 import { createRequests, type Owner, type Requests } from './outbox/requests.ts'
 
@@ -16,17 +17,19 @@ type OutboxOptions = {
   account?: Hex
   /** The account that new intents get, while its lease lasts. */
   owner?: Owner
+  /** Shared by all outboxes over a database. */
+  fresh?: Fresh
 }
 
 /** The outbox in a database: one part for each port. The ports say what each method guarantees. */
 export function createOutbox(
   database: Database,
-  { account, owner }: OutboxOptions = {},
+  { account, owner, fresh = createFresh() }: OutboxOptions = {},
 ): DatabaseOutbox {
   return {
-    ...createRequests(database, owner),
+    ...createRequests(database, fresh, owner),
     ...createAnchorBlocks(database),
-    ...createBacklog(database, account),
+    ...createBacklog(database, fresh, account),
     ...createPlans(database, account),
     ...createFeeLog(database, account),
     ...createAnchorings(database),

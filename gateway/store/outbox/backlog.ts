@@ -7,6 +7,7 @@ import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '..
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
 import { MAX_PAYLOADS } from '../rules.ts'
 import { all, notify, statement } from '../sql.ts'
+import type { Fresh } from './fresh.ts'
 import { writeOutcome } from './settle.ts'
 
 const WAITS = waitsForIssue({
@@ -26,9 +27,10 @@ const SET_ASIDE = statement(
 )
 
 /** @param account Whose intents; absent = all. */
-export function createBacklog(database: Database, account?: Hex): Backlog {
+export function createBacklog(database: Database, fresh: Fresh, account?: Hex): Backlog {
   return {
     async queued() {
+      fresh.forget()
       const rows = await (account
         ? database.read(SELECT_OWN, { account: fromHex(account) })
         : database.read(SELECT_ALL))
