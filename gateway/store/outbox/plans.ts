@@ -27,7 +27,7 @@ export function createPlans(database: Database, account?: Hex): Plans {
       database.write(function* () {
         yield* lockOutcomes()
         yield* addFee(fee)
-        yield* writeOutcome(outcome, plan.id)
+        yield* writeOutcome(outcome, plan)
         yield* requeueOthers(plan, [])
         yield* all(DELETE_PLAN, { plan: plan.id })
       }),

@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { toHex } from '#document/hex.ts'
 import type { Dialect, Row, Statement, Step, Values, Work } from '../../sql.ts'
 import { withMarks } from '../../sql.ts'
 
@@ -128,6 +127,6 @@ function bound(value: unknown): SQLInputValue {
 
 /** Numbers of 64 bits, which SQLite reads exactly. */
 function jsonOf(value: unknown): string {
-  if (value instanceof Uint8Array) return `"${toHex(value).slice(2)}"`
+  if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('hex')}"`
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
