@@ -20,6 +20,7 @@ export type QrDeps = { addresses: Addresses }
 
 type Format = 'svg' | 'png'
 
+/** Only `Sec-Fetch-Dest` tells a person who opens the address from a page with the picture. */
 const VARY = 'Accept, Sec-Fetch-Dest'
 /**
  * A fixed file name: the last part of the address would put the publicId, a decryption key, into
