@@ -8,7 +8,7 @@ type Value = { text: string; rtl: boolean }
 type Texts = Record<string, string>
 type Entry = { label: Texts; values: Value[] }
 
-/** What a template is given as `it`, beside pictures: docs/certificates.md. */
+/** What a template is given as `it`, beside pictures: docs/registrar.md. */
 type Content = {
   languages: (Language & { code: string; index: number })[]
   heading: string

@@ -83,7 +83,7 @@ const settings = v.pipe(
   ),
 )
 
-/** What the issuer sets in `settings.json` beside the template: docs/certificates.md. */
+/** What the issuer sets in `settings.json` beside the template: docs/registrar.md. */
 export type Settings = v.InferOutput<typeof settings>
 
 /**

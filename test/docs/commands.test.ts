@@ -45,7 +45,7 @@ test('default: every example is run, or listed with the reason why not', () => {
 })
 
 test('behavior: npx docreg is for a checkout alone: elsewhere it is not ours', () => {
-  const [first] = blocksOf({ page: 'docs/docreg.md', has: 'docreg demo' })
+  const [first] = blocksOf({ page: 'docs/registrar.md', has: 'docreg demo' })
   const used = blocks.filter(({ code }) => /npx docreg (?!registry)/.test(code))
   expect(used).toEqual([first])
 })
