@@ -180,6 +180,7 @@ async function prepare({ has }: Example): Promise<void> {
     env.blockNumber = `${readBundle(readFileSync(join(checkout, 'bundle.json'))).block.blockNumber}`
   if (env.blockNumber) env.blockHash = await hashOfBlock(env.blockNumber)
   if (has === 'docreg recount') env.manifest = await manifestOf(env.root ?? '')
+  if (has.startsWith('/revoke"')) env.publicId = env.toRevoke ?? ''
   if (has === 'revoke-in-batch') env.documentHash = env.inBatch ?? ''
 }
 

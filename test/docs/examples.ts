@@ -25,7 +25,29 @@ export const RUN: Example[] = [
       documentHash: /"documentHash":"([^"]+)"/,
     },
   },
-  { page: 'docs/integrate.md', has: 'curl -sSi', prints: /201 Created[\s\S]*"status":"valid"/ },
+  {
+    page: 'docs/integrate.md',
+    has: 'curl -sSi',
+    prints: /201 Created[\s\S]*"status":"valid"/,
+    gives: { toRevoke: /"publicId":"([^"]+)"/ },
+  },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/documents/$publicId" -H',
+    prints: /"subjectName":"Ada Lovelace".*"blockchainProof":\{/,
+  },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/verify?publicId=',
+    prints: /"valid":true,"status":"valid"/,
+  },
+  { page: 'docs/integrate.md', has: '/bundle" \\', writes: ['document-bundle.json'] },
+  { page: 'docs/integrate.md', has: '/qr/$publicId', writes: ['code.png'] },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/events',
+    prints: /"type":"document.issued".*"hasMore":false/,
+  },
   {
     page: 'docs/integrate.md',
     has: '/v1/documents?category=',
@@ -101,6 +123,11 @@ export const RUN: Example[] = [
   { page: 'docs/operate.md', has: 'docreg identity check', prints: /pass/ },
   {
     page: 'docs/integrate.md',
+    has: '/suspend" \\',
+    prints: /"status":"suspended"[\s\S]*"status":"valid".*"releasedAt"/,
+  },
+  {
+    page: 'docs/integrate.md',
     has: '/supersede" \\',
     prints: /"supersedes":"0x\w{64}".*"superseded":\{.*"status":"superseded"/,
   },
@@ -109,6 +136,12 @@ export const RUN: Example[] = [
     has: '/v1/revocations \\',
     prints: /"line":1,"success":true.*"status":"superseded"/,
   },
+  {
+    page: 'docs/integrate.md',
+    has: '/revoke" \\',
+    prints: /"status":"revoked","reason":"keyCompromise"/,
+  },
+  { page: 'docs/integrate.md', has: '/payload" \\', prints: /"status":"erased"/ },
   {
     page: 'docs/registrar.md',
     has: 'docreg demo',
