@@ -11,7 +11,7 @@ export type NewDocument = {
   issuedAt: string
   /** The last valid day, not before issuedAt. Absent: never expires. */
   expiresAt?: string
-  /** At most 32768 bytes of UTF-8 in all. */
+  /** At most 32768 bytes of UTF-8 in total. */
   metadata?: Record<string, string>
 }
 

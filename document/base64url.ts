@@ -24,5 +24,5 @@ export function decodeBase64url(
       (rest === 2 && /[AQgw]$/.test(text)) ||
       (rest === 3 && /[AEIMQUYcgkosw048]$/.test(text)))
   if (good) return decode(text)
-  throw new FormatError('base64url_malformed', 'not base64url')
+  throw new FormatError('base64url_malformed', 'invalid base64url')
 }

@@ -17,7 +17,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch (cause) {
-    throw new FormatError('utf8_malformed', 'not UTF-8', { cause })
+    throw new FormatError('utf8_malformed', 'invalid UTF-8', { cause })
   }
 }
 

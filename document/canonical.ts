@@ -18,7 +18,7 @@ export function fromCanonical(bytes: Uint8Array): JsonValue {
   const text = decodeJsonText(bytes)
   const value = parseStrictJson(text)
   if (canonicalTextOf(value) !== text)
-    throw new FormatError('not_canonical', 'not in the form of RFC 8785')
+    throw new FormatError('not_canonical', 'the JSON is not in canonical form (RFC 8785)')
   return value
 }
 

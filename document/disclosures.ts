@@ -165,10 +165,10 @@ export const claimsSchema = v.strictObject({
  */
 export function parseClaims(value: unknown): Claims {
   const { success, output } = v.safeParse(claimsSchema, value)
-  if (!success) throw new FormatError('claims_malformed', 'not claims')
+  if (!success) throw new FormatError('claims_malformed', 'invalid claims')
   const digests = [...output._sd, ...output.metadata._sd]
   if (new Set(digests).size !== digests.length)
-    throw new FormatError('claims_digest_repeated', 'a repeated digest')
+    throw new FormatError('claims_digest_repeated', 'duplicate digest')
   return output
 }
 
@@ -185,7 +185,7 @@ export function sdOf(claims: Claims): string {
  * @throws {FormatError} `disclosure_malformed`.
  */
 export function parseDisclosure(text: string): Disclosure {
-  return refusingAs('disclosure_malformed', 'not a disclosure', () => {
+  return refusingAs('disclosure_malformed', 'invalid disclosure', () => {
     const parts = fromCanonical(decodeBase64url(text))
     const [salt, name, value, ...more] = Array.isArray(parts) ? parts : []
     if (
@@ -196,7 +196,7 @@ export function parseDisclosure(text: string): Disclosure {
       isBase64url(salt, SALT_LENGTH)
     )
       return { text, name, value }
-    throw new FormatError('disclosure_malformed', 'not salt, name and value')
+    throw new FormatError('disclosure_malformed', 'a disclosure must be an array of salt, name and value')
   })
 }
 
@@ -213,14 +213,14 @@ export function parseDisclosure(text: string): Disclosure {
  */
 export function readDisclosures(claims: Claims, disclosures: readonly string[]): DocumentPart {
   if (new Set(disclosures).size !== disclosures.length)
-    throw new FormatError('disclosure_repeated', 'a repeated disclosure')
+    throw new FormatError('disclosure_repeated', 'duplicate disclosure')
   const fields = new Map<string, string>()
   const metadata = new Map<string, string>()
   for (const { text, name, value } of disclosures.map(parseDisclosure)) {
     const found = listOf(claims, portable.digest(text))
-    if (found === undefined) throw new FormatError('disclosure_unlisted', 'not one of these claims')
+    if (found === undefined) throw new FormatError('disclosure_unlisted', 'the claims do not include this disclosure')
     const named = found === 'fields' ? fields : metadata
-    if (named.has(name)) throw new FormatError('disclosure_name_repeated', 'a name has two values')
+    if (named.has(name)) throw new FormatError('disclosure_name_repeated', 'two disclosures have the same name')
     named.set(name, value)
   }
   return parseDocumentPart({

@@ -57,7 +57,7 @@ const metadata = v.pipe(
   ),
   v.check(
     (metadata) => bytesOf(metadata) <= MAX_METADATA_BYTES,
-    `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8 in all`,
+    `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8 in total`,
   ),
 )
 
@@ -66,7 +66,7 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   const length = codePoints(key)
   if (length < 1 || length > MAX_METADATA_KEY)
     problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
-  if (REFUSED_METADATA_KEYS.includes(key)) problems.push('must have another key')
+  if (REFUSED_METADATA_KEYS.includes(key)) problems.push('must not use this key')
   if (!key.isWellFormed()) problems.push('must have a key of well-formed Unicode')
   if (typeof value !== 'string') problems.push('must be a string')
   else if (!value.isWellFormed()) problems.push(WELL_FORMED)
@@ -131,7 +131,7 @@ const sealedFields = {
       metadata,
       v.check(
         (metadata) => Object.keys(metadata).length > 0,
-        'must be left out when it has no entry',
+        'must be omitted when it has no entries',
       ),
     ),
   ),
@@ -227,14 +227,14 @@ function parse<S extends typeof fieldsSchema | typeof documentSchema | typeof pa
   value: unknown,
 ): v.InferOutput<S> {
   if (!isObject(value))
-    throw new FormatError('document_fields', 'not a JSON object', {
+    throw new FormatError('document_fields', 'the document is not a JSON object', {
       fields: [{ field: '', message: 'must be a JSON object' }],
     })
   const result = v.safeParse(schema, value)
   const known = Object.keys(schema.pipe[0].entries)
   const unknown = Object.keys(value).filter((name) => !known.includes(name))
   if (result.success && unknown.length === 0) return result.output
-  throw new FormatError('document_fields', 'bad fields', {
+  throw new FormatError('document_fields', 'the document has invalid fields', {
     fields: [
       ...(result.issues ?? []).map(problemOf),
       ...unknown.map((name) => ({

@@ -15,7 +15,7 @@ export function toHex(bytes: Uint8Array): Hex {
  */
 export function fromHex(hex: Hex): Uint8Array {
   const good = typeof hex === 'string' && /^0x[0-9a-f]*$/i.test(hex) && hex.length % 2 === 0
-  if (!good) throw new FormatError('hex_malformed', 'not hexadecimal')
+  if (!good) throw new FormatError('hex_malformed', 'invalid hexadecimal')
   const bytes = new Uint8Array(hex.length / 2 - 1)
   for (let i = 0; i < bytes.length; i++)
     bytes[i] = (digitAt(hex, 2 * i + 2) << 4) | digitAt(hex, 2 * i + 3)

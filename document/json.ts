@@ -30,10 +30,10 @@ export function parseStrictJson(text: string): JsonValue {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new FormatError('json_syntax', 'not JSON', { cause })
+    throw new FormatError('json_syntax', 'invalid JSON', { cause })
   }
   if (countKeys(value) !== countMembers(text))
-    throw new FormatError('json_duplicate_key', 'an object has a key twice')
+    throw new FormatError('json_duplicate_key', 'an object has a duplicate key')
   return value
 }
 
@@ -41,7 +41,7 @@ export function parseStrictJson(text: string): JsonValue {
  * @returns The text of JSON in bytes. @throws {FormatError} `json_syntax` when they are not UTF-8.
  */
 export function decodeJsonText(bytes: Uint8Array): string {
-  return refusingAs('json_syntax', 'not UTF-8', () => decodeUtf8(bytes))
+  return refusingAs('json_syntax', 'invalid UTF-8', () => decodeUtf8(bytes))
 }
 
 /**
@@ -51,7 +51,7 @@ export function decodeJsonText(bytes: Uint8Array): string {
  */
 export function readJsonFile(input: unknown, maxLength: number, code: FormatErrorCode): unknown {
   if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
-  if (input.length > maxLength) throw new FormatError(code, 'too long')
+  if (input.length > maxLength) throw new FormatError(code, 'the JSON is too long')
   return parseStrictJson(typeof input === 'string' ? input : decodeJsonText(input))
 }
 
@@ -60,7 +60,7 @@ export function readJsonFile(input: unknown, maxLength: number, code: FormatErro
  * way.
  */
 function countKeys(value: JsonValue, depth = 0): number {
-  if (depth > MAX_DEPTH) throw new FormatError('json_too_deep', `nested more than ${MAX_DEPTH}`)
+  if (depth > MAX_DEPTH) throw new FormatError('json_too_deep', `the JSON is nested more than ${MAX_DEPTH} levels deep`)
   if (typeof value === 'string') assertWellFormed(value)
   if (value === null || typeof value !== 'object') return 0
   const keys = Array.isArray(value) ? [] : Object.keys(value)
@@ -95,10 +95,10 @@ function countMembers(text: string): number {
 function assertGoodKey(key: string): void {
   assertWellFormed(key)
   if (key === '__proto__')
-    throw new FormatError('json_forbidden_key', 'the key __proto__ is refused')
+    throw new FormatError('json_forbidden_key', 'the key __proto__ is not allowed')
 }
 
 function assertWellFormed(text: string): void {
   if (!text.isWellFormed())
-    throw new FormatError('json_lone_surrogate', 'a string has half of a surrogate pair')
+    throw new FormatError('json_lone_surrogate', 'a string contains a lone surrogate')
 }

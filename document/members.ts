@@ -13,14 +13,14 @@ export const bytes32 = v.custom<Hex>(
 
 export const registry = v.custom<RegistryId>(
   isRegistryId,
-  'must be a CAIP-10 account of eip155 in lower case',
+  'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
 )
 
 /**
  * @returns The message for a member that is missing, is of another type, or does not belong there.
  */
 export function describeMember({ expected, input }: v.StrictObjectIssue) {
-  if (expected === 'never') return 'is not a member here'
+  if (expected === 'never') return 'is an unknown member'
   return input === undefined ? 'is required' : 'must be an object'
 }
 

@@ -77,7 +77,7 @@ function brokenRules(body: JsonValue, now: number): FieldProblem[] {
   if (typeof subjectName === 'string' && !VISIBLE.test(subjectName))
     problems.push({
       field: 'subjectName',
-      message: 'must have a letter, digit, punctuation mark or symbol',
+      message: 'must have at least one letter, digit, punctuation mark or symbol',
     })
   const latest = now + MAX_DAYS_AHEAD * DAY_MS
   if (typeof issuedAt === 'string' && Date.parse(issuedAt) > latest)

@@ -47,8 +47,8 @@ export function isPresentationLink(link: string): boolean {
  */
 export async function decodePresentationLink(link: string): Promise<Presentation> {
   const text = parameterOf(link)
-  if (text === null) throw malformed('the link has no presentation')
-  if (text.length > MAX_TEXT) throw malformed('too long for a link')
+  if (text === null) throw malformed('the link does not contain a presentation')
+  if (text.length > MAX_TEXT) throw malformed('the link is too long')
   return parsePresentation(await inflate(text))
 }
 
@@ -58,7 +58,7 @@ async function inflate(text: string): Promise<Uint8Array> {
     return await readAtMost(through(bytes, new DecompressionStream('deflate-raw')), MAX_INFLATED)
   } catch (cause) {
     // Platforms differ in the error that a stream throws for bad bytes.
-    throw malformed('not DEFLATE of a presentation', cause)
+    throw malformed('the presentation in the link cannot be decompressed', cause)
   }
 }
 

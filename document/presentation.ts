@@ -72,7 +72,7 @@ const schema = v.strictObject(
   {
     type: v.literal(TYPE, `must be ${TYPE}`),
     v: v.literal(1, 'must be 1'),
-    registry: v.custom<RegistryId>(isRegistryId, 'must be CAIP-10 of eip155, lower case'),
+    registry: v.custom<RegistryId>(isRegistryId, 'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>'),
     issuerId: v.custom<number>(
       (value) => v.is(issuerId, value),
       'must be a whole number from 1 to 4294967295',
@@ -85,7 +85,7 @@ const schema = v.strictObject(
     ),
     disclosures: v.pipe(
       v.custom<string[]>(Array.isArray, 'must be an array'),
-      v.maxLength(MAX_DISCLOSURES, `must have at most ${MAX_DISCLOSURES}`),
+      v.maxLength(MAX_DISCLOSURES, `must have at most ${MAX_DISCLOSURES} disclosures`),
       v.array(text),
     ),
     batch: v.nullable(
@@ -95,9 +95,9 @@ const schema = v.strictObject(
           validUntil: v.custom<number>(
             (value) =>
               Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_VALID_UNTIL,
-            'must be a whole number of 40 bits',
+            'must be a whole number below 2^40',
           ),
-          proof: v.custom<string>(isProof, `must be base64url of at most ${MAX_SIBLINGS} hashes`),
+          proof: v.custom<string>(isProof, `must be at most ${MAX_SIBLINGS} hashes in base64url`),
         },
         describeMember,
       ),
@@ -130,7 +130,7 @@ export function parsePresentation(input: unknown): Presentation {
   const read = v.safeParse(schema, parseJson(input))
   const bad = read.success ? contradictions(read.output) : problemsOf(read.issues)
   if (!read.success || bad.length > 0)
-    throw new FormatError('presentation_malformed', 'not a presentation', {
+    throw new FormatError('presentation_malformed', 'invalid presentation', {
       fields: bad,
     })
   const { claims, ...members } = read.output
@@ -142,7 +142,7 @@ function contradictions(presentation: Presentation): FieldProblem[] {
   const names = ['registry', 'issuerId'] as const
   return names
     .filter((name) => presentation[name] !== presentation.claims[name])
-    .map((field) => ({ field, message: 'must be that of the claims' }))
+    .map((field) => ({ field, message: 'must match the claims' }))
 }
 
 function parseJson(input: unknown): unknown {
@@ -209,7 +209,7 @@ export async function createPresentation(source: PresentationSource): Promise<Pr
     throw new FormatError('presentation_source', 'the sealed document does not match')
   const document = await openDocument(sealed, documentKey)
   if (document.issuerId !== publicId.issuerId)
-    throw new FormatError('presentation_source', 'the document is of another issuer')
+    throw new FormatError('presentation_source', 'the document belongs to another issuer')
   const { salt } = readSealedHeader(sealed)
   const disclosures = disclose(document, { documentKey, salt })
   const { registry, issuerId } = document
@@ -234,7 +234,7 @@ function locate(
 ): Pick<Presentation, 'documentHash' | 'batch'> {
   if (kind === 'single') return { documentHash: toHex(hash), batch: null }
   if (!batchBlock || !equalBytes(sha256(batchBlock), hash))
-    throw new FormatError('presentation_source', 'the batch block does not match, or is missing')
+    throw new FormatError('presentation_source', 'the batch block is missing or does not match')
   const block = decodeBatchBlock(batchBlock)
   const { documentHash, root, validUntil } = block
   const proof = encodeBase64url(block.proof)
@@ -249,7 +249,7 @@ function chosen({ fields, metadata }: Disclosures, choose: Choice): Presentation
     ...missing(metadata, choose.metadata).map((key) => `metadata.${key}`),
   ]
   if (bad.length > 0)
-    throw new FormatError('presentation_choice', 'the document does not have these', {
+    throw new FormatError('presentation_choice', 'the document does not have the chosen fields', {
       fields: bad.map((field) => ({
         field,
         message: 'is not in the document',

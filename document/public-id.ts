@@ -40,7 +40,7 @@ const checksumOf = (body: Uint8Array) => sha256(body).subarray(0, CHECKSUM_LENGT
 export function encodePublicId(publicId: PublicId): string {
   const { kind, issuerId, hash, documentKey } = publicId
   if (hash.length !== 32 || documentKey.length !== 16)
-    throw new TypeError('hash must have 32 bytes, and documentKey 16')
+    throw new TypeError('hash must have 32 bytes and documentKey 16 bytes')
   if (!Number.isInteger(issuerId) || issuerId < 1 || issuerId > 0xffff_ffff)
     throw new TypeError('issuerId must be from 1 to 4294967295')
   const body = concatBytes(Uint8Array.of(KINDS[kind]), uint32(issuerId), hash, documentKey)
@@ -54,15 +54,15 @@ export function encodePublicId(publicId: PublicId): string {
 export function decodePublicId(text: string): PublicId {
   const bytes = isShort(text) ? decodeBase58(text) : undefined
   if (bytes?.length !== LENGTH + CHECKSUM_LENGTH)
-    throw new FormatError('public_id_malformed', 'not a publicId')
+    throw new FormatError('public_id_malformed', 'invalid publicId')
   const body = bytes.subarray(0, LENGTH)
   if (!equalBytes(checksumOf(body), bytes.subarray(LENGTH)))
-    throw new FormatError('public_id_checksum', 'mistyped: the checksum does not match')
+    throw new FormatError('public_id_checksum', 'the publicId is mistyped: its checksum does not match')
   const kind = body[0] === KINDS.single ? 'single' : 'batch'
   if (body[0] !== KINDS[kind])
-    throw new FormatError('public_id_kind', 'a publicId of an unknown kind')
+    throw new FormatError('public_id_kind', 'the publicId is of an unknown kind')
   const issuerId = new DataView(body.buffer, body.byteOffset).getUint32(1)
-  if (issuerId === 0) throw new FormatError('public_id_malformed', 'a publicId without an issuer')
+  if (issuerId === 0) throw new FormatError('public_id_malformed', 'the publicId has no issuer')
   return {
     kind,
     issuerId,

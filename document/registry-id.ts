@@ -23,7 +23,7 @@ export function parseRegistryId(text: string): {
 } {
   const match = REGISTRY_ID.exec(text)
   if (!match)
-    throw new FormatError('registry_malformed', 'registry must be CAIP-10 of eip155 in lower case')
+    throw new FormatError('registry_malformed', 'registry must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>')
   const [registry, chainId, address] = match
   return { registry: registry as RegistryId, chainId: Number(chainId), address: address as Hex }
 }

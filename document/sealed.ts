@@ -150,7 +150,7 @@ const decryptWithWebCrypto: Decrypt = async ({ additionalData, iv, data }, docum
   try {
     return new Uint8Array(await subtle.decrypt(algorithm, key, own(data)))
   } catch (cause) {
-    throw new FormatError('wrong_key', 'the key does not open it', { cause })
+    throw new FormatError('wrong_key', 'the key does not open the sealed document', { cause })
   }
 }
 
@@ -180,10 +180,10 @@ export function readSealedHeader(sealed: Uint8Array): SealedHeader {
 }
 
 function readJwe(sealed: Uint8Array, decode?: Decode): SealedHeader & { encrypted: Encrypted } {
-  const { encrypted, header } = refusingAs('sealed_malformed', 'not a compact JWE', () =>
+  const { encrypted, header } = refusingAs('sealed_malformed', 'invalid compact JWE', () =>
     readParts(sealed, decode),
   )
-  const known = refusingAs('sealed_header', 'not the header of a sealed document', () =>
+  const known = refusingAs('sealed_header', 'invalid header of a sealed document', () =>
     readHeader(header),
   )
   return { encrypted, ...known }
@@ -194,12 +194,12 @@ function readParts(
   decode?: Decode,
 ): { encrypted: Encrypted; header: JsonValue } {
   const parts = decodeUtf8(sealed).split('.')
-  if (parts.length !== 5) throw malformed('not five parts')
+  if (parts.length !== 5) throw malformed('a compact JWE must have five parts')
   const [header, encryptedKey, iv, ciphertext, tag] = parts.map((part) =>
     decodeBase64url(part, decode),
   )
   const ours = encryptedKey?.length === 0 && iv?.length === 12 && tag?.length === 16
-  if (!ours || !header || !ciphertext) throw malformed('not a JWE with direct encryption')
+  if (!ours || !header || !ciphertext) throw malformed('the JWE does not use direct encryption')
   return {
     encrypted: {
       additionalData: encodeUtf8(parts[0] ?? ''),
@@ -219,10 +219,10 @@ function readHeader(header: JsonValue): SealedHeader {
     typ === 'document+jwe' &&
     v === 1 &&
     Object.keys(names).every((name) => HEADER_NAMES.includes(name))
-  if (!ours || typeof kid !== 'string' || typeof sd !== 'string') throw malformed('another header')
+  if (!ours || typeof kid !== 'string' || typeof sd !== 'string') throw malformed('unexpected header')
   const salt = decodeBase64url(kid)
-  if (salt.length !== SALT_LENGTH) throw malformed('not a salt')
-  if (decodeBase64url(sd).length !== SD_LENGTH) throw malformed('not a digest')
+  if (salt.length !== SALT_LENGTH) throw malformed('invalid salt')
+  if (decodeBase64url(sd).length !== SD_LENGTH) throw malformed('invalid digest')
   return { salt, sd }
 }
 
@@ -248,6 +248,6 @@ function unpad(padded: Uint8Array): Uint8Array {
   let end = padded.length
   while (end > 0 && padded[end - 1] === SPACE) end--
   const canonical = padded.length === Math.ceil(end / BLOCK) * BLOCK && padded.length > 0
-  if (!canonical) throw new FormatError('sealed_padding', 'not padded to the next 256 bytes')
+  if (!canonical) throw new FormatError('sealed_padding', 'the plaintext is not padded to a multiple of 256 bytes')
   return padded.subarray(0, end)
 }

@@ -29,11 +29,11 @@ const MAX_SLOTS = 4096
 
 const bytes = v.custom<Hex>(
   (value) => typeof value === 'string' && /^0x[0-9a-f]+$/.test(value) && value.length % 2 === 0,
-  'must be 0x and bytes in lower-case hex',
+  'must be bytes in lower-case hexadecimal, with 0x',
 )
 const nodes = v.custom<Hex[]>(
   (value) => Array.isArray(value) && [...value].every((node) => v.is(bytes, node)),
-  'must be an array of 0x and bytes in lower-case hex',
+  'must be an array of bytes in lower-case hexadecimal, with 0x',
 )
 
 /** The form of a state proof in a file; what it proves is not judged. */

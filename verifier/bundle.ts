@@ -58,7 +58,7 @@ const bundle = v.strictObject(
     publicId: text,
     registry: v.pipe(
       text,
-      v.custom<RegistryId>(isRegistryId, 'must be CAIP-10 of eip155, lower case'),
+      v.custom<RegistryId>(isRegistryId, 'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>'),
     ),
     batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
@@ -105,12 +105,12 @@ function readHeader({ stateProof }: Bundle): Header {
     return decodeHeader(stateProof.header)
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw malformed([{ field: 'stateProof.header', message: 'must be a header' }], cause)
+    throw malformed([{ field: 'stateProof.header', message: 'must be an RLP-encoded block header' }], cause)
   }
 }
 
 function malformed(fields: FormatError['fields'], cause?: FormatError): FormatError {
-  return new FormatError('bundle_malformed', 'not a bundle', { fields, cause })
+  return new FormatError('bundle_malformed', 'invalid bundle', { fields, cause })
 }
 
 export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }
@@ -176,7 +176,7 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
   const batch =
     decoded.kind === 'batch' ? await readBatch(decoded, registry, blocks, { signal }) : undefined
   if (batch?.check.outcome === 'unknown')
-    throw new ChainError('batch_unknown', `the batch block is ${batch.check.code}`, batch.check)
+    throw new ChainError('batch_unknown', `the batch block cannot be used: ${batch.check.code}`, batch.check)
   // A batch block that fails is the verdict, and leads to no record: the proof is about its own
   // hash, and its reader does not get so far.
   const key = batch?.key ?? keyOf(decoded)

@@ -115,7 +115,7 @@ const methods = v.array(
  * @throws {FormatError} `did_document_malformed`.
  */
 export function readDidDocument(bytes: Uint8Array, did: string): IdentityStatement {
-  const value = refusingAs('did_document_malformed', 'not strict JSON', () =>
+  const value = refusingAs('did_document_malformed', 'invalid JSON', () =>
     parseStrictJson(decodeJsonText(bytes)),
   )
   const read = v.safeParse(
@@ -142,7 +142,7 @@ export function readDidDocument(bytes: Uint8Array, did: string): IdentityStateme
 }
 
 function malformed(issues: v.BaseIssue<unknown>[]): FormatError {
-  return new FormatError('did_document_malformed', 'not a valid DID document', {
+  return new FormatError('did_document_malformed', 'invalid DID document', {
     fields: issues.map((issue) => ({
       field: v.getDotPath(issue) ?? '',
       message: `must be ${issue.expected ?? 'valid'}`,

@@ -42,4 +42,4 @@ export function parseLiveChain(text: string): number | undefined {
 }
 
 /** Why a text is not the number of such a chain. */
-export const BAD_LIVE_CHAIN = 'must be the number of a chain, and not of a local one (31337, 1337)'
+export const BAD_LIVE_CHAIN = 'must be a chain id other than that of a local chain (31337, 1337)'

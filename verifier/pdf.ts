@@ -43,7 +43,7 @@ export async function bundleInPdf(pdf: Uint8Array): Promise<Uint8Array> {
     'bundle_malformed',
     ENCRYPTED.test(text)
       ? 'the PDF is encrypted: save it without a password first'
-      : 'no bundle can be read from the PDF: take the file as it was issued, or scan its QR code',
+      : 'the PDF contains no readable bundle: use the file as it was issued, or scan its QR code',
   )
 }
 

@@ -110,9 +110,9 @@ function blockOf({ stateProof }: Presentation) {
     return { blockNumber, blockHash, blockTime }
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new FormatError('presentation_malformed', 'not a presentation', {
+    throw new FormatError('presentation_malformed', 'invalid presentation', {
       cause,
-      fields: [{ field: 'stateProof.header', message: 'must be a header' }],
+      fields: [{ field: 'stateProof.header', message: 'must be an RLP-encoded block header' }],
     })
   }
 }

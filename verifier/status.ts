@@ -151,16 +151,16 @@ export function contradictionOf(reading: ChainReading): string | undefined {
   if (status === 'not_issued')
     return revoker === null && isEmpty(account) && isEmpty(issuer, 'id')
       ? undefined
-      : 'account or issuer of a record that is not issued'
+      : 'a record that was never issued has an account or issuer'
   if (account.account === NO_ACCOUNT.account || account.accountIndex !== record.accountIndex)
-    return 'the account is not the one of the record'
+    return 'the account does not match the record'
   if (record.revokedBlock === 0)
-    return revoker === null && !hasRevocation(record) ? undefined : 'a revocation without a block'
+    return revoker === null && !hasRevocation(record) ? undefined : 'the revocation has no block'
   if (revoker?.accountIndex !== record.revokerIndex || revoker.account === NO_ACCOUNT.account)
-    return 'the revoker is not the one of the record'
+    return 'the revoker does not match the record'
   const { accountIndex } = account
   const isOneAccount = revoker.accountIndex === accountIndex
-  return isOneAccount && !isSame(revoker, account) ? 'one account in two states' : undefined
+  return isOneAccount && !isSame(revoker, account) ? 'the same account has two different states' : undefined
 }
 
 /** Ignores `setAside`: a document of a batch may have the batch's. */

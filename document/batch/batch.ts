@@ -54,11 +54,11 @@ type Issuer = Pick<Batch, 'registry' | 'issuerId'>
 export async function buildBatch(issuer: Issuer, entries: Iterated<BatchEntry>): Promise<Batch> {
   const table = createTable()
   for await (const entry of entries) {
-    if (table.rows.length === MAX_BATCH_SIZE) throw malformed('too many documents')
+    if (table.rows.length === MAX_BATCH_SIZE) throw malformed('the batch has too many documents')
     const turn = table.add(encodeEntry(entry))
     if (turn) await turn
   }
-  if (table.rows.length === 0) throw malformed('no documents')
+  if (table.rows.length === 0) throw malformed('the batch has no documents')
   return assemble(issuer, table)
 }
 
@@ -85,7 +85,7 @@ export async function recountBatch(
     const good =
       toHex(sha256(chunk)) === manifest.chunks[count] &&
       chunk.length === chunkLength(manifest.size, count)
-    if (!good) throw new FormatError('manifest_chunk', `chunk ${count}`)
+    if (!good) throw new FormatError('manifest_chunk', `chunk ${count} does not match the manifest`)
     for (let at = 0; at < chunk.length; at += ENTRY) {
       const turn = table.add(chunk.subarray(at, at + ENTRY))
       if (turn) await turn
@@ -97,7 +97,7 @@ export async function recountBatch(
   assertAscending(table.leaves)
   const batch = await assemble(manifest, table)
   if (batch.root !== manifest.root)
-    throw new FormatError('manifest_root', 'the root of the chunks does not match')
+    throw new FormatError('manifest_root', 'the chunks do not produce the root in the manifest')
   return batch
 }
 
@@ -196,7 +196,7 @@ async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table)
       for (const index of order) yield blockAt(index)
     },
     blockAt(index) {
-      if (!(index in placeOf)) throw new RangeError('no such document')
+      if (!(index in placeOf)) throw new RangeError('the batch has no document at this index')
       return blockAt(index)
     },
     blockOf(documentHash) {
@@ -209,7 +209,7 @@ async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table)
 function assertNoneTwice(byHash: Uint32Array, rows: Rows): void {
   for (let i = 1; i < byHash.length; i++)
     if (rows.compare(byHash[i - 1] as number, byHash[i] as number, NODE) === 0)
-      throw new FormatError('manifest_repeated', 'a repeated documentHash')
+      throw new FormatError('manifest_repeated', 'duplicate documentHash')
 }
 
 /** @returns The index of the entry with this documentHash. */

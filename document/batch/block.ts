@@ -56,16 +56,16 @@ export function encodeBatchBlock(block: BatchBlock): Uint8Array {
  * does not check where the proof leads: {@link provesRoot} and the registry do.
  */
 export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
-  return refusingAs('batch_malformed', 'not a batch block', () => {
+  return refusingAs('batch_malformed', 'invalid batch block', () => {
     const { success, output } = v.safeParse(
       schema,
       bytes.length <= MAX_BYTES ? fromCanonical(bytes) : undefined,
     )
-    if (!success) throw new FormatError('batch_malformed', 'invalid members')
+    if (!success) throw new FormatError('batch_malformed', 'the batch block has invalid members')
     const { v: _, proof: text, ...members } = output
     const proof = decodeBase64url(text)
     if (!isProofLength(proof.length / NODE, members.size))
-      throw new FormatError('batch_malformed', 'a proof has the wrong length')
+      throw new FormatError('batch_malformed', 'the proof has the wrong length')
     return { ...members, proof }
   })
 }

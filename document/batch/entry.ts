@@ -20,7 +20,7 @@ export function encodeEntry(entry: BatchEntry): Uint8Array {
   const { documentHash, validUntil } = entry
   if (documentHash.length !== HASH) throw new TypeError('documentHash must have 32 bytes')
   if (!Number.isInteger(validUntil) || validUntil < 0 || validUntil > MAX_VALID_UNTIL)
-    throw new TypeError('validUntil must be a number of seconds in 40 bits')
+    throw new TypeError('validUntil must be a whole number of seconds below 2^40')
   const bytes = new Uint8Array(ENTRY)
   bytes.set(documentHash)
   // Not with a DataView: it would give each of these small arrays memory outside of the heap.

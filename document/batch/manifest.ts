@@ -38,13 +38,13 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 
 /** @throws {FormatError} `manifest_malformed`. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
-  return refusingAs('manifest_malformed', 'not a manifest', () => {
+  return refusingAs('manifest_malformed', 'invalid manifest', () => {
     const { success, output } = v.safeParse(
       schema,
       bytes.length <= MAX_BYTES ? fromCanonical(bytes) : undefined,
     )
     if (success) return output
-    throw new FormatError('manifest_malformed', 'not a manifest')
+    throw new FormatError('manifest_malformed', 'invalid manifest')
   })
 }
 

@@ -27,7 +27,7 @@ const decrypt: Decrypt = ({ additionalData, iv, data }, documentKey) => {
   try {
     decipher.final()
   } catch (cause) {
-    throw new FormatError('wrong_key', 'the key does not open it', { cause })
+    throw new FormatError('wrong_key', 'the key does not open the sealed document', { cause })
   }
   return plaintext
 }

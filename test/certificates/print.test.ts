@@ -242,7 +242,7 @@ test('error: names every bad member of the settings', () => {
     file,
     JSON.stringify({ ...settings, logo: '../logo.svg', languages: ['xx'], more: 1 }),
   )
-  expect(() => readSettings(copy)).toThrow(/logo must be in the folder.*more is not a member here/)
+  expect(() => readSettings(copy)).toThrow(/logo must be in the folder.*more is an unknown member/)
 })
 
 test('error: refuses a template with a link, which the engine would follow out of its folder', () => {

@@ -164,7 +164,7 @@ function parseInput(input: unknown): unknown {
 }
 
 function malformed(fields: FormatError['fields'], cause?: FormatError): FormatError {
-  const message = 'not a proof of completeness'
+  const message = 'invalid proof of completeness'
   return new FormatError('completeness_malformed', message, { fields, cause })
 }
 
@@ -193,14 +193,14 @@ export function verifyCompleteness(input: unknown, options: CompletenessOptions)
   const proof = readInput(input)
   try {
     if (proof.registry !== options.registry)
-      throw new ChainError('other_registry', `the proof is of ${proof.registry}`)
+      throw new ChainError('other_registry', `the proof is for another registry, ${proof.registry}`)
     const header = readProof(() => decodeHeader(proof.header))
     const { blockHash } = header
     const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
     if (!trusted)
       throw new ChainError(
         'block_untrusted',
-        `the proof is of block ${header.blockNumber}, ${blockHash}`,
+        `the proof is for block ${header.blockNumber}, ${blockHash}, which is not trusted`,
       )
     return readProof(() => readListing(proof, header, address, options))
   } catch (error) {
@@ -224,7 +224,7 @@ function readListing(
     createSlotReader(issuerId, (slot) => readWord(root, slot, nodes.nodeOf)),
     header,
   )
-  if (nodes.used().length < proof.nodes.length) throw invalid('too many nodes')
+  if (nodes.used().length < proof.nodes.length) throw invalid('the proof has too many nodes')
   return listing
 }
 
@@ -249,7 +249,7 @@ export function createNodeSet(nodes: Iterable<Hex>): {
       const again = followed.get(hash)
       if (again) return again
       const found = known.get(toHex(hash))
-      if (!found) throw invalid('too few nodes')
+      if (!found) throw invalid('the proof has too few nodes')
       found.decoded ??= decodeNode(fromHex(found.node))
       followed.set(hash, found.decoded)
       return found.decoded

@@ -35,11 +35,11 @@ export function decodeHeader(rlp: Hex): Header {
   const bytes = fromHex(rlp)
   // It is decoded before its hash is known to be trusted, and millions of items would take
   // gigabytes.
-  if (bytes.length > MAX_HEADER) throw invalid('too long for a header')
+  if (bytes.length > MAX_HEADER) throw invalid('the block header is too long')
   const fields = decodeRlp(bytes)
-  if (fields instanceof Uint8Array || fields.length < FIELDS) throw invalid('not a header')
+  if (fields instanceof Uint8Array || fields.length < FIELDS) throw invalid('invalid block header')
   const { [STATE_ROOT]: root, [NUMBER]: number, [TIMESTAMP]: time } = fields
-  if (!(root instanceof Uint8Array) || root.length !== 32) throw invalid('not a header')
+  if (!(root instanceof Uint8Array) || root.length !== 32) throw invalid('invalid block header')
   return {
     blockNumber: integer(number),
     blockHash: toHex(keccak_256(bytes)),
@@ -51,7 +51,7 @@ export function decodeHeader(rlp: Hex): Header {
 /** Big-endian without leading zeros, at most 48 bits. */
 function integer(item: unknown): number {
   if (!(item instanceof Uint8Array) || item.length > 6 || item[0] === 0)
-    throw invalid('not a number of a header')
+    throw invalid('invalid number in the block header')
   return item.reduce((sum, byte) => sum * 256 + byte, 0)
 }
 

@@ -45,20 +45,20 @@ function headOf(kind: number, length: number): number[] {
 /** @throws {FormatError} `proof_invalid` unless it is exactly the encoding of one item. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = readItem(bytes, 0, 0)
-  if (end !== bytes.length) throw invalid('bytes after the RLP item')
+  if (end !== bytes.length) throw invalid('unexpected bytes after the RLP item')
   return item
 }
 
 function readItem(bytes: Uint8Array, start: number, depth: number): { item: RlpItem; end: number } {
   const first = bytes[start]
-  if (first === undefined || depth > MAX_DEPTH) throw invalid('not RLP')
+  if (first === undefined || depth > MAX_DEPTH) throw invalid('invalid RLP')
   if (first < BYTES) return { item: bytes.slice(start, start + 1), end: start + 1 }
   const kind = first < LIST ? BYTES : LIST
   const { from, end } = readLength(bytes, start, first - kind)
   if (kind === BYTES) {
     const item = bytes.slice(from, end)
     if (item.length === 1 && (item[0] ?? 0) < BYTES)
-      throw invalid('RLP prefix for a single byte that needs none')
+      throw invalid('RLP has a prefix before a single byte that needs none')
     return { item, end }
   }
   const list: RlpItem[] = []
@@ -79,6 +79,6 @@ function readLength(bytes: Uint8Array, start: number, code: number): { from: num
   const length = width === 0 ? code : digits.reduce((sum, byte) => sum * 256 + byte, 0)
   const shortest = width === 0 || (length > SHORT && digits[0] !== 0)
   const end = from + length
-  if (!shortest || end > bytes.length) throw invalid('RLP length out of bounds')
+  if (!shortest || end > bytes.length) throw invalid('RLP length is out of bounds')
   return { from, end }
 }

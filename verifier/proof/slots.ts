@@ -293,7 +293,7 @@ export function unpackProposal(word: Word): { account: Hex; acceptFrom: number }
 /** @throws {ChainError} `no_registry` for the slot of an account that does not exist. */
 export function unpackSigner(word: Word): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
   const address = BigInt.asUintN(160, word)
-  if (address === 0n) throw notOfRegistry('not an account')
+  if (address === 0n) throw notOfRegistry('the slot does not hold an account')
   return {
     account: `0x${address.toString(16).padStart(40, '0')}`,
     distrustedFrom: bits(word, 160, 40),
@@ -309,7 +309,7 @@ export function readText(slot: Word, readSlot: ReadSlot): string {
   const last = word[31] ?? 0
   const isShort = last % 2 === 0
   const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
-  if (isShort !== length < 32) throw notOfRegistry('not a string')
+  if (isShort !== length < 32) throw notOfRegistry('the slot does not hold a string')
   if (isShort) return decodeAnyUtf8(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []

@@ -30,7 +30,7 @@ export function readTrie(
 ): Uint8Array | undefined {
   const nodes = proof[Symbol.iterator]()
   const value = readTrieBy(root, key, (hash) => fetchNode(nodes, hash))
-  if (!nodes.next().done) throw invalid('too many nodes')
+  if (!nodes.next().done) throw invalid('the proof has too many nodes')
   return value
 }
 
@@ -65,7 +65,7 @@ function walk(nodeOf: NodeOf, root: Uint8Array, path: string[]): Uint8Array | un
     if (!onPath) return undefined
     at += nibbles.length
     if (isLeaf) return at === path.length ? bytesOf(node[1]) : undefined
-    if (nibbles.length === 0) throw invalid('an extension without a path')
+    if (nibbles.length === 0) throw invalid('an extension node has no path')
     node = childOf(nodeOf, node[1])
   }
 }
@@ -73,8 +73,8 @@ function walk(nodeOf: NodeOf, root: Uint8Array, path: string[]): Uint8Array | un
 /** @returns The next node of the proof, which must have this hash. */
 function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): TrieNode {
   const { value, done } = nodes.next()
-  if (done) throw invalid('too few nodes')
-  if (!equalBytes(keccak_256(value), hash)) throw invalid('a node of another hash')
+  if (done) throw invalid('the proof has too few nodes')
+  if (!equalBytes(keccak_256(value), hash)) throw invalid('a node does not have the expected hash')
   return decodeNode(value)
 }
 
@@ -88,13 +88,13 @@ function childOf(nodeOf: NodeOf, child: RlpItem = []): TrieNode {
   const isReferenced = child instanceof Uint8Array
   const node = isReferenced ? nodeOf(child) : asNode(child)
   const isShort = sizeOfRlp(node) < 32
-  if (isReferenced === isShort) throw invalid('a node of the wrong size')
+  if (isReferenced === isShort) throw invalid('a node has the wrong size')
   return node
 }
 
 function asNode(item: RlpItem): TrieNode {
   if (item instanceof Uint8Array || (item.length !== 17 && item.length !== 2))
-    throw invalid('not a node')
+    throw invalid('invalid node')
   return item
 }
 
@@ -105,12 +105,12 @@ function asNode(item: RlpItem): TrieNode {
 function pathOf(node: RlpItem[]): { isLeaf: boolean; nibbles: string[] } {
   const [flags, ...nibbles] = bytesToHex(bytesOf(node[0]))
   const flag = Number(flags)
-  if (!(flag <= 3)) throw invalid('not a path')
-  if (flag % 2 === 0 && nibbles.shift() !== '0') throw invalid('not a path')
+  if (!(flag <= 3)) throw invalid('invalid path in a node')
+  if (flag % 2 === 0 && nibbles.shift() !== '0') throw invalid('invalid path in a node')
   return { isLeaf: flag >= 2, nibbles }
 }
 
 function bytesOf(item: RlpItem | undefined): Uint8Array {
-  if (!(item instanceof Uint8Array)) throw invalid('not bytes')
+  if (!(item instanceof Uint8Array)) throw invalid('a node has a list where bytes are expected')
   return item
 }

@@ -51,11 +51,11 @@ export function createChainReader(
       )
       const { chainId: answering, reading } = decodeReading(result, key)
       if (answering !== chainId)
-        throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+        throw new ChainError('wrong_chain', `the node is on chain ${answering}, not ${chainId}`)
       if (block !== undefined && reading.blockNumber !== block)
         throw new ChainError(
           'state_unavailable',
-          `answered for block ${reading.blockNumber}, not ${block}`,
+          `the node answered for block ${reading.blockNumber}, not ${block}`,
         )
       return reading
     },
@@ -119,7 +119,7 @@ export function parseRegistry(registry: string): ReturnType<typeof parseRegistry
   try {
     return parseRegistryId(registry)
   } catch (cause) {
-    throw new TypeError('registry must be CAIP-10 of eip155 in lower case', {
+    throw new TypeError('registry must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>', {
       cause,
     })
   }
@@ -143,7 +143,7 @@ export function refuseAnswer<T>(decode: () => T): T {
     return decode()
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new ChainError('no_registry', 'no document registry answers at this address', cause)
+    throw new ChainError('no_registry', 'there is no document registry at this address', cause)
   }
 }
 

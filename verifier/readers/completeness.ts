@@ -79,7 +79,7 @@ async function proveKeys(
   if (decoded.blockNumber !== blockNumber)
     throw new ChainError(
       'state_unavailable',
-      `the header is of block ${decoded.blockNumber}, not ${blockNumber}`,
+      `the node returned the header of block ${decoded.blockNumber}, not ${blockNumber}`,
     )
 
   const nodes = new Set<Hex>()
@@ -133,7 +133,7 @@ export async function checkCode(
 ): Promise<void> {
   const answer = await request('eth_getCode', params, signal)
   const code = readStrictly('eth_getCode', () => readBytes(answer))
-  if (code.length === 0) throw new ChainError('no_registry', 'no code at the address')
+  if (code.length === 0) throw new ChainError('no_registry', 'there is no code at the address')
   if (toHex(keccak_256(code)) !== codeHash)
     throw new ChainError('other_code', 'the code at the address is not that of the registry')
 }
@@ -197,7 +197,7 @@ async function readKeys(
   )
   const after = await fetchBlock(request, blockNumber, signal)
   if (after.hash !== before.hash)
-    throw new ChainError('state_unavailable', `block ${blockNumber} was replaced while it was read`)
+    throw new ChainError('state_unavailable', `block ${blockNumber} was replaced by a reorg while it was read`)
   return listingOf(
     { issuerId, ...keys },
     {
@@ -218,7 +218,7 @@ async function fetchBlock(
   const method = 'eth_getBlockByNumber'
   const params = [toQuantity(blockNumber), false]
   const answer = await request(method, params, signal)
-  if (answer === null) throw new ChainError('state_unavailable', `no block ${blockNumber}`)
+  if (answer === null) throw new ChainError('state_unavailable', `the node has no block ${blockNumber}`)
   return readStrictly(method, () => {
     const { hash, timestamp } = readObject(answer)
     return { hash: readHash(hash), time: readQuantity(timestamp) }
@@ -231,9 +231,9 @@ function normalized({ documentHashes, roots }: IssuedKeys): IssuedKeys {
     [...new Set(keys.map((key) => key.toLowerCase() as Hex))].sort()
   const keys = { documentHashes: sorted(documentHashes), roots: sorted(roots) }
   for (const list of Object.values(keys)) {
-    if (list.length > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
+    if (list.length > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS} hashes`)
     if (!list.every((key) => /^0x[0-9a-f]{64}$/.test(key)))
-      throw new TypeError('not a hash of 32 bytes')
+      throw new TypeError('a hash must be 32 bytes in hexadecimal, with 0x')
   }
   return keys
 }
@@ -250,7 +250,7 @@ async function blockAt(
   }
   const answering = await read('eth_chainId')
   if (answering !== chainId)
-    throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+    throw new ChainError('wrong_chain', `the node is on chain ${answering}, not ${chainId}`)
   return block ?? read('eth_blockNumber')
 }
 

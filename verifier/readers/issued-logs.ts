@@ -67,9 +67,9 @@ export async function collectIssued(
     const keys = found.get(topic)
     const isAsked = log.address === address && ofIssuer === issuer
     if (!isAsked || !keys || key === undefined)
-      throw new ChainError('rpc_unreachable', 'eth_getLogs: a log that was not requested')
+      throw new ChainError('rpc_unreachable', 'eth_getLogs returned a log that was not requested')
     keys.add(key)
-    if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
+    if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS} hashes`)
     if (keys === roots) manifests.set(key, `0x${log.data.slice(-64)}`)
   }
 }

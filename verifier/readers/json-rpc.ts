@@ -41,10 +41,10 @@ function readAnswer(text: string): unknown {
   const { result, error = null } = readObject(parseJson(text))
   if (error === null && result !== undefined) return result
   if (error === null || (result ?? null) !== null)
-    throw malformed('not exactly one of result and error')
+    throw malformed('the answer must have either result or error')
   const { code, message, data } = readObject(error)
   if (!Number.isSafeInteger(code) || typeof message !== 'string')
-    throw malformed('an error without code and message')
+    throw malformed('the error in the answer has no code or message')
   throw new RpcResponseError(Number(code), message, data)
 }
 
@@ -52,7 +52,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw malformed('not JSON', cause)
+    throw malformed('the answer is not JSON', cause)
   }
 }
 

@@ -41,7 +41,7 @@ export async function requestLogs(
     if (!isPrunedHistory(cause)) throw error
     throw new ChainError(
       'pruned',
-      `the node no longer keeps the logs of block ${Number(filter.fromBlock)}`,
+      `the node no longer has the logs of block ${Number(filter.fromBlock)}`,
       cause,
     )
   }

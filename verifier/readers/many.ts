@@ -76,7 +76,7 @@ export function createManyReader(provider: Eip1193Provider, registry: RegistryId
         for (const { log, block } of readLogs(result, keys.length)) {
           const asked =
             log.address === address && topics.every((some, i) => some.has(log.topics[i]))
-          if (!asked) throw new FormatError('rpc_malformed', 'the answer has another event')
+          if (!asked) throw new FormatError('rpc_malformed', 'the answer contains an event that was not requested')
           found.set([block, ...log.topics].join(), log)
         }
         return wanted.map((one, i) => eventOf(found.get([blocks[i], ...one].join())))
@@ -101,13 +101,13 @@ function decodeReadings(
         chainId === first?.chainId &&
         reading.blockNumber === first.reading.blockNumber &&
         reading.blockTime === first.reading.blockTime
-      if (!together) throw new FormatError('abi_malformed', 'one call was answered for two blocks')
+      if (!together) throw new FormatError('abi_malformed', 'the node answered one call from two blocks')
     }
     return decoded
   })
   return answers.map(({ chainId: answering, reading }) => {
     if (answering !== chainId)
-      throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+      throw new ChainError('wrong_chain', `the node is on chain ${answering}, not ${chainId}`)
     return reading
   })
 }
@@ -116,7 +116,7 @@ function readLogs(result: unknown, keys: number): { log: RpcLog; block: number }
   const logs = readList(result, (log) => log)
   // A hostile node can send a million.
   if (logs.length > keys * MAX_EVENTS_OF_ONE)
-    throw new FormatError('rpc_malformed', 'too many events')
+    throw new FormatError('rpc_malformed', 'the answer has too many events')
   return logs.map((log) => ({
     log: readLog(log),
     block: readQuantity(readObject(log).blockNumber),

@@ -70,7 +70,7 @@ async function proveReading(
   if (proven.blockNumber !== blockNumber)
     throw new ChainError(
       'state_unavailable',
-      `the proof is of block ${proven.blockNumber}, not ${blockNumber}`,
+      `the node returned a proof for block ${proven.blockNumber}, not ${blockNumber}`,
     )
   return { ...proven, stateProof }
 }
@@ -178,7 +178,7 @@ export async function fetchNodes(
 }
 
 function readNodeText(node: unknown): Hex {
-  if (typeof node !== 'string') throw invalid('not a node')
+  if (typeof node !== 'string') throw invalid('invalid node')
   return node.toLowerCase() as Hex
 }
 
@@ -205,7 +205,7 @@ export async function fetchHeader(
   const raw = await request('debug_getRawHeader', [number], signal).catch(() => undefined)
   const header = rawHeaderOf(raw, block)
   if (header !== undefined) return header
-  throw new ChainError('proof_unavailable', 'the block has a header with unknown fields')
+  throw new ChainError('proof_unavailable', 'the block header has unknown fields')
 }
 
 /** @returns The header in a result; `undefined` when it does not have the block's hash. */
@@ -242,7 +242,7 @@ function readSlotProof(answer: unknown): SlotProof {
 
 /** @param value Of up to 32 bytes, with leading zeros or without. */
 function toWord(value: unknown): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value)) throw invalid('not a word')
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value)) throw invalid('invalid 32-byte word')
   return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`
 }
 

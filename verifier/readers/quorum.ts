@@ -34,8 +34,8 @@ export function createQuorumReader(
   const registries = new Set(readers.map(({ registry }) => registry))
   const [registry] = registries
   if (registry === undefined || registries.size !== 1)
-    throw new TypeError('readers must be one or more, all of one registry')
-  if (new Set(readers).size < readers.length) throw new TypeError('readers must not repeat')
+    throw new TypeError('readers must not be empty, and must all read the same registry')
+  if (new Set(readers).size < readers.length) throw new TypeError('readers must not contain duplicates')
   if (!Number.isInteger(quorum) || quorum < 1 || quorum > readers.length)
     throw new TypeError(`quorum must be from 1 to ${readers.length}`)
 
@@ -195,11 +195,11 @@ function assertEnough({ answers, failures }: Answers<unknown>, quorum: number): 
   const [code] = codes
   throw new ChainError(
     code !== undefined && codes.size === 1 ? code : 'rpc_unreachable',
-    `${answers.length} endpoints answered, ${quorum} are required`,
+    `only ${answers.length} endpoints answered, but ${quorum} are required`,
     new AggregateError(failures),
   )
 }
 
 function disagreement(): ChainError {
-  return new ChainError('endpoints_disagree', 'too few endpoints gave the same answer')
+  return new ChainError('endpoints_disagree', 'fewer endpoints than required gave the same answer')
 }

@@ -33,17 +33,17 @@ export function createProofReader(
   parseRegistry(options.registry)
   const { registry, stateProof } = proven
   const unproven = async () => {
-    throw new ChainError('unproven', 'the file does not prove it')
+    throw new ChainError('unproven', 'the file contains no proof of this')
   }
   return {
     registry: options.registry,
     async read(key) {
       if (registry !== options.registry)
-        throw new ChainError('other_registry', `the proof is of ${registry}`)
+        throw new ChainError('other_registry', `the proof is for another registry, ${registry}`)
       if (!stateProof || !block) return unproven()
       const { blockHash } = block
       const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
-      if (!trusted) throw new ChainError('block_untrusted', `the proof is of ${blockHash}`)
+      if (!trusted) throw new ChainError('block_untrusted', `the proof is for block ${blockHash}, which is not trusted`)
       return readStateProof(stateProof, registry, key, options.codeHash)
     },
     issuedEvent: unproven,

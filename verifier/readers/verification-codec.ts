@@ -119,7 +119,7 @@ function createVerificationReader(): (words: string, issuerId: number) => Verifi
     const at = (index: number, bits: number) => uint(words, index, bits)
     if (at(ISSUER_OFFSET, 53) !== ISSUER * WORD) throw misplaced()
     const status = REGISTRY_STATUSES[at(3, 8)]
-    if (status === undefined) throw malformed('no such status')
+    if (status === undefined) throw malformed('the answer has an unknown status')
     return {
       chainId: at(0, 53),
       reading: {
@@ -207,10 +207,10 @@ export function decodeIssued({
   const [topic, , issuer] = topics
   const ofBatch = topic === BATCH_ISSUED_TOPIC
   if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC))
-    throw malformed('the answer has another event')
+    throw malformed('the answer contains an event that was not requested')
   const count = ofBatch ? 3 : 2
   const words = readWords(data)
-  if (words.length !== count * DIGITS) throw malformed(`not ${count} words of data`)
+  if (words.length !== count * DIGITS) throw malformed(`the event must have ${count} words of data`)
   // The expiry of a document, the size of a batch.
   const limit = uint(words, 1, 40)
   return {
@@ -237,17 +237,17 @@ function isZero(digits: string): boolean {
 /** @param bits At most 53, so that the number is exact. */
 export function uint(words: string, index: number, bits: number): number {
   const digits = part(words, index, index + 1)
-  if (digits.length < DIGITS) throw malformed('too short')
+  if (digits.length < DIGITS) throw malformed('the answer is too short')
   const value = Number(`0x${digits}`)
-  if (value >= 2 ** bits) throw malformed(`over ${bits} bits`)
+  if (value >= 2 ** bits) throw malformed(`a number has more than ${bits} bits`)
   return value
 }
 
 /** @param index In words. */
 export function address(words: string, index: number): Hex {
   const digits = part(words, index, index + 1)
-  if (digits.length < DIGITS) throw malformed('too short')
-  if (!isZero(digits.slice(0, -40))) throw malformed('over 160 bits')
+  if (digits.length < DIGITS) throw malformed('the answer is too short')
+  if (!isZero(digits.slice(0, -40))) throw malformed('an address has more than 160 bits')
   return `0x${digits.slice(-40)}`
 }
 
@@ -259,13 +259,13 @@ function readString(words: string, start: number): { text: string; size: number 
   const length = uint(words, start / WORD, 53)
   const size = WORD + Math.ceil(length / WORD) * WORD
   const padded = words.slice(2 * (start + WORD), 2 * (start + size))
-  if (padded.length !== 2 * (size - WORD)) throw malformed('too short')
-  if (!isZero(padded.slice(2 * length))) throw malformed('padding is not zero')
+  if (padded.length !== 2 * (size - WORD)) throw malformed('the answer is too short')
+  if (!isZero(padded.slice(2 * length))) throw malformed('the padding of a string is not zero')
   return { text: decodeAnyUtf8(fromHex(`0x${padded.slice(0, 2 * length)}`)), size }
 }
 
 function misplaced(): FormatError {
-  return malformed('not in the layout of Solidity')
+  return malformed('the answer is not ABI-encoded as expected')
 }
 
 function malformed(message: string): FormatError {

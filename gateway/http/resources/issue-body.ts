@@ -61,7 +61,7 @@ export const issueBody = v.strictObject({
         v.string(),
       ),
       v.maxEntries(MAX_METADATA_ENTRIES),
-      v.description(`At most ${MAX_METADATA_BYTES} bytes of UTF-8 in all.`),
+      v.description(`At most ${MAX_METADATA_BYTES} bytes of UTF-8 in total.`),
     ),
   ),
 })

@@ -67,7 +67,7 @@ test('error: a registry that is newer than the final block', async () => {
   const { stderr } = await docreg([
     ...['audit', '--issuer', '1', '--registry', nowhere, '--rpc', proxy.url],
   ])
-  expect(stderr).toBe('no account at the address\n')
+  expect(stderr).toBe("there is no account at the address\n")
   await pass()
 })
 
