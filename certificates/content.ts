@@ -109,7 +109,7 @@ function fillIn(text: string, show: (field: string) => string | undefined): stri
   return whole.replace(FIELD, (_, field: string) => {
     const value = show(field)
     if (value === undefined)
-      throw new CertificateError('missing_field', `the template needs the field ${field}`)
+      throw new CertificateError('missing_field', `the template requires the field ${field}`)
     return value
   })
 }

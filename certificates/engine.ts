@@ -138,7 +138,10 @@ function toPdf(compiler: Compiler, mainFilePath: string): Buffer {
   if (result === null) {
     const problems = compiled.takeDiagnostics()
     const first = problems && compiler.fetchDiagnostics(problems)[0]
-    throw new CertificateError('bad_template', first ? placed(first) : 'the template is not Typst')
+    throw new CertificateError(
+      'bad_template',
+      first ? placed(first) : 'the template is not valid Typst',
+    )
   }
   try {
     return compiler.pdf(result, { pdfStandard: STANDARD })
@@ -146,7 +149,7 @@ function toPdf(compiler: Compiler, mainFilePath: string): Buffer {
     // Its message quotes the text, which is about somebody.
     throw new CertificateError(
       'unprintable',
-      'not possible as PDF/A-3a: no font has a character, or a picture has no alt text',
+      'the document cannot be printed as PDF/A-3a: no font has one of its characters, or a picture has no alt text',
       cause,
     )
   }

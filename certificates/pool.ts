@@ -130,14 +130,15 @@ export function createPool(options: PoolOptions): Pool {
 
   function rejectQueue(): void {
     for (const { reject } of queue.splice(0))
-      reject(new CertificateError('engine_failed', 'the run has ended'))
+      reject(new CertificateError('engine_failed', 'the PDF engine was shut down'))
   }
 
   return {
     async print(certificate, keywords = []) {
       await ensurePacks(certificate)
       return new Promise((resolve, reject) => {
-        if (isClosed) return reject(new CertificateError('engine_failed', 'the run has ended'))
+        if (isClosed)
+          return reject(new CertificateError('engine_failed', 'the PDF engine was shut down'))
         queue.push({ job: { certificate, keywords }, resolve, reject })
         dispatch()
       })

@@ -38,7 +38,7 @@ function filesOf(folder: string): string[] {
     if (entry.isFile()) return [path]
     throw new CertificateError(
       'bad_template',
-      `${path} is not a file of its own: replace the link by a copy of its file`,
+      `${path} is a link: replace it with a copy of the file`,
     )
   })
   return paths.sort()
@@ -46,7 +46,7 @@ function filesOf(folder: string): string[] {
 
 /** Copies a template, for an issuer to change. @throws {CertificateError} if the folder is there. */
 export function copyTemplate(given: string, folder: string): void {
-  if (existsSync(folder)) throw new CertificateError('bad_template', `${folder} exists already`)
+  if (existsSync(folder)) throw new CertificateError('bad_template', `${folder} already exists`)
   cpSync(findTemplate(given), folder, { recursive: true })
 }
 

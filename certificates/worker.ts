@@ -39,7 +39,7 @@ function open(options: WorkerOptions): void {
 
 async function print({ certificate, keywords }: Job): Promise<void> {
   try {
-    if (!engine || !settings) throw new Error('a worker got a job before its options')
+    if (!engine || !settings) throw new Error('a worker received a job before its options')
     answer({ pdf: await printCertificate(engine, settings, certificate, keywords) })
   } catch (error) {
     const { message } = error as Error

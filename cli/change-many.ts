@@ -51,7 +51,7 @@ export async function changeMany(
       // Lines that were done show that the service works.
       if (undone.length < sent.length) attempt = 1
       if (attempt === MAX_ATTEMPTS)
-        throw new InputError('interrupted', `the gateway cannot work now: ${error}`)
+        throw new InputError('interrupted', `the gateway is unavailable: ${error}`)
       left = undone
       await sleep(BACK_OFF_MS * 2 ** (attempt - 1), undefined, { signal }).catch(() => {})
     }
@@ -69,7 +69,7 @@ async function send(
   }: { client: Client; signal: AbortSignal; changed: (result: Result) => void },
 ): Promise<{ undone: Target[]; error: string }> {
   const undone: Target[] = []
-  let [error, answered] = ['no answer', 0]
+  let [error, answered] = ['the gateway did not answer', 0]
   try {
     for await (const line of call(client, targets, signal)) {
       const target = targets[line.line - 1] as Target

@@ -70,7 +70,7 @@ export async function changeAll(
     else for (const one of all) terminal.write(lineOf(done, one))
     const pending = all.filter(({ status }) => status === 'pending').length
     if (pending > 0 && all.length > 1)
-      terminal.write(`${pending} of them are promised, and not in a block yet.`)
+      terminal.write(`${pending} of them are promised but not in a block yet.`)
     for (const { line, problem } of refused)
       terminal.write(
         terminal.paint(
@@ -82,7 +82,7 @@ export async function changeAll(
   if (isStopped())
     throw new InputError(
       'interrupted',
-      'stopped: the same command does the rest; a repeat is harmless',
+      'stopped: run the same command again to do the rest; repeating is harmless',
     )
   return refused.length === 0 ? EXIT.ok : EXIT.wrong
 }

@@ -34,7 +34,7 @@ export type ArgumentSpec = { name: string; about: string; choices?: readonly str
 /** What every command takes besides its own options. */
 export type CommonOptions = typeof COMMON_OPTIONS
 export const COMMON_OPTIONS = {
-  json: { about: 'print JSON, errors too' },
+  json: { about: 'print JSON, also for errors' },
   config: {
     value: '<file>',
     about:

@@ -76,7 +76,9 @@ function readTrusted(path: string): string {
     const { mode, uid, size } = statSync(path)
     const isForeign = process.getuid !== undefined && ![0, process.getuid()].includes(uid)
     if (isForeign || (mode & WRITABLE_BY_ALL && statSync(path).isFile()))
-      throw new UsageError(`${path} can be written by others: chown or chmod it, or use --config`)
+      throw new UsageError(
+        `others can write to ${path}: change its owner or permissions, or use --config`,
+      )
     if (size > MAX_CONFIG) throw new UsageError(`${path} has more than ${MAX_CONFIG} bytes`)
     return readFileSync(path, 'utf8')
   } catch (error) {
@@ -96,11 +98,11 @@ function parseSettings(
     const name = keys.get(key)
     if (name === undefined)
       throw new UsageError(
-        `${path}: ${key} is not a setting; known are ${[...keys.keys()].join(', ')}`,
+        `${path}: ${key} is not a setting; the settings are ${[...keys.keys()].join(', ')}`,
       )
     const setting = settingOf(value)
     if (setting === undefined)
-      throw new UsageError(`${path}: ${key} must be a text, a number or a list of texts`)
+      throw new UsageError(`${path}: ${key} must be a string, a number or a list of strings`)
     settings[name] = PATHS.includes(key) ? resolve(dirname(path), String(setting)) : setting
   }
   return settings
@@ -113,7 +115,7 @@ function parseObject(text: string, path: string): object {
   } catch {
     // Told below.
   }
-  throw new UsageError(`${path} must hold a JSON object`)
+  throw new UsageError(`${path} must contain a JSON object`)
 }
 
 function settingOf(value: unknown): Setting | undefined {

@@ -6,7 +6,7 @@ import { counted, printable } from './printable.ts'
 import type { Target } from './targets.ts'
 
 export const CONFIRM_OPTIONS = {
-  yes: { about: 'do not ask whether to go on' },
+  yes: { about: 'do not ask for confirmation' },
 } as const satisfies Options
 
 /**
@@ -16,7 +16,7 @@ export const CONFIRM_OPTIONS = {
  */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return
-  if (!canAsk()) throw new UsageError(`${question} This cannot be undone: --yes is required`)
+  if (!canAsk()) throw new UsageError(`${question} This cannot be undone: give --yes to confirm`)
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
   const asked = `${question} This cannot be undone. Type yes to go on: `
   // Ctrl-C and Ctrl-D reject the question, and leave the cursor in its line.

@@ -37,7 +37,7 @@ export const ENCODING_OPTION = {
   value: '<name>',
   choices: ENCODINGS,
   about:
-    'of a table that is not UTF-8: windows-1252 of Western Europe, windows-1250 of Central Europe',
+    'the encoding of a table that is not UTF-8: windows-1252 (Western Europe) or windows-1250 (Central Europe)',
 } as const satisfies OptionSpec
 
 /** Bytes of one row. */
@@ -69,7 +69,7 @@ export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
   const columns = withoutEnd(first?.record ?? []).map(read)
   if (columns.length === 0) throw badTable('the first line must name the columns')
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
-  if (repeated !== undefined) throw badTable(`two columns have the name "${repeated}"`)
+  if (repeated !== undefined) throw badTable(`duplicate column: "${repeated}"`)
   if (records.length > MAX_ROWS) throw badTable(`more than ${MAX_ROWS} rows: split the file`)
   const dialect: Dialect = {
     delimiter,
@@ -117,10 +117,10 @@ function recordsOf(text: string, delimiter: string): CsvRecord[] {
 }
 
 const CSV_PROBLEMS: Record<string, string> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quotation mark is never closed',
-  INVALID_OPENING_QUOTE: 'a quotation mark in the middle of a cell',
-  CSV_INVALID_CLOSING_QUOTE: 'text after a closing quotation mark',
-  CSV_MAX_RECORD_SIZE: `a row of more than ${MAX_ROW} characters`,
+  CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
+  INVALID_OPENING_QUOTE: 'there is a quotation mark in the middle of a cell',
+  CSV_INVALID_CLOSING_QUOTE: 'there is text after a closing quotation mark',
+  CSV_MAX_RECORD_SIZE: `the row has more than ${MAX_ROW} characters`,
 }
 
 function rowOf(
@@ -132,7 +132,7 @@ function rowOf(
   const line = info.lines - within
   const count = Math.min(record.length, Math.max(withoutEnd(record).length, columns.length))
   if (count !== columns.length)
-    throw badTable(`line ${line}: ${count} cells, but there are ${columns.length} columns`)
+    throw badTable(`line ${line} has ${count} cells, but there are ${columns.length} columns`)
   const cells = columns.map((name, i) => [name, read(record[i] ?? '')] as const)
   return { line, cells: Object.fromEntries(cells) }
 }

@@ -48,7 +48,7 @@ function readRecord(file: URL): Pick<KnownRegistry, 'codeHash' | 'block'> {
   }
   const { codeHash, block } = (record ?? {}) as Record<string, unknown>
   if (!/^0x[0-9a-f]{64}$/.test(`${codeHash}`) || !Number.isSafeInteger(block))
-    throw new InputError('unreadable', `${fileURLToPath(file)} is not the record of a deployment`)
+    throw new InputError('unreadable', `${fileURLToPath(file)} is not a deployment record`)
   return { codeHash: codeHash as Hex, block: block as number }
 }
 

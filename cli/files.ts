@@ -53,7 +53,7 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true })
   } catch (cause) {
-    throw new InputError('unwritable', `${folder} cannot be made`, cause)
+    throw new InputError('unwritable', `${folder} cannot be created`, cause)
   }
 }
 

@@ -13,7 +13,7 @@ export const GATEWAY_OPTIONS = {
   'api-key-file': {
     value: '<file>',
     about:
-      'a file with the API key, readable by its owner alone; else the key is in the environment, DOCREG_API_KEY or API_KEY',
+      'a file with the API key, readable only by its owner; default the environment variable DOCREG_API_KEY or API_KEY',
     isSetting: true,
   },
 } as const satisfies Options
@@ -45,7 +45,7 @@ export function connect(
 ): Gateway {
   const { gateway } = values
   if (gateway === undefined)
-    throw new UsageError('--gateway is required: the address of the service that issues')
+    throw new UsageError('--gateway is required, the address of the service that issues')
   if (!URL.canParse(gateway) || !/^https?:$/.test(new URL(gateway).protocol))
     throw new UsageError('--gateway must be an http or https address')
   const apiKey = env.DOCREG_API_KEY || env.API_KEY || readKey(values['api-key-file'])
@@ -57,14 +57,12 @@ export function connect(
 /** @throws {UsageError} */
 function readKey(file: string | undefined): string {
   if (file === undefined)
-    throw new UsageError(
-      'an API key is required: in the environment as DOCREG_API_KEY, or in the file of --api-key-file',
-    )
+    throw new UsageError('an API key is required: set DOCREG_API_KEY, or give --api-key-file')
   try {
     if (statSync(file).mode & READABLE_BY_OTHERS)
-      throw new UsageError(`${file} can be read by others: chmod 600 ${file}`)
+      throw new UsageError(`others can read ${file}: run chmod 600 ${file}`)
     const key = readFileSync(file, 'utf8').trim()
-    if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError(`${file} must hold one API key`)
+    if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError(`${file} must contain one API key`)
     return key
   } catch (error) {
     if (error instanceof UsageError) throw error

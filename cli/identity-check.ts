@@ -49,7 +49,7 @@ export async function inspectIdentity(claim: Claim): Promise<Finding[]> {
   const location = headers.get('location')
   if (status >= 300 && status < 400 && location !== null) {
     await response.body?.cancel()
-    const message = `leads to ${location}: verifiers follow no redirect. Serve the file here`
+    const message = `redirects to ${location}, but verifiers follow no redirect: serve the file here`
     return [found('redirect', 'fail', 'redirect', message)]
   }
   if (status !== 200) {
@@ -78,7 +78,7 @@ const found = (
 
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: unknown }
-  if (name === 'TimeoutError') return `does not answer in ${IDENTITY_TIMEOUT_MS / 1000} s`
+  if (name === 'TimeoutError') return `does not answer within ${IDENTITY_TIMEOUT_MS / 1000} s`
   return cause instanceof Error ? cause.message : message
 }
 

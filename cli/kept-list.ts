@@ -44,7 +44,7 @@ export function parseEntry(
   if (kind === undefined) return undefined
   const [, manifest] = /\bmanifest (\S+?),?(?:\s|$)/.exec(rest) ?? []
   if (!HASH.test(text) || (manifest !== undefined && !HASH.test(manifest)))
-    throw new InputError('unreadable', 'the file has a line without a hash')
+    throw new InputError('unreadable', 'the file contains a line without a hash')
   return {
     kind: kind as 'document' | 'batch',
     key: text.toLowerCase() as Hex,

@@ -32,7 +32,7 @@ export async function* readLines(
         from = to + 1
       }
       length += chunk.length - from
-      if (length > MAX_LINE) throw new RangeError(`a line of more than ${MAX_LINE} bytes`)
+      if (length > MAX_LINE) throw new RangeError(`a line has more than ${MAX_LINE} bytes`)
       parts.push(chunk.subarray(from))
     }
     if (unfinished && length > 0)

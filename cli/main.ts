@@ -66,7 +66,7 @@ function valuesOf(
   const { path, ignored } = findConfigFile(flags.config, surroundings)
   if (ignored !== undefined)
     terminal.warn(
-      `${shown(ignored)} is ignored: such a file says where your API key goes and which registry you trust. If it is yours, give --config ${shown(ignored)}, or move it to ~/.config/docreg/`,
+      `${shown(ignored)} is ignored, because such a file decides where your API key is sent and which registry you trust. If it is yours, give --config ${shown(ignored)}, or move it to ~/.config/docreg/`,
     )
   const file = path === undefined ? undefined : readConfigFile(path, known)
   // Whoever wrote the file chose the registry to trust.

@@ -14,7 +14,7 @@ export function refusalOf(error: unknown): string {
   if (status === 401 || code === 'forbidden')
     throw new InputError('interrupted', `the gateway refuses the API key: ${message}`, error)
   if (status < 400 || status >= 500 || status === 429)
-    throw new InputError('interrupted', `the gateway cannot work now: ${code}, ${message}`, error)
+    throw new InputError('interrupted', `the gateway is unavailable: ${code}, ${message}`, error)
   return problemOf({ code, message, details })
 }
 

@@ -43,7 +43,7 @@ export async function readQrCodes(image: Uint8Array): Promise<string[]> {
     const texts = codes.filter((code) => code.isValid).map(({ text }) => text)
     if (texts.length > 0) return texts
   }
-  throw new InputError('no_qr_code', 'there is no readable QR code in the picture')
+  throw new InputError('no_qr_code', 'the picture contains no readable QR code')
 }
 
 /**

@@ -31,13 +31,15 @@ export function trustedRegistry(
   const chainId = registry === undefined ? undefined : parseChain(registry)
   if (registry !== undefined && chainId === undefined)
     throw new UsageError(
-      '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> of a known deployment',
+      '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> for a known deployment',
     )
   const known = knownRegistries(deployments, chainId)
   const [only] = known
   if (known.length > 1) {
     const names = known.map((one) => one.registry).join(', ')
-    throw new UsageError(`--registry: several registries are known, name one of ${names}`)
+    throw new UsageError(
+      `--registry: several registries are known on this chain; name one of ${names}`,
+    )
   }
   if (only) return trusted(only)
   throw new UsageError(

@@ -26,17 +26,21 @@ export const SOURCE_OPTIONS = {
   'live-chain': {
     value: '<chainId>',
     multiple: true,
-    about: 'a chain that you know to carry real documents, besides the known ones',
+    about: 'a chain id, besides the known ones, that you know to carry real documents',
     isSetting: true,
   },
   ipfs: {
     value: '<url>',
     multiple: true,
-    about: 'trustless IPFS gateway that may have the document, tried in order',
+    about: 'trustless IPFS gateways that may have the document, tried in order',
     isSetting: true,
   },
   'as-of': { value: '<block>', about: 'as of this block; the node must keep its state' },
-  timeout: { value: '<seconds>', about: 'for one request; default 10', isSetting: true },
+  timeout: {
+    value: '<seconds>',
+    about: 'how long to wait for one request; default 10',
+    isSetting: true,
+  },
 } as const satisfies Options
 
 export type CommandSources = {
@@ -57,7 +61,7 @@ export type CommandSources = {
 
 /** Said by commands whose result rests on the registry's code alone. */
 export const CODE_UNCHECKED =
-  'No code hash of the registry is known: any code at its address was believed'
+  'No code hash of the registry is known: the code at its address was not checked'
 
 /** @throws {UsageError} for the first bad option. */
 export function readSources(values: {
@@ -128,7 +132,7 @@ export function onlyNode(
 /** @throws {UsageError} */
 export function wholeNumber(option: string, text: string, least = 0): number {
   if (!/^[0-9]{1,15}$/.test(text) || Number(text) < least)
-    throw new UsageError(`--${option} must be a whole number from ${least}`)
+    throw new UsageError(`--${option} must be a whole number, at least ${least}`)
   return Number(text)
 }
 
@@ -136,14 +140,15 @@ export function wholeNumber(option: string, text: string, least = 0): number {
 export function readIssuers(given: string | undefined): number[] {
   if (given === undefined) throw new UsageError('--issuer is required')
   const issuers = given.split(',').map((one) => wholeNumber('issuer', one.trim(), 1))
-  if (issuers.some((one) => one > 0xffff_ffff)) throw new UsageError('--issuer is too large')
+  if (issuers.some((one) => one > 0xffff_ffff))
+    throw new UsageError('--issuer must be at most 4294967295')
   return [...new Set(issuers)]
 }
 
 /** @throws {UsageError} */
 export function readBlockHashes(given: string[] = []): Hex[] {
   if (!given.every((hash) => /^0x[0-9a-fA-F]{64}$/.test(hash)))
-    throw new UsageError('--block-hash must be 0x and 64 hexadecimal digits')
+    throw new UsageError('--block-hash must be 0x followed by 64 hexadecimal digits')
   return given as Hex[]
 }
 

@@ -38,7 +38,7 @@ export async function readSubject(given: string): Promise<Subject> {
   if ('presentation' in input)
     throw new InputError(
       'only_presentation',
-      'a presentation is not enough: the publicId or a bundle is required',
+      'a presentation is not enough: give the publicId or a bundle',
     )
   return input
 }
@@ -54,7 +54,7 @@ export async function readInput(given: string): Promise<Subject | Presented> {
   if (isAddress(given)) return fromText(given)
   if (await isFile(given)) return fromBytes(await readBytes(given))
   // A publicId never contains these characters.
-  if (/[./\\]/.test(given)) throw new InputError('unreadable', 'no such file')
+  if (/[./\\]/.test(given)) throw new InputError('unreadable', 'the file does not exist')
   return fromText(given)
 }
 
@@ -73,7 +73,7 @@ async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
   if (first === undefined || !found.every((one) => isSame(one, first)))
     throw new InputError(
       'several_qr_codes',
-      'the picture has several QR codes that do not lead to one document',
+      'the picture has several QR codes that lead to different documents',
     )
   return first
 }
@@ -102,7 +102,10 @@ function fromBundle(bytes: Uint8Array): Subject {
 async function fromText(text: string): Promise<Subject | Presented> {
   const trimmed = text.trim()
   if (/^<(\?xml|svg|!doctype)/i.test(trimmed))
-    throw new InputError('no_qr_code', 'SVG and HTML are not read: save the QR code as PNG or JPEG')
+    throw new InputError(
+      'no_qr_code',
+      'SVG and HTML are not supported: save the QR code as PNG or JPEG',
+    )
   if (!isAddress(trimmed)) return { publicId: trimmed }
   return isPresentationLink(trimmed)
     ? readPresentation(await decodePresentationLink(trimmed))
@@ -118,7 +121,7 @@ function fromAddress(address: string): Subject {
   if (link === undefined)
     throw new InputError(
       'no_public_id',
-      'the address has no publicId, neither in its fragment (#publicId=…) nor as …/qr/<publicId>',
+      'the address contains no publicId, neither as #publicId=… nor as …/qr/<publicId>',
     )
   const { publicId, registry } = link
   return {

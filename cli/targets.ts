@@ -32,7 +32,7 @@ export const TARGET_OPTIONS = {
   from: {
     value: '<file>',
     about:
-      'many: a CSV file with a column publicId or documentHash, as issued.csv; or one of them on each line',
+      'many: a CSV file with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
   },
   encoding: ENCODING_OPTION,
 } as const satisfies Options
@@ -43,7 +43,7 @@ export async function readTargets({
   values: { from, encoding },
 }: Pick<CommandInput<typeof TARGET_OPTIONS>, 'args' | 'values'>): Promise<Target[]> {
   if ((given === undefined) === (from === undefined))
-    throw new UsageError('one document, or --from, is required')
+    throw new UsageError('name one document, or give --from')
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
   const text = decodeText(bytes, encoding)

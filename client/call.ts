@@ -141,7 +141,10 @@ async function attemptOnce(
     return outcomeOf(response, await response.text())
   } catch (cause) {
     signal?.throwIfAborted()
-    return { error: new CallError('no_answer', 'no answer', { cause }), retryAfterMs: 0 }
+    return {
+      error: new CallError('no_answer', 'the service did not answer', { cause }),
+      retryAfterMs: 0,
+    }
   }
 }
 
@@ -155,7 +158,9 @@ export function outcomeOf({ ok, status, headers }: Response, text: string): Outc
   const failure = body?.error as Failure['error'] | undefined
   const error =
     failure === undefined
-      ? new CallError('not_understood', `not an answer of this API: HTTP ${status}`, { status })
+      ? new CallError('not_understood', `the answer is not one of this API: HTTP ${status}`, {
+          status,
+        })
       : new CallError(failure.code, failure.message, { status, failure })
   return { error, retryAfterMs }
 }

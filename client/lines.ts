@@ -38,7 +38,7 @@ async function begin(
   const failed = (cause: unknown) => {
     silence.end()
     signal?.throwIfAborted()
-    return new CallError('no_answer', 'no answer', { cause })
+    return new CallError('no_answer', 'the service did not answer', { cause })
   }
   try {
     const response = await send(url, {
@@ -53,7 +53,11 @@ async function begin(
     silence.end()
     if ('error' in outcome) return outcome
     const { status } = response
-    throw new CallError('not_understood', `not NDJSON: HTTP ${status}`, { status })
+    throw new CallError(
+      'not_understood',
+      `the service did not answer with NDJSON: HTTP ${status}`,
+      { status },
+    )
   } catch (cause) {
     if (cause instanceof CallError) throw cause
     return { error: failed(cause), retryAfterMs: 0 }
@@ -89,7 +93,8 @@ async function* linesOf(
 /** Aborts after a time in which nothing came. */
 function silenceOf(milliseconds: number) {
   const controller = new AbortController()
-  const start = () => setTimeout(() => controller.abort(new Error('silence')), milliseconds)
+  const start = () =>
+    setTimeout(() => controller.abort(new Error('nothing was received in time')), milliseconds)
   let timer = start()
   const end = () => clearTimeout(timer)
   return {

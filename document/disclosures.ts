@@ -196,7 +196,10 @@ export function parseDisclosure(text: string): Disclosure {
       isBase64url(salt, SALT_LENGTH)
     )
       return { text, name, value }
-    throw new FormatError('disclosure_malformed', 'a disclosure must be an array of salt, name and value')
+    throw new FormatError(
+      'disclosure_malformed',
+      'a disclosure must be an array of salt, name and value',
+    )
   })
 }
 
@@ -218,9 +221,11 @@ export function readDisclosures(claims: Claims, disclosures: readonly string[]):
   const metadata = new Map<string, string>()
   for (const { text, name, value } of disclosures.map(parseDisclosure)) {
     const found = listOf(claims, portable.digest(text))
-    if (found === undefined) throw new FormatError('disclosure_unlisted', 'the claims do not include this disclosure')
+    if (found === undefined)
+      throw new FormatError('disclosure_unlisted', 'the claims do not include this disclosure')
     const named = found === 'fields' ? fields : metadata
-    if (named.has(name)) throw new FormatError('disclosure_name_repeated', 'two disclosures have the same name')
+    if (named.has(name))
+      throw new FormatError('disclosure_name_repeated', 'two disclosures have the same name')
     named.set(name, value)
   }
   return parseDocumentPart({

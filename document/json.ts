@@ -60,7 +60,8 @@ export function readJsonFile(input: unknown, maxLength: number, code: FormatErro
  * way.
  */
 function countKeys(value: JsonValue, depth = 0): number {
-  if (depth > MAX_DEPTH) throw new FormatError('json_too_deep', `the JSON is nested more than ${MAX_DEPTH} levels deep`)
+  if (depth > MAX_DEPTH)
+    throw new FormatError('json_too_deep', `the JSON is nested more than ${MAX_DEPTH} levels deep`)
   if (typeof value === 'string') assertWellFormed(value)
   if (value === null || typeof value !== 'object') return 0
   const keys = Array.isArray(value) ? [] : Object.keys(value)

@@ -72,7 +72,10 @@ const schema = v.strictObject(
   {
     type: v.literal(TYPE, `must be ${TYPE}`),
     v: v.literal(1, 'must be 1'),
-    registry: v.custom<RegistryId>(isRegistryId, 'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>'),
+    registry: v.custom<RegistryId>(
+      isRegistryId,
+      'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
+    ),
     issuerId: v.custom<number>(
       (value) => v.is(issuerId, value),
       'must be a whole number from 1 to 4294967295',

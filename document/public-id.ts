@@ -57,7 +57,10 @@ export function decodePublicId(text: string): PublicId {
     throw new FormatError('public_id_malformed', 'invalid publicId')
   const body = bytes.subarray(0, LENGTH)
   if (!equalBytes(checksumOf(body), bytes.subarray(LENGTH)))
-    throw new FormatError('public_id_checksum', 'the publicId is mistyped: its checksum does not match')
+    throw new FormatError(
+      'public_id_checksum',
+      'the publicId is mistyped: its checksum does not match',
+    )
   const kind = body[0] === KINDS.single ? 'single' : 'batch'
   if (body[0] !== KINDS[kind])
     throw new FormatError('public_id_kind', 'the publicId is of an unknown kind')

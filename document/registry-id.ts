@@ -23,7 +23,10 @@ export function parseRegistryId(text: string): {
 } {
   const match = REGISTRY_ID.exec(text)
   if (!match)
-    throw new FormatError('registry_malformed', 'registry must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>')
+    throw new FormatError(
+      'registry_malformed',
+      'registry must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
+    )
   const [registry, chainId, address] = match
   return { registry: registry as RegistryId, chainId: Number(chainId), address: address as Hex }
 }

@@ -219,7 +219,8 @@ function readHeader(header: JsonValue): SealedHeader {
     typ === 'document+jwe' &&
     v === 1 &&
     Object.keys(names).every((name) => HEADER_NAMES.includes(name))
-  if (!ours || typeof kid !== 'string' || typeof sd !== 'string') throw malformed('unexpected header')
+  if (!ours || typeof kid !== 'string' || typeof sd !== 'string')
+    throw malformed('unexpected header')
   const salt = decodeBase64url(kid)
   if (salt.length !== SALT_LENGTH) throw malformed('invalid salt')
   if (decodeBase64url(sd).length !== SD_LENGTH) throw malformed('invalid digest')
@@ -248,6 +249,10 @@ function unpad(padded: Uint8Array): Uint8Array {
   let end = padded.length
   while (end > 0 && padded[end - 1] === SPACE) end--
   const canonical = padded.length === Math.ceil(end / BLOCK) * BLOCK && padded.length > 0
-  if (!canonical) throw new FormatError('sealed_padding', 'the plaintext is not padded to a multiple of 256 bytes')
+  if (!canonical)
+    throw new FormatError(
+      'sealed_padding',
+      'the plaintext is not padded to a multiple of 256 bytes',
+    )
   return padded.subarray(0, end)
 }

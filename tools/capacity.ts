@@ -23,7 +23,7 @@ const { values } = parseArgs({
 function numberOf(option: keyof typeof values): number {
   const number = Number(values[option])
   if (number > 0 && Number.isFinite(number)) return number
-  console.error(`--${option} must be a number above 0`)
+  console.error(`--${option} must be a number greater than 0`)
   process.exit(64)
 }
 

@@ -58,7 +58,10 @@ const bundle = v.strictObject(
     publicId: text,
     registry: v.pipe(
       text,
-      v.custom<RegistryId>(isRegistryId, 'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>'),
+      v.custom<RegistryId>(
+        isRegistryId,
+        'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
+      ),
     ),
     batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
@@ -105,7 +108,10 @@ function readHeader({ stateProof }: Bundle): Header {
     return decodeHeader(stateProof.header)
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw malformed([{ field: 'stateProof.header', message: 'must be an RLP-encoded block header' }], cause)
+    throw malformed(
+      [{ field: 'stateProof.header', message: 'must be an RLP-encoded block header' }],
+      cause,
+    )
   }
 }
 
@@ -176,7 +182,11 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
   const batch =
     decoded.kind === 'batch' ? await readBatch(decoded, registry, blocks, { signal }) : undefined
   if (batch?.check.outcome === 'unknown')
-    throw new ChainError('batch_unknown', `the batch block cannot be used: ${batch.check.code}`, batch.check)
+    throw new ChainError(
+      'batch_unknown',
+      `the batch block cannot be used: ${batch.check.code}`,
+      batch.check,
+    )
   // A batch block that fails is the verdict, and leads to no record: the proof is about its own
   // hash, and its reader does not get so far.
   const key = batch?.key ?? keyOf(decoded)

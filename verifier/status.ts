@@ -160,7 +160,9 @@ export function contradictionOf(reading: ChainReading): string | undefined {
     return 'the revoker does not match the record'
   const { accountIndex } = account
   const isOneAccount = revoker.accountIndex === accountIndex
-  return isOneAccount && !isSame(revoker, account) ? 'the same account has two different states' : undefined
+  return isOneAccount && !isSame(revoker, account)
+    ? 'the same account has two different states'
+    : undefined
 }
 
 /** Ignores `setAside`: a document of a batch may have the batch's. */

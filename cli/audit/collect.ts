@@ -56,7 +56,8 @@ export async function openCollection(options: CollectOptions): Promise<Collectio
   let end = 0
   if (checkpoint !== undefined && list === undefined && existsSync(checkpoint)) {
     const known = await readHead(checkpoint)
-    if (!known) throw new InputError('unreadable', `${checkpoint} is not a checkpoint of an audit`)
+    if (!known)
+      throw new InputError('unreadable', `${checkpoint} is not the checkpoint of an audit`)
     assertHead(known, registry, issuerId)
     const read = await readJournal(checkpoint, ledger, isKnown)
     end = read.end

@@ -89,7 +89,7 @@ export function createDocumentTable(scratch: DatabaseSync): DocumentTable {
   const mark = scratch.prepare('UPDATE documents SET marks = marks | ? WHERE id = ? + 1')
   const setCategory = scratch.prepare('UPDATE documents SET category = ? WHERE id = ? + 1')
   const found = (row: Row | undefined, index: number): Row => {
-    if (row === undefined) throw new RangeError(`no document ${index}`)
+    if (row === undefined) throw new RangeError(`there is no document ${index}`)
     return row
   }
 

@@ -125,7 +125,7 @@ export async function checkExport(
   options: CompletenessOptions,
 ): Promise<ExportedList> {
   const head = await readHead(file)
-  if (!head) throw new InputError('unreadable', 'the file is not an export')
+  if (!head) throw new InputError('unreadable', 'the file was not written by docreg export')
   assertHead(head, options.registry, issuerId)
   using scratch = openScratch()
   const keys = {
@@ -140,11 +140,14 @@ export async function checkExport(
       throw new InputError('unproven', `${listing.code}: ${listing.message}`)
     const { asOf, documents, batches } = listing
     if (listing.issuerId !== issuerId)
-      throw new InputError('other_issuer', `a proof is for issuer ${listing.issuerId}`)
+      throw new InputError(
+        'other_issuer',
+        `the file has a proof for another issuer, ${listing.issuerId}`,
+      )
     if (!listing.isRegistered)
       throw await unknownIssuer({ registry: options.registry, issuerId, block: asOf.blockNumber })
     if (total && total.asOf.blockHash !== asOf.blockHash)
-      throw new InputError('unproven', 'the proofs are of several blocks')
+      throw new InputError('unproven', 'the proofs are for different blocks')
     for (const { documentHash } of documents.listed) keys.documents.add(documentHash)
     for (const { root } of batches.listed) keys.batches.add(root)
     total = {
@@ -153,7 +156,11 @@ export async function checkExport(
       batches: { count: batches.count, listed: keys.batches.size() },
     }
   }
-  if (!total) throw new InputError('unreadable', 'the file has no proof: its export was cut off')
+  if (!total)
+    throw new InputError(
+      'unreadable',
+      'the file has no proof: the export was interrupted, run it again',
+    )
   const isComplete =
     total.documents.count === total.documents.listed && total.batches.count === total.batches.listed
   return { status: isComplete ? 'complete' : 'incomplete', ...total }

@@ -140,7 +140,7 @@ export async function followIssuers(
 ): Promise<void> {
   const last = file === undefined ? undefined : await readPlace(file, registry)
   const from = last ? last.block + 1 : options.from
-  terminal.note(`following from block ${from} on; Ctrl-C ends it`)
+  terminal.note(`following from block ${from} on; press Ctrl-C to stop`)
   const alerts = follow(createRequest(provider), {
     ...options,
     registry,

@@ -84,9 +84,9 @@ export async function readHead(file: string): Promise<JournalHead | undefined> {
 /** @throws {InputError} `other_registry`, `other_issuer` */
 export function assertHead(head: JournalHead, registry: RegistryId, issuer: number): void {
   if (head.registry !== registry)
-    throw new InputError('other_registry', 'the file is of another registry')
+    throw new InputError('other_registry', 'the file belongs to another registry')
   if (head.issuerId !== issuer)
-    throw new InputError('other_issuer', `the file is of issuer ${head.issuerId}`)
+    throw new InputError('other_issuer', `the file belongs to another issuer, ${head.issuerId}`)
 }
 
 /**
@@ -125,7 +125,8 @@ export async function readJournal(
 
 function readLine(text: string): Line {
   const read = v.safeParse(line, parse(text))
-  if (!read.success) throw new InputError('unreadable', 'the file has a line that is not of a list')
+  if (!read.success)
+    throw new InputError('unreadable', 'the file contains a line that does not belong in a list')
   return read.output as Line
 }
 

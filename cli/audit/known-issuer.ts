@@ -90,7 +90,7 @@ export function newerSentence({ documents, batches }: Newer): string {
     ...(batches > 0 ? [`${grouped(batches)} batch${batches === 1 ? '' : 'es'}`] : []),
   ]
   if (counts.length === 0) return ''
-  return `Newer than this block, and so not in it, says the node: ${counts.join(' and ')}.`
+  return `Not included, because the node says they are newer than this block: ${counts.join(' and ')}.`
 }
 
 /** Counts what is newer in the findings, with the hashes of the first. */

@@ -227,9 +227,9 @@ function textIn(data: Uint8Array, index: number): string {
 }
 
 function notAsked(): FormatError {
-  return new FormatError('rpc_malformed', 'a log that was not requested')
+  return new FormatError('rpc_malformed', 'the node returned a log that was not requested')
 }
 
 function malformed(): FormatError {
-  return new FormatError('rpc_malformed', 'a malformed event')
+  return new FormatError('rpc_malformed', 'the node returned a malformed event')
 }

@@ -136,13 +136,16 @@ export async function pinBlock(
   const { chainId } = parseRegistry(registry)
   const actual = readStrictly('eth_chainId', () => readQuantity(answer))
   if (actual !== chainId)
-    throw new ChainError('wrong_chain', `the node is of chain ${actual}, not ${chainId}`)
+    throw new ChainError('wrong_chain', `the node is on chain ${actual}, not ${chainId}`)
   const final = await finalBlock(request)
   const blockNumber = asOf ?? final ?? (await newestBlock(request))
   const rlp = await fetchHeader(request, blockNumber, undefined)
   const header = readProof(() => decodeHeader(rlp))
   if (header.blockNumber !== blockNumber)
-    throw new ChainError('state_unavailable', `the header is not of block ${blockNumber}`)
+    throw new ChainError(
+      'state_unavailable',
+      `the node returned a header that is not of block ${blockNumber}`,
+    )
   return { ...header, isFinal: final === undefined ? null : blockNumber <= final }
 }
 

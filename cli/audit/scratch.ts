@@ -13,7 +13,7 @@ const CACHE_KIB = 8 * 1024
 export function openScratch(): DatabaseSync {
   const sqlite = process.getBuiltinModule?.('node:sqlite')
   if (sqlite === undefined)
-    throw new UsageError(`this command needs Node 22.13 or newer, and this is ${process.version}`)
+    throw new UsageError(`this command requires Node 22.13 or newer; this is ${process.version}`)
   const scratch = new sqlite.DatabaseSync('')
   scratch.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
     PRAGMA cache_size = -${CACHE_KIB}`)

@@ -52,7 +52,7 @@ export async function readIssuerState(prover: SlotProver, issuerId: number): Pro
     readText(BigInt(slot), (part) => {
       const word = words.get(part)
       // Longer than any name or uri that the registry takes, and so than what was proven.
-      if (word === undefined) throw new ChainError('no_registry', 'not a string')
+      if (word === undefined) throw new ChainError('no_registry', 'the slot does not hold a string')
       return fromHex(toWord(word))
     })
   return {

@@ -28,7 +28,7 @@ export function verdictOf({ status, documents, batches, findings, newer }: Audit
     return {
       tone: 'bad',
       word: 'Complete, with faults',
-      sentence: `The list has ${counts}: proven to be all. It has faults, below.`,
+      sentence: `The list has ${counts}. Storage proofs show that these are all. The faults are below.`,
     }
   const isEmpty = documents.count + batches.count === 0
   const sentence = isEmpty

@@ -127,7 +127,7 @@ async function printOne(row: PrintedRow, task: PrintTask): Promise<'written' | '
     trustedBlocks: [readBundle(bundle).block.blockHash],
   })
   if (status !== 'valid' || document === null || blockchainProof === null)
-    throw new CertificateError('not_valid', `the document is not valid: ${status}`)
+    throw new CertificateError('not_valid', `the document is not valid, its status is ${status}`)
   const { documentHash } = blockchainProof
   const file = fileNameOf(document.subjectName, documentHash)
   if (file !== row.file && (await isThere(file))) return 'left'

@@ -25,10 +25,11 @@ export async function readPrintedRows(
   page: string | undefined,
   encoding?: Encoding,
 ): Promise<PrintedRow[]> {
-  if (page !== undefined && !URL.canParse(page)) throw new UsageError('--verify-url is no address')
+  if (page !== undefined && !URL.canParse(page))
+    throw new UsageError('--verify-url must be an http or https address')
   if (from !== undefined && given === undefined) return readMany(from, page, encoding)
   if (given === undefined || from !== undefined)
-    throw new UsageError('one document, or --from, is required')
+    throw new UsageError('name one document, or give --from')
   if (page === undefined) throw new UsageError('--verify-url is required')
   const { publicId, bundle } = await readSubject(given)
   decodePublicId(publicId)
@@ -70,7 +71,7 @@ function ofLine({ line, cells }: Row, page: string | undefined): PrintedRow {
   const { publicId = '', verifyUrl = '', subjectName = '', documentHash = '' } = cells
   const itsPage = page ?? (verifyUrl.split('#')[0] || undefined)
   if (itsPage === undefined || !URL.canParse(itsPage))
-    throw badTable(`line ${line} has no verifyUrl: use --verify-url`)
+    throw badTable(`line ${line} has no verifyUrl: give --verify-url`)
   try {
     decodePublicId(publicId)
   } catch (cause) {

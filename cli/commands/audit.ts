@@ -29,7 +29,7 @@ const DAY_SECONDS = 86_400
 const OPTIONS = {
   issuer: {
     value: '<id>',
-    about: 'the number of the issuer; several with commas',
+    about: 'the number of the issuer; separate several with commas',
     isSetting: true,
   },
   ...SOURCE_OPTIONS,
@@ -43,21 +43,20 @@ const OPTIONS = {
   },
   out: {
     value: '<folder>',
-    about:
-      'write report.html, documents.csv and audit.json there, and go on where a run was cut off',
+    about: 'write report.html, documents.csv and audit.json there, and resume an interrupted run',
   },
   from: {
     value: '<block>',
-    about: 'where to begin to look for events; default the block of a known deployment, or 0',
+    about: 'the first block to search for events; default that of a known deployment, or 0',
   },
   list: {
     value: '<file>',
-    about: 'a kept list in the place of old events: of docreg export, docreg list or an audit',
+    about: 'a kept list to use instead of old events, from docreg export, docreg list or an audit',
   },
   payloads: { about: 'fetch every sealed document and batch block, and check its hash' },
   'public-ids': {
     value: '<file>',
-    about: 'publicIds, one a line or in a CSV: opens them, for totals by category',
+    about: 'publicIds, one per line or in a CSV file; opens the documents for totals by category',
   },
   account: {
     value: '<address>',
@@ -70,7 +69,7 @@ const OPTIONS = {
   },
   follow: {
     about:
-      'after that, print what happens to issuers, accounts and the admin as JSON lines, also since an earlier run with the same --out',
+      'then print events of issuers, accounts and the admin as JSON lines, starting where an earlier run with the same --out stopped',
   },
 } as const satisfies Options
 
@@ -106,7 +105,7 @@ async function audit(
   const issuers = readIssuers(values.issuer)
   const isWithoutSource = sources.blocks.length === 0
   if (isWithoutSource && (values.payloads || values['public-ids'] !== undefined))
-    throw new UsageError('--payloads and --public-ids need --ipfs')
+    throw new UsageError('--payloads and --public-ids require --ipfs')
   const opened = issuers.map((issuerId) => ({ issuerId, scratch: openScratch() }))
   const { out } = values
   if (out !== undefined) await makeFolder(out)
@@ -157,7 +156,7 @@ function orderOf(
   const { out, list, from } = values
   const accounts = values.account ?? []
   if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))
-    throw new UsageError('--account must be 0x and 40 hexadecimal digits')
+    throw new UsageError('--account must be 0x followed by 40 hexadecimal digits')
   return {
     registry,
     codeHash,

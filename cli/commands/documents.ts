@@ -26,7 +26,8 @@ const OPTIONS = {
   'created-to': { value: '<date>', about: 'only those accepted on this day (UTC) or earlier' },
   'subject-id': { value: '<digits>', about: 'only those of this person or organisation' },
   csv: {
-    about: 'as a table with publicIds, which other commands take as --from; keep it private',
+    about:
+      'print a CSV table with publicIds, which other commands accept as --from; keep it private',
   },
   ...GATEWAY_OPTIONS,
 } as const satisfies Options
@@ -48,7 +49,7 @@ export const documentsCommand = defineCommand({
     ],
     ['To revoke all of a category', 'docreg documents --category permit --csv > permits.csv'],
   ],
-  exitCodes: '0 listed, 2 could not',
+  exitCodes: '0 listed, 2 could not be listed',
   run: documents,
 })
 

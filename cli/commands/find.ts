@@ -15,14 +15,17 @@ const MAX_FOLDERS = 10_000
 const MAX_SHOWN = 200
 
 const OPTIONS = {
-  name: { value: '<text>', about: 'only those whose subjectName has words that begin so' },
+  name: { value: '<text>', about: 'only those whose subjectName has words that begin with these' },
   where: {
     value: '<column=text>',
     multiple: true,
     about:
-      'only those whose column has words that begin so, as metadata.degree=history or issuedAt=2026-07; a subjectId must be whole',
+      'only those whose column has words that begin with these, such as metadata.degree=history or issuedAt=2026-07; a subjectId must be complete',
   },
-  csv: { about: 'as a table with publicIds, which other commands take as --from; keep it private' },
+  csv: {
+    about:
+      'print a CSV table with publicIds, which other commands accept as --from; keep it private',
+  },
 } as const satisfies Options
 
 export const findCommand = defineCommand({
@@ -30,7 +33,7 @@ export const findCommand = defineCommand({
   group: 'Issue',
   summary: `Find documents by name or another column in your folders of ${TABLE}`,
   about: [
-    `The service stores no names in clear: only your own tables have them. Searches each ${TABLE} in the folders and all folders below, without the service. Neither case nor accents count, nor the order of words.`,
+    `The service stores no names in clear: only your own tables have them. Searches each ${TABLE} in the folders and all folders below, without the service. Case, accents and word order are ignored.`,
     'Prints names and the documentHash, with which "docreg show", "revoke" and the like name a document. With --csv or --json, the publicIds are in it too, which open the documents.',
   ],
   args: [
@@ -44,7 +47,7 @@ export const findCommand = defineCommand({
       'docreg find issued --where subjectId=18151210 --csv > theirs.csv && docreg revoke --from theirs.csv',
     ],
   ],
-  exitCodes: '0 searched, 2 a table could not be read, 65 there is none',
+  exitCodes: '0 searched, 2 a table could not be read, 65 there is no table',
   run: find,
 })
 
@@ -62,9 +65,9 @@ async function find({ args, values }: Input, terminal: Terminal): Promise<number
       await searchTable(file, wanted, search)
   const { tables, found, problems, columns } = search
   if (tables === 0 && problems.length === 0)
-    throw new InputError('unreadable', `no ${TABLE} is in these folders or below`)
+    throw new InputError('unreadable', `there is no ${TABLE} in these folders or below`)
   for (const column of wanted.keys())
-    if (tables > 0 && !columns.has(column)) problems.push(`no table has a column ${column}`)
+    if (tables > 0 && !columns.has(column)) problems.push(`no table has the column ${column}`)
   if (values.json) terminal.write(printableJson({ tables, found: found.map(entryOf), problems }))
   else if (values.csv) writeTable(found, terminal)
   else for (const hit of found) terminal.write(lineOf(hit))
@@ -85,7 +88,7 @@ function wantedOf({ name, where = [] }: Input['values']): Wanted {
   const wanted = new Map<string, string[]>()
   for (const [column, text] of pairs) {
     const words = plain(text).split(/\s+/).filter(Boolean)
-    if (words.length === 0) throw new UsageError(`no text to find in ${column}`)
+    if (words.length === 0) throw new UsageError(`--where has no text to find in ${column}`)
     wanted.set(column, [...(wanted.get(column) ?? []), ...words])
   }
   return wanted
@@ -129,7 +132,7 @@ async function* tablesIn(path: string, problems: string[]): AsyncGenerator<strin
     }
     folders.push(...below.sort())
     if (folders.length > MAX_FOLDERS)
-      throw new InputError('too_many', `more than ${MAX_FOLDERS} folders: name those to search`)
+      throw new InputError('too_many', `more than ${MAX_FOLDERS} folders: name the ones to search`)
   }
 }
 
@@ -153,7 +156,7 @@ async function searchTable(file: string, wanted: Wanted, search: Search): Promis
         search.found.push({ file, line, cells })
       else search.problems.push(`${file}: line ${line} has no documentHash`)
       if (search.found.length + search.problems.length > MAX_ROWS)
-        throw new RangeError(`more than ${MAX_ROWS} documents: ask for fewer`)
+        throw new RangeError(`more than ${MAX_ROWS} documents: narrow the search`)
     }
   } catch (error) {
     if (error instanceof RangeError) throw new InputError('too_many', error.message, error)

@@ -13,7 +13,7 @@ export const templateCommand = defineCommand({
   group: 'Issue',
   summary: 'Print a table to fill in for "docreg issue"',
   about: [
-    'subjectName: at most 200 characters. subjectId: digits. category: small letters, digits and _. issuedAt, expiresAt: YYYY-MM-DD; expiresAt may be empty. Columns metadata.<key>: any text, may be empty.',
+    'subjectName: at most 200 characters. subjectId: digits. category: lower-case letters, digits and _. issuedAt, expiresAt: YYYY-MM-DD; expiresAt may be empty. Columns metadata.<key>: any text, may be empty.',
   ],
   options: OPTIONS,
   examples: [

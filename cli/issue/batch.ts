@@ -147,7 +147,7 @@ function issuedOf(data: Partial<Issued>): Issued {
 }
 
 function problemOf(line: Line | undefined): string {
-  if (!line?.error) return 'the gateway gave no answer for it'
+  if (!line?.error) return 'the gateway did not answer for this row'
   const { code, message, details = [] } = line.error
   const fields = details.map(({ field, message }) => `${field} ${message}`.trim())
   return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`

@@ -73,7 +73,7 @@ export function openJournal(
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (existsSync(path) && !statSync(path).isFile())
-      throw new InputError('other_run', `${path} is not a file of docreg`)
+      throw new InputError('other_run', `${path} was not written by docreg`)
     const entries = existsSync(path) ? readEntries(path) : []
     const file = openSync(path, 'a', 0o600)
     return journalOf(entries, file, { ...gateway, folder, isTrusted })
@@ -125,12 +125,12 @@ function journalOf(before: Entry[], file: number, owner: Owner): Journal {
   if (run.gateway !== owner.url)
     throw new InputError(
       'other_run',
-      `${owner.folder} is of a run with another gateway, ${run.gateway}: use another folder`,
+      `${owner.folder} belongs to a run with another gateway, ${run.gateway}: use another folder`,
     )
   if (!owner.isTrusted && run.seal !== sealOf(run.id, owner))
     throw new InputError(
       'other_run',
-      `${owner.folder} is of a run with another API key: if you began that run, give --resume`,
+      `${owner.folder} belongs to a run with another API key: if you started that run, give --resume`,
     )
   for (const entry of before) apply(entry)
 

@@ -122,7 +122,7 @@ export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): Chec
       good.push({ line, fields: read.fields, key })
       cellsByKey.set(key, cells)
     } else {
-      const problems = [{ field: '', message: `is the same as line ${before}` }]
+      const problems = [{ field: '', message: `is a duplicate of line ${before}` }]
       bad.push({ line, cells, problems, sameAs: before })
     }
     lines.set(key, before ?? line)
@@ -136,7 +136,7 @@ type Sent = { line: number; cells: Record<string, string>; value: JsonValue }
 function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: Dialect } {
   const { columns, rows, dialect } = parseCsv(bytes, mapping.encoding)
   if (columns.includes('publicId'))
-    throw badTable('it has a column publicId: these documents are issued already')
+    throw badTable('the table has the column publicId: these documents are already issued')
   const fields = fieldsOf(columns, mapping)
   const sent = rows.map((row) => {
     const cells = withDates(row.cells, fields, mapping.dates)
@@ -177,7 +177,7 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   const isFailed = isFailedTable(columns)
   const missing = [...map.keys()].filter((column) => !columns.includes(column))
   if (missing.length > 0 && !isFailed)
-    throw new UsageError(`--map names a missing column: ${missing.join(', ')}`)
+    throw new UsageError(`--map names columns that the table does not have: ${missing.join(', ')}`)
   const found = columns.flatMap((column): [string, string | undefined][] => {
     // The options of the first table may be given again, and must not map its fields twice.
     if (isFailed && isField(column)) return [[column, column]]
@@ -189,11 +189,11 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   const unknown = found.flatMap(([column, field]) => (field === undefined ? [column] : []))
   if (unknown.length > 0)
     throw new UsageError(
-      `unknown columns: ${unknown.join(', ')}. Say what they are, as --map "${unknown[0]}=subjectName", or leave them out, as --map "${unknown[0]}="`,
+      `unknown columns: ${unknown.join(', ')}. Name their fields, such as --map "${unknown[0]}=subjectName", or leave them out with --map "${unknown[0]}="`,
     )
   const used = found.flatMap(([column, field]) => (field ? [[column, field] as const] : []))
   const twice = used.find(([, field], i) => used.findIndex((other) => other[1] === field) !== i)
-  if (twice) throw new UsageError(`two columns are ${twice[1]}`)
+  if (twice) throw new UsageError(`duplicate column: ${twice[1]}`)
   return new Map(used)
 }
 
@@ -221,7 +221,7 @@ export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
     row.problems.some(({ field }) => DATES.includes(field)) ? Object.values(row.cells) : [],
   )
   if (cells.some((cell) => LOCAL_DATE.test(cell)))
-    return 'For dates such as 31.7.2026 or 31/07/2026 give --dates dmy, for 7/31/2026 --dates mdy.'
+    return 'Use --dates dmy for dates such as 31.7.2026 or 31/07/2026, and --dates mdy for 7/31/2026.'
   if (cells.some((cell) => SHORT_DATE.test(cell)))
     return 'Dates such as 31.7.26 must have a year of four digits.'
   return undefined
@@ -246,7 +246,8 @@ export function documentOf(
 
 /** On each line a document as the REST API takes it. */
 function fromNdjson(text: string, { map, set, dates }: Mapping): Sent[] {
-  if (map.size > 0 || dates !== undefined) throw new UsageError('--map and --dates are for CSV')
+  if (map.size > 0 || dates !== undefined)
+    throw new UsageError('--map and --dates require a CSV table')
   const sent = text.split('\n').flatMap((source, i): Sent[] => {
     if (source.trim() === '') return []
     const value = parseLine(source)

@@ -64,7 +64,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
     keccak256(code) === deployment.codeHash,
   )
   compare(
-    "code of this commit's build, except what the constructor fills in",
+    "code of this commit's build, except for the immutable values",
     withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
   )
   // A CREATE2 address is a hash of the creation code, so this also checks what the constructor
@@ -88,7 +88,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
     keccak256(forwarderCode) === deployment.forwarderCodeHash,
   )
   compare(
-    "forwarder's code of this commit's build, except what the constructor fills in",
+    "forwarder's code of this commit's build, except for the immutable values",
     withoutImmutables(forwarderCode, forwarder.immutables) ===
       withoutImmutables(forwarder.code, forwarder.immutables),
   )

@@ -46,7 +46,7 @@ export function costs(
 function numberOf(option: string, text: string): number {
   const number = Number(text)
   if (number > 0 && Number.isFinite(number)) return number
-  throw new UsageError(`--${option} must be a number above 0`)
+  throw new UsageError(`--${option} must be a number greater than 0`)
 }
 
 const rounded = (number: number) =>

@@ -67,7 +67,7 @@ export async function deploy(
     const { address, admin, chainId, isThere } = plan
     const hasIt = await isThere(address)
     if (values.adopt && !hasIt)
-      throw new InputError('not_possible', `no registry to adopt at ${address}`)
+      throw new InputError('not_possible', `there is no registry to adopt at ${address}`)
     const outcome = values.adopt
       ? await adopt(plan, block)
       : hasIt
@@ -121,7 +121,7 @@ async function planFor(
   if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
     throw new InputError(
       'not_possible',
-      `the admin ${admin} is no contract on this chain, but a plain key: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
+      `the admin ${admin} is a plain key, not a contract: name a multi-signature wallet with --admin, or accept with --allow-plain-admin that one lost or stolen key decides everything`,
     )
   const isThere = async (where: string): Promise<boolean> =>
     (await provider.getCode(where)) !== '0x'
@@ -192,7 +192,7 @@ async function create(plan: Plan): Promise<Outcome> {
     const created = await provider.broadcastTransaction(proxy.raw).catch((cause) => {
       throw new InputError(
         'not_possible',
-        `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that takes it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
+        `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that accepts it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
         cause,
       )
     })
@@ -229,7 +229,7 @@ async function adopt(plan: Plan, given: number | undefined): Promise<Outcome> {
   if (log === undefined)
     throw new InputError(
       'not_possible',
-      `${address} was not created in block ${block}: name the block of its creation by --block`,
+      `${address} was not created in block ${block}: give the block of its creation with --block`,
     )
   await record(plan, block, log.transactionHash)
   say(
@@ -252,7 +252,7 @@ async function creationBlock({ provider, address }: Plan): Promise<number> {
   } catch (cause) {
     throw new InputError(
       'not_possible',
-      'this RPC does not answer for old blocks: name the block of the creation by --block',
+      'this RPC does not answer for old blocks: give the block of the creation with --block',
       cause,
     )
   }

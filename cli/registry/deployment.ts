@@ -85,7 +85,7 @@ export function readInput(chainId: bigint, address: string): unknown {
 export function readAddress(what: string, text: string): string {
   if (isAddress(text)) return getAddress(text)
   throw new UsageError(
-    `${what} must be an address: 0x and 40 hexadecimal digits, in lower case or with its checksum`,
+    `${what} must be an address: 0x followed by 40 hexadecimal digits, in lower case or with a valid checksum`,
   )
 }
 
@@ -99,7 +99,7 @@ export function addressOf(chainId: bigint, given: string | undefined): string {
   if (known.address) return getAddress(known.address)
   throw new InputError(
     'not_possible',
-    `${known.problem}; name the registry by --registry <address>`,
+    `${known.problem}; name the registry with --registry <address>`,
   )
 }
 
@@ -121,7 +121,7 @@ export function parseAdminDelay(text: string): number {
   const inRange = delay >= MIN_ADMIN_DELAY && delay <= MAX_ADMIN_DELAY
   if (!Number.isSafeInteger(delay) || !inRange)
     throw new UsageError(
-      `--admin-delay ${text} is not a number of seconds from ${MIN_ADMIN_DELAY} (a day) to ${MAX_ADMIN_DELAY} (a year)`,
+      `--admin-delay must be a number of seconds from ${MIN_ADMIN_DELAY} (a day) to ${MAX_ADMIN_DELAY} (a year), not ${text}`,
     )
   return delay
 }

@@ -18,14 +18,15 @@ export function readHashes(text: string): string[] {
     const hash = line.trim().toLowerCase()
     if (hash === '') continue
     const isHash = /^0x[0-9a-f]{64}$/.test(hash)
-    const problem = 'is not a hash: 0x and 64 hexadecimal digits'
+    const problem = 'is not a hash (0x followed by 64 hexadecimal digits)'
     if (!isHash && isFile)
       throw new InputError('bad_table', `line ${i + 1} of ${text.slice(1)} ${problem}`)
     if (!isHash) throw new UsageError(`${JSON.stringify(line)} ${problem}`)
     hashes.add(hash)
   }
-  if (hashes.size === 0 && isFile) throw new InputError('bad_table', `${text.slice(1)} has no hash`)
-  if (hashes.size === 0) throw new UsageError(`${text} has no hash`)
+  if (hashes.size === 0 && isFile)
+    throw new InputError('bad_table', `${text.slice(1)} contains no hash`)
+  if (hashes.size === 0) throw new UsageError(`${text} contains no hash`)
   return [...hashes]
 }
 

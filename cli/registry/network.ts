@@ -27,7 +27,7 @@ type Connection = Awaited<ReturnType<typeof hre.network.create>>
 export async function signerOf({ ethers }: Connection, name: string): Promise<Signer> {
   const signers = await ethers.getSigners().catch((cause) => {
     if (cause.name === 'HardhatError' || cause.code !== undefined) throw cause
-    const problem = 'DEPLOYER_KEY must be 0x and 64 hexadecimal digits'
+    const problem = 'DEPLOYER_KEY must be 0x followed by 64 hexadecimal digits'
     throw new InputError('not_possible', `network ${name} has no account: ${problem}`, cause)
   })
   const [signer] = signers as unknown as [Signer | undefined]

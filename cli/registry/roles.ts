@@ -47,7 +47,7 @@ function readOrder([name = '', ...texts]: readonly string[], values: RolesValues
   const [actor, method, usage] = action
   const names = usage.split(' ').filter(Boolean)
   if (texts.length !== names.length)
-    throw new UsageError(`${name} takes ${usage || 'no arguments'}, and ${texts.length} were given`)
+    throw new UsageError(`${name} takes ${usage || 'no arguments'}, but ${texts.length} were given`)
   const network = requireNetwork(values.network)
   const args = texts.map((text, index) => readArgument(names[index] ?? '', text))
   const as = values.as === undefined ? undefined : readAddress('--as', values.as)
@@ -60,7 +60,7 @@ function readArgument(name: string, text: string): Argument {
   if (name === '<documentHashes>') return readHashes(text)
   if (name === '<account>') return readAddress(name, text)
   if (name === '<root>' && !/^0x[0-9a-fA-F]{64}$/.test(text))
-    throw new UsageError('<root> must be 0x and 64 hexadecimal digits')
+    throw new UsageError('<root> must be 0x followed by 64 hexadecimal digits')
   const most = LARGEST[name]
   if (most !== undefined && !(/^\d{1,15}$/.test(text) && Number(text) <= most))
     throw new UsageError(`${name} must be a whole number, at most ${most}`)
@@ -264,7 +264,5 @@ async function caller(
   if (actor === 'next admin') return (await registry.getFunction('pendingDefaultAdmin')())[0]
   if (actor === 'proposed account')
     return (await registry.getFunction('proposalOf')(args[0])).account
-  throw new UsageError(
-    `--as <address> is missing: name the account of the issuer that makes this call`,
-  )
+  throw new UsageError(`--as <address> is required, the account of the issuer that makes this call`)
 }

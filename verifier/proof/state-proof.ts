@@ -68,7 +68,8 @@ export function readStorageRoot(
   const leaf = readTrie(stateRoot, keccak_256(fromHex(address)), nodesOf(accountProof))
   if (!leaf) throw new ChainError('no_registry', 'there is no account at the address')
   const account = decodeRlp(leaf)
-  if (account instanceof Uint8Array || account.length !== 4) throw invalid('invalid account in the proof')
+  if (account instanceof Uint8Array || account.length !== 4)
+    throw invalid('invalid account in the proof')
   const [, , storageRoot, code] = account
   if (!isHash(storageRoot) || !isHash(code)) throw invalid('invalid account in the proof')
   const codeHash = toHex(code)
@@ -95,7 +96,8 @@ export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
   const word = new Uint8Array(32)
   if (leaf) {
     const value = decodeRlp(leaf)
-    if (!(value instanceof Uint8Array) || value.length > 32) throw invalid('invalid slot value in the proof')
+    if (!(value instanceof Uint8Array) || value.length > 32)
+      throw invalid('invalid slot value in the proof')
     word.set(value, 32 - value.length)
   }
   return word

@@ -119,9 +119,12 @@ export function parseRegistry(registry: string): ReturnType<typeof parseRegistry
   try {
     return parseRegistryId(registry)
   } catch (cause) {
-    throw new TypeError('registry must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>', {
-      cause,
-    })
+    throw new TypeError(
+      'registry must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -197,7 +197,10 @@ async function readKeys(
   )
   const after = await fetchBlock(request, blockNumber, signal)
   if (after.hash !== before.hash)
-    throw new ChainError('state_unavailable', `block ${blockNumber} was replaced by a reorg while it was read`)
+    throw new ChainError(
+      'state_unavailable',
+      `block ${blockNumber} was replaced by a reorg while it was read`,
+    )
   return listingOf(
     { issuerId, ...keys },
     {
@@ -218,7 +221,8 @@ async function fetchBlock(
   const method = 'eth_getBlockByNumber'
   const params = [toQuantity(blockNumber), false]
   const answer = await request(method, params, signal)
-  if (answer === null) throw new ChainError('state_unavailable', `the node has no block ${blockNumber}`)
+  if (answer === null)
+    throw new ChainError('state_unavailable', `the node has no block ${blockNumber}`)
   return readStrictly(method, () => {
     const { hash, timestamp } = readObject(answer)
     return { hash: readHash(hash), time: readQuantity(timestamp) }

@@ -76,7 +76,11 @@ export function createManyReader(provider: Eip1193Provider, registry: RegistryId
         for (const { log, block } of readLogs(result, keys.length)) {
           const asked =
             log.address === address && topics.every((some, i) => some.has(log.topics[i]))
-          if (!asked) throw new FormatError('rpc_malformed', 'the answer contains an event that was not requested')
+          if (!asked)
+            throw new FormatError(
+              'rpc_malformed',
+              'the answer contains an event that was not requested',
+            )
           found.set([block, ...log.topics].join(), log)
         }
         return wanted.map((one, i) => eventOf(found.get([blocks[i], ...one].join())))
@@ -101,7 +105,8 @@ function decodeReadings(
         chainId === first?.chainId &&
         reading.blockNumber === first.reading.blockNumber &&
         reading.blockTime === first.reading.blockTime
-      if (!together) throw new FormatError('abi_malformed', 'the node answered one call from two blocks')
+      if (!together)
+        throw new FormatError('abi_malformed', 'the node answered one call from two blocks')
     }
     return decoded
   })

@@ -242,7 +242,8 @@ function readSlotProof(answer: unknown): SlotProof {
 
 /** @param value Of up to 32 bytes, with leading zeros or without. */
 function toWord(value: unknown): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value)) throw invalid('invalid 32-byte word')
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value))
+    throw invalid('invalid 32-byte word')
   return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`
 }
 

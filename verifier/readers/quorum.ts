@@ -35,7 +35,8 @@ export function createQuorumReader(
   const [registry] = registries
   if (registry === undefined || registries.size !== 1)
     throw new TypeError('readers must not be empty, and must all read the same registry')
-  if (new Set(readers).size < readers.length) throw new TypeError('readers must not contain duplicates')
+  if (new Set(readers).size < readers.length)
+    throw new TypeError('readers must not contain duplicates')
   if (!Number.isInteger(quorum) || quorum < 1 || quorum > readers.length)
     throw new TypeError(`quorum must be from 1 to ${readers.length}`)
 

@@ -43,7 +43,11 @@ export function createProofReader(
       if (!stateProof || !block) return unproven()
       const { blockHash } = block
       const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
-      if (!trusted) throw new ChainError('block_untrusted', `the proof is for block ${blockHash}, which is not trusted`)
+      if (!trusted)
+        throw new ChainError(
+          'block_untrusted',
+          `the proof is for block ${blockHash}, which is not trusted`,
+        )
       return readStateProof(stateProof, registry, key, options.codeHash)
     },
     issuedEvent: unproven,

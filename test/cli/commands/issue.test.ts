@@ -134,7 +134,7 @@ describe('the table', () => {
     expect(stdout).toContain('line 2: subjectName must not have control')
     for (const field of ['subjectId', 'category', 'issuedAt'])
       expect(stdout).toContain(`line 4: ${field} must be`)
-    expect(stdout).toContain('line 6: is the same as line 5')
+    expect(stdout).toContain('line 6: is a duplicate of line 5')
     expect(await count('bad_rows')).toBe(0)
   })
 
@@ -180,7 +180,7 @@ describe('the table', () => {
       ...['--out', out('repeated'), '--skip-bad'],
     ])
     expect(first.code).toBe(1)
-    expect(first.stdout).toContain('line 5: is the same as line 2')
+    expect(first.stdout).toContain('line 5: is a duplicate of line 2')
     expect(first.stdout).toContain('failed.csv  1 row not issued')
     expect(first.stdout).toContain('2 repeated rows left out')
     const failed = join(out('repeated'), 'failed.csv')

@@ -42,7 +42,7 @@ describe('present', () => {
     const { code, stdout } = await present()
     expect(code).toBe(0)
     expect(stdout.split('\n')).toEqual([
-      'Name what to show. This document has',
+      'Name what to show. This document has:',
       '  --fields    category,issuedAt,subjectId,subjectName',
       '  --metadata  grade',
       '  --metadata  place',
