@@ -8,7 +8,7 @@ import { isRegistryId, type RegistryId } from './registry-id.ts'
 /** 32 bytes in lower-case hexadecimal. */
 export const bytes32 = v.custom<Hex>(
   (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value),
-  'must be 0x and 64 lower-case hexadecimal digits',
+  'must be 0x followed by 64 lower-case hexadecimal digits',
 )
 
 export const registry = v.custom<RegistryId>(

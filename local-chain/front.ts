@@ -60,9 +60,9 @@ async function carryOut(writer: Writer, call: rpc.Call): Promise<Buffer | string
   if (write === undefined)
     throw new rpc.RpcError(
       rpc.UNKNOWN_METHOD,
-      `the local chain does not offer ${method}: it is not a read, and its effect would be lost at a restart`,
+      `the local chain does not offer ${method}, because its effect would be lost at a restart`,
     )
-  if (id === undefined) throw new rpc.RpcError(rpc.INVALID_REQUEST, `${method} needs an id`)
+  if (id === undefined) throw new rpc.RpcError(rpc.INVALID_REQUEST, `${method} requires an id`)
   return write(writer, call)
 }
 

@@ -240,6 +240,6 @@ function parseLine(line = ''): object | undefined {
 function otherVersion(path: string): LocalChainError {
   return new LocalChainError(
     'other_version',
-    `Another version of this service wrote ${path}, and this one does not convert it: start with another DATA_DIR, or with the version that wrote it.`,
+    `Another version of this service wrote ${path}, which this version cannot convert: start with another DATA_DIR, or with the version that wrote it.`,
   )
 }

@@ -54,7 +54,7 @@ async function sendRaw(writer: Writer, call: Call): Promise<string> {
   const [raw, ...more] = paramsOf(call)
   // Anvil accepts other forms too, but the journal stores only this one.
   if (typeof raw !== 'string' || !BYTES.test(raw) || more.length > 0)
-    throw invalid(call, 'requires the bytes of a signed transaction: 0x and hexadecimal digits')
+    throw invalid(call, 'requires a signed transaction in hexadecimal, with 0x')
   return resultFor(call, await writer.transact(raw))
 }
 
@@ -68,7 +68,7 @@ async function sendUnsigned(writer: Writer, call: Call): Promise<string> {
 }
 
 async function mineOne(writer: Writer, call: Call): Promise<string> {
-  if (paramsOf(call).length > 0) throw invalid(call, 'takes no parameters here')
+  if (paramsOf(call).length > 0) throw invalid(call, 'takes no parameters on the local chain')
   await writer.submit(() => ({ method: 'evm_mine', params: [1, 0] }))
   return resultFor(call, '0x0')
 }

@@ -158,7 +158,7 @@ export class Writer {
     const until = new Date(now * 1000).toISOString()
     this.#log(
       this.#isAhead
-        ? `The newest block is ${ahead} s ahead of this machine's clock, which went ahead and came back, or is slow now. Until the clock has caught up, new blocks get the time ${until}, and documents that end before then read as expired. Set the clock right if it is slow; otherwise wait, or begin with a new chain in another DATA_DIR.`
+        ? `The newest block is ${ahead} s ahead of this machine's clock, which was set back or is slow. Until the clock has caught up, new blocks get the time ${until}, and documents that expire before then count as expired. Correct the clock if it is slow; otherwise wait, or begin with a new chain in another DATA_DIR.`
         : "New blocks follow this machine's clock again.",
     )
   }

@@ -66,7 +66,7 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
   const { rpcUrls, signer: setting, issuerSecrets, rpcTimeout } = config
   const { issuerId } = config
   if (!setting || !issuerSecrets || !issuerId)
-    throw new ConfigError(['RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together'])
+    throw new ConfigError(['RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET must be set together'])
   const signer = await openSigner(setting, rpcTimeout)
   const otherSigners = await Promise.all(
     config.otherSigners.map((other) => openSigner(other, rpcTimeout)),

@@ -69,7 +69,9 @@ export async function issueAgain(
     }
     say(`distrusted  ${countOf(standing)}`)
     if (!values.send) {
-      say('Nothing was sent. Look at each, then add --send, with --only <file> for some of them.')
+      say(
+        'Nothing was sent. Check the list, then add --send, and --only <file> to issue some of them.',
+      )
       return end('listed')
     }
     assertOpenIssuer(await account.assertReady())
@@ -101,7 +103,7 @@ export async function issueAgain(
       if (isDone && standing.anchoredUpTo <= (await finalBlock())) break
       if (!isDone) say(`removed     ${countOf(standing)} by a reorg: sending again`)
     }
-    say('All of it is in final blocks. Run `docreg-gateway reindex` before the gateway starts.')
+    say('All of it is in final blocks. Run `docreg-gateway reindex` before you start the gateway.')
     return end('final')
   } finally {
     for (const stop of stops) await stop()
@@ -151,7 +153,7 @@ function readList(file: string): Set<string> {
     if (line === '') return
     const hash = /0x[0-9a-f]{64}/.exec(line)?.[0]
     if (hash) hashes.add(hash)
-    else bad.push(`${file}, line ${i + 1}: no documentHash or root`)
+    else bad.push(`${file}, line ${i + 1} has no documentHash or root`)
   })
   if (bad.length > 0) throw new InputError('bad_table', bad.join('\n'))
   return hashes

@@ -55,7 +55,7 @@ export async function ensureRegistry(
     })
   else if (programOf(code, artifact) !== programOf(artifact.deployedBytecode, artifact))
     throw new LocalRegistryError(
-      'DATA_DIR has a local chain with another version of the registry, which this version cannot use: start with another DATA_DIR',
+      'the local chain in DATA_DIR has another version of the registry, which this version cannot use: start with another DATA_DIR',
     )
   const issuers = await view('issuerCount')
   if (issuers === 0n) await write(admin, 'registerIssuer', manager.address, name, uri)

@@ -52,7 +52,7 @@ function tell(error: unknown, command: string | undefined): Told | undefined {
     .replace(/^cannot start:\s*/, '')
     .split('\n')
     .map((line) => line.trim())
-  if (told.code === 'eaddrinuse') lines.push('Another program listens there: set PORT')
+  if (told.code === 'eaddrinuse') lines.push('Another program listens on this port: set PORT')
   const isStart = command === 'start'
   const message = isStart ? ['cannot start:', ...lines.map((line) => `  ${line}`)] : lines
   return { ...told, message: message.join('\n'), ...(isStart && { exitCode: 1 }) }

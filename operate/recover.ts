@@ -66,7 +66,7 @@ function readSettings(): Config {
   const config = readConfig({ ...process.env, ...unused })
   if (config.rpcUrls.length === 0)
     throw new ConfigError([
-      'RPC_URL is required: the local chain is in its data folder, and lost with it',
+      'RPC_URL is required: a local chain is stored in DATA_DIR and lost with it',
     ])
   return config
 }

@@ -144,7 +144,7 @@ async function readForeign(
     }
   } catch (error) {
     say(
-      `Warning: the events of the registry cannot be read (${error instanceof Error ? error.message : error}): documents of other gateways are left out`,
+      `Warning: the events of the registry cannot be read (${error instanceof Error ? error.message : error}): documents of other gateways are omitted`,
     )
     return []
   }

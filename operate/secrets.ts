@@ -38,7 +38,7 @@ export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
   const secrets = [newest, ...older] as [Hex, ...Hex[]]
   if (secrets.every((secret) => /^0x[0-9a-f]{64}$/.test(secret))) return secrets
   throw new ConfigError([
-    `${join(dataDir, 'secrets', 'issuer.secret')} must hold one secret per line: 0x and 64 hexadecimal digits`,
+    `${join(dataDir, 'secrets', 'issuer.secret')} must contain one secret per line, each 0x followed by 64 hexadecimal digits`,
   ])
 }
 

@@ -82,7 +82,7 @@ async function tellNoBackups(
   { message }: Error,
   tell: (line: string) => void,
 ): Promise<() => Promise<void>> {
-  tell(`docreg-gateway backup needs the service stopped: ${message}`)
+  tell(`docreg-gateway backup only works while the gateway is stopped: ${message}`)
   return async () => {}
 }
 
@@ -181,13 +181,15 @@ function showKey(config: Config, key: string | undefined): void {
     say()
     say(`  export API_KEY=${key}`)
   } else if (config.apiKey) {
-    say('The API key is the one in $API_KEY.')
+    say('The API key is that of $API_KEY.')
   } else if (existsSync(file)) {
-    say('The first API key is in a file that only its owner can read. Delete it after reading:')
+    say(
+      'The first API key is in a file that only its owner can read. Delete the file after reading it:',
+    )
     say()
     say(`  export API_KEY=$(cat ${quoted(file)})`)
   } else {
-    say('The first start made an API key. To create another:')
+    say('The first start created an API key. To create another:')
     say('  docreg-gateway keys create --scope admin')
   }
   say()

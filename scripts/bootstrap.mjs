@@ -40,7 +40,7 @@ function step(folder, wanted, isWhole, work) {
   const done = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && isWhole()
   if (done) return
   work()
-  if (!isWhole()) fail(`${folder} is not complete after the set-up`)
+  if (!isWhole()) fail(`${folder} is incomplete after the set-up`)
   mkdirSync(at(folder), { recursive: true })
   writeFileSync(stamp, wanted)
 }

@@ -27,7 +27,7 @@ export function createDeadline(limit: number): Deadline {
   let timer: NodeJS.Timeout | undefined
 
   function abort(): void {
-    const reason = new ChainError('rpc_unreachable', 'no answer in time')
+    const reason = new ChainError('rpc_unreachable', 'the node did not answer in time')
     passed?.abort(reason)
     for (const reject of waiting) reject(reason)
   }

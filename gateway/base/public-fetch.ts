@@ -66,8 +66,8 @@ export function createHostCheck({
     const host = hostname.replace(/^\[|\]$/g, '')
     // An IP address needs no lookup.
     const addresses = isIP(host) ? [host] : await resolve(host)
-    if (addresses.length === 0) throw new Error('the name has no address')
-    if (!addresses.every(isAllowed)) throw new Error('not a public address')
+    if (addresses.length === 0) throw new Error('the host name has no address')
+    if (!addresses.every(isAllowed)) throw new Error('the address is not public')
     return addresses
   }
 }

@@ -46,7 +46,8 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
   return {
     async run(request, work) {
       const name = toHex(request)
-      if (underWay.has(name)) throw new IssueError('overloaded', 'the same batch is under way')
+      if (underWay.has(name))
+        throw new IssueError('overloaded', 'the same batch is already being issued')
       underWay.add(name)
       // The next start deletes what this cannot.
       const discard = async () => {
@@ -57,7 +58,8 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       const release = async () => lease?.release().catch(() => {})
       try {
         lease = await leases?.take([leaseOfBatch(name)])
-        if (leases && !lease) throw new IssueError('overloaded', 'another gateway has this batch')
+        if (leases && !lease)
+          throw new IssueError('overloaded', 'another gateway is issuing this batch')
         await discardOlder()
         const result = await work(lease)
         // Only notes: it is promised. The answer does not wait for that.

@@ -197,10 +197,11 @@ async function claim(log: BatchLog, id: Uint8Array, upload: Upload): Promise<voi
   const first = await log.claim(id, { content, checkedAt: now })
   assertSame(first, upload)
   // Another request came first, at this moment; a repeat finds its claim.
-  if (first.checkedAt !== now) throw new IssueError('overloaded', 'the same batch is under way')
+  if (first.checkedAt !== now)
+    throw new IssueError('overloaded', 'the same batch is already being issued')
 }
 
 function assertSame(first: BatchClaim, { sha256 }: Checked): BatchClaim {
   if (sha256.equals(first.content)) return first
-  throw new IssueError('idempotency_key_reused', 'the key was used for another body')
+  throw new IssueError('idempotency_key_reused', 'the Idempotency-Key was used with another body')
 }

@@ -65,7 +65,7 @@ function spoolOf(file: FileHandle, room: Room): Spool {
         // The last chunk of an upload that was given up comes late.
         if (!isOpen) return
         if (!room.take(chunk.length))
-          throw new IssueError('overloaded', 'uploads take all of their share of the disk')
+          throw new IssueError('overloaded', 'uploads use all disk space reserved for them')
         length += chunk.length
         await onDisk(file.appendFile(cipher.update(chunk)))
         yield chunk
@@ -107,6 +107,6 @@ async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw new IssueError('store_unavailable', `the spool: ${error}`, error)
+    throw new IssueError('store_unavailable', `an upload cannot be stored: ${error}`, error)
   }
 }

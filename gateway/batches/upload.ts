@@ -44,7 +44,7 @@ async function check(
 ): Promise<CheckedLines> {
   const checked = await sealer.check(chunks, rules, MAX_DOCUMENTS)
   if (checked) return checked
-  throw new BatchError('too_large', `at most ${MAX_DOCUMENTS} documents`)
+  throw new BatchError('too_large', `the batch must have at most ${MAX_DOCUMENTS} documents`)
 }
 
 async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
@@ -52,12 +52,13 @@ async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGen
   try {
     for await (const chunk of body) {
       length += chunk.length
-      if (length > limit) throw new BatchError('too_large', `at most ${limit} bytes`)
+      if (length > limit)
+        throw new BatchError('too_large', `the batch must have at most ${limit} bytes`)
       yield chunk
     }
   } catch (cause) {
     if (cause instanceof BatchError) throw cause
-    throw new BatchError('truncated', 'request body truncated', cause)
+    throw new BatchError('truncated', 'the request body is truncated', cause)
   }
 }
 

@@ -65,7 +65,7 @@ async function readReadiness(
   const permissions = Number(account.permissions)
   const known = `${signer.address} of issuer ${issuerId} of ${registry}`
   const problem = [
-    actual !== chainId && `the node is of chain ${actual}, not ${chainId}`,
+    actual !== chainId && `the node is on chain ${actual}, not ${chainId}`,
     issuer.accountCount === 0n && `${registry} has no issuer ${issuerId}`,
     account.addedBlock === 0n &&
       `${signer.address} is not an account of issuer ${issuerId} of ${registry}`,

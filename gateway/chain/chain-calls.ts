@@ -43,7 +43,7 @@ export function createChainCalls(provider: Eip1193Provider, address: string): Ch
       'latest',
     )
     if (result) return result.of
-    throw new IssueError('registry_refused', `no registry at ${address}`)
+    throw new IssueError('registry_refused', `there is no registry at ${address}`)
   }
 
   return {

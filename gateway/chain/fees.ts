@@ -56,7 +56,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     if (cap !== undefined && perGas > cap)
       throw new IssueError(
         'fee_too_high',
-        `the chain asks for ${perGas} wei a gas, over the cap of ${cap}`,
+        `the chain requires ${perGas} wei per gas, which is more than the cap of ${cap}`,
       )
   }
 
@@ -70,7 +70,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     if (maxFeePerGas < minFee)
       throw new IssueError(
         'fee_too_high',
-        `a replacement would cost ${minFee} wei a gas, over the cap of ${cap}`,
+        `a replacement would cost ${minFee} wei per gas, which is more than the cap of ${cap}`,
       )
     const tipNow = replaced ? larger(tip, raised(replaced.maxPriorityFeePerGas)) : tip
     return {
@@ -99,7 +99,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
 export function feeTooHigh(fee: bigint, maxFee: bigint): IssueError {
   return new IssueError(
     'fee_too_high',
-    `a transaction would cost ${fee} wei, and may cost ${maxFee}`,
+    `a transaction would cost ${fee} wei, but may cost at most ${maxFee}`,
   )
 }
 

@@ -46,7 +46,7 @@ export function createIdentityCache(
       remember(address.url, read)
       return read
     } catch (error) {
-      remember(address.url, new Error('unreachable', { cause: error }))
+      remember(address.url, new Error('the domain cannot be reached', { cause: error }))
       throw error
     } finally {
       pending.delete(address.url)
@@ -70,7 +70,7 @@ export function createIdentityCache(
       return { status: 'not_asked' }
     },
     refresh,
-    stop: () => stopped.abort(new Error('the gateway stops')),
+    stop: () => stopped.abort(new Error('the gateway is stopping')),
   }
 }
 

@@ -101,7 +101,7 @@ function feesWithin(feeCap: bigint | undefined, baseFee: bigint, tip: bigint) {
   if (feeCap !== undefined && baseFee + tip > feeCap)
     throw new IssueError(
       'fee_too_high',
-      `the chain asks for ${baseFee + tip} wei a gas, over the cap of ${feeCap}`,
+      `the chain requires ${baseFee + tip} wei per gas, which is more than the cap of ${feeCap}`,
     )
   const wanted = 2n * baseFee + tip
   return {

@@ -64,7 +64,7 @@ export function decodeRecords(result: string, count: number): RegistryRecord[] {
   const head = `0x${word(WORD)}${word(count)}`
   const size = FIELDS.length * DIGITS
   if (!result.startsWith(head) || result.length !== head.length + count * size)
-    throw new RangeError(`not ${count} records`)
+    throw new RangeError(`the answer must have ${count} records`)
   return Array.from({ length: count }, (_, i) => decodeRecord(result, head.length + i * size))
 }
 
@@ -72,7 +72,7 @@ function decodeRecord(result: string, start: number): RegistryRecord {
   const entries = FIELDS.map(([field, bits], i) => {
     const at = start + i * DIGITS
     const value = Number(`0x${result.slice(at, at + DIGITS)}`)
-    if (!(value < 2 ** bits)) throw new RangeError(`${field}: over ${bits} bits`)
+    if (!(value < 2 ** bits)) throw new RangeError(`${field} has more than ${bits} bits`)
     return [field, bits === 1 ? value === 1 : value]
   })
   return Object.fromEntries(entries)
@@ -80,7 +80,7 @@ function decodeRecord(result: string, start: number): RegistryRecord {
 
 function selectorOf(name: string): Hex {
   const selector = registryAbi.getFunction(name)?.selector
-  if (selector === undefined) throw new TypeError(`no function ${name}`)
+  if (selector === undefined) throw new TypeError(`the ABI has no function ${name}`)
   return selector as Hex
 }
 

@@ -25,7 +25,7 @@ const MAX_RECORDS = 500
 
 const topicOf = (name: string) => {
   const topic = registryAbi.getEvent(name)?.topicHash
-  if (topic === undefined) throw new TypeError(`no event ${name}`)
+  if (topic === undefined) throw new TypeError(`the ABI has no event ${name}`)
   return topic as Hex
 }
 /**
@@ -227,7 +227,8 @@ const hashIn = ({ topics }: RpcLog) => topics[1] as Hex
 
 /** In each event of a revocation it follows the account. */
 function reasonOfLog({ data }: RpcLog): number {
-  if (data.length !== 2 + 2 * 64) throw new RangeError('not an account and a reason')
+  if (data.length !== 2 + 2 * 64)
+    throw new RangeError('the event must have an account and a reason')
   return Number(`0x${data.slice(2 + 64)}`)
 }
 

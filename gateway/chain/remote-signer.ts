@@ -49,14 +49,14 @@ export function createRemoteSigner(provider: Eip1193Provider, issuerAddress: Hex
       }
       const listed =
         Array.isArray(accounts) && accounts.some((account) => sameAddress(account, address))
-      if (!listed) throw unavailable(`the signer has no key of ${address}`)
+      if (!listed) throw unavailable(`the signer has no key for ${address}`)
     },
 
     async sign(transaction) {
       const answer = await signTransaction(toRpc(address, transaction))
       const raw = rawOf(answer)
       if (raw === undefined || !isSigned(raw, transaction, address))
-        throw unavailable('the signer did not sign what it was asked to')
+        throw unavailable('the signer signed a different transaction than requested')
       return raw
     },
   }

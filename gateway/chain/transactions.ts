@@ -73,7 +73,7 @@ export function createTransactions(
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
           'too_large',
-          `${intents.length} need ${gasLimit} gas and ${data.length / 2} bytes`,
+          `${intents.length} intents need ${gasLimit} gas and ${data.length / 2} bytes`,
         )
       const fee = within(offer, gasLimit, maxFee, intents.length)
       const transaction = { nonce, gasLimit, ...fee }
@@ -171,7 +171,10 @@ function within(
   const fee = gasLimit * whole.maxFeePerGas
   if (maxFee === undefined || fee <= maxFee) return whole
   if (intents > 1)
-    throw new IssueError('too_large', `${intents} may cost ${fee} wei, over the cap of ${maxFee}`)
+    throw new IssueError(
+      'too_large',
+      `${intents} intents would cost up to ${fee} wei, which is more than the cap of ${maxFee}`,
+    )
   const maxFeePerGas = maxFee / gasLimit
   if (maxFeePerGas < minFeePerGas) throw feeTooHigh(gasLimit * minFeePerGas, maxFee)
   const { maxPriorityFeePerGas: tip } = whole
@@ -220,7 +223,7 @@ function callOfBatch(issuerId: number, intent: Intent): Hex {
 
 /** A list too. */
 function callInBatch(issuerId: number, root: Hex, first: Intent, hashes: readonly Hex[]): Hex {
-  if (first.kind === 'issue') throw new TypeError('a document in a batch is issued with it')
+  if (first.kind === 'issue') throw new TypeError('a document in a batch cannot be issued alone')
   if (first.kind === 'release') return encode('releaseInBatch', issuerId, root, hashes)
   return encode('revokeInBatch', issuerId, root, hashes, reasonOf(first))
 }

@@ -28,7 +28,7 @@ export function createWebhookSecrets(issuerSecrets: readonly [Hex, ...Hex[]]): W
   function reveal({ salt, fingerprint }: SecretSource): string {
     const issuerSecret = byFingerprint.get(fingerprint)
     // The data folder does not open without a secret that it knows.
-    if (!issuerSecret) throw new TypeError('the issuer secret of a webhook is missing')
+    if (!issuerSecret) throw new TypeError('the issuer secret that sealed the webhook is missing')
     const secret = webhookSecretOf(fromHex(issuerSecret), fromHex(salt))
     return `whsec_${Buffer.from(secret).toString('base64')}`
   }

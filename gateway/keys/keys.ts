@@ -43,7 +43,10 @@ export type Keys = {
 export function createKeys(store: KeyStore, changed: () => Promise<void> = async () => {}): Keys {
   async function assertRoom(): Promise<void> {
     if ((await store.list()).length >= MAX_KEYS)
-      throw new KeyError('too_many_keys', `there are ${MAX_KEYS} keys: revoke some first`)
+      throw new KeyError(
+        'too_many_keys',
+        `there are already ${MAX_KEYS} API keys: revoke some first`,
+      )
   }
 
   return {
@@ -112,7 +115,7 @@ function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
 /** A key that was made for 90 days is followed by one for 90 days. */
 function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
   if (old.replacedBy !== undefined)
-    throw new KeyError('already_rotated', `the key ${old.replacedBy} has taken its place`)
+    throw new KeyError('already_rotated', `the API key was replaced by ${old.replacedBy}`)
   const { tenant, scopes, label, categories, rateLimit } = old
   const lifetime =
     old.expiresAt === undefined ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt)
@@ -148,7 +151,7 @@ function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
   if (key.replacedBy !== undefined && isLonger)
     throw new KeyError(
       'inconsistent',
-      'must not be later than it is: the key was rotated, use its successor',
+      'must not be later than before, because the key was rotated; change its successor instead',
       'expiresAt',
     )
   const all = { ...key, ...changes }

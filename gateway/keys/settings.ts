@@ -45,13 +45,16 @@ const categories = v.pipe(
     'must be a list',
   ),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(MAX_CATEGORIES, `must be at most ${MAX_CATEGORIES}`),
+  v.maxLength(MAX_CATEGORIES, `must have at most ${MAX_CATEGORIES} categories`),
   v.check((list) => isDistinct(list), 'must not name a category twice'),
   v.metadata({ uniqueItems: true }),
 )
 const tenant = v.pipe(
   v.string('must be a string'),
-  v.regex(/^[A-Za-z0-9._-]{1,64}$/, 'must have 1 to 64 letters, digits and . _ -'),
+  v.regex(
+    /^[A-Za-z0-9._-]{1,64}$/,
+    'must be 1 to 64 letters, digits, dots, underscores and hyphens',
+  ),
 )
 const rateLimit = v.pipe(
   v.number('must be a number'),
@@ -64,7 +67,7 @@ export const INSTANT =
   /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/
 const expiresAt = v.pipe(
   v.string('must be a string'),
-  v.regex(INSTANT, 'must be an instant of RFC 3339, such as 2030-01-31T00:00:00Z'),
+  v.regex(INSTANT, 'must be an RFC 3339 time, such as 2030-01-31T00:00:00Z'),
   v.metadata({ format: 'date-time', description: 'In the future.' }),
   v.check((text) => Date.parse(text) > Date.now(), 'must be in the future'),
   v.check(
@@ -122,7 +125,7 @@ export function assertConsistent({
   if (scopes.includes('admin') && categories !== undefined)
     throw new KeyError(
       'inconsistent',
-      'must be absent with the scope admin, which makes keys for any category',
+      'must be absent for the scope admin, which can create keys for any category',
       'categories',
     )
 }

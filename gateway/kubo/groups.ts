@@ -86,7 +86,10 @@ export function createGroups(node: KuboNode): Groups {
     for (let root = await node.pinOf(cid); root; root = await node.pinOf(cid)) {
       if (root.equals(cid)) await node.unpin(cid)
       else if (!(await takeOut(root, erased)))
-        throw new IssueError('store_unavailable', `Kubo: ${root} pins a block to erase`)
+        throw new IssueError(
+          'store_unavailable',
+          `Kubo: ${root} still pins a block that is to be erased`,
+        )
     }
   }
 

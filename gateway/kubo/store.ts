@@ -57,7 +57,7 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
     async put(hash, bytes) {
       // Kubo would refuse it, and the whole group with it.
       if (digestOf('sha256', bytes, 'buffer').compare(hash) !== 0)
-        throw new TypeError('the bytes do not have this hash')
+        throw new TypeError('the bytes do not match the hash')
       await put({ cid: blockCid(hash), bytes })
       // Each put has its own pin, even of a block that the node has already.
       return true

@@ -35,7 +35,7 @@ export async function lockAccount(
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
     throw new IssueError(
       'account_shared',
-      `another process on this machine writes with the account ${address} of ${chain}: stop it, or set an account of its own (ISSUER_KEY) for each gateway`,
+      `another process on this machine sends transactions with the account ${address} on ${chain}: stop it, or set a different account (ISSUER_KEY) for each gateway`,
       cause,
     )
   }

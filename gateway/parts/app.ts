@@ -138,7 +138,7 @@ function rateLimitsOf(
 ): RateLimits {
   const clientAddress = createClientAddress(trustedProxies, () =>
     log.warn('forwarded_for_ignored', {
-      hint: 'requests behind a proxy count for its address: set TRUSTED_PROXIES',
+      hint: 'requests behind a proxy count toward the limit of its address: set TRUSTED_PROXIES',
     }),
   )
   const limiterOf = (kind: string) => {

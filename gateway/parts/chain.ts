@@ -63,11 +63,11 @@ export async function openChain(
   const { mayIssue, mayRevoke } = await readiness()
   if (!mayIssue)
     log.warn('issuer_closed', {
-      warning: 'the issuer is closed: documents can be revoked only',
+      warning: 'the issuer is closed: documents can only be revoked',
     })
   if (!mayRevoke)
     log.warn('account_may_not_revoke', {
-      warning: 'the account lacks REVOKE: documents can be issued only',
+      warning: 'the account lacks the permission REVOKE: documents can only be issued',
     })
   const [genesis, firstLook] = await Promise.all([
     ports.blocks.blockHash(0),

@@ -124,7 +124,7 @@ const lowerCase = (address: string) => address.toLowerCase() as Hex
 
 function keyless(address: Hex): Signer {
   const refuse = async (): Promise<never> => {
-    throw new IssueError('signer_unavailable', `no signer for ${address} in the settings`)
+    throw new IssueError('signer_unavailable', `the settings have no signer for ${address}`)
   }
   return { address, assertReady: refuse, sign: refuse }
 }
@@ -139,6 +139,6 @@ async function firstReady(accounts: ReadonlyMap<Hex, Account>): Promise<Readines
 
 function accountOf(accounts: ReadonlyMap<Hex, Account>, address: Hex): Account {
   const account = accounts.get(address)
-  if (account === undefined) throw new TypeError('an engine for an account without a signer')
+  if (account === undefined) throw new TypeError('the account has no signer')
   return account
 }

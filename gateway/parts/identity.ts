@@ -55,7 +55,7 @@ export async function openIdentities(
       log.warn('issuer_differs', {
         setting,
         registered: found,
-        warning: `${setting} is not what the registry has: its admin can change that`,
+        warning: `${setting} differs from the registry: the admin of the registry can change it there`,
       })
 
   const get = issuer.fetchDid ?? (isLocalChain(chainId) ? fetch : createPublicFetch())

@@ -138,7 +138,8 @@ function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
     readMany: (keys) => records(keys),
     async readOne(key) {
       const [record] = await records([key])
-      if (record === undefined) throw new TypeError('a record for each key')
+      if (record === undefined)
+        throw new TypeError('the registry must return a record for each key')
       return record
     },
   })

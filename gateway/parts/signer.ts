@@ -40,7 +40,7 @@ async function openKeystore({
   } catch {
     // Without the cause: what failed to decrypt must not be quoted.
     throw new ConfigError([
-      'ISSUER_KEYSTORE is not a keystore, or ISSUER_KEYSTORE_PASSWORD_FILE does not open it',
+      'ISSUER_KEYSTORE is not a keystore, or ISSUER_KEYSTORE_PASSWORD_FILE has the wrong password',
     ])
   }
 }

@@ -69,9 +69,9 @@ export function asIssueError(error: unknown): IssueError {
 /** @returns Why a document can never be issued; `undefined` when the outcome does not say so. */
 export function refusalOf({ status }: Outcome): IssueError | undefined {
   if (status === 'conflict')
-    return new IssueError(status, 'the record under this hash has another expiry')
+    return new IssueError(status, 'the record of this hash has a different expiry')
   if (status === 'distrusted')
-    return new IssueError(status, 'the record under this hash reads Distrusted')
+    return new IssueError(status, 'the record of this hash is distrusted')
   return undefined
 }
 

@@ -120,7 +120,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
   ) {
     const isNew = await persistence.add(intent, sealed, wait === 0)
     if (isNew === 'has_successor')
-      throw new IssueError('already_superseded', 'the document has another successor')
+      throw new IssueError('already_superseded', 'the document already has another successor')
     const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))
     if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
     // The node may have been behind when it was read before: the transaction shows it.
@@ -150,7 +150,7 @@ async function findRepeat(
 ): Promise<(Candidate & { anchoring: Anchoring }) | undefined> {
   for (const { intent } of candidates)
     if (await isErased(intent.documentHash))
-      throw new IssueError('erased', 'the document of this key has been erased')
+      throw new IssueError('erased', 'the document with this Idempotency-Key has been erased')
   const outcomes = await deadline
     .within(() => Promise.all(candidates.map(({ intent }) => outcomeOf(intent))))
     .catch((error) => {

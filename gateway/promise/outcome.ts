@@ -44,7 +44,7 @@ export async function outcomesOf(
     const inBlock = transactions.get(keyOfPlace(place))
     const anchoring = inBlock ? inBlock.get(documentHash) : forgotten(place)
     if (anchoring === undefined)
-      throw new IssueError('chain_unavailable', 'a record without its event')
+      throw new IssueError('chain_unavailable', 'the record has no event')
     return { status: 'anchored', ...anchoring, ...reasonAt(place) }
   })
 }

@@ -36,7 +36,8 @@ export async function readRevisable(
   const ofBatch = { documentHash: root, root }
   const records = await registry.records(isWholeBatch(key) ? [ofBatch] : [ofBatch, key])
   const [batch, own = batch] = records
-  if (batch === undefined || own === undefined) throw new TypeError('a record for each key')
+  if (batch === undefined || own === undefined)
+    throw new TypeError('the registry must return a record for each key')
   const isIssued = batch.anchoredBlock !== 0
   const shown =
     own === batch ? slotOfBatch(batch) : recordInBatch(slotOf(own), slotOf(batch), validUntil)

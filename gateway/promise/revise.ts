@@ -100,12 +100,13 @@ async function isDone(
     (await outbox.find(other, documentHash))?.outcome.status === 'pending'
   const revocation = revocationOf(record)
   if (kind === 'revoke') return revocation === 'final'
-  if (revocation === 'final') throw new IssueError('already_revoked', 'revoked permanently')
+  if (revocation === 'final')
+    throw new IssueError('already_revoked', 'the document is permanently revoked')
   // A node that is behind, or a reorg, may hide a promised revision.
   if (kind === 'suspend') return revocation === 'suspended' && !(await isPromised('release'))
   if (revocation === 'suspended' || (await isPromised('suspend'))) return false
   if (revocation === 'none' && !(await isPromised('release')))
-    throw new IssueError('not_suspended', 'nothing to release')
+    throw new IssueError('not_suspended', 'the document is not suspended')
   return revocation === 'released'
 }
 
@@ -130,7 +131,7 @@ async function promise(
     if (opposite?.outcome.status !== 'pending') continue
     const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
     if (!waited || waited.status === 'pending')
-      throw new IssueError('change_pending', 'the opposite is under way')
+      throw new IssueError('change_pending', 'the opposite change is under way')
   }
   return batcher.submit(intent, Math.max(0, left()))
 }

@@ -115,7 +115,7 @@ async function claimKey(
   if (first !== documentHash)
     throw new IssueError(
       'idempotency_key_reused',
-      'the idempotency key was used for another document',
+      'the Idempotency-Key was used for another document',
     )
 }
 

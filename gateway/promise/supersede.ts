@@ -133,7 +133,8 @@ function createAssertMaySupersede(
   /** Without REVOKE, the promise to revoke could not be kept. */
   async function assertMayRevoke(): Promise<void> {
     const { mayRevoke } = await readiness()
-    if (!mayRevoke) throw new IssueError('registry_refused', 'the account lacks REVOKE')
+    if (!mayRevoke)
+      throw new IssueError('registry_refused', 'the account lacks the permission REVOKE')
   }
 
   return async ({ documentHash, root, validUntil = 0, deadline, idempotencyKey }) => {
@@ -147,12 +148,12 @@ function createAssertMaySupersede(
     const successor = await successions.successorOf(documentHash)
     // Only a repeat can name the existing successor; if this is not one, issuing finds out.
     if (successor !== undefined && idempotencyKey === undefined)
-      throw new IssueError('already_superseded', 'the document has a successor')
+      throw new IssueError('already_superseded', 'the document already has a successor')
     // Of a document in a batch, the status also follows that of the batch.
     const isRevoked = now.status === 'revoked' || now.status === 'superseded'
     if (successor !== undefined || !(isRevoked || revocationOf(now.record) === 'final'))
       return undefined
-    const error = new IssueError('already_revoked', 'revoked permanently')
+    const error = new IssueError('already_revoked', 'the document is permanently revoked')
     if (now.status === 'superseded' && idempotencyKey !== undefined) return error
     throw error
   }

@@ -39,12 +39,16 @@ export function signerProblems(variables: SignerVariables, isShared: boolean): s
   )
   const passwords = lengthOf('ISSUER_KEYSTORE_PASSWORD_FILE')
   return [
-    ...incomplete.map((pair) => `${pair.join(' and ')} go together`),
-    ...(named.length > 1 ? [`${named.join(' and ')} exclude each other`] : []),
+    ...incomplete.map((pair) => `${pair.join(' and ')} must be set together`),
+    ...(named.length > 1 ? [`${named.join(' and ')} cannot be set together`] : []),
     ...(passwords > 1 && passwords !== lengthOf('ISSUER_KEYSTORE')
-      ? ['ISSUER_KEYSTORE_PASSWORD_FILE must name one file, or one for each of ISSUER_KEYSTORE']
+      ? [
+          'ISSUER_KEYSTORE_PASSWORD_FILE must name one file, or one for each file of ISSUER_KEYSTORE',
+        ]
       : []),
-    ...(isShared ? [] : lists.map((name) => `${name} names several accounts: set DATABASE_URL`)),
+    ...(isShared
+      ? []
+      : lists.map((name) => `${name} names several accounts, which requires DATABASE_URL`)),
   ]
 }
 

@@ -28,7 +28,7 @@ export const pageUrl = v.pipe(
   httpUrl,
   v.check(
     (text) => !text.includes('#'),
-    'must not have a fragment: that is where the publicId goes',
+    'must not have a fragment, because the publicId is put there',
   ),
 )
 
@@ -81,8 +81,13 @@ const MAX_SECRETS = 16
 export const secrets = v.pipe(
   v.string(),
   v.transform((text) => text.split(',').map((secret) => secret.trim())),
-  v.array(hex(32, 'must be 0x and 64 hexadecimal digits, or several, comma-separated')),
-  v.maxLength(MAX_SECRETS, `must be at most ${MAX_SECRETS}`),
+  v.array(
+    hex(
+      32,
+      'must be 0x followed by 64 hexadecimal digits, or several of these, separated by commas',
+    ),
+  ),
+  v.maxLength(MAX_SECRETS, `must have at most ${MAX_SECRETS} secrets`),
   v.check((list) => new Set(list).size === list.length, 'must not name a secret twice'),
   v.transform((list) => list as [Hex, ...Hex[]]),
 )
@@ -95,8 +100,8 @@ export const hexList = (bytes: number, message: string) =>
   v.pipe(
     v.string(),
     v.transform((text) => text.split(',').map((one) => one.trim())),
-    v.array(hex(bytes, `${message}, or several, comma-separated`)),
-    v.maxLength(MAX_ACCOUNTS, `must be at most ${MAX_ACCOUNTS}`),
+    v.array(hex(bytes, `${message}, or several of these, separated by commas`)),
+    v.maxLength(MAX_ACCOUNTS, `must have at most ${MAX_ACCOUNTS} accounts`),
     v.check((list) => new Set(list).size === list.length, 'must not name an account twice'),
   )
 
@@ -105,7 +110,7 @@ const MAX_ISSUER_ID = 2 ** 32 - 1
 
 export const issuerId = v.pipe(
   v.string(),
-  v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, from 1'),
+  v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, at least 1'),
   v.transform(Number),
   v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
 )
@@ -167,7 +172,10 @@ export const networks = v.pipe(
   v.array(
     v.pipe(
       v.string(),
-      v.check(isNetwork, 'must be addresses and networks, such as 10.0.0.7,192.168.0.0/16,::1'),
+      v.check(
+        isNetwork,
+        'must be IP addresses or networks, separated by commas, such as 10.0.0.7,192.168.0.0/16,::1',
+      ),
     ),
   ),
 )

@@ -39,8 +39,8 @@ type Secrets = 'left_out' | 'none' | 'some' | 'all'
 export async function backUp(to: string, withSecrets: boolean) {
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
-    throw new BackupError(`${dataDir} has no documents: set DATA_DIR`)
-  if (existsSync(to)) throw new BackupError(`${to} exists already: name another folder`)
+    throw new BackupError(`there is no database in ${dataDir}: set DATA_DIR to that of the gateway`)
+  if (existsSync(to)) throw new BackupError(`${to} already exists: name another folder`)
   const part = `${to}.part`
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
@@ -96,7 +96,7 @@ function openStopped(dataDir: string) {
   } catch (error) {
     if (!/locked/.test(String(error))) throw error
     throw new BackupError(
-      `a service in ${dataDir} does not answer, or a batch is being issued: try again, or stop it`,
+      `the gateway in ${dataDir} does not answer, or is issuing a batch: try again, or stop it`,
     )
   }
 }

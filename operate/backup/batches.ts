@@ -34,7 +34,7 @@ export async function checkBatchHistory(
   }
   if (missing > 0)
     throw new BackupError(
-      `the chain has no record of ${missing} of ${batches.size} batches that were anchored: the node is behind, or RPC_URL is another chain of this name`,
+      `the chain has no record of ${missing} of ${batches.size} batches that were anchored: the node is behind, or RPC_URL is another chain with the same id`,
     )
   return batches.size
 }

@@ -114,7 +114,7 @@ export async function checkHistory(
   }
   if (missing > 0)
     throw new BackupError(
-      `the chain has no record of ${missing} of ${count} documents that were anchored: the node is behind, or RPC_URL is another chain of this name`,
+      `the chain has no record of ${missing} of ${count} documents that were anchored: the node is behind, or RPC_URL is another chain with the same id`,
     )
   return count
 }

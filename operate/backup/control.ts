@@ -88,7 +88,7 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BODY_BYTES) throw new Error('request body too long')
+    if (size > MAX_BODY_BYTES) throw new Error('the request body is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

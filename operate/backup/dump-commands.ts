@@ -13,7 +13,7 @@ export function dumpLines(
 ): string[] {
   const named = quoted(withoutPassword(databaseUrl))
   return [
-    'DATABASE_URL is set: PostgreSQL makes its own backups, also while gateways run.',
+    'DATABASE_URL is set: use the backups of PostgreSQL, which also work while gateways run.',
     '',
     `  pg_dump --dbname=${named} --format=custom --no-owner --no-privileges --no-unlogged-table-data --file=${DUMP}`,
     '',
@@ -24,7 +24,7 @@ export function dumpLines(
     `  pg_restore --dbname=<the new database> --exit-on-error --single-transaction --no-owner --no-privileges ${DUMP}`,
     `  DATABASE_URL=<the new database> docreg-gateway restore${block === null ? '' : ` --block ${block}`}`,
     '',
-    'No backup was made by this command.',
+    'This command has made no backup.',
   ]
 }
 

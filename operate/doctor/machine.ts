@@ -25,32 +25,33 @@ export async function checkFolder(config: Config): Promise<Finding[]> {
     findings.push(
       folder === dataDir
         ? ok('folder', `${dataDir} can be written`)
-        : ok('folder', `${dataDir} does not exist yet; the first start makes it`),
+        : ok('folder', `${dataDir} does not exist yet; the first start creates it`),
     )
   } catch (error) {
     findings.push(
       fail(
         'folder',
         `${folder} cannot be written: ${reasonOf(error)}`,
-        'give its user the right to',
+        'let the user of the gateway write to it',
       ),
     )
   }
   if (folder === dataDir && process.platform !== 'win32' && (statSync(dataDir).mode & 0o077) !== 0)
     findings.push(
-      warn('folder', `others on this machine may read ${dataDir}`, `chmod 700 ${dataDir}`),
+      warn('folder', `other users of this machine can read ${dataDir}`, `run chmod 700 ${dataDir}`),
     )
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const gigabytes = `${(free / GIGABYTE).toFixed(1)} GB are free`
-  if (free < NO_SPACE) findings.push(fail('disk', gigabytes, 'make room: issuing stops without it'))
-  else if (free < LOW_SPACE) findings.push(warn('disk', gigabytes, 'make room, or watch it'))
+  if (free < NO_SPACE)
+    findings.push(fail('disk', gigabytes, 'free some space: issuing stops when the disk is full'))
+  else if (free < LOW_SPACE) findings.push(warn('disk', gigabytes, 'free some space, or watch it'))
   else findings.push(ok('disk', gigabytes))
   if (`${erasureList}${sep}`.startsWith(`${dataDir}${sep}`))
     findings.push(
       warn(
         'erasures',
-        'the list of erasures is inside DATA_DIR, and lost with it',
+        'the list of erasures is inside DATA_DIR, and would be lost with it',
         'set ERASURE_LIST to a file elsewhere',
       ),
     )

@@ -19,7 +19,7 @@ export async function move(direction: keyof typeof DIRECTIONS, say: Say) {
   const config = readConfig(process.env)
   const { databaseUrl } = config
   if (databaseUrl === undefined)
-    throw new ConfigError(['DATABASE_URL is required: the PostgreSQL database, beside DATA_DIR'])
+    throw new ConfigError(['DATABASE_URL is required, in addition to DATA_DIR'])
   let anchored = { documents: 0, batches: 0 }
   await withIdentity(config, say, (identity) =>
     DIRECTIONS[direction]({

@@ -32,7 +32,7 @@ export async function moveToPostgres({
   check,
 }: Task): Promise<void> {
   if (!existsSync(join(dataDir, DATABASE_FILE)))
-    throw new ConfigError([`${dataDir} has no ${DATABASE_FILE}: set DATA_DIR`])
+    throw new ConfigError([`there is no ${DATABASE_FILE} in ${dataDir}: set DATA_DIR`])
   const database = openStopped(dataDir)
   const keys = lockKeys(dataDir)
   try {
@@ -60,7 +60,7 @@ export async function moveToPostgres({
   }
   say(`moved     ${dataDir} to PostgreSQL: start every gateway with DATABASE_URL`)
   say(
-    `          ${dataDir} is out of use, and still has the payloads: delete it once you trust the copy`,
+    `          ${dataDir} is no longer used but still has the payloads: delete it once you trust the copy`,
   )
 }
 
@@ -74,7 +74,7 @@ function accountOf(sqlite: DatabaseSync, configured: string): `0x${string}` {
     const { from } = Transaction.from(toHex(raw as Uint8Array))
     if (from?.toLowerCase() !== account)
       throw new ConfigError([
-        `a transaction of ${from} is in flight, and ISSUER_KEY is that of ${configured}: put its key first, or start the service with it until the transaction is in a block`,
+        `a transaction of ${from} is in flight, but ISSUER_KEY belongs to ${configured}: put the key of ${from} first, or start the gateway with that key until the transaction is in a block`,
       ])
   }
   return account

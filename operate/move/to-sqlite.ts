@@ -57,7 +57,7 @@ export async function moveToSqlite(task: Task): Promise<void> {
   }
   say(`moved     PostgreSQL to ${dataDir}: start one gateway with it, without DATABASE_URL`)
   say(
-    '          the database is out of use, and still has the payloads: drop it once you trust the copy',
+    '          the database is no longer used but still has the payloads: drop it once you trust the copy',
   )
 }
 
@@ -69,7 +69,7 @@ function lockFolder(dataDir: string): () => void {
   if (found.length === 0) return () => lock.close()
   lock.close()
   throw new ConfigError([
-    `${dataDir} has ${found.join(' and ')} already: move ${found.length > 1 ? 'them' : 'it'} away, or name another DATA_DIR`,
+    `${dataDir} already has ${found.join(' and ')}: move ${found.length > 1 ? 'them' : 'it'} away, or name another DATA_DIR`,
   ])
 }
 
@@ -121,6 +121,6 @@ async function assertOneAccount(query: Query, configured: string): Promise<void>
   )
   if (rows.length > 0)
     throw new ConfigError([
-      `transactions of other accounts than ${configured}, the first of the settings, are in flight (${rows.map(({ account }) => toHex(account as Uint8Array)).join(', ')}): start the gateways until they are in a block`,
+      `transactions of accounts other than ${configured}, the first in the settings, are in flight (${rows.map(({ account }) => toHex(account as Uint8Array)).join(', ')}): start the gateways until they are in a block`,
     ])
 }

@@ -92,7 +92,7 @@ async function assertUnused(query: Query): Promise<void> {
     if (Number(connections) + Number(leases) === 0) return
     if (performance.now() > end)
       throw new ConfigError([
-        `a gateway uses the database of DATABASE_URL (${connections} connections, ${leases} leases): stop every gateway first; a lease ends after LEASE_SECONDS`,
+        `a gateway uses the database of DATABASE_URL (${connections} connections, ${leases} leases): stop every gateway first; its lease ends after LEASE_SECONDS`,
       ])
     await sleep(POLL_INTERVAL_MS)
   }
@@ -109,7 +109,7 @@ export async function prepareEmpty(query: Query): Promise<void> {
     if ((await query(`SELECT 1 FROM ${name} LIMIT 1`)).length > 0) filled.push(name)
   if (filled.length > 0)
     throw new ConfigError([
-      `the database of DATABASE_URL is not empty (${filled.join(', ')}): create another one`,
+      `the database of DATABASE_URL is not empty (${filled.join(', ')}): create an empty one`,
     ])
   // Frees the room of an attempt that was cut off, too.
   await query(`TRUNCATE ${NAMES.join(', ')} RESTART IDENTITY`)

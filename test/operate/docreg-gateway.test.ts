@@ -67,7 +67,7 @@ describe.each<Case>([
   [['recover'], { RPC_URL: NOBODY }, 2, 'ISSUER_ID is required when RPC_URL is set'],
   [['recover'], {}, 2, 'RPC_URL is required: the local chain'],
   [['keys', 'list'], {}, 2, 'set DATA_DIR'],
-  [['backup', 'copy'], {}, 2, 'has no documents: set DATA_DIR'],
+  [['backup', 'copy'], {}, 2, 'set DATA_DIR to that of the gateway'],
   [['restore', '/no/backup'], {}, 2, 'is not a backup'],
   [['move', 'to-sqlite'], {}, 2, 'DATABASE_URL is required'],
   [['issue-again', '--only', '/no/list'], {}, 2, 'no such file'],

@@ -36,7 +36,7 @@ export function authorize<P extends ObjectEntries>(
 /** @throws {ApiError} `forbidden` when a key has neither this scope nor `admin`. */
 export function assertScope({ scopes }: Grant, scope: Scope): void {
   if (scopes.includes(scope) || scopes.includes('admin')) return
-  throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
+  throw new ApiError('forbidden', `the API key does not have the scope ${scope}`, {
     headers: {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
     },
@@ -54,7 +54,7 @@ async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
     throw new ApiError('unauthorized', 'an API key is required', {
       headers: { 'WWW-Authenticate': CHALLENGE },
     })
-  throw new ApiError('unauthorized', 'the API key is not valid', {
+  throw new ApiError('unauthorized', 'the API key is invalid', {
     headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
   })
 }

@@ -18,7 +18,7 @@ export function createPlaces({ all, each }: Limits, what: string): Places {
       if (!shares.take(owner))
         throw new ApiError(
           'overloaded',
-          `at most ${each} ${what} of one tenant, and ${all} in all, at a time; send the request again`,
+          `a tenant may have ${each} ${what} at a time, and all tenants together ${all}; send the request again`,
           { headers: { 'Retry-After': '10' } },
         )
       let left = false

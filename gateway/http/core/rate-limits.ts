@@ -85,7 +85,11 @@ async function charge(
   if (isAllowed) return
   const { refused }: RateLimits = c.get('rateLimits')
   refused(policy)
-  throw new ApiError('rate_limited', `at most ${limit} requests per second for each ${policy}`, {
-    headers: { 'Retry-After': `${retryAfterSeconds}`, ...(policy === 'address' && ANY_ORIGIN) },
-  })
+  throw new ApiError(
+    'rate_limited',
+    `too many requests: each ${policy} may send ${limit} per second`,
+    {
+      headers: { 'Retry-After': `${retryAfterSeconds}`, ...(policy === 'address' && ANY_ORIGIN) },
+    },
+  )
 }

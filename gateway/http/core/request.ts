@@ -112,7 +112,7 @@ async function readBody(c: Context): Promise<Uint8Array> {
     return await readBodyAtMost(c, MAX_SENT_BYTES)
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw new ApiError('bad_json', 'request body truncated', { cause: error })
+    throw new ApiError('bad_json', 'the request body is truncated', { cause: error })
   }
 }
 
@@ -131,7 +131,7 @@ export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Ar
 
 async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
   const tooLarge = () =>
-    new ApiError('too_large', `the body must be at most ${limit} bytes`, {
+    new ApiError('too_large', `the body must have at most ${limit} bytes`, {
       headers: { Connection: 'close' },
     })
   const announced = Number(c.req.header('content-length') ?? Number.NaN)
@@ -148,7 +148,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
   } catch (cause) {
-    throw new ApiError('bad_json', 'not UTF-8', { cause })
+    throw new ApiError('bad_json', 'the body is not UTF-8', { cause })
   }
 }
 

@@ -35,7 +35,10 @@ export async function* batchEnvelopes(
   { outcome, lines }: BatchAnswer,
   requestId: string,
 ): AsyncGenerator<object> {
-  const stopped = new ApiError('batch_refused', 'nothing was issued: another line is bad')
+  const stopped = new ApiError(
+    'batch_refused',
+    'nothing was issued, because another line is invalid',
+  )
   const erased = new ApiError('erased', 'the document has been erased')
   const failed = (error: ApiError) => failureOf(error, requestId, deps.log).body
   for await (const one of lines) {

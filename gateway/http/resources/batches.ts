@@ -37,7 +37,7 @@ const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
 const FLAG = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
-const CURSOR = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'is not a cursor'))
+const CURSOR = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'must be a cursor of this list'))
 const parameters = { root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })) }
 
 const content = { 'application/x-ndjson': null }
@@ -305,7 +305,7 @@ async function assertMayRevise(reader: BatchReader, root: Hex, grant: Grant): Pr
   if (grant.categories)
     throw new ApiError(
       'category_not_allowed',
-      'the API key is limited to categories: name the documents in place of the batch',
+      'the API key is limited to certain categories: name the documents instead of the batch',
     )
 }
 

@@ -36,7 +36,7 @@ const MAX_ENTRIES = 10_000
 
 const hex = v.pipe(
   v.string('must be a string'),
-  v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hexadecimal digits'),
+  v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x followed by 64 lower-case hexadecimal digits'),
 )
 
 const NAME = {
@@ -63,11 +63,11 @@ function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
     ),
     v.check(
       ({ documentHash, batchRoot }) => batchRoot === undefined || documentHash !== undefined,
-      'must have batchRoot only beside documentHash',
+      'must not have batchRoot without documentHash',
     ),
     v.check(
       ({ documentHash, batchRoot }) => batchRoot === undefined || documentHash !== batchRoot,
-      'must name a document of the batch, not the batch',
+      'must name a document of the batch, not the batch itself',
     ),
   )
 }
@@ -203,11 +203,11 @@ async function readEntries(c: Context): Promise<Entry[]> {
   const bytes = await readBodyAtMost(c, MAX_BYTES).catch((cause) => {
     throw cause instanceof ApiError
       ? cause
-      : new ApiError('bad_json', 'request body truncated', { cause })
+      : new ApiError('bad_json', 'the request body is truncated', { cause })
   })
   const entries = isLines ? await entriesOfLines(bytes) : entriesOfArray(bytes)
   if (entries.length > MAX_ENTRIES)
-    throw new ApiError('too_large', `at most ${MAX_ENTRIES} entries`)
+    throw new ApiError('too_large', `the body must have at most ${MAX_ENTRIES} entries`)
   if (entries.length === 0) throw badEntry('must have at least one entry')
   return entries
 }

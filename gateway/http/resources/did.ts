@@ -34,7 +34,7 @@ export const didOperations = [DID_DOCUMENT]
 export function didRoutes(app: Hono<Env>, { didDocument }: DidDeps): void {
   allowAnyOrigin(app, DID_DOCUMENT.path, ['GET', 'HEAD'])
   servePublic(app, DID_DOCUMENT, (c) => {
-    if (!didDocument) throw new ApiError('not_found', "the issuer's domain is elsewhere")
+    if (!didDocument) throw new ApiError('not_found', "this service is not at the issuer's domain")
     return c.body(JSON.stringify(didDocument), 200, {
       'Content-Type': 'application/json',
       'Cache-Control': 'no-cache',

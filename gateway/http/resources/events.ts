@@ -30,7 +30,7 @@ const types = v.pipe(
   v.string(),
   v.check(
     (list) => typesOf(list).every(isType),
-    `must be one of ${EVENT_TYPES.join(', ')}, or several, comma-separated`,
+    `must be one or more of ${EVENT_TYPES.join(', ')}, separated by commas`,
   ),
   v.metadata({ pattern: `^(${ONE_TYPE})(,(${ONE_TYPE}))*$` }),
 )
@@ -110,7 +110,7 @@ export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): voi
     if (page === 'unknown_event')
       throw new ApiError(
         'unknown_event',
-        'the event is not kept (any more): later ones may be missing too; read again without after',
+        'the event is unknown or has expired; read again without after (some events may be lost)',
       )
     return succeed(c, {
       events: page.events.map(presentEvent),

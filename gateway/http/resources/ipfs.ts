@@ -59,12 +59,13 @@ export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
     if (!wantsRaw)
       throw new ApiError(
         'not_acceptable',
-        `only raw blocks are served: ?format=raw or Accept: ${RAW}`,
+        `only raw blocks are served: send ?format=raw or Accept: ${RAW}`,
       )
     const etag = `"${cidOf(hash)}.raw"`
     const block = await store.get(hash)
     if (block.status === 'erased') throw new ApiError('erased', 'the block has been erased')
-    if (block.status === 'missing') throw new ApiError('not_found', 'no such block here')
+    if (block.status === 'missing')
+      throw new ApiError('not_found', 'this gateway has no such block')
     const headers = {
       ETag: etag,
       'Cache-Control': 'public, max-age=29030400, immutable',
@@ -83,6 +84,10 @@ function parseCid(cid: string): Uint8Array {
   try {
     return hashOfCid(cid)
   } catch (cause) {
-    throw new ApiError('bad_cid', 'not a CIDv1 of raw and sha2-256', { cause })
+    throw new ApiError(
+      'bad_cid',
+      'the CID must be version 1, with the codec raw and the hash sha2-256',
+      { cause },
+    )
   }
 }

@@ -60,7 +60,7 @@ const FILTERS = {
   cursor: v.exactOptional(
     v.pipe(
       v.string('must be a string'),
-      v.check(isCursor, 'must be a nextCursor of a list'),
+      v.check(isCursor, 'must be the nextCursor of a page'),
       v.metadata({ pattern: CURSOR.source, description: 'The nextCursor of a page.' }),
     ),
   ),
@@ -165,7 +165,12 @@ async function listFor(
 ): Promise<ListPage> {
   const before = cursor === undefined ? undefined : parseCursor(cursor)
   if (before !== undefined && (await documentIndex.isDropped(before)))
-    refuse([{ field: 'cursor', message: 'is from before the index was rebuilt: begin again' }])
+    refuse([
+      {
+        field: 'cursor',
+        message: 'is outdated, because the index was rebuilt: start again without a cursor',
+      },
+    ])
   const page = await listing.list({ ...filters, tenant: tenantOf(grant), before }, newDeadline())
   const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
   if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)

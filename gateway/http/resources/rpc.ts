@@ -34,14 +34,14 @@ const HEADERS = {
 
 /** Codes of JSON-RPC 2.0 §5.1 and EIP-1474. */
 const CODES = {
-  parse: [-32700, 'not JSON'],
-  request: [-32600, 'not a JSON-RPC 2.0 request'],
-  count: [-32600, `a JSON-RPC batch has 1 to ${MAX_REQUESTS} requests`],
-  large: [-32600, `a body has at most ${MAX_BODY} bytes`],
+  parse: [-32700, 'the body is not JSON'],
+  request: [-32600, 'invalid JSON-RPC 2.0 request'],
+  count: [-32600, `a JSON-RPC batch must have 1 to ${MAX_REQUESTS} requests`],
+  large: [-32600, `the body must have at most ${MAX_BODY} bytes`],
   method: [-32601, 'this method is not served here'],
   params: [-32602, 'these params are not served here'],
-  busy: [-32005, 'too many requests; ask again'],
-  unavailable: [-32002, 'the chain cannot be read now'],
+  busy: [-32005, 'too many requests; try again'],
+  unavailable: [-32002, 'the chain cannot be read at the moment'],
   // EIP-4444 in place of the words of each kind of node, which are not passed on.
   pruned: [PRUNED_HISTORY, 'pruned history unavailable'],
 } as const
@@ -200,7 +200,7 @@ function failed(id: RpcResponse['id'], failure: Failure): RpcResponse {
 function withoutAddresses({ code, data }: RpcResponseError): object {
   return {
     code: Number.isSafeInteger(code) ? code : -32000,
-    message: 'the node answers with an error',
+    message: 'the node answered with an error',
     ...(typeof data === 'string' && /^0x[0-9a-f]*$/i.test(data) && { data }),
   }
 }

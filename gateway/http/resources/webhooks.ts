@@ -44,7 +44,7 @@ const eventTypes = v.nullable(
       v.picklist(EVENT_TYPES, `must be one of ${EVENT_TYPES.join(', ')}`),
       'must be a list of types, or null for all',
     ),
-    v.minLength(1, 'must name a type; null means all'),
+    v.minLength(1, 'must name at least one type; null means all'),
     v.check((list) => new Set(list).size === list.length, 'must not name a type twice'),
     v.metadata({ uniqueItems: true }),
   ),
@@ -261,7 +261,10 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   serve(app, CREATE, findKey, async (c) => {
     const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
     if (!(await webhooks.add(webhook)))
-      throw new ApiError('too_many_webhooks', 'the tenant has the maximum number of webhooks')
+      throw new ApiError(
+        'too_many_webhooks',
+        'the tenant already has the maximum number of webhooks',
+      )
     return succeed(c, reveal(webhook), 201)
   })
 
@@ -308,7 +311,7 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     const webhook = await find(deps, c.req.param('id'), c.get('grant'))
     const from = placeOf(parseBody(replay, await readJson(c)))
     if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
-      throw new ApiError('unknown_event', 'the event is not kept (any more): give a time instead')
+      throw new ApiError('unknown_event', 'the event is unknown or has expired; use a time instead')
     return succeed(c, presentWebhook(webhook), 202)
   })
 }
@@ -327,7 +330,7 @@ function notFound(): never {
 async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
   const { url, types, allTenants } = parseBody(creation, body)
   if (allTenants && tenantOf(grant) !== null)
-    throw new ApiError('forbidden', 'allTenants needs a key with the scope admin')
+    throw new ApiError('forbidden', 'allTenants requires an API key with the scope admin')
   await checkUrl(deps, url)
   const id: WebhookId = `wh_${randomBytes(12).toString('hex')}`
   const [createdBy, tenant] = [grant.id, allTenants ? null : grant.tenant]
@@ -351,7 +354,7 @@ async function checkUrl(
   if (protocol !== 'https:' && !(mayWebhookUseHttp && protocol === 'http:'))
     refuse('must be an https URL')
   await checkWebhookHost(hostname).catch((cause) =>
-    refuse('must lead to a public address, which its name resolves to now', cause),
+    refuse('must have a host name that resolves to a public address', cause),
   )
 }
 
