@@ -3,16 +3,20 @@ import { type BatchDrafts, leaseOfBatch } from '#promise/batch-log.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Lease, Leases } from '#promise/lease.ts'
 
-/** Runs the work of requests for batches, so that none leaves anything that was not promised. */
+/**
+ * Runs the work of requests for batches. Work that fails leaves nothing behind that was not
+ * promised.
+ */
 export type Alone = {
   /**
-   * Runs the work of a request, one at a time of the same, and deletes its draft if it fails.
+   * Runs the work of a request and deletes its draft if the work fails. The same request runs only
+   * once at a time.
    *
-   * @param work Gets the lease of the request; `undefined` when there is only one gateway.
-   * @throws {IssueError} `overloaded` while the same request is under way.
+   * @param work Receives the lease of the request; `undefined` when there is only one gateway.
+   * @throws {IssueError} `overloaded` while the same request is being worked on.
    */
   run<T>(request: Uint8Array, work: (lease: Lease | undefined) => Promise<T>): Promise<T>
-  /** Deletes what earlier processes left. `run` waits for it. */
+  /** Deletes what earlier processes left behind. `run` waits for this. */
   start(): void
 }
 
@@ -22,7 +26,7 @@ export type AloneDeps = {
   leases?: Leases | undefined
   /** Aborts when the service stops. */
   signal: AbortSignal
-  /** Reports what was left by earlier processes, or why it could not be deleted. */
+  /** Reports how many requests earlier processes left behind, or why these could not be deleted. */
   discarded: (result: { requests: number } | { error: unknown }) => void
 }
 
@@ -30,7 +34,7 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
   const underWay = new Set<string>()
   let discarding: Promise<void> | undefined
 
-  /** Before anything is stored: what is deleted may be of the same request. */
+  /** Runs before anything is stored, because the new request may be the same as a deleted one. */
   function discardOlder(): Promise<void> {
     discarding ??= drafts.discardAll(signal).then(
       (requests) => discarded({ requests }),
@@ -49,7 +53,7 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       if (underWay.has(name))
         throw new IssueError('overloaded', 'the same batch is already being issued')
       underWay.add(name)
-      // The next start deletes what this cannot.
+      // If this cannot delete the draft, the next start does.
       const discard = async () => {
         // Another gateway continues with the draft.
         if (!lease?.ended.aborted) await drafts.discard(request).catch(() => {})
@@ -62,7 +66,8 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
           throw new IssueError('overloaded', 'another gateway is issuing this batch')
         await discardOlder()
         const result = await work(lease)
-        // Only notes: it is promised. The answer does not wait for that.
+        // Only notes remain, because the batch is promised. The answer does not wait for their
+        // deletion.
         void discard().then(release)
         return result
       } catch (error) {

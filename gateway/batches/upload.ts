@@ -7,11 +7,11 @@ import { type BadLine, parseLine, type Rules } from './lines.ts'
 import type { CheckedLines, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
 
-/** Maximum documents in one batch, and bytes of an upload. */
+/** The maximum number of documents in one batch; below it, that of bytes in an upload. */
 const MAX_DOCUMENTS = 100_000
 const MAX_UPLOAD = 1024 ** 3
 
-/** An upload that was read to its end, and the rules for its lines. */
+/** An upload that was read completely, and the rules for its lines. */
 export type Upload = CheckedLines & Rules & { spool: Spool }
 
 /** @throws {BatchError} */
@@ -27,7 +27,7 @@ export async function readUpload(
   throw new BatchError('empty', 'must have at least one document')
 }
 
-/** Checks it as of another time; milliseconds of the Unix epoch. */
+/** Checks an upload again as of another time, in milliseconds of the Unix epoch. */
 export async function readAgain(sealer: Sealer, upload: Upload, now: number): Promise<Upload> {
   const rules = rulesOf({ ...upload, now })
   return { ...(await check(sealer, upload.spool.read(), rules)), ...rules, spool: upload.spool }
@@ -62,7 +62,7 @@ async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGen
   }
 }
 
-/** @returns Its lines, in order. Only bad ones are read again, for their problems. */
+/** @returns The lines of an upload, in order. Only bad lines are read again, for their problems. */
 export async function* linesIn(upload: Upload): AsyncGenerator<{ line: number } | BadLine> {
   const bad = badLinesIn(upload)
   let next = await bad.next()

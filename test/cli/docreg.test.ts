@@ -196,7 +196,7 @@ describe('configuration', () => {
   })
 
   test('error: refuses a file that everybody can change', async () => {
-    expect(await bad('{}', 0o666)).toContain('can be written by others')
+    expect(await bad('{}', 0o666)).toContain('others can write to')
   })
 })
 

@@ -43,7 +43,10 @@ export function assertScope({ scopes }: Grant, scope: Scope): void {
   })
 }
 
-/** A request without a valid key counts for its address: keys must not be cheap to guess. */
+/**
+ * A request without a valid key counts toward the limit of its address, so that keys are not cheap
+ * to guess.
+ */
 async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
   const header = c.req.header('authorization')
   const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header ?? '')?.[1]

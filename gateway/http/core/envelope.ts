@@ -12,8 +12,8 @@ import { ApiError } from './errors.ts'
 import type { createRequestLines } from './request-log.ts'
 
 /**
- * Responses may hold a publicId, which is a decryption key: no cache may store them, and no page
- * may pass the address on.
+ * Responses can contain a publicId, which is a decryption key, so no cache may store them and no
+ * page may pass the address on.
  */
 export const PRIVATE = {
   'Cache-Control': 'no-store',
@@ -41,8 +41,8 @@ export function fail(c: Context<Env>, error: unknown, log: Log): Response {
 }
 
 /**
- * Not by `c.json`: it makes a `Headers` object, which is checked, sorted and taken apart again.
- * That takes as long as all else between the handler and the socket, 6 µs.
+ * `c.json` is not used because it makes a `Headers` object that is then checked, sorted and taken
+ * apart again. That takes 6 µs, as long as everything else between the handler and the socket.
  */
 function respond(
   c: Context,
@@ -164,7 +164,7 @@ const ISSUE_MESSAGES = {
 } as const
 
 function translateIssue(error: IssueError): ApiError {
-  // The batcher handles it by trying again with fewer.
+  // The batcher handles this by trying again with fewer intents.
   const code = error.code === 'too_large' ? 'registry_refused' : error.code
   return new ApiError(code, ISSUE_MESSAGES[code], { cause: error })
 }

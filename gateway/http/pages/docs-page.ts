@@ -4,7 +4,8 @@ import { STATUS } from '../core/errors.ts'
 import type { Markup } from './page.ts'
 import { prose } from './page.ts'
 
-// The reference of the API, made from its OpenAPI document: no script, nothing from another host.
+// The API reference as a page, made from the OpenAPI document. It has no script and loads nothing
+// from another host.
 
 type Schema = {
   $ref?: string
@@ -143,7 +144,7 @@ ${fieldsOf(resolve(fields))}
 </details>`
 }
 
-/** @returns Text whose error codes lead to their sections. */
+/** @returns Text in which error codes link to their sections. */
 function withCodes(text: string): Markup {
   return prose(
     text.replaceAll(/`(\w+)`/g, (name, code) => (errorTarget(code) ? `[${name}](#${code})` : name)),
@@ -151,7 +152,7 @@ function withCodes(text: string): Markup {
   )
 }
 
-/** The members of a schema; its type where it has none. */
+/** Shows the members of a schema, or its type if it has none. */
 function fieldsOf(schema: Schema): Markup {
   const { properties, required = [], description } = schema
   if (!properties || Object.keys(properties).length === 0)
@@ -193,7 +194,7 @@ function joined(parts: readonly Markup[]): Markup[] {
   return parts.map((part, i) => (i === 0 ? part : html` or ${part}`))
 }
 
-/** @returns The example as a command for a shell. */
+/** @returns The example as a shell command. */
 function curlOf(
   { method, path, security, requestBody, parameters }: Entry,
   baseUrl: string,
@@ -224,7 +225,7 @@ function errorTarget(code: string): string | undefined {
   return Object.hasOwn(STATUS, code) ? `#error-${code}` : undefined
 }
 
-/** @returns docs/errors.md for this page: what holds for all codes, and a section for each. */
+/** @returns docs/errors.md for this page: a general introduction and a section for each code. */
 function errorSections(): Markup {
   const [opening = '', ...groups] = readFileSync(DOCUMENT, 'utf8').split(/^## /m)
   return html`<h2 class="tag" id="errors">Errors</h2>
@@ -243,7 +244,7 @@ ${paragraphs(text)}
 </section>`
 }
 
-/** Its headings and tables are left out: the page has its own. */
+/** Headings and tables are omitted, because the page has its own. */
 function paragraphs(text: string): Markup[] {
   return text
     .split(/\n{2,}/)
@@ -254,7 +255,7 @@ function paragraphs(text: string): Markup[] {
     )
 }
 
-/** Other documents are not served here. */
+/** Links to other documents are removed, because they are not served here. */
 function onThisPage(href: string): string | undefined {
   return href.startsWith('#') ? errorTarget(href.slice(1)) : undefined
 }

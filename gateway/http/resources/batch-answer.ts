@@ -73,7 +73,7 @@ function dataOf(
   }
 }
 
-/** Gas, and wei: more than a JSON number can hold. */
+/** Gas and wei are text, because they can exceed the numbers of JSON. */
 function textsOf({ gas, fee, maxFee }: Quote) {
   return { gas: String(gas), fee: String(fee), maxFee: String(maxFee) }
 }

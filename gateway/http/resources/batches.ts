@@ -27,7 +27,7 @@ export type BatchRouteDeps = {
   batchReader: BatchReader
   revising: Revising
   addresses: Addresses
-  /** How long a request waits for a block; milliseconds. */
+  /** How long a request waits for a block, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
   log: Log
@@ -223,7 +223,7 @@ const RELEASE_BATCH = operation({
   errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
 })
 
-/** The revisions of a batch. */
+/** The operations that revise a batch. */
 const BATCH_REVISIONS = [
   { operation: REVOKE_BATCH, ...REVISIONS.revoke },
   { operation: SUSPEND_BATCH, ...REVISIONS.suspend },
@@ -239,11 +239,11 @@ export const batchOperations = [
   RELEASE_BATCH,
 ]
 
-/** Uploads until they are answered: each takes disk for its bytes, and memory for its tables. */
+/** How many uploads may be in progress: each takes disk for its bytes and memory for its tables. */
 const MAX_UPLOADS = { all: 16, each: 4 }
-/** Characters of an answer that are sent together. */
+/** How many characters of an answer are sent together. */
 const GATHER = 16 * 1024
-/** Batches of documents: issued by one root, and revised together. */
+/** Serves batches of documents, which are issued by one root and revised together. */
 export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
   const { findKey, batchReader, newDeadline } = deps
   const places = createPlaces(MAX_UPLOADS, 'batches')
@@ -297,8 +297,8 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
 }
 
 /**
- * A batch may have documents of any category, so keys with a list of categories change its
- * documents one by one.
+ * A batch can have documents of any category, so a key that is limited to some categories must
+ * change the documents one by one.
  */
 async function assertMayRevise(reader: BatchReader, root: Hex, grant: Grant): Promise<void> {
   if (!(await reader.isOf(root, tenantOf(grant)))) throw new ApiError('not_found', 'no such batch')

@@ -25,13 +25,13 @@ import * as schemas from './schemas.ts'
 export type BulkRevisionDeps = PathDeps & {
   findKey: FindKey
   revising: Revising
-  /** How long a request waits for a block; milliseconds. */
+  /** How long a request waits for a block, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
   log: Log
 }
 
-/** Maximum documents in one request. */
+/** The maximum number of documents in one request. */
 const MAX_ENTRIES = 10_000
 
 const hex = v.pipe(
@@ -51,7 +51,7 @@ const NAME = {
 const documentEntry = v.strictObject(NAME)
 const revocationEntry = v.strictObject({ ...NAME, reason: revocationReason })
 
-/** The check that an entry names one document. */
+/** @returns The check that an entry names exactly one document. */
 function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
   entry: v.GenericSchema<unknown, T>,
 ) {
@@ -81,7 +81,7 @@ const MANY = {
   errors: WRITE_ERRORS,
 } as const
 
-/** @param revised The data of the same revision of one document. */
+/** @param revised The data in the response of the same revision of one document. */
 function revisionResponses(revised: typeof revoked | typeof suspended | typeof released) {
   const { publicId: _, ...entries } = revised.entries
   return {
@@ -131,7 +131,7 @@ const RELEASE_MANY = operation({
   responses: revisionResponses(released),
 })
 
-/** The revisions of many documents, and what one entry is. */
+/** The revisions of many documents, each with the schema of one entry. */
 const BULK_REVISIONS = [
   { operation: REVOKE_MANY, ...REVISIONS.revoke, entry: oneDocument(revocationEntry) },
   { operation: SUSPEND_MANY, ...REVISIONS.suspend, entry: oneDocument(documentEntry) },
@@ -140,16 +140,21 @@ const BULK_REVISIONS = [
 
 export const bulkRevisionOperations = [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY]
 
-/** Bytes: each entry takes some 130. */
+/** The maximum size of a body in bytes; each entry takes about 130. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_LINE = 1024
-/** Requests until they are answered: each takes memory for its entries and their answers. */
+/** How many requests may be in progress: each takes memory for its entries and their answers. */
 const MAX_REQUESTS = { all: 16, each: 4 }
-/** Entries under way: eight full transactions of one tenant, which leave room for others. */
+/**
+ * How many entries may be in progress: eight full transactions of one tenant, which leaves room for
+ * others.
+ */
 const MAX_UNDER_WAY = { all: 2_400, each: 1_600 }
-/** Entries of a request that begin in one turn of the event loop: about 6 ms. */
+/** How many entries of a request start in one turn of the event loop; these take about 6 ms. */
 const ENTRIES_A_TURN = 64
-/** Between reads while the node does not show a revision that is in a block. */
+/**
+ * How long to wait between reads while the node does not yet show a revision that is in a block.
+ */
 const POLL_INTERVAL_MS = 250
 
 type BulkRevision = (typeof BULK_REVISIONS)[number]
@@ -162,7 +167,7 @@ type Request = {
   requestId: string
 }
 
-/** Revokes, suspends and releases many documents, each by itself. */
+/** Revokes, suspends and releases many documents, each on its own. */
 export function bulkRevisionRoutes(app: Hono<Env>, deps: BulkRevisionDeps): void {
   const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
   const begin = limitInShares(MAX_UNDER_WAY)
@@ -193,7 +198,7 @@ export function bulkRevisionRoutes(app: Hono<Env>, deps: BulkRevisionDeps): void
     })
 }
 
-/** One line or element as it was sent, parsed as JSON; or why it could not be. */
+/** One line or element as it was sent, parsed as JSON, or the reason why it could not be parsed. */
 type Entry = { value: JsonValue } | { error: unknown }
 
 /** @throws {ApiError} `not_json`, `too_large`, `bad_json`, `bad_fields`. */
@@ -262,7 +267,7 @@ async function reviseOne(
   value: JsonValue,
   { revision, patience, grant, assertKey }: Request,
 ): Promise<object> {
-  // Thousands of entries take minutes, and a stolen key may be revoked meanwhile.
+  // Thousands of entries take minutes, in which a stolen key may be revoked.
   await assertKey()
   const {
     publicId,
@@ -285,10 +290,12 @@ async function reviseOne(
   return { ...(publicId !== undefined && { publicId }), documentHash, ...presented }
 }
 
-/** An entry: how it names a document, and the body that a request for it alone would have. */
+/** An entry names a document and has the body that a request for that document alone would have. */
 type Named = { publicId?: string; documentHash?: string; batchRoot?: string; reason?: string }
 
-/** Waits on for what is promised, as long as blocks come. A repeat is harmless. */
+/**
+ * Keeps waiting for what is promised as long as blocks come. Repeating the revision is harmless.
+ */
 async function reviseWhile(
   { revising, newDeadline }: BulkRevisionDeps,
   patience: Patience,
@@ -303,7 +310,7 @@ async function reviseWhile(
   }
 }
 
-/** @returns The result of each piece of work, in order, before it is begun. */
+/** Starts the work lazily. @returns The result of each piece of work, in order. */
 function workOff<T, R>(
   items: readonly T[],
   { begin, share }: { begin: BeginInShare; share: string },

@@ -89,14 +89,14 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
         if (code === 'batch_unknown') throw unverifiable([cause as Check])
         throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
       })
-    // Read the bundle as its recipient will, before it goes out.
+    // The bundle is read here as its recipient will read it, before it is sent.
     const { blockHash, blockTime } = readBundle(bundle).block
     assertFresh(blockTime, verifyOptions.maxHeadAge)
     const { status, checks } = await verifyBundle(bundle, {
       registry: bundle.registry,
       trustedBlocks: [blockHash],
     })
-    // The document will be on the chain soon, so its absence must not be proven now.
+    // The document will be on the chain soon, so a proof of its absence would mislead.
     if (await isPromised(standingOf, keyOf(decoded), status)) throw unverifiable(HEAD_BEHIND)
     if (status === 'unverifiable') throw unverifiable(checks)
     return c.json(bundle, 200, {
@@ -106,7 +106,7 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
   })
 }
 
-/** A node that stands still also returns proofs, without anything that came later. */
+/** A node that has stopped still returns proofs, which miss everything that came later. */
 function assertFresh(blockTime: number, maxHeadAge = Infinity): void {
   if (Date.now() / 1000 - blockTime > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])

@@ -6,7 +6,7 @@ import { ApiError } from '../core/errors.ts'
 import { operation, servePublic } from '../core/operation.ts'
 
 export type DidDeps = {
-  /** The issuer's DID document; absent when its domain is elsewhere. */
+  /** The issuer's DID document; absent when this service is not at the issuer's domain. */
   didDocument?: object
 }
 
@@ -30,7 +30,7 @@ const DID_DOCUMENT = operation({
 })
 export const didOperations = [DID_DOCUMENT]
 
-/** The issuer's domain (docs/formats.md §11). */
+/** Serves the DID document of the issuer's domain (docs/formats.md §11). */
 export function didRoutes(app: Hono<Env>, { didDocument }: DidDeps): void {
   allowAnyOrigin(app, DID_DOCUMENT.path, ['GET', 'HEAD'])
   servePublic(app, DID_DOCUMENT, (c) => {

@@ -38,12 +38,12 @@ export type DocumentDeps = PathDeps & {
   isErased: IsErased
   history: History
   successions: Successions
-  /** How long a request to issue or revoke waits for a block; milliseconds. */
+  /** How long a request to issue or revoke waits for a block, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
 }
 
-/** The finality of the anchoring's block that a response waits for. */
+/** The finality of the anchoring block that a response waits for. */
 const FINALITY = v.optional(
   v.picklist(FINALITIES, `must be one of ${FINALITIES.join(', ')}`),
   'included',
@@ -242,7 +242,7 @@ const DOCUMENT_REVISIONS = [
 
 export const documentOperations = [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE]
 
-/** The life of one document. */
+/** Serves one document: issue, retrieve, revoke, suspend, release. */
 export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
   const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
   serve(app, ISSUE, findKey, async (c) => {
@@ -306,7 +306,10 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
     })
 }
 
-/** A document as issued, with its current status; while it is pending, from the gateway's store. */
+/**
+ * Reads a document as issued, with its current status. While it is pending, it comes from the
+ * gateway's store.
+ */
 async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
@@ -317,7 +320,7 @@ async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Pro
   const proof = await withHistory(history, verdict.blockchainProof)
   const supersededBy = await successions.successorOf(proof?.documentHash ?? documentHash)
   const present = async (document: Document, status: string, hash = documentHash) => {
-    // A publicId of a batch holds the hash of the document's batch block.
+    // The publicId of a document in a batch contains the hash of its batch block.
     const named = { documentHash: proof?.documentHash ?? hash }
     const found = await deps.findDocument(named, grant)
     const transactionHash = proof?.transactionHash ?? null
@@ -338,7 +341,7 @@ async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Pro
   const promised = await isPromised(standingOf, key, verdict.status)
   const pending = promised && (await openPending(deps, decoded))
   if (pending) return present(pending.document, 'pending', pending.documentHash)
-  // Of a batch: only the verdict has the documentHash.
+  // For a document in a batch, only the verdict has the documentHash.
   if (verdict.checks.some(({ check, code }) => check === 'payload' && code === 'erased'))
     throw erased()
   if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))

@@ -14,7 +14,7 @@ import * as schemas from './schemas.ts'
 export type EraseDeps = PathDeps & {
   findKey: FindKey
   erasing: Erasing
-  /** How long a request waits until all bytes are gone; milliseconds. */
+  /** How long a request waits until all bytes are removed, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
 }

@@ -95,7 +95,7 @@ const LIST_EVENTS = operation({
 })
 export const eventOperations = [LIST_EVENTS]
 
-/** What happened to documents. */
+/** Serves the events of documents. */
 export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): void {
   serve(app, LIST_EVENTS, findKey, async (c) => {
     const { after, type, limit } = c.get('query')

@@ -10,14 +10,16 @@ import type { Addresses } from './present.ts'
 import * as schemas from './schemas.ts'
 
 export type HealthDeps = {
-  /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
+  /**
+   * Rejects with an `IssueError` that has the reason when the gateway cannot issue at the moment.
+   */
   assertReady: () => Promise<Readiness>
-  /** Seconds since the newest block; negative while the clock is behind the chain. */
+  /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
-  /** Wei, under which `/readyz` warns. */
+  /** Below this balance, in wei, `/readyz` warns. */
   lowBalance: bigint
   metrics: Metrics
-  /** Of this service, as in package.json. */
+  /** The version of this service, as in package.json. */
   version: string
   addresses: Addresses
 }
@@ -41,7 +43,7 @@ const HEALTH = operation({
 })
 
 const WARNINGS = ['low_balance', 'may_not_revoke', 'clock_behind_chain'] as const
-/** A newest block may be later than this machine's clock by this. */
+/** How far the newest block may be ahead of this machine's clock. */
 const MAX_CLOCK_SKEW_SECONDS = 15
 
 const READINESS = operation({
@@ -91,7 +93,7 @@ const METRICS = operation({
 })
 export const healthOperations = [HEALTH, READINESS, METRICS]
 
-/** What this service is doing, for monitoring. */
+/** Serves the state of the service, for monitoring. */
 export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
   servePublic(app, HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
   servePublic(app, METRICS, async (c) =>

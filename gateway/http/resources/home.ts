@@ -45,7 +45,7 @@ const HOME = operation({
 })
 export const homeOperations = [HOME]
 
-/** A page, or links for a program. */
+/** Serves a page to browsers and links to programs. */
 export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
   const { baseUrl, verifyUrl, registry, network } = addresses
   const links = {

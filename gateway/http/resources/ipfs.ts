@@ -47,7 +47,7 @@ const BLOCK = operation({
 })
 export const ipfsOperations = [BLOCK]
 
-/** Public: a block is ciphertext. */
+/** This route is public because a block is ciphertext. */
 export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
   allowAnyOrigin(app, BLOCK.path, ['GET', 'HEAD'])
   servePublic(app, BLOCK, async (c) => {

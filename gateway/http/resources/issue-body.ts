@@ -19,9 +19,9 @@ const sentDate = (description: string) =>
   )
 
 /**
- * The body of a request to issue, for /openapi.json. {@link parseIssueBody} judges requests: it
- * accepts nothing that this refuses, and refuses more, as the descriptions say. A test holds both
- * together.
+ * The body of a request to issue, for /openapi.json. {@link parseIssueBody} checks the requests: it
+ * accepts nothing that this schema refuses, and refuses more, as the descriptions say. A test
+ * checks that the two agree.
  */
 export const issueBody = v.strictObject({
   subjectName: v.pipe(

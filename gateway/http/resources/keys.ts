@@ -172,7 +172,7 @@ const REVOKE = operation({
 
 export const keyOperations = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
 
-/** The administration of API keys, of all tenants. */
+/** Serves the administration of API keys of all tenants. */
 export function keyRoutes(app: Hono<Env>, { findKey, keys, log }: KeyDeps): void {
   serve(app, LIST, findKey, async (c) => succeed(c, { keys: (await keys.list()).map(presentKey) }))
 
@@ -213,7 +213,7 @@ function presentMade({ key, secret }: MadeKey): object {
   return { ...presentKey(key), secret }
 }
 
-/** Without the digest, which is of use to nobody. */
+/** The digest is omitted, because nobody can use it. */
 function presentKey(key: ApiKey): object {
   return {
     id: key.id,

@@ -23,12 +23,12 @@ export type ListDeps = {
   newDeadline: NewDeadline
 }
 
-/** Documents in one answer. */
+/** The maximum number of documents in one answer. */
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 20
 const LIMIT_MESSAGE = `must be a whole number from 1 to ${MAX_LIMIT}`
 
-/** A cursor holds a place in the index; what it looks like may change. */
+/** A cursor contains a place in the index. Its form may change. */
 const CURSOR = /^p[0-9a-z]{1,11}$/
 
 const isDate = (text: string) => {
@@ -52,7 +52,7 @@ const FILTERS = {
     v.picklist(LISTED_STATUSES, `must be one of ${LISTED_STATUSES.join(', ')}`),
   ),
   category: v.exactOptional(v.pipe(v.string('must be a string'), v.maxLength(64, 'is too long'))),
-  /** Of `issuedAt`, inclusive. */
+  /** The first `issuedAt`, inclusive. */
   issuedFrom: v.exactOptional(date),
   issuedTo: v.exactOptional(date),
   createdFrom: v.exactOptional(createdDay),
@@ -90,7 +90,7 @@ export const searchBody = v.strictObject(BODY_FIELDS, 'unknown field')
 
 type Filters = v.InferOutput<typeof searchBody>
 
-/** A document whose content could not be opened, or was erased. */
+/** A document whose content could not be opened or was erased. */
 export const unopened = v.omit(schemas.documentSchema, schemas.CONTENTS)
 const PAGE = {
   description: 'A page.',
@@ -131,7 +131,7 @@ const SEARCH = operation({
 })
 export const listOperations = [LIST, SEARCH]
 
-/** The documents of the key's tenant. */
+/** Serves lists of the documents of the key's tenant. */
 export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
   const { findKey } = deps
   serve(app, LIST, findKey, async (c) => {
@@ -148,14 +148,14 @@ export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
     })
     return succeed(c, presentPage(deps.addresses, page))
   })
-  // Routes that are added later fit the path too, as that of one document.
+  // Routes that are added later, such as that of one document, match this path too.
   for (const path of [SEARCH.path, aliasOf(SEARCH.path)])
     if (path !== undefined) refuseOtherMethods(app, path, [SEARCH.method.toUpperCase()])
 }
 
 /**
- * @param refuse Refuses a cursor of an index that was dropped since.
- * @throws {ApiError} `unverifiable` when the node's newest block is too old.
+ * @param refuse Refuses a cursor of an index that has since been dropped.
+ * @throws {ApiError} `unverifiable` when the newest block of the node is too old.
  */
 async function listFor(
   { listing, documentIndex, verifyOptions, newDeadline }: ListDeps,
@@ -185,7 +185,7 @@ function presentPage(addresses: Addresses, { documents, next }: ListPage): objec
   }
 }
 
-/** @returns Without its contents, a document has only what is public. */
+/** @returns A listed document. Without its contents, it has only what is public. */
 function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocument): object {
   if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
   const { registry, issuerId, network } = addresses
@@ -200,7 +200,7 @@ function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocume
   }
 }
 
-/** @returns The cursor that goes on below a place. */
+/** @returns The cursor of the next page, which begins below a place. */
 function formatCursor(place: number): string {
   return `p${place.toString(36)}`
 }
@@ -210,7 +210,7 @@ function isCursor(text: string): boolean {
   return CURSOR.test(text) && Number.isSafeInteger(parseCursor(text))
 }
 
-/** @param text A cursor. @returns Its place. */
+/** @param text A cursor. @returns The place that it contains. */
 function parseCursor(text: string): number {
   return Number.parseInt(text.slice(1), 36)
 }

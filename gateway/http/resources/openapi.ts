@@ -37,7 +37,7 @@ const DOCS = operation({
 })
 export const openapiOperations = [OPENAPI, DOCS]
 
-/** @param describe Makes the OpenAPI document; asked once for each kind of answer. */
+/** @param describe Makes the OpenAPI document. It is called once for each kind of answer. */
 export function openapiRoutes(app: Hono<Env>, describe: () => object): void {
   let text: string | undefined
   let main: Markup | undefined

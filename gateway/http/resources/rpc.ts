@@ -13,16 +13,16 @@ import type { Addresses } from './present.ts'
 import { createRpcPolicy } from './rpc-policy.ts'
 
 export type RpcDeps = {
-  /** The node behind the read-only `/rpc`. */
+  /** The node that serves the read-only `/rpc`. */
   rpc: Eip1193Provider
   addresses: Addresses
 }
 
 const MAX_BODY = 32 * 1024
-/** Maximum number of requests in one JSON-RPC batch. */
+/** The maximum number of requests in one JSON-RPC batch. */
 const MAX_REQUESTS = 10
 /**
- * Maximum number of requests under way at a time: issuing uses the same node, over its own
+ * The maximum number of requests in progress at a time. Issuing uses the same node over its own
  * connections.
  */
 const MAX_AT_A_TIME = 64
@@ -42,7 +42,7 @@ const CODES = {
   params: [-32602, 'these params are not served here'],
   busy: [-32005, 'too many requests; try again'],
   unavailable: [-32002, 'the chain cannot be read at the moment'],
-  // EIP-4444 in place of the words of each kind of node, which are not passed on.
+  // The error of EIP-4444 replaces the words of each kind of node, which are not passed on.
   pruned: [PRUNED_HISTORY, 'pruned history unavailable'],
 } as const
 type Failure = keyof typeof CODES
@@ -121,8 +121,8 @@ const RPC = operation({
 export const rpcOperations = [RPC]
 
 /**
- * Reads of this registry over JSON-RPC. A reader who uses it trusts this service about the chain;
- * the page says so.
+ * Serves reads of this registry over JSON-RPC. A reader who uses this trusts the service about the
+ * chain, and the page says so.
  */
 export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
   const permit = createRpcPolicy(parseRegistry(addresses.registry).address)
@@ -194,7 +194,7 @@ function failed(id: RpcResponse['id'], failure: Failure): RpcResponse {
 }
 
 /**
- * A node's error message may hold its address, with a key in it: only codes and the data of calls
+ * A node's error message can contain its address with a key, so only codes and the data of calls
  * are passed on.
  */
 function withoutAddresses({ code, data }: RpcResponseError): object {

@@ -5,10 +5,13 @@ import { FINALITIES } from '#verifier/ports.ts'
 import { REASON_NAMES } from '#verifier/reasons.ts'
 import type { CheckName, VerdictStatus } from '#verifier/verdict.ts'
 
-// What several routes return, as schemas of /openapi.json. `v.object` everywhere: clients must accept
-// members that a later version adds.
+// Schemas for /openapi.json that several routes share. They use `v.object`, because clients must
+// accept members that a later version adds.
 
-/** A publicId of a test vector: well-formed, and issued nowhere. Examples name it. */
+/**
+ * The publicId of a test vector, for examples. It is well-formed, but no document was issued with
+ * it.
+ */
 export const EXAMPLE_PUBLIC_ID =
   '7w73KCx2eDtP1xVYN9Dqd38swsTEGmWn4rqntr5SvjA1kwLLdpgdg9uT4zayJGu8iuNSF4DLzmt44'
 export const EXAMPLE_HASH = '0x238b78d7722c0449944320f7c2f22490f31316fa174b8d073a41872072c5ee32'
@@ -16,7 +19,7 @@ export const EXAMPLE_TRANSACTION =
   '0x43b69afa67a04d04ed574c5df1b897a4427ab96ac40bda3be0a38f81bd5d6c82'
 export const EXAMPLE_REGISTRY = 'eip155:31337:0xe7f24303d9fa85c704023d5ca6ada8a8c444c788'
 export const EXAMPLE_WEBHOOK_ID = 'wh_0123456789abcdef01234567'
-/** Of a name that can be resolved: a service refuses any other. */
+/** The host name can be resolved; a service refuses any other. */
 export const EXAMPLE_RECEIVER = 'https://example.com/events'
 
 export const publicId = v.pipe(
@@ -25,8 +28,8 @@ export const publicId = v.pipe(
   v.description('Names a document and opens it: a secret, like the document itself.'),
 )
 /**
- * A publicId in a request. `decodePublicId` judges it and reports `bad_public_id`: the schema only
- * describes.
+ * A publicId in a request. The schema only describes it: `decodePublicId` checks it and reports
+ * `bad_public_id`.
  */
 export const sentPublicId = v.pipe(
   v.string(),
@@ -36,7 +39,7 @@ export const sentPublicId = v.pipe(
     examples: [EXAMPLE_PUBLIC_ID],
   }),
 )
-/** The same, or a documentHash: which it is, and of whom, is found by the handler. */
+/** A publicId or a documentHash. The handler finds out which of them it is and whose. */
 export const documentName = v.pipe(
   v.string(),
   v.metadata({
@@ -53,7 +56,7 @@ export const registry = v.pipe(
   v.regex(/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/),
   v.description('CAIP-10, lower case.'),
 )
-/** RFC 3339, in UTC, to the second. */
+/** An RFC 3339 time in UTC, to the second. */
 export const instant = v.pipe(
   v.string(),
   v.regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$/),
@@ -148,7 +151,7 @@ const presented = {
   verifyUrl: url,
 }
 export const documentSchema = v.object(presented)
-/** The members of a document that a list leaves out when nothing could open it. */
+/** The members of a document that a list omits when the document could not be opened. */
 export const CONTENTS = [
   ...(['publicId', 'subjectName', 'subjectId', 'category', 'metadata', 'supersedes'] as const),
   ...(['issuedAt', 'expiresAt', 'validUntil', 'qrCodeUrl', 'verifyUrl'] as const),
@@ -211,14 +214,14 @@ export const blockchainProof = v.object({
   setAside: v.boolean(),
   stateProof: v.exactOptional(stateProof),
 })
-/** With `proof=full`, for a document without a record. */
+/** With `proof=full`, the proof for a document without a record. */
 export const absenceProof = v.object({
   chainId: count,
   registry,
   documentHash: hash,
   stateProof,
 })
-/** A document as issued, with what the chain holds about it. */
+/** A document as issued, with its data from the chain. */
 export const retrieved = v.object({
   ...presented,
   blockchainProof: v.exactOptional(blockchainProof),
@@ -249,7 +252,7 @@ export const idempotencyKey = v.exactOptional(
   ),
 )
 
-/** A pattern for month and day of a date in a request. It allows February 29 in every year. */
+/** A pattern for the month and day of a date in a request. It allows February 29 in every year. */
 export const SENT_DAY =
   '((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)(T00:00:00Z)?$'
 
@@ -260,7 +263,7 @@ export const eventId = v.pipe(
   v.metadata({ pattern: '^evt_(0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$' }),
 )
 
-/** A whole number in a query, from 1 to `max`: text that OpenAPI describes as an integer. */
+/** A whole number from 1 to `max` in a query, which OpenAPI describes as an integer. */
 export function sentLimit(max: number, fallback: number) {
   return v.pipe(
     v.optional(
@@ -278,5 +281,5 @@ export function sentLimit(max: number, fallback: number) {
   )
 }
 
-/** A body of lines: generated clients then take a stream or bytes. */
+/** A body of lines. Generated clients accept a stream or bytes for it. */
 export const ndjson = v.pipe(v.string(), v.metadata({ format: 'binary', minLength: 1 }))

@@ -20,7 +20,7 @@ import * as schemas from './schemas.ts'
 export type SupersedeDeps = PathDeps & {
   findKey: FindKey
   superseding: Superseding
-  /** How long a request waits for both blocks; milliseconds. */
+  /** How long a request waits for both blocks, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
 }
@@ -35,7 +35,7 @@ const SUPERSEDED = v.object({
   blockchainHash: v.pipe(v.nullable(schemas.hash), v.description('Of the revocation.')),
 })
 
-/** The successor, and what became of the other. */
+/** The successor, and the status of the superseded document. */
 export const successor = v.object({ ...schemas.documentSchema.entries, superseded: SUPERSEDED })
 
 const SUPERSEDE = operation({
@@ -81,7 +81,7 @@ const SUPERSEDE = operation({
 })
 export const supersedeOperations = [SUPERSEDE]
 
-/** Issues the document of the body, and revokes the one in the path. */
+/** Issues the document in the body and revokes the one in the path. */
 export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
   const { findKey, superseding, addresses, newDeadline } = deps
   serve(app, SUPERSEDE, findKey, async (c) => {
@@ -120,7 +120,7 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
   })
 }
 
-/** The document that was superseded; pending until its revocation is on the chain. */
+/** The superseded document, which is pending until its revocation is on the chain. */
 function presentSuperseded(
   { publicId, documentHash }: { publicId: string | null; documentHash: Hex },
   { successor, revised }: Superseded,

@@ -23,7 +23,7 @@ const VERIFY_PAGE = operation({
 })
 export const verifyPageOperations = [VERIFY_PAGE]
 
-/** The page for readers of a QR code. */
+/** Serves the page for readers of a QR code. */
 export function verifyPageRoutes(
   app: Hono<Env>,
   { verifyPage: { html, policy } }: VerifyPageDeps,

@@ -20,7 +20,7 @@ import * as schemas from './schemas.ts'
 export type VerifyDeps = {
   findKey: FindKey
   verifyOptions: VerifyOptions
-  /** As the chain of `verifyOptions`, with a storage proof of each reading. */
+  /** The same chain as in `verifyOptions`, with a storage proof for each reading. */
   provingChain: ChainReader
   standingOf: StandingOf
   history: History
@@ -70,7 +70,7 @@ const VERIFY = operation({
 })
 export const verifyOperations = [VERIFY]
 
-/** The verdict about a document. */
+/** Serves the verdict about a document. */
 export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
   const { verifyOptions, provingChain, addresses, findKey } = deps
   const { standingOf, history, newDeadline } = deps
@@ -99,7 +99,7 @@ export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
         document &&
         presentDocument(addresses, document, {
           publicId,
-          // A publicId of a batch holds the hash of the document's batch block.
+          // The publicId of a document in a batch contains the hash of its batch block.
           documentHash: proof?.documentHash ?? documentHash,
           status,
           transactionHash: proof?.transactionHash ?? null,
@@ -114,9 +114,7 @@ export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
   })
 }
 
-/**
- * The proof about a document without a record: that this registry has none under this hash.
- */
+/** The proof for a document without a record: this registry has no record of this hash. */
 function anchorOf(registry: RegistryId, documentHash: Hex) {
   return { chainId: parseRegistry(registry).chainId, registry, documentHash }
 }

@@ -19,7 +19,7 @@ export type WebhookDeps = {
   findKey: FindKey
   webhooks: Webhooks
   webhookSecrets: WebhookSecrets
-  /** Rejects for a host that events may not be sent to. */
+  /** Rejects for a host to which events may not be sent. */
   checkWebhookHost: (hostname: string) => Promise<unknown>
   /** Whether `http` is accepted too. */
   mayWebhookUseHttp: boolean
@@ -250,7 +250,9 @@ const REPLAY = operation({
 
 export const webhookOperations = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY]
 
-/** Receivers of events. A key sees the webhooks of its tenant, an admin all. */
+/**
+ * Serves webhooks, which receive events. A key sees the webhooks of its tenant, an admin key all.
+ */
 export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   const { findKey, webhooks, webhookSecrets } = deps
   const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
@@ -339,7 +341,7 @@ async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Pr
   return { id, tenant, createdBy, createdAt: Date.now(), url, types, secrets, ...state }
 }
 
-/** @throws {ApiError} `bad_fields` for an address that events may not be sent to. */
+/** @throws {ApiError} `bad_fields` for an address to which events may not be sent. */
 async function checkUrl(
   { checkWebhookHost, mayWebhookUseHttp }: WebhookDeps,
   url: string,
@@ -377,7 +379,7 @@ function presentWebhook({ secrets, ...webhook }: Webhook) {
     enabled: disabledReason === null,
     disabledReason,
     failingSince: instantOf(failingSince),
-    /** Until then, deliveries are signed with older secrets too. */
+    /** Until then, deliveries are also signed with older secrets. */
     olderSecretsUntil: instantOf(Math.max(0, ...overlap) || null),
     createdAt: instantOf(createdAt),
     createdBy,

@@ -21,7 +21,7 @@ type Case = [args: string[], env: Record<string, string>, code: number, says: st
 
 // Wrong input ends with a sentence, never with a stack.
 describe.each<Case>([
-  [['deploy'], {}, 64, '--network <name> is missing'],
+  [['deploy'], {}, 64, '--network <name> is required'],
   [['deploy', '--bogus'], {}, 64, "unknown option '--bogus'"],
   [['deploy', '--network', 'custom'], { CUSTOM_RPC_URL: NOBODY }, 2, '"DEPLOYER_KEY" not found'],
   [['deploy', '--network', 'custom'], payerOf('0x12'), 2, 'DEPLOYER_KEY must be'],
