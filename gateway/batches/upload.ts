@@ -7,8 +7,9 @@ import { type BadLine, parseLine, type Rules } from './lines.ts'
 import type { CheckedLines, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
 
-/** The maximum number of documents in one batch; below it, that of bytes in an upload. */
+/** The maximum number of documents in one batch. */
 const MAX_DOCUMENTS = 100_000
+/** The maximum number of bytes in an upload. */
 const MAX_UPLOAD = 1024 ** 3
 
 /** An upload that was read completely, and the rules for its lines. */

@@ -2,18 +2,19 @@ import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryRecord } from '#verifier/ports.ts'
 
-// Contract ABI encoding by hand of the four calls that carry whole lists: all of it is words of 32
-// bytes, and ethers' general codec takes many times as long (docs/performance.md).
-// test/gateway/chain/registry-codec.test.ts compares it with ethers'.
+// ABI encoding of the four calls with whole lists. They consist only of 32-byte words, and the
+// general codec of ethers takes many times as long (docs/performance.md).
+// test/gateway/chain/registry-codec.test.ts compares the results.
 
 const ISSUE_MANY = selectorOf('issueMany')
 const REVOKE_MANY = selectorOf('revokeMany')
 const RELEASE_MANY = selectorOf('releaseMany')
 const RECORDS_OF = selectorOf('recordsOf')
-/** Bytes, and hexadecimal digits, of a word. */
+/** The number of bytes in a word. */
 const WORD = 32
+/** The number of hexadecimal digits in a word. */
 const DIGITS = 2 * WORD
-/** The fields of the contract's `Record`, in its order, a word each, and how wide they are. */
+/** The fields of the contract's `Record` in order, one word each, with their widths in bits. */
 const FIELDS = [
   ['accountIndex', 16],
   ['anchoredBlock', 40],

@@ -17,28 +17,31 @@ import { createProvingReader } from '#verifier/readers/proof.ts'
 import { createRequest } from '#verifier/readers/request.ts'
 import { type AccountId, lockAccount } from './account-lock.ts'
 
-/** The parts of a gateway beside its configuration; the local stack makes these itself. */
+/** The parts of a gateway that are not in its configuration. The local stack makes these itself. */
 export type Identity = {
-  /** The chain; closed with the gateway. */
+  /** The chain, which is closed with the gateway. */
   rpc: RpcPool
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: RegistryId
-  /** The issuer that it writes for, whose account the signer has. */
+  /** The issuer for which it writes, with the account of the signer. */
   issuerId: number
   signer: Signer
-  /** More accounts of the issuer, if gateways share them. */
+  /** Other accounts of the issuer, if gateways share them. */
   otherSigners?: readonly Signer[]
-  /** The newest first: it seals. Repeats of requests are recognized by any. */
+  /** The newest comes first and seals. Repeats of requests are recognized with any of them. */
   issuerSecrets: readonly [Hex, ...Hex[]]
-  /** Gets DID documents; the platform's on a local chain, of public addresses only on any other. */
+  /**
+   * Fetches DID documents. On a local chain it is the platform's `fetch`; on any other it connects
+   * only to public addresses.
+   */
   fetchDid?: typeof fetch
 }
 
-/** The chain as issuing uses it. */
+/** The chain as issuing needs it. */
 export type Chain = RegistryPorts & {
   readiness: () => Promise<Readiness>
   accountId: AccountId
-  /** The account's counts at the start. */
+  /** The counts of the account at the start. */
   firstLook: Counts
 }
 
@@ -51,14 +54,14 @@ export async function openChain(
   { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
   log: Log,
 ): Promise<Chain> {
-  // Issuing has its own connections, so that reads cannot hold it up.
+  // Issuing has its own connections, so that reads cannot delay it.
   const ports = await firstUsable([signer, ...otherSigners], rpc.apart(), {
     registry,
     issuerId,
     finality,
     ...(feeCap !== undefined && { feeCap }),
   })
-  // The route is public.
+  // The readiness is shared because the route is public.
   const readiness = shareRead(ports.account.assertReady, READINESS_TTL_MS)
   const { mayIssue, mayRevoke } = await readiness()
   if (!mayIssue)
@@ -78,8 +81,8 @@ export async function openChain(
 }
 
 /**
- * The registry through the first account that may issue. Of several, one may be out of funds or
- * retired, and must not keep the gateway from starting.
+ * Opens the registry with the first account that may issue. Another one may be out of funds or
+ * retired, which must not keep the gateway from starting.
  */
 async function firstUsable(
   signers: readonly Signer[],
@@ -99,7 +102,7 @@ async function firstUsable(
 
 export type Readers = ReturnType<typeof openReaders>
 
-/** The readers of a registry that share the pool's connections. */
+/** Opens the readers of a registry, which share the connections of the pool. */
 export function openReaders({ finality }: Config, { rpc, registry }: Identity) {
   const chain = createChainReader(rpc, registry, finality)
   return {
@@ -116,7 +119,7 @@ export function openReaders({ finality }: Config, { rpc, registry }: Identity) {
 /**
  * Makes sure that nothing else writes with the account.
  *
- * @returns The nonce that follows the foreign transactions, and a function that frees the account.
+ * @returns The nonce after the foreign transactions, and a function that frees the account.
  * @throws {IssueError} `account_shared`.
  */
 export async function claimAccount(
@@ -125,7 +128,7 @@ export async function claimAccount(
   outbox: Plans,
   log: Log,
 ): Promise<{ firstNonce: number; leave: () => Promise<void> }> {
-  // Nothing else can reach a local chain that is in the data folder.
+  // Nothing else can reach a local chain in the data folder.
   const isLocal = rpcUrls.length === 0
   const leave = isLocal ? async () => {} : await lockAccount(accountId)
   try {
@@ -133,7 +136,7 @@ export async function claimAccount(
     const firstNonce = await waitForForeign({ account, first: firstLook, own, log })
     return { firstNonce, leave }
   } catch (error) {
-    // The start is repeated in this process, which must not find the account taken by itself.
+    // The start may be repeated in this process, which must not find its own lock on the account.
     await leave()
     throw error
   }
