@@ -3,7 +3,7 @@ import { type Client, createClient } from '#client/index.ts'
 import type { Options } from './command.ts'
 import { UsageError } from './errors.ts'
 
-/** Options of the commands that ask a gateway, over REST. */
+/** The options of commands that call a gateway over REST. */
 export const GATEWAY_OPTIONS = {
   gateway: {
     value: '<url>',
@@ -18,9 +18,9 @@ export const GATEWAY_OPTIONS = {
   },
 } as const satisfies Options
 
-/** A service, and the key to it. */
+/** A gateway and its API key. */
 export type Gateway = {
-  /** Without a slash at the end. */
+  /** The address, without a slash at the end. */
   url: string
   apiKey: string
   client: Client
@@ -29,7 +29,7 @@ export type Gateway = {
 /** A block may take 15 s, and a busy node longer. */
 const TIMEOUT_MS = 60_000
 const MAX_ATTEMPTS = 4
-/** Of work on many documents: some three minutes of an outage. */
+/** For work on many documents; the attempts cover an outage of about three minutes. */
 export const PATIENT_ATTEMPTS = 10
 const READABLE_BY_OTHERS = 0o077
 

@@ -28,14 +28,14 @@ export const MINIMAL_DISCLOSURE = [
 /** A verdict with its context. */
 export type Report = {
   verdict: Verdict | PresentationVerdict
-  /** The registry that was read. */
+  /** The network of the registry that was read. */
   network: Network
   warnings: readonly string[]
 }
 
 type Line = readonly [label: string, value: string]
 
-/** Ends the line of a valid document without such a domain. */
+/** Ends the line of a valid document when no domain vouches for its issuer. */
 const UNCONFIRMED = 'but no domain has confirmed the issuer'
 
 const HEADLINES: Record<VerdictStatus, string> = {
@@ -52,7 +52,7 @@ const HEADLINES: Record<VerdictStatus, string> = {
   unverifiable: 'COULD NOT CHECK: no verdict, neither good nor bad',
 }
 
-/** Words for the codes of checks that do not pass; the other codes explain themselves. */
+/** Texts for the codes of checks that do not pass; other codes need none. */
 const MEANINGS: Record<string, string> = {
   rpc_unreachable: 'the node does not answer',
   rpc_error: 'the node answers with an error',
@@ -136,7 +136,7 @@ export function headlineOf({ status, checks }: Report['verdict']): string {
   return isConfirmed ? HEADLINES[status] : `${HEADLINES[status]}; ${UNCONFIRMED}`
 }
 
-/** Green needs a domain that vouches for the issuer, and a date that has come. */
+/** Green requires a domain that vouches for the issuer, and a date that is not in the future. */
 export function colourOf({ status, checks }: Report['verdict']): 'green' | 'yellow' | 'red' {
   if (status === 'unverifiable') return 'yellow'
   const identity = outcomeOf('identity', checks)
@@ -148,7 +148,7 @@ function outcomeOf(name: Check['check'], checks: readonly Check[]): Check['outco
   return checks.find(({ check }) => check === name)?.outcome
 }
 
-/** @returns Notices that a reader must see beside a good status. */
+/** @returns Notices that a reader must see next to a good status. */
 function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   const { checks, blockchainProof } = verdict
   const document = 'disclosed' in verdict ? verdict.disclosed : verdict.document
@@ -164,7 +164,7 @@ function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   return notices
 }
 
-/** About an account that revoked, suspended or released the document, and is distrusted. */
+/** Notices about a distrusted account that revoked, suspended or released the document. */
 function revokerNotices(proof: BlockchainProof): string[] {
   const { reason, releasedAt, revoker, revokedBlock } = proof
   if (reason === null || revoker === null || revokedBlock === null) return []
@@ -176,7 +176,7 @@ function revokerNotices(proof: BlockchainProof): string[] {
   return [`${reason === 'certificateHold' ? 'Suspended' : 'Revoked'} ${by}: ask the issuer`]
 }
 
-/** About an issuer that the registry's admin has closed. */
+/** Notices about an issuer that the registry's admin has closed. */
 function closedNotices({ issuer: { closedBlock, closedAt } }: BlockchainProof): string[] {
   if (closedBlock === null) return []
   const at = closedAt === null ? '' : ` (${time(closedAt)})`
@@ -218,7 +218,7 @@ function documentLines(document: Document): Line[] {
   return partLines(document, lastDayOf(document) ?? 'never')
 }
 
-/** @returns A line for each present field. */
+/** @returns A line for each field that is present. */
 function partLines(
   document: DocumentPart,
   expiry: string | undefined = lastDayOf(document),
@@ -260,7 +260,7 @@ function revocationLines(proof: BlockchainProof): Line[] {
   const lines: Line[] = []
   if (revokedAt !== null && reason === 'certificateHold') lines.push(['suspended', time(revokedAt)])
   else if (revokedAt !== null) lines.push(['revoked', `${time(revokedAt)}, reason ${reason}`])
-  // Still suspended: the account that released it is distrusted.
+  // The document is still suspended, because the account that released it is distrusted.
   if (releasedAt !== null && reason !== null)
     lines.push(['released', `${time(releasedAt)}, does not count`])
   else if (releasedAt !== null) lines.push(['released', time(releasedAt)])
@@ -290,7 +290,7 @@ function checkLine({ check, outcome, code }: Check, paint: Paint): string {
   return `  ${paint(colour[outcome], outcome.padEnd(7))}  ${check.padEnd(12)}  ${code}${meaning ? ` (${meaning})` : ''}`
 }
 
-/** @param seconds Of the Unix epoch. */
+/** @param seconds Seconds of the Unix epoch. */
 export function time(seconds: number): string {
   const date = new Date(seconds * 1000)
   // A record can contain any time of 40 bits.

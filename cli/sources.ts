@@ -44,22 +44,22 @@ export const SOURCE_OPTIONS = {
 } as const satisfies Options
 
 export type CommandSources = {
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
-  /** Of its chain. */
+  /** The network of its chain. */
   network: Network
-  /** keccak256 of its code, if known. */
+  /** The keccak256 of its code, if known. */
   codeHash?: Hex
   /** The block in which it was deployed, if known. */
   deployedIn?: number
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
   asOf?: number
-  /** Timeout of one request, in milliseconds. */
+  /** The timeout of one request, in milliseconds. */
   timeout: number
 }
 
-/** Said by commands whose result rests on the registry's code alone. */
+/** Shown by commands whose result relies on the code of the registry alone. */
 export const CODE_UNCHECKED =
   'No code hash of the registry is known: the code at its address was not checked'
 
@@ -89,8 +89,8 @@ export function readSources(values: {
 }
 
 /**
- * @returns A node that compares the registry's code before its first answer, where its hash is
- * known. Without any code it answers: the reader then says what is missing.
+ * @returns A node that compares the registry's code before its first answer, if the hash of the
+ * code is known. If there is no code, it answers: the reader then reports what is missing.
  */
 export function comparingCode(
   node: Eip1193Provider,
@@ -115,8 +115,8 @@ export function comparingCode(
 }
 
 /**
- * @param flags Those of the command line: of several that are only configured, the first one
- * counts.
+ * @param flags The values from the command line. If several nodes are only configured, the first
+ * one is used.
  * @throws {UsageError} without a node, and for several `--rpc`.
  */
 export function onlyNode(
@@ -136,7 +136,7 @@ export function wholeNumber(option: string, text: string, least = 0): number {
   return Number(text)
 }
 
-/** @param given Numbers with commas between them. @throws {UsageError} */
+/** @param given Numbers separated by commas. @throws {UsageError} */
 export function readIssuers(given: string | undefined): number[] {
   if (given === undefined) throw new UsageError('--issuer is required')
   const issuers = given.split(',').map((one) => wholeNumber('issuer', one.trim(), 1))
@@ -161,7 +161,7 @@ function readLiveChains(given: string[] = []): number[] {
   })
 }
 
-/** A node named twice would agree with itself. */
+/** A node that is named twice would agree with itself. */
 function different(option: string, urls: string[]): string[] {
   if (new Set(urls.map((url) => new URL(url).href)).size < urls.length)
     throw new UsageError(`--${option} names the same address twice`)

@@ -15,9 +15,9 @@ import { readSubject } from './subject.ts'
 
 /** A document to change. */
 export type Target = {
-  /** Of the file it came from. */
+  /** The line in its file. */
   line?: number
-  /** As the REST API takes it in a path: a publicId, or a documentHash. Never to be printed. */
+  /** A publicId or documentHash, as the REST API accepts it in a path. Never print it. */
   id: string
   /** The other columns of its line. */
   cells: Record<string, string>
@@ -37,7 +37,7 @@ export const TARGET_OPTIONS = {
   encoding: ENCODING_OPTION,
 } as const satisfies Options
 
-/** @throws {UsageError} unless there is one source. @throws {InputError} */
+/** @throws {UsageError} unless there is exactly one source. @throws {InputError} */
 export async function readTargets({
   args: [given],
   values: { from, encoding },
@@ -77,7 +77,10 @@ function fromLines(text: string): Target[] {
   return targets.map(({ id, line }) => ({ line, id: checked(id, line), cells: {} }))
 }
 
-/** @throws {InputError} before anything is changed; without the text, which may open a document. */
+/**
+ * @throws {InputError} before anything is changed. The message omits the text, which may open a
+ * document.
+ */
 function checked(id: string, line: number): string {
   if (isHash(id)) return id.toLowerCase()
   try {

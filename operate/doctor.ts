@@ -1,4 +1,4 @@
-// What is wrong with an installation, and what to do. It changes nothing.
+// Reports what is wrong with an installation and what to do. It changes nothing.
 import { createLog } from '#base/log.ts'
 import { DEPLOYMENTS, knownRegistries, onlyKnownRegistry } from '#cli/deployments.ts'
 import { databaseOf } from '#parts/databases.ts'
@@ -12,7 +12,7 @@ import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
 import { checkFolder, checkNode } from './doctor/machine.ts'
 import { remoteIdentity } from './identity.ts'
 
-/** @returns What it found out about each thing that a start needs. */
+/** @returns The findings about each thing that a start needs. */
 export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config
   try {

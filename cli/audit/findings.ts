@@ -1,9 +1,11 @@
 import { CODE_UNCHECKED } from '../sources.ts'
 
-/** `fault`: the audit fails. `warning`: to be looked into. `notice`: to be known. */
+/**
+ * `fault` = the audit fails; `warning` = somebody should look into it; `notice` = for information.
+ */
 export type Severity = 'fault' | 'warning' | 'notice'
 
-/** What an audit can find about one document. */
+/** The possible findings about one document. */
 export const DOCUMENT_FINDINGS = {
   never_issued: ['fault', 'The list contains a hash that this issuer never issued'],
   event_contradicts: ['fault', 'The event does not agree with the proven record'],
@@ -37,7 +39,7 @@ export const DOCUMENT_FINDINGS = {
 } as const satisfies Record<string, readonly [Severity, string]>
 export type DocumentFinding = keyof typeof DOCUMENT_FINDINGS
 
-/** What an audit can find about an issuer. */
+/** The possible findings about an issuer. */
 export const ISSUER_FINDINGS = {
   documents_missing: ['fault', 'The list lacks documents that the registry counts'],
   batches_missing: ['fault', 'The list lacks batches that the registry counts'],
@@ -89,13 +91,13 @@ export type Finding = {
   code: FindingCode
   severity: Severity
   message: string
-  /** How many documents, batches, accounts or events. */
+  /** The number of documents, batches, accounts or events. */
   count: number
-  /** What it is about, the first of them. */
+  /** The first subjects of the finding. */
   examples: string[]
 }
 
-/** Examples of each finding that a report shows. */
+/** The maximum number of examples that a report shows for each finding. */
 export const MAX_EXAMPLES = 10
 
 const ALL: Record<FindingCode, readonly [Severity, string]> = {
@@ -106,9 +108,9 @@ const CODES = Object.keys(ALL) as FindingCode[]
 
 /** Counts findings by their code. */
 export type FindingLog = {
-  /** @param subject A hash, an account, a sentence; never a publicId. */
+  /** @param subject A hash, an account or a sentence; never a publicId. */
   add(code: FindingCode, subject?: string, count?: number): void
-  /** @returns Faults first. */
+  /** @returns The findings, faults first. */
   list(): Finding[]
 }
 
@@ -131,7 +133,7 @@ export function createFindingLog(): FindingLog {
   }
 }
 
-/** Findings of a document as the bits of one number. */
+/** Findings of a document, in the order of their bits in a number. */
 export const FINDING_BITS = Object.keys(DOCUMENT_FINDINGS) as DocumentFinding[]
 
 export function bitOf(finding: DocumentFinding): number {

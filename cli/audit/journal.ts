@@ -10,8 +10,8 @@ import type { Ledger } from './ledger.ts'
 import { ADMIN_EVENTS, type AdminEvent, type IssuedLog } from './registry-events.ts'
 
 /**
- * The file of an audit's events: JSON, one value a line. It is the checkpoint of a run that was cut
- * off, and with proofs behind them the file of `docreg export`.
+ * The file of an audit's events, with one JSON value per line. It is the checkpoint of an
+ * interrupted run and, with proofs after the events, the file of `docreg export`.
  */
 const TYPE = 'document-registry-list'
 
@@ -19,14 +19,14 @@ const TYPE = 'document-registry-list'
 export type JournalHead = {
   type: typeof TYPE
   v: 1
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   issuerId: number
-  /** The first block that was looked at. */
+  /** The first block that was read. */
   from: number
 }
 
-/** The last block of a part that was looked at, and its hash. */
+/** The last block of a part that was read, with its hash. */
 export type Mark = { block: number; hash: Hex }
 
 const quantity = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -90,11 +90,11 @@ export function assertHead(head: JournalHead, registry: RegistryId, issuer: numb
 }
 
 /**
- * Reads a file into a ledger, up to its last mark that `isKnown` accepts: what stands after it was
- * cut off, or is of blocks that a reorg has removed.
+ * Reads a file into a ledger, up to the last mark that `isKnown` accepts. Lines after it come from
+ * an interrupted run, or from blocks that a reorg has removed.
  *
- * @returns That mark, and the place in the file behind it.
- * @throws {InputError} `unreadable` for a line that is not one of such a file.
+ * @returns That mark, and the place in the file after it.
+ * @throws {InputError} `unreadable` for a line that does not belong in such a file.
  */
 export async function readJournal(
   file: string,
@@ -141,7 +141,7 @@ function parse(text: string): unknown {
 /**
  * Opens a checkpoint to append to it.
  *
- * @param end Where to go on; what stands behind is removed. 0 for a new file.
+ * @param end Where to continue; the rest of the file is removed. 0 for a new file.
  * @throws {InputError} `unwritable`
  */
 export async function openJournal(file: string, head: JournalHead, end: number): Promise<Journal> {

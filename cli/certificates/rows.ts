@@ -14,10 +14,11 @@ const TABLE = 'issued.csv'
 
 /**
  * @param given One document.
- * @param from Many: a table; `-` for one on standard input; a folder of `docreg issue`, or of bundles.
- * @param page The verify page; that of each row if absent.
- * @param encoding Of the table.
- * @throws {UsageError} unless there is one source. @throws {InputError}
+ * @param from Several documents: a table; `-` for a table on standard input; a folder of `docreg
+ * issue` or of bundles.
+ * @param page The verify page; absent = that of each row.
+ * @param encoding The encoding of the table.
+ * @throws {UsageError} unless there is exactly one source. @throws {InputError}
  */
 export async function readPrintedRows(
   given: string | undefined,
@@ -53,7 +54,7 @@ async function readMany(
   return Promise.all(names.sort().map((name) => ofBundle(join(from, name), page)))
 }
 
-/** Only the publicId is kept: ten thousand bundles may be larger than the memory. */
+/** Only the publicId is kept, because ten thousand bundles may not fit into memory. */
 async function ofBundle(file: string, page: string): Promise<PrintedRow> {
   const read = async () => readBundle(await readBytes(file)).bundle
   try {

@@ -127,7 +127,7 @@ async function audit(
     await writePieces(join(out, 'audit.json'), jsonOf(head, audits))
     await writePieces(join(out, 'report.html'), htmlOf(head, audits))
   }
-  // Of a command that follows, standard output has the alerts alone.
+  // When a command follows events, standard output has only the alerts.
   const say = values.follow ? terminal.note : terminal.write
   if (values.json) say(printableJson({ ...head, issuers: audits.map(aboutOf) }))
   else for (const one of audits) for (const line of textOf(one, terminal)) say(line)
@@ -142,7 +142,7 @@ async function audit(
 
 function exitCodeOf(audits: readonly Audit[]): number {
   if (audits.some((one) => verdictOf(one).tone === 'bad')) return EXIT.wrong
-  // Documents are there, and none of them was looked at.
+  // There are documents, but all are newer than the block.
   const isTooEarly = ({ newer }: Audit) => newer.documents + newer.batches > 0
   const empty = audits.filter((one) => verdictOf(one).tone === 'empty')
   return empty.some(isTooEarly) ? EXIT.failed : EXIT.ok

@@ -109,7 +109,10 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
   }
 }
 
-/** The gateway only if it was asked for: a configured one may be there for other commands. */
+/**
+ * The gateway is used only if it is named on the command line, because a configured one may be
+ * meant for other commands.
+ */
 function bundlesOf(values: Input['values'], flags: Input['flags']): Bundles {
   if (flags.gateway !== undefined) return bundlesOfGateway(connect(values, PATIENT_ATTEMPTS))
   return bundlesOfSources(readSources(values), flags)

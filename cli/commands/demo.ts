@@ -50,7 +50,7 @@ const SUBJECT = {
 }
 const SHOWN = { fields: ['subjectName', 'category'], metadata: ['degree'] }
 
-/** What the steps of the demo work with. */
+/** What the steps of the demo share. */
 type Stage = {
   client: Client
   options: VerifyOptions
@@ -128,7 +128,7 @@ async function verifyOne(
   await pause()
 }
 
-/** @returns The link to what is shared. */
+/** @returns The link to the shared fields. */
 async function share(
   { publicId, verifyUrl }: Issued,
   { options, say, title, judge, pause }: Stage,
@@ -171,7 +171,7 @@ async function present(publicId: string, blocks: readonly BlockSource[]): Promis
   return { ...(await createPresentation(source)), sealed: null }
 }
 
-/** Lets a person read. */
+/** Waits until a person has read the text. */
 async function pause(json: boolean | undefined): Promise<void> {
   if (json || !process.stdin.isTTY || !process.stdout.isTTY) return
   const prompt = createInterface({ input: process.stdin, output: process.stdout })

@@ -66,7 +66,7 @@ async function documents({ values }: Input, terminal: Terminal): Promise<number>
     progress.update(found.length)
   }
   progress.end()
-  // Those of a batch, or of before a reindex, may be elsewhere.
+  // Documents of a batch, or from before a reindex, may be in another place.
   found.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)))
   if (values.json) terminal.write(printableJson(found))
   else if (values.csv) writeTable(found, terminal)
@@ -100,7 +100,7 @@ async function* pagesOf({ client }: Gateway, values: Input['values']): AsyncGene
 
 const timeOf = ({ createdAt = '' }: Listed) => createdAt
 
-/** What was erased has no fields. */
+/** An erased document has no fields. */
 function lineOf(document: Listed): string {
   const { status, issuedAt, category, subjectName, documentHash, createdAt } = document
   const parts = [status.padEnd(10), (issuedAt ?? '').slice(0, 10).padEnd(10), category ?? '']
@@ -120,7 +120,7 @@ const COLUMNS = [
   'expiresAt',
   'createdAt',
 ]
-/** Of the answer, not of the document. */
+/** Fields of the answer that are not part of the document. */
 const LEFT_OUT = ['registry', 'issuerId', 'qrCodeUrl', 'validUntil', 'blockchainHash']
 
 function writeTable(found: readonly Listed[], terminal: Terminal): void {

@@ -11,7 +11,7 @@ import type { Terminal } from '../terminal.ts'
 
 const TABLE = 'issued.csv'
 const MAX_FOLDERS = 10_000
-/** Characters of a cell in a line for people. */
+/** The maximum length of a cell in a line for people. */
 const MAX_SHOWN = 200
 
 const OPTIONS = {
@@ -52,7 +52,7 @@ export const findCommand = defineCommand({
 })
 
 type Input = CommandInput<typeof OPTIONS>
-/** Words that a cell must have, by the name of its column. */
+/** The words that a cell must have, by the name of its column. */
 type Wanted = ReadonlyMap<string, readonly string[]>
 type Hit = { file: string; line: number; cells: Record<string, string> }
 type Search = { tables: number; found: Hit[]; problems: string[]; columns: Set<string> }
@@ -94,16 +94,16 @@ function wantedOf({ name, where = [] }: Input['values']): Wanted {
   return wanted
 }
 
-/** Letters that no accent was added to. */
+/** Letters that are not composed with an accent. */
 const OTHER_LETTERS: Record<string, string> = { Ł: 'L', Ø: 'O', Đ: 'D', Ð: 'D', Æ: 'AE', Œ: 'OE' }
 
-/** @returns Text without case and accents; in capitals, which make ß and ss the same. */
+/** @returns Text without case and accents. It is in capitals, which make ß and ss equal. */
 function plain(text: string): string {
   return (
     text
       .normalize('NFKD')
       .replace(/\p{Script=Inherited}/gu, '')
-      // As spreadsheets and keyboards write them.
+      // Spreadsheets and keyboards write apostrophes in several ways.
       .replace(/[‘’ʼ]/g, "'")
       .replace(/[‐–]/g, '-')
       .toUpperCase()
@@ -114,7 +114,7 @@ function plain(text: string): string {
 /**
  * Follows no symbolic links. Folders that cannot be read become problems.
  *
- * @throws {InputError} `unreadable`, if there is no such path; `too_many`.
+ * @throws {InputError} `unreadable` if there is no such path; `too_many`.
  */
 async function* tablesIn(path: string, problems: string[]): AsyncGenerator<string> {
   if (!(await statOf(path)).isDirectory()) return yield path
@@ -144,7 +144,10 @@ async function statOf(path: string): Promise<Stats> {
   }
 }
 
-/** What is no table, or has a bad row among those found, becomes a problem: the others count. */
+/**
+ * A file that is no table, or has a bad row among the matches, becomes a problem, while the others
+ * count.
+ */
 async function searchTable(file: string, wanted: Wanted, search: Search): Promise<void> {
   try {
     const { columns, rows } = parseCsv(await readAll(file))
@@ -178,7 +181,10 @@ function fits(cells: Hit['cells'], wanted: Wanted): boolean {
   return true
 }
 
-/** @returns Whether a word of the cell begins so: a first name is not found inside another. */
+/**
+ * @returns Whether a word of the cell begins with `start`, so that a first name is not found inside
+ * another.
+ */
 function hasWord(cell: string, start: string): boolean {
   for (let at = cell.indexOf(start); at >= 0; at = cell.indexOf(start, at + 1))
     if (!/[\p{L}\p{N}]$/u.test(cell.slice(0, at))) return true
@@ -187,7 +193,7 @@ function hasWord(cell: string, start: string): boolean {
 
 const COLUMNS = ['subjectName', 'subjectId', 'category', 'issuedAt']
 
-/** Without publicId. The status in the table is that of the time when it was written. */
+/** The line omits the publicId. The status in the table is that from the time of writing. */
 function lineOf({ file, line, cells }: Hit): string {
   const parts = [...COLUMNS, 'documentHash'].map((column) => cells[column] ?? '')
   return [...parts, `${file}:${line}`]
@@ -196,7 +202,7 @@ function lineOf({ file, line, cells }: Hit): string {
     .join('  ')
 }
 
-/** A column of the same name in the table does not count. */
+/** `file` replaces a column of this name in the table. */
 const entryOf = ({ file, cells }: Hit) => ({ ...cells, file })
 
 function writeTable(found: readonly Hit[], terminal: Terminal): void {

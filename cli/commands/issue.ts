@@ -223,12 +223,13 @@ async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
     refused.push(
       ...(await (values.batch ? issueBatch(fresh, part) : issueOneByOne(fresh, part, concurrency))),
     )
-    // Promised, but not in a block when the answer came: the same request tells how they stand.
+    // These rows were promised but not in a block when the answer came. Repeating the request shows
+    // their status.
     await issueOneByOne(pending(journal), part, concurrency)
     await refreshBatches(part)
   } finally {
     progress.end()
-    // Also after an outage: what is issued is in the table.
+    // This is also done after an outage, because the table has what is issued.
     writeIssued(out, journal, formats, dialect)
     writeFailed(out, checked, refused)
   }
@@ -240,7 +241,7 @@ async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
   const printed =
     printing &&
     (await printIssued(issued, { ...task, printing, isStopped }).finally(
-      // Also after an outage: it names the certificates that are there.
+      // This is also done after an outage, because the table names the existing certificates.
       () => writeIssued(out, journal, formats, dialect),
     ))
   end()
@@ -253,13 +254,13 @@ async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
   return bad.length + refused.length === 0 ? EXIT.ok : EXIT.wrong
 }
 
-/** Rows that were sent by themselves without an answer, even if the table has changed since. */
+/** @returns Rows that were sent alone and have no answer, even if the table has changed since. */
 function unanswered({ rows, batches }: Journal): SentRow[] {
   const inBatch = new Set(batches.filter(({ isDone }) => !isDone).flatMap(({ keys }) => keys))
   return [...rows.values()].filter(({ key, issued }) => !issued && !inBatch.has(key))
 }
 
-/** Documents of batches aside: their batch is asked for as a whole. */
+/** Documents of batches are omitted, because their batch is requested as a whole. */
 function pending({ rows }: Journal): SentRow[] {
   return [...rows.values()].filter(
     ({ issued }) => issued?.status === 'pending' && issued.batchRoot === undefined,

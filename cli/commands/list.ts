@@ -144,7 +144,8 @@ async function listOnline(
   const { manifests } = keys
   const result = await judge(provider, sources, order, { ...keys, block })
   const recounts = new Map<Hex, Recount>()
-  // One after the other: a batch takes some 100 bytes of memory per document.
+  // Batches are recounted one after another, because a batch takes about 100 bytes of memory per
+  // document.
   if (result.status !== 'unverifiable' && blocks.length > 0)
     for (const batch of result.batches.listed)
       recounts.set(
@@ -176,7 +177,7 @@ async function judge(
   })
 }
 
-/** Collects events up to the block of the list, since new ones may arrive meanwhile. */
+/** Collects events up to the block of the list, because new ones may arrive meanwhile. */
 async function collect(
   provider: Eip1193Provider,
   registry: RegistryId,
@@ -210,7 +211,7 @@ async function newestBlock(provider: Eip1193Provider): Promise<number> {
 }
 
 /**
- * For the library a list that is too long is misuse; here it may come from a node or a file. Adds
+ * Too long a list counts as misuse of the library, but here it may come from a node or a file. Adds
  * advice if the node has pruned its logs.
  */
 async function bounded<T>(work: () => Promise<T>): Promise<T> {
@@ -235,7 +236,7 @@ async function tell(
     terminal,
   }: {
     sources: CommandSources
-    /** Absent: nobody is asked. */
+    /** Absent = the list is checked offline. */
     provider?: Eip1193Provider
     issuerId: number
     json: boolean | undefined

@@ -39,7 +39,7 @@ export const recountCommand = defineCommand({
   run: recount,
 })
 
-/** The registry's entry for a batch; blocks are 0 if there is none. */
+/** The entry of a batch in the registry; blocks are 0 if there is none. */
 type BatchRecord = {
   anchoredBlock: number
   size: number
@@ -103,7 +103,7 @@ function hashOf(given: string): Uint8Array {
   }
 }
 
-/** Reads from the trusted registry, whatever the manifest names. */
+/** Reads from the trusted registry, whichever one the manifest names. */
 async function readRecord(
   provider: Eip1193Provider,
   registry: RegistryId,

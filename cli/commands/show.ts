@@ -61,7 +61,7 @@ async function show(
   return EXIT.ok
 }
 
-/** Dates of a document come as the first second of their day. */
+/** The service returns a date as the first second of its day. */
 function dated(value: string): string {
   return value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00Z$/, '$1')
 }

@@ -90,7 +90,7 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
   }
 }
 
-/** @throws {InputError} `bad_table`, for fields that no document may have. */
+/** @throws {InputError} `bad_table` for invalid fields. */
 async function corrected(
   { client }: Gateway,
   { id, cells }: Target,

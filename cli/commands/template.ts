@@ -24,7 +24,7 @@ export const templateCommand = defineCommand({
   run: template,
 })
 
-/** One row that shows the forms; it is to be replaced. */
+/** An example row, which the user replaces. */
 const EXAMPLE = {
   subjectName: 'Ada Lovelace',
   subjectId: '18151210',

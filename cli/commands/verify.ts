@@ -100,7 +100,7 @@ async function verifyDocument(
   const proven = provenIn(input, trustedBlocks)
   if (proven && flags['issuer-domain'] !== undefined)
     throw new UsageError('--issuer-domain cannot be used with a proof, which is verified offline')
-  // Otherwise the user might think that a node's answer was checked against it.
+  // Otherwise the user might think that a node's answer was checked against the block hash.
   if (!proven && trustedBlocks.length > 0)
     throw new UsageError('--block-hash requires a bundle, or a presentation with a proof')
   if ('publicId' in input) decodePublicId(input.publicId)
@@ -125,14 +125,14 @@ function ask(input: Subject | Presented, online: Ask): Promise<Verdict | Present
   const options = online()
   if ('presentation' in input) return verifyPresentation(input.presentation, options)
   const { publicId, bundle } = input
-  // What a PDF carries needs no other source.
+  // A bundle in a PDF needs no other source.
   const carried = bundle ? [createBundleSource(bundle.bundle)] : []
   return verify(publicId, { ...options, blocks: [...carried, ...options.blocks] })
 }
 
 /**
- * @returns The sources. Checks options before anything is read, but requires a node only when one
- * is needed.
+ * @returns The sources. Options are checked before anything is read, but a node is required only
+ * when it is needed.
  */
 function readOnline(
   values: IdentityValues & { quorum?: string; 'max-head-age'?: string },

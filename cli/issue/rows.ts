@@ -21,22 +21,22 @@ import { UsageError } from '../errors.ts'
 export type GoodRow = {
   line: number
   fields: DocumentFields
-  /** sha-256 of the canonical fields, hexadecimal: the same row is the same document. */
+  /** The sha-256 of the canonical fields in hexadecimal. The same row gives the same document. */
   key: string
 }
 export type BadRow = {
   line: number
   cells: Record<string, string>
   problems: FieldProblem[]
-  /** The line of the same row, which is issued instead: `failed.csv` leaves this one out. */
+  /** The line of an identical row, which is issued instead. `failed.csv` leaves this one out. */
   sameAs?: number
 }
 export type CheckedRows = {
   good: GoodRow[]
   bad: BadRow[]
-  /** What `failed.csv` has of a good row that is refused, by its key. */
+  /** The cells for `failed.csv` of a good row that is refused, by its key. */
   cells: ReadonlyMap<string, Row['cells']>
-  /** Of the table, for those that are made of it. */
+  /** The dialect of the table, for tables that are made from it. */
   dialect: Dialect
 }
 
@@ -45,20 +45,20 @@ const DATES = ['issuedAt', 'expiresAt']
 const METADATA = 'metadata.'
 const BY_LOWER_CASE = new Map(FIELDS.map((field) => [field.toLowerCase(), field]))
 
-/** How a spreadsheet writes dates: day, month, year or month, day, year. */
+/** How a spreadsheet writes dates: day, month, year, or month, day, year. */
 export const DATE_ORDERS = ['dmy', 'mdy'] as const
 export type DateOrder = (typeof DATE_ORDERS)[number]
 
 const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
 const SHORT_DATE = /^\d{1,2}[./-]\d{1,2}[./-]\d{2}$/
 
-/** What `--map`, `--set`, `--dates` and `--encoding` say. */
+/** The values of `--map`, `--set`, `--dates` and `--encoding`. */
 export type Mapping = {
-  /** Field by column; an empty field leaves the column out. */
+  /** The field of each column; an empty field leaves the column out. */
   map: ReadonlyMap<string, string>
-  /** The same value in all rows, by field. */
+  /** Values for all rows, by field. */
   set: ReadonlyMap<string, string>
-  /** Absent: dates are YYYY-MM-DD. */
+  /** Absent = dates are YYYY-MM-DD. */
   dates?: DateOrder | undefined
   encoding?: Encoding | undefined
 }
@@ -99,7 +99,7 @@ export function isField(name: string): boolean {
  * Reads a table of documents and checks every row with the rules of the REST API.
  *
  * @param now Milliseconds of the Unix epoch.
- * @throws {InputError} `bad_table`, if it is not a table. @throws {UsageError} for unknown columns.
+ * @throws {InputError} `bad_table` if it is not a table. @throws {UsageError} for unknown columns.
  */
 export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): CheckedRows {
   const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
@@ -147,8 +147,8 @@ function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: 
 }
 
 /**
- * @returns A row as `failed.csv` has it, which can be issued without the options of its table: by
- * the names of fields, with the values of `--set`. Columns that were left out are in parentheses.
+ * @returns A row for `failed.csv`, which can be issued without the options of its table: with the
+ * names of fields and the values of `--set`. Columns that were left out are in parentheses.
  */
 function byFields(
   cells: Row['cells'],
@@ -165,7 +165,10 @@ function byFields(
   return Object.fromEntries([...named, ...[...set].filter(([, text]) => text !== '')])
 }
 
-/** A column of `failed.csv` that is no field: so a mistyped name of a field is not taken for one. */
+/**
+ * A column of `failed.csv` that is not a field. The parentheses keep a mistyped field name from
+ * being taken for one.
+ */
 const LEFT_OUT = /^\(.*\)$/s
 
 function isFailedTable(columns: readonly string[]): boolean {
@@ -179,7 +182,7 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   if (missing.length > 0 && !isFailed)
     throw new UsageError(`--map names columns that the table does not have: ${missing.join(', ')}`)
   const found = columns.flatMap((column): [string, string | undefined][] => {
-    // The options of the first table may be given again, and must not map its fields twice.
+    // The options of the first table may be given again and must not map its fields twice.
     if (isFailed && isField(column)) return [[column, column]]
     if (isFailed && LEFT_OUT.test(column)) return []
     if (map.has(column)) return [[column, map.get(column)]]
@@ -197,7 +200,7 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   return new Map(used)
 }
 
-/** @returns The cells with their dates as YYYY-MM-DD, if they may be written in this order. */
+/** @returns The cells with dates as YYYY-MM-DD, if they can be in this order. */
 function withDates(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
@@ -215,7 +218,7 @@ function withDates(
   return changed
 }
 
-/** @returns What to do about dates that are as spreadsheets write them, if a bad row has one. */
+/** @returns Advice if a bad row has a date as spreadsheets write it. */
 export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
   const cells = bad.flatMap((row) =>
     row.problems.some(({ field }) => DATES.includes(field)) ? Object.values(row.cells) : [],
@@ -227,7 +230,7 @@ export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
   return undefined
 }
 
-/** An empty cell is an absent field; a required one is then reported as such. */
+/** An empty cell is an absent field; a required one is then reported as missing. */
 export function documentOf(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
@@ -244,7 +247,7 @@ export function documentOf(
   }
 }
 
-/** On each line a document as the REST API takes it. */
+/** Each line has a document as the REST API accepts it. */
 function fromNdjson(text: string, { map, set, dates }: Mapping): Sent[] {
   if (map.size > 0 || dates !== undefined)
     throw new UsageError('--map and --dates require a CSV table')
@@ -265,7 +268,7 @@ function withSet(value: JsonObject, set: JsonObject): JsonObject {
   return { ...both, metadata: { ...Object(value.metadata), ...Object(set.metadata) } }
 }
 
-/** @returns `null`, which is not a document, for what is not JSON. */
+/** @returns `null`, which is not a document, if the text is not JSON. */
 function parseLine(source: string): JsonValue {
   try {
     return parseStrictJson(source)

@@ -11,7 +11,7 @@ interface DeployedCode {
 type Output = {
   evm: { deployedBytecode: { object: string; immutableReferences: ImmutableReferences } }
 }
-/** By file and name. */
+/** The contracts by file and name. */
 type Contracts = Record<string, Record<string, Output>>
 
 /**

@@ -101,7 +101,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
   return { chainId: Number(chainId), registry: deployment.address, comparisons, contract }
 }
 
-/** Who may do what. */
+/** Who may do what in the registry. */
 type Office = Awaited<ReturnType<typeof readOffice>>
 
 async function readOffice(registry: Contract) {
@@ -135,7 +135,10 @@ async function readOffice(registry: Contract) {
   }
 }
 
-/** A text of an issuer that is no UTF-8 is shown as none: ethers throws where it is first read. */
+/**
+ * An issuer's text that is not UTF-8 is shown as empty, because ethers throws when it is first
+ * read.
+ */
 function textIn(issuer: Record<string, string>, member: string): string {
   try {
     return issuer[member] ?? ''

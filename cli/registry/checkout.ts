@@ -1,8 +1,8 @@
 import { InputError } from '../errors.ts'
 
 /**
- * Loads what only a checkout with its development dependencies has: Hardhat, the contracts and
- * their gas.
+ * Loads modules that only a checkout with its development dependencies has: Hardhat, the contracts
+ * and their gas.
  *
  * @throws {InputError} `no_checkout` anywhere else.
  */

@@ -38,7 +38,7 @@ import { type DEPLOY_OPTIONS, requireNetwork } from './options.ts'
 const TWO_DAYS = `${2 * 24 * 60 * 60}`
 
 type Values = ValuesOf<typeof DEPLOY_OPTIONS>
-/** What has become of it. */
+/** The result of a deployment. */
 type Outcome = {
   state: 'planned' | 'deployed' | 'adopted' | 'already_deployed'
   /** The cost is in wei. */
@@ -46,7 +46,7 @@ type Outcome = {
 }
 
 /**
- * Deploys the registry, which deploys its forwarder. Without `--send` it only says what would be
+ * Deploys the registry, which deploys its forwarder. Without `--send` it only prints what would be
  * sent and what it would cost.
  *
  * @returns The exit code.
@@ -157,7 +157,7 @@ async function create(plan: Plan): Promise<Outcome> {
     to: proxy.address,
     data: concat([salt, initCode]),
   }
-  // Without the proxy, the estimate is that of a direct creation of the same code.
+  // Without the proxy, the estimate is that of creating the same code directly.
   const gas = await provider.estimateGas(
     needsProxy ? { from: payer, data: initCode } : { from: payer, ...creation },
   )
@@ -212,7 +212,7 @@ async function create(plan: Plan): Promise<Outcome> {
 }
 
 /**
- * Records a registry that somebody deployed before. Its address is a hash of this build's code, the
+ * Records a registry that was deployed before. Its address is a hash of this build's code, the
  * admin and the delay, so it can only be this registry.
  */
 async function adopt(plan: Plan, given: number | undefined): Promise<Outcome> {
@@ -238,7 +238,7 @@ async function adopt(plan: Plan, given: number | undefined): Promise<Outcome> {
   return { state: 'adopted', block, transaction: log.transactionHash }
 }
 
-/** Bisects over the code at old blocks; needs a node that keeps old state. */
+/** Finds the block by bisection over the code at old blocks, which needs a node with old state. */
 async function creationBlock({ provider, address }: Plan): Promise<number> {
   try {
     let low = 0
@@ -285,7 +285,7 @@ async function record(plan: Plan, block: number, transaction: string): Promise<v
   writeDeployment(deployment, input)
 }
 
-/** The proxy swallows the reason of a failure, so the creation is simulated without it first. */
+/** The proxy swallows the reason of a failure, so the creation is first simulated without it. */
 async function tryDirectly({ provider, payer, initCode, artifact }: Plan): Promise<void> {
   try {
     await provider.call({ from: payer, data: initCode })

@@ -1,7 +1,7 @@
 import type { Options } from '../command.ts'
 import { UsageError } from '../errors.ts'
 
-/** The option of all commands that ask a chain. */
+/** The option of all commands that read a chain. */
 export const NETWORK = {
   value: '<name>',
   about: 'a network of hardhat.config.ts, such as sepolia, or custom with CUSTOM_RPC_URL',

@@ -45,7 +45,7 @@ export type DocumentEvent = {
   documentHash: Hex
   /** The block as it was when the event was written; `null` for a change that is not in a block. */
   blockNumber: number | null
-  /** The transaction's block hash is `null` also when no node reported it. */
+  /** Also `null` when no node reported it. */
   blockHash: Hex | null
   transactionHash: Hex | null
 }

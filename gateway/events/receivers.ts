@@ -4,8 +4,9 @@ import type { WebhookId } from './webhook.ts'
 
 /** A receiver that takes longer than this to answer counts as slow. */
 export const SLOW_MS = 1_000
-/** The maximum number of turns at the same time, of which only some may go to slow receivers. */
+/** The maximum number of turns at the same time. */
 const MAX_TURNS = 16
+/** The maximum number of these turns for slow receivers. */
 const MAX_SLOW_TURNS = 8
 /** The maximum number of deliveries in a turn, after which their results are written. */
 const MAX_DELIVERIES_PER_TURN = 50
@@ -28,8 +29,9 @@ export type Attempted = Attempt & { tookMs: number }
 type Known = {
   /** The number of failures in a row. */
   failures: number
-  /** The number of pauses so far; below it, the end of the newest, as `performance.now()`. */
+  /** The number of pauses so far. */
   pauses: number
+  /** The end of the newest pause, as `performance.now()`. */
   pausedUntil: number
   isSlow: boolean
   /** Whether the receiver ever was slow. */

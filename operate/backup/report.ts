@@ -9,7 +9,7 @@ const LOST_FILE = 'missing-payloads.txt'
 /** Lists the roots of batches that were issued after the backup and whose manifest is lost. */
 const UNREAD_FILE = 'missing-batches.txt'
 
-/** Writes into a folder what is lost, if anything is. */
+/** Writes lists of what is lost, if anything is, into a folder. */
 export function writeLists(folder: string, { lost, batches }: Comparison): void {
   writeList(join(folder, LOST_FILE), [...lost, ...batches.lost])
   writeList(join(folder, UNREAD_FILE), batches.unread)

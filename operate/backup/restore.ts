@@ -14,9 +14,9 @@ import { createSqliteRestored, openRestored } from './restored-sqlite.ts'
 import { syncAll } from './sync.ts'
 
 /**
- * The folder gets its name only once the copy has been checked and compared with the chain.
+ * The folder gets its final name only after the copy has been checked and compared with the chain.
  *
- * @throws {BackupError} when the backup is damaged, or the chain lacks what was anchored.
+ * @throws {BackupError} when the backup is damaged, or the chain lacks something that was anchored.
  */
 export async function restoreFolder(
   config: Config,
@@ -79,7 +79,8 @@ async function compare(
  * Checks a database that `pg_restore` has filled, and repairs it from the chain and other sources,
  * in one transaction.
  *
- * @param options.block Number of the newest block when the backup was made; `null` when unknown.
+ * @param options.block The number of the newest block when the backup was made; `null` when
+ * unknown.
  * @throws {ConfigError} when a gateway uses it.
  * @throws {DatabaseUrlError} when it belongs to another registry, issuer or secret.
  * @throws {BackupError} when it is damaged, or the chain lacks documents that were anchored.

@@ -19,7 +19,7 @@ import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
 import { readDatabaseUrl, readDataDir } from '#settings/config.ts'
 
 // The API keys of the gateway in DATA_DIR, or in the database of DATABASE_URL. A running gateway
-// sees every change within a second.
+// notices every change within a second.
 
 const SETTINGS = {
   scope: {
@@ -134,7 +134,7 @@ export const keysCommands: readonly Command[] = [
   }),
 ]
 
-/** @returns A command that has the keys of the settings open while it works. */
+/** @returns A command that works with the keys of the settings. */
 function withKeys<O extends Options>(
   work: (keys: Keys, input: CommandInput<O>, terminal: Terminal) => Promise<void>,
 ): Command<O>['run'] {
@@ -169,7 +169,7 @@ function showMade(
   write(json ? printableJson({ ...shown(key), key: secret }) : secret)
 }
 
-/** A key without its digest, which is of use to nobody. */
+/** The digest is omitted, because nobody can use it. */
 function shown({ digest: _, ...key }: ApiKey): object {
   return key
 }
@@ -212,7 +212,7 @@ function changesOf(values: Values<typeof SETTINGS & typeof REMOVALS>): object {
 
 const numberOf = (text: string) => (/^\d{1,9}$/.test(text) ? Number(text) : text)
 
-/** A date is its first instant, UTC. */
+/** A date stands for its first instant in UTC. */
 const instantOf = (text: string) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
 
 /** @throws {Error} naming every bad option. */

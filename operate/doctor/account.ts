@@ -10,10 +10,10 @@ import { readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { createSlotProver } from '#verifier/readers/slot-prover.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
-/** Bit of the permission MANAGE. */
+/** The bit of the permission MANAGE. */
 const MANAGE = 4
 
-/** Looks at what the account may do and can pay, and at what the registry says of the issuer. */
+/** Checks what the account may do and can pay, and what the registry says about the issuer. */
 export async function checkAccount(config: Config, identity: Identity): Promise<Finding[]> {
   const { rpc, registry, issuerId, signer } = identity
   const findings: Finding[] = []

@@ -8,17 +8,17 @@ import { createRequest, readStrictly } from '#verifier/readers/request.ts'
 import { readHex, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
-/** How far the clock may be off, and how far endpoints may be apart. */
+/** The tolerance for the clock, and for the distance between endpoints. */
 const [MAX_SKEW_SECONDS, MAX_BLOCKS_APART] = [15, 10]
 
-/** A registry on a chain, with its code hash if `deployments/` has it; or why none is known. */
+/** A registry on a chain, with its code hash if `deployments/` has it, or why none is known. */
 export type RegistryOn =
   | { address: Hex; codeHash?: string }
   | { address?: undefined; problem: string }
 
 type Endpoint = { name: string; chainId: number; head: number; headTime: number; code: Hex }
 
-/** Asks every endpoint by itself. @returns The findings, and the chain if all agree on it. */
+/** Asks every endpoint on its own. @returns The findings, and the chain if all agree on it. */
 export async function checkEndpoints(
   config: Config,
   registryOn: (chainId: number) => RegistryOn,
@@ -26,7 +26,7 @@ export async function checkEndpoints(
   const findings: Finding[] = []
   const answers: Endpoint[] = []
   for (const [i, url] of config.rpcUrls.entries()) {
-    // The path or query of an address often holds a key.
+    // Only the host is shown, because the path or query of an address often contains a key.
     const name = `endpoint ${i + 1} (${new URL(url).host})`
     try {
       answers.push(await askEndpoint(name, url, config, registryOn, findings))

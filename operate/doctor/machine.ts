@@ -6,7 +6,7 @@ import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const MIN_NODE = 20
 const GIGABYTE = 1e9
-/** Free space of the disk, in bytes. */
+/** The free space of the disk, in bytes, that counts as low or as none. */
 const [LOW_SPACE, NO_SPACE] = [5 * GIGABYTE, 0.2 * GIGABYTE]
 
 export function checkNode(version = process.versions.node): Finding {
@@ -15,7 +15,7 @@ export function checkNode(version = process.versions.node): Finding {
   return fail('node', `Node ${version} is too old`, `install Node ${MIN_NODE} or newer`)
 }
 
-/** Looks at the data folder, and changes nothing in it. */
+/** Checks the data folder without changing anything in it. */
 export async function checkFolder(config: Config): Promise<Finding[]> {
   const { dataDir, erasureList } = config
   const folder = existingParent(dataDir)

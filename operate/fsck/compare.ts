@@ -7,7 +7,7 @@ import { NO_ACCOUNT, registryStatusOf } from '#verifier/status.ts'
 import type { Issued } from '../recover/issued.ts'
 import type { Kept } from './kept.ts'
 
-/** What differs between chain, store and database, by its code. */
+/** The differences between chain, store and database, by code. */
 export const DIFFERENCES = {
   database_damaged: 'the database is damaged: restore a backup',
   events_incomplete:
@@ -28,10 +28,10 @@ export const DIFFERENCES = {
 } as const
 export type Difference = keyof typeof DIFFERENCES
 
-/** Says a difference, with the hash that it is about. */
+/** Reports a difference with the hash that it concerns. */
 export type Tell = (difference: Difference, about: string) => void
 
-/** Compares everything, and changes nothing. @returns Numbers of what was compared. */
+/** Compares everything without changing it. @returns The numbers of what was compared. */
 export async function compare(
   kept: Kept,
   issued: Issued,

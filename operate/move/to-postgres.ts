@@ -18,11 +18,11 @@ import { lockKeys } from './keys-file.ts'
 import type { Task } from './task.ts'
 
 /**
- * Copies a data folder to an empty PostgreSQL database, in one transaction: a move that is cut off
+ * Copies a data folder to an empty PostgreSQL database in one transaction. An interrupted move
  * leaves the database empty.
  *
  * @throws {ConfigError} when a gateway uses either, or the database is not empty.
- * @throws {BackupError} when the folder is damaged, or the chain lacks what was anchored.
+ * @throws {BackupError} when the folder is damaged, or the chain lacks something that was anchored.
  */
 export async function moveToPostgres({
   config: { dataDir },
@@ -65,8 +65,9 @@ export async function moveToPostgres({
 }
 
 /**
- * @returns The account of the transactions in flight, lower case.
- * @throws {ConfigError} when it is not the one of the settings: no gateway could continue them.
+ * @returns The account of the transactions in flight, in lower case.
+ * @throws {ConfigError} when it is not that of the settings, because no gateway could then continue
+ * them.
  */
 function accountOf(sqlite: DatabaseSync, configured: string): `0x${string}` {
   const account = configured.toLowerCase() as `0x${string}`

@@ -11,11 +11,11 @@ import {
   type Value,
 } from './rows.ts'
 
-/** Rows that the server sends at a time. Payloads are larger than other rows. */
+/** The number of rows that the server sends at a time. Payloads are larger than other rows. */
 const ROWS_A_FETCH = 1_000
 const PAYLOADS_A_FETCH = 50
 
-/** @param query In one transaction, in which `bigint` is read as text. */
+/** @param query Runs in one transaction, in which `bigint` is read as text. */
 export function readPostgres(query: Query): Side {
   return {
     rows: (table) => inGroups(rowsOf(query, table)),
@@ -56,7 +56,7 @@ const read = (kind: Kind, value: unknown): Value =>
 /**
  * Fills a database that has the schema and no rows.
  *
- * @param account Of all that is in the outbox; SQLite's has one only.
+ * @param account The account of everything in the outbox, because SQLite has only one.
  */
 export function writePostgres(query: Query, account: Uint8Array): Target {
   return {
