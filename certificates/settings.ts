@@ -5,7 +5,7 @@ import { describeMember, problemsOf } from '#document/members.ts'
 import { CertificateError } from './errors.ts'
 import { LABEL_NAMES, labelsOf } from './labels.ts'
 
-/** Maximum UTF-16 units of one text of a template. */
+/** The maximum length of one text of a template, in UTF-16 units. */
 const MAX_TEXT = 4000
 
 const LANGUAGE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$/
@@ -24,7 +24,7 @@ const colour = v.pipe(
   v.string('must be a string'),
   v.regex(/^#[0-9a-fA-F]{6}$/, 'must be # followed by six hexadecimal digits'),
 )
-/** The file is opened by the engine, inside the folder of the template. */
+/** The engine opens the file inside the folder of the template. */
 const picture = v.pipe(
   v.string('must be a string'),
   v.check(
@@ -38,7 +38,7 @@ const signature = v.strictObject(
   describeMember,
 )
 
-/** @returns What a language that brings no words lacks, as `check.it`. */
+/** @returns The missing words of a language without built-in words, such as `check.it`. */
 function missingLabels(tags: readonly string[], labels: Record<string, Texts>): string[] {
   const without = tags.filter((tag) => labelsOf(tag) === undefined)
   return without.flatMap((tag) =>
@@ -86,7 +86,7 @@ const settings = v.pipe(
   ),
 )
 
-/** What the issuer sets in `settings.json` beside the template: docs/certificates.md. */
+/** What the issuer sets in `settings.json` next to the template; see docs/certificates.md. */
 export type Settings = v.InferOutput<typeof settings>
 
 /**

@@ -11,7 +11,7 @@ export function toCanonical(value: unknown): Uint8Array {
 }
 
 /**
- * @param bytes What must be the RFC 8785 bytes of a JSON value, to the byte.
+ * @param bytes Bytes that must be exactly the RFC 8785 form of a JSON value.
  * @throws {FormatError} `not_canonical`, or a code of {@link parseStrictJson}.
  */
 export function fromCanonical(bytes: Uint8Array): JsonValue {
@@ -23,8 +23,8 @@ export function fromCanonical(bytes: Uint8Array): JsonValue {
 }
 
 /**
- * @returns `undefined` for a value without such a form: a number too large for a double, which
- * JSON.parse makes infinite.
+ * @returns `undefined` for a value without such a form, which is a number too large for a double
+ * that JSON.parse makes infinite.
  */
 function canonicalTextOf(value: JsonValue): string | undefined {
   try {

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { FormatError } from './errors.ts'
 
-/** Bytes in lower-case hexadecimal with `0x` before them, as Ethereum's JSON-RPC writes them. */
+/** Bytes in lower-case hexadecimal with the prefix `0x`, as in Ethereum's JSON-RPC. */
 export type Hex = `0x${string}`
 
 export function toHex(bytes: Uint8Array): Hex {
@@ -22,7 +22,7 @@ export function fromHex(hex: Hex): Uint8Array {
   return bytes
 }
 
-/** @returns 0 to 15. Letters of both cases have bit 6, digits have not. */
+/** @returns A value from 0 to 15. Letters of both cases have bit 6 set, digits do not. */
 function digitAt(hex: string, index: number): number {
   const code = hex.charCodeAt(index)
   return (code & 15) + (code >> 6) * 9

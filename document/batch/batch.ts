@@ -15,41 +15,41 @@ import {
 import { createRows, pause, type Rows, sortRows } from './rows.ts'
 import { buildTree, createTreeHasher, LEAVES_A_TURN, NODE, proofOf } from './tree.ts'
 
-/** Documents that one Merkle root anchors together. Its manifest is enough to make it again. */
+/** Documents that one Merkle root anchors together. The manifest is enough to rebuild it. */
 export type Batch = {
   registry: RegistryId
   issuerId: number
   root: Hex
   size: number
-  /** The sha-256 of the root block of the manifest; `BatchIssued` has it. */
+  /** The sha-256 of the root block of the manifest, which `BatchIssued` contains. */
   manifest: Hex
   manifestBlock: Uint8Array
-  /** @returns The chunks of the manifest, each made when it is asked for. */
+  /** @returns The chunks of the manifest, each made when it is requested. */
   chunks(): Generator<Uint8Array>
-  /** @returns The batch blocks, in the order of the manifest, each made when it is asked for. */
+  /** @returns The batch blocks in the order of the manifest, each made when it is requested. */
   blocks(): Generator<BatchBlock>
   /**
-   * @param index From 0, in the order in which the documents came.
+   * @param index The number of the document in the order of input, from 0.
    * @returns The batch block of that document.
-   * @throws {RangeError} When there are not as many.
+   * @throws {RangeError} if there is no such document.
    */
   blockAt(index: number): BatchBlock
   /** @returns The batch block of a document; `undefined` when it is not in the batch. */
   blockOf(documentHash: Uint8Array): BatchBlock | undefined
 }
 
-/** Entries that are hashed in one turn of the event loop: some 10 ms. */
+/** The number of entries that are hashed in one turn of the event loop; these take about 10 ms. */
 const ENTRIES_A_TURN = 8192
 
 type Iterated<T> = Iterable<T> | AsyncIterable<T>
 type Issuer = Pick<Batch, 'registry' | 'issuerId'>
 
 /**
- * Builds the batch of some documents, in any order, in n log n steps. Its tables take 97 bytes of
- * memory a document.
+ * Builds the batch of documents in any order, in n log n steps. Its tables take 97 bytes of memory
+ * per document.
  *
  * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for
- * no documents, and for more than a manifest can hold.
+ * no documents, and for more than a manifest can contain.
  */
 export async function buildBatch(issuer: Issuer, entries: Iterated<BatchEntry>): Promise<Batch> {
   const table = createTable()
@@ -64,11 +64,11 @@ export async function buildBatch(issuer: Issuer, entries: Iterated<BatchEntry>):
 
 /**
  * Recounts a batch from its manifest: the entries in the chunks rebuild root and size, and no
- * document is repeated. When the registry has the root with this size, these are all documents of
- * the batch.
+ * document is repeated. If the registry has the root with this size, these are all documents of the
+ * batch.
  *
  * @param manifestBlock The root block of the manifest.
- * @param chunks In the order in which it lists them.
+ * @param chunks The chunks in the order of the manifest.
  * @throws {FormatError} `manifest_malformed` for bytes that are not a root block; `manifest_chunk`
  * for a chunk that is missing, not listed or of the wrong length; `manifest_order` for entries that
  * are not in ascending order of their leaves; `manifest_repeated` for a repeated documentHash;
@@ -101,11 +101,11 @@ export async function recountBatch(
   return batch
 }
 
-/** Entries and their leaves, in the order in which they came. */
+/** Entries and their leaves, in the order of input. */
 type Table = {
   leaves: Rows
   rows: Rows
-  /** @returns What to wait for, now and then, so that everything else has its turn. */
+  /** @returns Now and then a promise to wait for, so that other work has its turn. */
   add(entry: Uint8Array): Promise<void> | undefined
 }
 

@@ -10,13 +10,13 @@ import { decodeRlp, type RlpItem } from './rlp.ts'
 import { readVerification } from './slots.ts'
 import { readTrie } from './trie.ts'
 
-/** keccak256(""): an account without code. */
+/** The keccak256 of no bytes, which is the code hash of an account without code. */
 const NO_CODE = toHex(keccak_256(new Uint8Array()))
 
 /**
- * Reads a record from a proof. Pure: makes no requests.
+ * Reads a record from a proof without any request.
  *
- * @param registry CAIP-10.
+ * @param registry A CAIP-10 account ID.
  * @param codeHash The required hash of the registry's code. If absent, any code is accepted: the
  * address is trusted, and the registry at it cannot be upgraded or removed.
  * @returns The registry's answer at that block. The caller must compare `blockHash` with a hash
@@ -91,7 +91,7 @@ function readSlot(given: SlotProof | undefined, slot: Hex, storageRoot: Uint8Arr
   return word
 }
 
-/** @returns The value of a slot, 32 bytes, by its leaf in the storage trie. */
+/** @returns The value of a slot, 32 bytes, from its leaf in the storage trie. */
 export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
   const word = new Uint8Array(32)
   if (leaf) {
@@ -106,6 +106,6 @@ export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
 /** A proof is untrusted input of any type. */
 function nodesOf(nodes: unknown): Uint8Array[] {
   if (!Array.isArray(nodes)) throw invalid('the nodes of a proof must be an array')
-  // Not nodes.map, which skips the holes of a sparse array.
+  // `nodes.map` would skip the holes of a sparse array.
   return Array.from(nodes, (node) => fromHex(node))
 }

@@ -8,7 +8,7 @@ import { decodeRlp, type RlpItem, sizeOfRlp } from './rlp.ts'
 // Reads one key of Ethereum's Merkle Patricia trie (Yellow Paper, appendix D) from a proof
 // (EIP-1186).
 
-/** RLP(""): the root node of an empty trie. */
+/** The RLP of no bytes, which is the root node of an empty trie. */
 export const EMPTY_TRIE: Hex = '0x80'
 const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
 
@@ -17,7 +17,7 @@ const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
  * by the root.
  *
  * @param root 32 bytes.
- * @param key Hashed already: keccak256 of an address or of a slot, 32 bytes.
+ * @param key The keccak256 of an address or of a slot, 32 bytes.
  * @param proof Exactly the nodes on the path from the root, in order; nodes under 32 bytes are
  * inside their parent. Empty for an empty trie.
  * @returns The value; `undefined` when the proof shows that the trie has none for the key.
@@ -37,7 +37,7 @@ export function readTrie(
 /** Returns the node with this hash, or throws. */
 export type NodeOf = (hash: Uint8Array) => TrieNode
 
-/** A node, decoded: the items of a branch, an extension or a leaf. */
+/** A decoded node: the items of a branch, an extension or a leaf. */
 export type TrieNode = RlpItem[]
 
 /** Same as {@link readTrie}, with nodes from any lookup. */
@@ -99,8 +99,8 @@ function asNode(item: RlpItem): TrieNode {
 }
 
 /**
- * The path of a leaf or an extension, hex-prefix encoded: the first nibble gives the kind and
- * whether the length is odd.
+ * Reads the path of a leaf or an extension, which is hex-prefix encoded: the first nibble gives the
+ * kind and whether the length is odd.
  */
 function pathOf(node: RlpItem[]): { isLeaf: boolean; nibbles: string[] } {
   const [flags, ...nibbles] = bytesToHex(bytesOf(node[0]))

@@ -31,15 +31,15 @@ import { createRequest, type Request, readStrictly } from './request.ts'
 import { readBytes, readHash, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
 import { createSlotProver } from './slot-prover.ts'
 
-/** Hashes in one `recordsOf`. */
+/** The number of hashes in one call of `recordsOf`. */
 const MAX_RECORDS_PER_REQUEST = 500
-/** Concurrent requests when each reads one item. */
+/** The number of concurrent requests when each reads one item. */
 const MAX_AT_A_TIME = 16
 
 /** A list to check against the registry; duplicates count once. */
 export type CompletenessSource = IssuedKeys &
   ReadOptions & {
-    /** The block number; the newest if absent. */
+    /** The block number; absent = the newest block. */
     block?: number | undefined
   }
 
@@ -48,8 +48,8 @@ export type CompletenessSource = IssuedKeys &
  * which shows that it is incomplete. Starts again when a reorg or a newer block interferes, up to
  * five times in all.
  *
- * @param provider A node that knows `eth_getProof`.
- * @param registry CAIP-10.
+ * @param provider A node that supports `eth_getProof`.
+ * @param registry A CAIP-10 account ID.
  * @throws {ChainError} as `fetchProof`, and `wrong_chain`.
  * @throws {RangeError} for a list of more than 100,000.
  */
@@ -118,13 +118,16 @@ async function proveKeys(
   }
 }
 
-/** @returns The slots so that neighbours share most nodes: the node and this program have less to do. */
+/**
+ * @returns The slots in an order in which neighbours share most nodes, which saves work for the
+ * node and for this program.
+ */
 function inTrieOrder(slots: readonly Hex[]): Hex[] {
   const keyed = slots.map((slot) => ({ slot, key: toHex(trieKeyOf(slot)) }))
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ slot }) => slot)
 }
 
-/** Believes the node. @throws {ChainError} `other_code`, `no_registry` */
+/** Compares the code, trusting the node. @throws {ChainError} `other_code`, `no_registry` */
 export async function checkCode(
   request: Request,
   params: [address: Hex, block: Hex | 'latest'],
@@ -139,12 +142,12 @@ export async function checkCode(
 }
 
 /**
- * Checks a list for completeness by calls of the contract; trusts the node. Starts again when a
+ * Checks a list for completeness with calls of the contract, trusting the node. Starts again when a
  * reorg or a newer block interferes, up to five times in all.
  *
- * @param registry CAIP-10.
+ * @param registry A CAIP-10 account ID.
  * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`,
- *   `state_unavailable`
+ * `state_unavailable`
  * @throws {RangeError} for a list of more than 100,000.
  */
 export async function readCompleteness(

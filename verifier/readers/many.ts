@@ -23,17 +23,17 @@ import { decodeIssued, decodeVerifications, encodeVerificationsCall } from './ve
 
 /**
  * Reads many documents of a registry in one call. A call returns all answers or rejects with a
- * `ChainError`; after an error, a caller that groups requests repeats each one alone.
+ * `ChainError`. After an error, a caller that groups requests repeats each one alone.
  */
 export type ManyReader = {
   /**
    * @param keys Documents that were issued alone, without duplicates.
-   * @returns Their readings at the newest block, the same one for all; in the order of the keys.
+   * @returns Their readings in the order of the keys, all at the same newest block.
    */
   read(keys: readonly DocumentKey[], options?: ReadOptions): Promise<ChainReading[]>
   /**
-   * @param keys Without duplicates, each with the number of its event's block. A call reads all
-   * blocks from the first to the last of them, and nodes limit that range.
+   * @param keys Keys without duplicates, each with the number of its event's block. A call reads
+   * all blocks from the first to the last of them, and nodes limit that range.
    * @returns The events in the order of the keys; `undefined` when that block has none.
    */
   issuedEvents(
@@ -47,7 +47,7 @@ export type EventKey = DocumentKey & { block: number }
 /** A document that is issued again after its issue was distrusted has a second event. */
 const MAX_EVENTS_OF_ONE = 4
 
-/** @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case. */
+/** @param registry A CAIP-10 account ID, `eip155:<chainId>:<address>`, in lower case. */
 export function createManyReader(provider: Eip1193Provider, registry: RegistryId): ManyReader {
   const { chainId, address } = parseRegistry(registry)
   const request = createRequest(provider)

@@ -26,8 +26,8 @@ export function createRequest(provider: Eip1193Provider): Request {
 }
 
 /**
- * @throws {ChainError} `rpc_unreachable` for an answer that `read` rejects: garbage counts as no
- * answer.
+ * @throws {ChainError} `rpc_unreachable` for an answer that `read` rejects, because a malformed
+ * answer counts as none.
  */
 export function readStrictly<T>(method: string, read: () => T): T {
   try {

@@ -2,8 +2,8 @@ import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex } from '../../document/hex.ts'
 
 // Values of Ethereum's JSON-RPC, strictly in the form of its specification
-// (ethereum/execution-apis). Every function throws a FormatError `rpc_malformed` for anything else:
-// `null` read loosely would be a zero, and zeros have a meaning.
+// (ethereum/execution-apis). Every function throws a FormatError `rpc_malformed` for anything else,
+// because a lenient reader would take `null` for a zero, and zeros have a meaning.
 
 /** @returns A quantity: hexadecimal without leading zeros. */
 export function toQuantity(value: number): Hex {
