@@ -2,7 +2,10 @@ import { type Call, INVALID_PARAMS, quantityOf, RpcError, resultFor } from './rp
 import type { Writer } from './writer.ts'
 
 const MAX_BLOCKS = 1_000
-/** Unix seconds. The registry stores times in 40 bits, and a chain's clock cannot go back. */
+/**
+ * The latest time in Unix seconds. The registry stores times in 40 bits, and a chain's clock cannot
+ * go back.
+ */
 const MAX_TIME = 2 ** 40 - 1
 const BYTES = /^0x([0-9a-f]{2})*$/i
 const ADDRESS = /^0x[0-9a-f]{40}$/i
@@ -12,9 +15,9 @@ const AMOUNT = /^0x[0-9a-f]{1,64}$/i
 type Handler = (writer: Writer, call: Call) => Promise<string>
 
 /**
- * The methods that go to Anvil because they do not change its state. What is in neither list is
- * refused, unknown methods too: a change without an entry in the journal would be lost at the next
- * start. For snapshots or impersonation, start your own Anvil.
+ * The methods that go to Anvil because they do not change its state. Methods in neither list,
+ * including unknown ones, are refused: a change without an entry in the journal would be lost at
+ * the next start. For snapshots or impersonation, start your own Anvil.
  */
 export const READS: ReadonlySet<string> = new Set(
   `
@@ -58,7 +61,10 @@ async function sendRaw(writer: Writer, call: Call): Promise<string> {
   return resultFor(call, await writer.transact(raw))
 }
 
-/** Signs first: for an unsigned transaction, a replay could fill in another gas limit or nonce. */
+/**
+ * Signs the transaction first, because for an unsigned one a replay could fill in another gas limit
+ * or nonce.
+ */
 async function sendUnsigned(writer: Writer, call: Call): Promise<string> {
   const [result] = await writer.submit(async () => {
     const raw = await writer.chain.anvil.call<string>('eth_signTransaction', ...paramsOf(call))

@@ -36,7 +36,7 @@ export function parseCall(value: unknown): Call {
   throw new RpcError(INVALID_REQUEST, 'invalid JSON-RPC 2.0 request')
 }
 
-/** Anvil gets this text and not the client's, which it might read differently. */
+/** Anvil gets this text instead of the client's, which it might read differently. */
 export function requestOf(call: Call): string {
   return JSON.stringify({ jsonrpc: '2.0', ...call })
 }

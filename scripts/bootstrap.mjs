@@ -1,6 +1,6 @@
 // The set-up: installs the dependencies and builds contracts and page, unless that has been done
-// for these very files. It runs on Node 20 and needs nothing but npm; everything after it runs on
-// the pinned Node of node_modules. scripts/run.mjs calls it before every command.
+// for exactly these files. It runs on Node 20 and needs only npm; everything after it runs on the
+// pinned Node of node_modules. scripts/run.mjs calls it before every command.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -45,7 +45,9 @@ function step(folder, wanted, isWhole, work) {
   writeFileSync(stamp, wanted)
 }
 
-/** Under the pinned Node: npm under an older Node leaves out native binaries for newer ones. */
+/**
+ * Runs under the pinned Node, because npm under an older Node omits native binaries for newer ones.
+ */
 function install() {
   console.error('set-up: installing dependencies …')
   run('npx', [

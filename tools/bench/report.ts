@@ -10,7 +10,7 @@ export type Setting = {
   command: string
   commit: string
   machine: string
-  /** Load average at the start; more than the number of cores makes every figure worse. */
+  /** The load average at the start. More than the number of cores makes every figure worse. */
   load: number
 }
 
@@ -62,7 +62,7 @@ const PEER_COLUMNS: readonly Column<PeerRow>[] = [
   { title: 'Anvil µs', of: ({ anvilCpu }) => whole(anvilCpu) },
 ]
 
-/** One line for the terminal, while it runs. */
+/** @returns One line for the terminal while it runs. */
 export const lineOf = (row: Case): string => line(COLUMNS, row)
 export const lineOfPeer = (row: PeerRow): string => line(PEER_COLUMNS, row)
 
@@ -146,7 +146,7 @@ export const placeOf = ({ command, commit, machine, load }: Setting): string =>
 - commit: ${commit}
 - machine: ${machine}; load average at the start ${load.toFixed(1)}`
 
-/** The sections with a command of their own. */
+/** The titles of the sections with their own command. */
 export const MEMORY = 'Memory'
 export const VERIFY = 'Verify'
 export const SLOW_BLOCKS = 'Slow blocks'

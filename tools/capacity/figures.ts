@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 
 export type Way = 'grouped' | 'batches'
 
-/** What one document costs, as it was measured. */
+/** The measured cost of one document. */
 type Figures = {
-  /** Gas of one document in a group or batch of this many. */
+  /** The gas of one document in a group or batch of this many. */
   gas: Record<Way, (documents: number) => number>
-  /** Processor time of a gateway, in microseconds. */
+  /** The processor time of a gateway, in microseconds. */
   gatewayMicros: { grouped: number; batches: number; verify: number }
-  /** Processor time of PostgreSQL for one document, in microseconds. */
+  /** The processor time of PostgreSQL for one document, in microseconds. */
   postgresMicros: number
-  /** Bytes of one document in PostgreSQL, with its indexes. */
+  /** The bytes of one document in PostgreSQL, with its indexes. */
   bytes: number
 }
 
@@ -41,11 +41,11 @@ export function readFigures(): Figures {
 }
 
 /**
- * @param one Gas of a document alone.
- * @param each Gas of each of 500 together.
+ * @param one The gas of a document alone.
+ * @param each The gas of each of 500 together.
  */
 function groupGas(one: number, each: number): (documents: number) => number {
-  // Each costs the same, and the transaction something once.
+  // Each document costs the same, and the transaction a fixed amount.
   const transaction = ((one - each) * 500) / 499
   return (documents) => one - transaction + transaction / documents
 }
@@ -55,8 +55,8 @@ const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'u
 const cellsOf = (line: string) => line.split('|').map((cell) => cell.trim())
 
 /**
- * @returns The first table's cell where the row begins so, and has that column; of a range the upper
- * end.
+ * @returns The cell of the first table with this column, in the row that begins with `row`; for a
+ * range its upper end.
  */
 function cellOf(text: string, row: string, column: string): number {
   let head: string[] = []
