@@ -68,7 +68,7 @@ export const INSTANT =
 const expiresAt = v.pipe(
   v.string('must be a string'),
   v.regex(INSTANT, 'must be an RFC 3339 time, such as 2030-01-31T00:00:00Z'),
-  v.metadata({ format: 'date-time', description: 'In the future.' }),
+  v.metadata({ format: 'date-time', description: 'When the key expires, in the future.' }),
   v.check((text) => Date.parse(text) > Date.now(), 'must be in the future'),
   v.check(
     (text) => new Date(text).getUTCFullYear() < 10_000,

@@ -82,9 +82,9 @@ const failure = v.object({
   error: v.object({
     code: v.pipe(
       v.picklist(Object.keys(STATUS) as ApiErrorCode[]),
-      v.description('Stable. `/docs#error-<code>` says what to do.'),
+      v.description('A stable code. `/docs#error-<code>` says what to do.'),
     ),
-    message: v.pipe(v.string(), v.description('For people; may change.')),
+    message: v.pipe(v.string(), v.description('A text for people, which may change.')),
     details: v.exactOptional(v.array(v.union([schemas.fieldProblem, schemas.check]))),
     requestId: v.string(),
   }),

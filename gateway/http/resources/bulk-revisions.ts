@@ -43,9 +43,11 @@ const NAME = {
   publicId: v.exactOptional(
     v.pipe(v.string('must be a string'), v.metadata({ pattern: '^[1-9A-HJ-NP-Za-km-z]{77}$' })),
   ),
-  documentHash: v.exactOptional(v.pipe(hex, v.description('In place of the publicId.'))),
+  documentHash: v.exactOptional(
+    v.pipe(hex, v.description('Names the document in place of the publicId.')),
+  ),
   batchRoot: v.exactOptional(
-    v.pipe(hex, v.description('Beside the documentHash of a document in a batch.')),
+    v.pipe(hex, v.description('The root of its batch, in addition to the documentHash.')),
   ),
 }
 const documentEntry = v.strictObject(NAME)
@@ -87,14 +89,14 @@ function revisionResponses(revised: typeof revoked | typeof suspended | typeof r
   return {
     200: {
       description:
-        'One envelope for each entry. Entries that were read are carried out even if the client leaves.',
+        'One envelope for each entry. Entries that have been read are carried out even if the client disconnects.',
       content: { 'application/x-ndjson': null },
       lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...entries }),
     },
   }
 }
 
-const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON: one envelope for each entry, in order, with its number as \`line\`. A bad entry stops no other.`
+const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON with one envelope for each entry, in order, with its number as \`line\`. An invalid entry does not stop the others.`
 const EXAMPLE_ENTRY = { publicId: schemas.EXAMPLE_PUBLIC_ID }
 
 const documentEntries = v.pipe(v.array(documentEntry), v.minLength(1))

@@ -52,15 +52,15 @@ const BUNDLE = operation({
   method: 'get',
   path: '/v1/documents/:publicId/bundle',
   tag: 'Verification',
-  summary: 'Save a proof that needs no network',
+  summary: 'Retrieve a proof that works offline',
   description:
-    'One JSON file, without the envelope, from which anybody verifies the document against the hash of a block that they trust. It holds the document and its key.',
+    'One JSON file without the envelope, with which anybody can verify the document against the hash of a trusted block. It contains the document and its key.',
   scope: 'documents:read',
   parameters: { publicId: schemas.sentPublicId },
   query: {},
   responses: {
     200: {
-      description: 'The bundle, for the newest block; also of a document that was never issued.',
+      description: 'The bundle at the newest block, also for a document that was never issued.',
       content: { 'application/json': bundleSchema },
       headers: { 'Content-Disposition': v.string() },
     },

@@ -15,9 +15,9 @@ const DID_DOCUMENT = operation({
   method: 'get',
   path: '/.well-known/did.json',
   tag: 'Public',
-  summary: "The issuer's own statement",
+  summary: "Retrieve the issuer's DID document",
   description:
-    "A did:web document that names the registry and the issuer, if this service is the issuer's domain.",
+    "A did:web document that names the registry and the issuer, if this service is at the issuer's domain.",
   scope: 'public',
   query: {},
   responses: {

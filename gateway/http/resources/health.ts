@@ -29,12 +29,12 @@ const HEALTH = operation({
   method: 'get',
   path: '/healthz',
   tag: 'Service',
-  summary: 'Whether the process responds',
+  summary: 'Check whether the process responds',
   scope: 'public',
   query: {},
   responses: {
     200: {
-      description: 'It responds.',
+      description: 'The process responds.',
       data: v.object({ status: v.literal('ok'), version: v.string() }),
       example: { status: 'ok', version: '0.1.0' },
     },
@@ -51,13 +51,13 @@ const READINESS = operation({
   method: 'get',
   path: '/readyz',
   tag: 'Service',
-  summary: 'Whether the service can issue',
-  description: '503 has the code that issuing would have.',
+  summary: 'Check whether the service can issue',
+  description: 'A 503 has the error code that issuing would return.',
   scope: 'public',
   query: {},
   responses: {
     200: {
-      description: 'It can issue.',
+      description: 'The service can issue.',
       data: v.object({
         status: v.literal('ready'),
         network: schemas.network,
@@ -85,7 +85,7 @@ const METRICS = operation({
   query: {},
   responses: {
     200: {
-      description: 'In the Prometheus text format; nothing about any document.',
+      description: 'Metrics in the Prometheus text format, without anything about a document.',
       content: { 'text/plain': null },
     },
   },

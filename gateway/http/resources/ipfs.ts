@@ -16,23 +16,27 @@ const BLOCK = operation({
   method: 'get',
   path: '/ipfs/:cid',
   tag: 'Public',
-  summary: 'A sealed block',
+  summary: 'Retrieve a sealed block',
   description:
-    'Ciphertext, served as a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/): its reader checks its hash.',
+    'Returns ciphertext like a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/), so the reader checks its hash.',
   parameters: {
     cid: v.pipe(
       v.string(),
       v.metadata({
         pattern:
           '^(bafkrei[a-h][a-z2-7]{50}[aeimquy4]|k[0-9a-z]{1,99}|z[1-9A-HJ-NP-Za-km-z]{1,99})$',
-        description: 'CIDv1 of raw and sha2-256; in base32, base36 or base58btc.',
+        description:
+          'A CIDv1 with the codec raw and the hash sha2-256, in base32, base36 or base58btc.',
       }),
     ),
   },
   scope: 'public',
   query: {
     format: v.exactOptional(
-      v.pipe(v.literal('raw'), v.description('Or `Accept: application/vnd.ipld.raw`.')),
+      v.pipe(
+        v.literal('raw'),
+        v.description('An alternative to `Accept: application/vnd.ipld.raw`.'),
+      ),
     ),
   },
   headers: {
@@ -41,7 +45,7 @@ const BLOCK = operation({
   },
   responses: {
     200: { description: 'The sealed bytes.', content: { [RAW]: null } },
-    304: { description: 'The client has them.' },
+    304: { description: 'The client already has the bytes.' },
   },
   errors: ['bad_cid', 'not_found', 'not_acceptable', 'erased', 'store_unavailable'],
 })

@@ -45,7 +45,7 @@ const date = v.pipe(
   v.transform((text) => dayOf(text.slice(0, 'YYYY-MM-DD'.length))),
 )
 
-const createdDay = v.pipe(date, v.description('Of `createdAt`, a day in UTC, inclusive.'))
+const createdDay = v.pipe(date, v.description('A day of `createdAt` in UTC, inclusive.'))
 
 const FILTERS = {
   status: v.exactOptional(
@@ -96,7 +96,10 @@ const PAGE = {
   description: 'A page.',
   data: v.object({
     documents: v.array(v.union([schemas.documentSchema, unopened])),
-    nextCursor: v.pipe(v.nullable(v.string()), v.description('null on the last page.')),
+    nextCursor: v.pipe(
+      v.nullable(v.string()),
+      v.description('The cursor of the next page; null on the last page.'),
+    ),
   }),
 }
 
@@ -109,7 +112,7 @@ const LIST = operation({
   path: '/v1/documents',
   tag: 'Documents',
   summary: 'List documents, the newest first',
-  description: `Documents of the key's tenant; with the scope \`admin\`, of all. In the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
+  description: `Returns documents of the key's tenant; with the scope \`admin\`, of all tenants. They are in the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
   scope: 'documents:read',
   query: PARAMETERS,
   responses: { 200: PAGE },
@@ -121,8 +124,8 @@ const SEARCH = operation({
   method: 'post',
   path: '/v1/documents/search',
   tag: 'Documents',
-  summary: 'List documents, also by subjectId',
-  description: `As the list. The subjectId is in the body, since proxies log addresses. ${NO_NAMES}`,
+  summary: 'Search documents, also by subjectId',
+  description: `Same as the list. The subjectId is in the body, because proxies log addresses. ${NO_NAMES}`,
   scope: 'documents:read',
   query: {},
   body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 }, isOptional: true },

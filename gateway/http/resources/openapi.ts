@@ -10,7 +10,7 @@ const OPENAPI = operation({
   method: 'get',
   path: '/openapi.json',
   tag: 'Service',
-  summary: 'This description, as OpenAPI 3.1',
+  summary: 'Retrieve this description as OpenAPI 3.1',
   scope: 'public',
   query: {},
   responses: {
@@ -29,7 +29,7 @@ const DOCS = operation({
   method: 'get',
   path: '/docs',
   tag: 'Service',
-  summary: 'This description, as a page for people',
+  summary: 'Show this description as a page',
   scope: 'public',
   query: {},
   responses: { 200: { description: 'The page.', content: { 'text/html': null } } },

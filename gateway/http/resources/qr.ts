@@ -39,14 +39,17 @@ const QR_CODE = operation({
   method: 'get',
   path: '/qr/:publicId',
   tag: 'Public',
-  summary: 'The QR code of a document',
+  summary: 'Draw the QR code of a document',
   description:
-    "It leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page around it.",
+    "The code leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page with the code.",
   parameters: { publicId: sentPublicId },
   scope: 'public',
   query: {
     format: v.exactOptional(
-      v.pipe(v.picklist(['svg', 'png']), v.description('Else by `Accept`; SVG by default.')),
+      v.pipe(
+        v.picklist(['svg', 'png']),
+        v.description('The format; if absent, `Accept` decides, with SVG as the default.'),
+      ),
     ),
   },
   responses: {
@@ -55,7 +58,7 @@ const QR_CODE = operation({
       content: { 'image/svg+xml': null, 'image/png': null, 'text/html': null },
     },
     404: {
-      description: 'The page for a browser whose user mistyped the address.',
+      description: 'A page for a browser whose user mistyped the address.',
       content: { 'text/html': null },
     },
   },

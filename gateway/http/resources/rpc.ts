@@ -95,7 +95,7 @@ const RPC = operation({
   tag: 'Public',
   summary: 'Read this registry over JSON-RPC',
   description:
-    'For the verify page, where no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
+    'The verify page uses this if no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
   scope: 'public',
   query: {},
   body: {
@@ -108,13 +108,13 @@ const RPC = operation({
   },
   responses: {
     200: {
-      description: 'The results, or errors of the node, of methods or params.',
+      description: 'The results, or errors of the node, the method or the params.',
       content: RPC_CONTENT,
     },
-    400: { description: 'Not a request or batch of JSON-RPC.', content: RPC_CONTENT },
-    413: { description: `More than ${MAX_BODY} bytes.`, content: RPC_CONTENT },
-    429: { description: 'Too many requests are with the node.', content: RPC_CONTENT },
-    503: { description: 'The chain cannot be read now.', content: RPC_CONTENT },
+    400: { description: 'The body is not a JSON-RPC request or batch.', content: RPC_CONTENT },
+    413: { description: `The body has more than ${MAX_BODY} bytes.`, content: RPC_CONTENT },
+    429: { description: 'The node is answering too many requests.', content: RPC_CONTENT },
+    503: { description: 'The chain cannot be read at the moment.', content: RPC_CONTENT },
   },
   errors: [],
 })

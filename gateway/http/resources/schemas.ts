@@ -25,7 +25,7 @@ export const EXAMPLE_RECEIVER = 'https://example.com/events'
 export const publicId = v.pipe(
   v.string(),
   v.regex(/^[1-9A-HJ-NP-Za-km-z]{77}$/),
-  v.description('Names a document and opens it: a secret, like the document itself.'),
+  v.description('Names a document and opens it, so it is as secret as the document itself.'),
 )
 /**
  * A publicId in a request. The schema only describes it: `decodePublicId` checks it and reports
@@ -54,7 +54,7 @@ const hex = v.pipe(v.string(), v.regex(/^0x([0-9a-f]{2})*$/))
 export const registry = v.pipe(
   v.string(),
   v.regex(/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/),
-  v.description('CAIP-10, lower case.'),
+  v.description('The CAIP-10 account ID of the registry, in lower case.'),
 )
 /** An RFC 3339 time in UTC, to the second. */
 export const instant = v.pipe(
@@ -71,7 +71,7 @@ export const url = v.pipe(v.string(), v.url())
 export const network = v.pipe(
   v.picklist(['test', 'live']),
   v.description(
-    '`live`: a chain known for real documents, or named so by the operator. A document on any other proves nothing.',
+    '`live`: a chain that is known to carry real documents, or that the operator named. A document on any other chain proves nothing.',
   ),
 )
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -87,7 +87,7 @@ export const scope = v.picklist(SCOPES)
 export const eventType = v.picklist(EVENT_TYPES)
 export const reason = v.pipe(
   v.picklist([...REASON_NAMES, 'certificateHold']),
-  v.description('A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension.'),
+  v.description('The reason of RFC 5280 §5.3.1; `certificateHold` is a suspension.'),
 )
 
 const VERDICTS = [
@@ -96,7 +96,7 @@ const VERDICTS = [
 ] satisfies VerdictStatus[]
 export const status = v.pipe(
   v.picklist([...VERDICTS, 'pending']),
-  v.description('`pending`: promised by this gateway, and not on the chain yet.'),
+  v.description('`pending`: promised by this gateway but not on the chain yet.'),
 )
 
 const CHECKS = [
@@ -107,7 +107,7 @@ const CHECKS = [
 export const check = v.object({
   check: v.picklist(CHECKS),
   outcome: v.picklist(['pass', 'fail', 'unknown']),
-  code: v.pipe(v.string(), v.regex(/^[a-z_0-9]+$/), v.description('Why; stable.')),
+  code: v.pipe(v.string(), v.regex(/^[a-z_0-9]+$/), v.description('The reason, as a stable code.')),
 })
 
 /** The fields of an issued document (spec §2.2), with its status now. */
@@ -118,7 +118,7 @@ const presented = {
   category: v.string(),
   metadata: v.exactOptional(v.record(v.string(), v.string())),
   supersedes: v.exactOptional(
-    v.pipe(hash, v.description('The documentHash of the document that this one replaces.')),
+    v.pipe(hash, v.description('The documentHash of the document that this one supersedes.')),
   ),
   supersededBy: v.exactOptional(
     v.pipe(hash, v.description('The documentHash of its successor, if this gateway issued it.')),
@@ -132,17 +132,17 @@ const presented = {
     v.pipe(
       instant,
       v.description(
-        'In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block.',
+        'When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved.',
       ),
     ),
   ),
   registry,
   issuerId,
-  documentHash: v.pipe(hash, v.description('Key of its record, digest of its CID.')),
+  documentHash: v.pipe(hash, v.description('The key of its record and the digest of its CID.')),
   blockchainHash: v.pipe(
     v.nullable(hash),
     v.description(
-      'The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`.',
+      'The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`.',
     ),
   ),
   status,
@@ -164,7 +164,7 @@ export const account = v.object({
   retiredBlock: v.nullable(count),
   distrustedFrom: v.pipe(
     v.nullable(count),
-    v.description('From this block on, what it did is not trusted.'),
+    v.description('From this block on, its actions are not trusted.'),
   ),
 })
 export const stateProof = v.object({
@@ -204,7 +204,9 @@ export const blockchainProof = v.object({
   reason: v.nullable(reason),
   releasedAt: v.pipe(
     v.nullable(instant),
-    v.description('Does not count where the revoker is distrusted from that block or before.'),
+    v.description(
+      'A release does not count if the revoker is distrusted from that block or an earlier one.',
+    ),
   ),
   revoker: v.nullable(account),
   revokedBlock: v.pipe(
@@ -245,7 +247,7 @@ export const idempotencyKey = v.exactOptional(
     v.string(),
     v.metadata({
       description:
-        'The same key and body is the same document, at any time. 1 to 255 printable ASCII characters, in double quotes or, without a space, bare. Send one if you retry.',
+        'The same key and body give the same document, at any time. 1 to 255 printable ASCII characters, in double quotes, or without quotes if it has no space. Send one if you retry.',
       examples: ['"order-4711"'],
       pattern: '^("[\\x20-\\x21\\x23-\\x7e]{1,255}"|[\\x21\\x23-\\x7e]{1,255})$',
     }),

@@ -32,7 +32,10 @@ const SUPERSEDED = v.object({
   status: schemas.status,
   reason: v.exactOptional(schemas.reason),
   revokedAt: v.nullable(schemas.instant),
-  blockchainHash: v.pipe(v.nullable(schemas.hash), v.description('Of the revocation.')),
+  blockchainHash: v.pipe(
+    v.nullable(schemas.hash),
+    v.description('The transaction of the revocation; null while there is none.'),
+  ),
 })
 
 /** The successor, and the status of the superseded document. */
@@ -43,9 +46,9 @@ const SUPERSEDE = operation({
   method: 'post',
   path: '/v1/documents/:publicId/supersede',
   tag: 'Documents',
-  summary: 'Issue a corrected document in the place of one',
+  summary: 'Issue a corrected document to replace another',
   description:
-    'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key needs `documents:issue` too.',
+    'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key also needs the scope `documents:issue`.',
   scope: 'documents:revoke',
   parameters: { publicId: schemas.documentName },
   query: {},
@@ -66,7 +69,7 @@ const SUPERSEDE = operation({
       headers: ISSUED_HEADERS,
     },
     202: {
-      description: 'The successor, or the revocation, is promised: both will happen.',
+      description: 'The successor or the revocation is promised, and both will happen.',
       data: successor,
       headers: ISSUED_HEADERS,
     },

@@ -29,7 +29,7 @@ export type VerifyDeps = {
 }
 
 export const verdict = v.object({
-  valid: v.pipe(v.boolean(), v.description('True for status `valid` only.')),
+  valid: v.pipe(v.boolean(), v.description('True only for the status `valid`.')),
   status: schemas.status,
   network: schemas.network,
   document: v.nullable(schemas.documentSchema),
@@ -51,12 +51,12 @@ const VERIFY = operation({
   tag: 'Verification',
   summary: 'Verify a document',
   description:
-    '200 whenever there is a verdict, also for a document that was never issued; 503 `unverifiable` when it could not be checked, with the checks in `details`.',
+    'The answer is 200 whenever there is a verdict, also for a document that was never issued, and 503 `unverifiable` when the document could not be checked, with the checks in `details`.',
   scope: 'verify',
   query: {
     publicId: schemas.sentPublicId,
     proof: v.exactOptional(
-      v.pipe(v.literal('full', 'must be full'), v.description('Adds the storage proof.')),
+      v.pipe(v.literal('full', 'must be full'), v.description('`full` adds the storage proof.')),
     ),
   },
   exampleQuery: { publicId: schemas.EXAMPLE_PUBLIC_ID },

@@ -85,7 +85,11 @@ const replay = v.pipe(
     ({ after, since }) => (after === undefined) !== (since === undefined),
     'must have either after or since',
   ),
-  v.metadata({ minProperties: 1, maxProperties: 1, description: 'Either `after` or `since`.' }),
+  v.metadata({
+    minProperties: 1,
+    maxProperties: 1,
+    description: 'Where to begin; has either `after` or `since`.',
+  }),
 )
 
 const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
@@ -100,7 +104,7 @@ const presented = {
   failingSince: time,
   olderSecretsUntil: v.pipe(
     time,
-    v.description('Until then, deliveries are signed with older secrets too.'),
+    v.description('Until then, deliveries are also signed with older secrets.'),
   ),
   createdAt: time,
   createdBy: v.string(),
@@ -108,7 +112,9 @@ const presented = {
 export const webhookSchema = v.object(presented)
 export const revealedWebhook = v.object({
   ...presented,
-  secret: v.exactOptional(v.pipe(v.string(), v.description('Shown only here.'))),
+  secret: v.exactOptional(
+    v.pipe(v.string(), v.description('The signing secret, which is shown only here.')),
+  ),
 })
 
 const EXAMPLE_WEBHOOK = {
@@ -140,7 +146,7 @@ const CREATE = operation({
   path: '/v1/webhooks',
   summary: 'Add a receiver of events',
   description:
-    'Events are sent as the [Standard Webhooks](https://www.standardwebhooks.com) specification says, signed with the secret in the answer.',
+    'Events are sent according to the [Standard Webhooks](https://www.standardwebhooks.com) specification, signed with the secret in the answer.',
   body: {
     schema: creation,
     example: {
@@ -150,7 +156,7 @@ const CREATE = operation({
   },
   responses: {
     201: {
-      description: 'It gets the events from now on.',
+      description: 'The receiver, which gets the events from now on.',
       data: revealedWebhook,
       example: { ...EXAMPLE_WEBHOOK, secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=' },
     },
@@ -166,7 +172,7 @@ const LIST = operation({
   summary: 'List the receivers of events',
   responses: {
     200: {
-      description: "Those of the key's tenant; with the scope `admin`, all.",
+      description: "The receivers of the key's tenant; with the scope `admin`, of all tenants.",
       data: v.object({ webhooks: v.array(webhookSchema) }),
       example: { webhooks: [EXAMPLE_WEBHOOK] },
     },
@@ -180,7 +186,11 @@ const RETRIEVE = operation({
   method: 'get',
   summary: 'Retrieve a receiver',
   responses: {
-    200: { description: 'Without its secret.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+    200: {
+      description: 'The receiver without its secret.',
+      data: webhookSchema,
+      example: EXAMPLE_WEBHOOK,
+    },
   },
   errors: ['not_found'],
 })
@@ -190,10 +200,10 @@ const CHANGE = operation({
   operationId: 'changeWebhook',
   method: 'patch',
   summary: 'Change a receiver, or stop and start it',
-  description: 'One that is enabled again goes on where it stopped.',
+  description: 'A receiver that is enabled again continues where it stopped.',
   body: { schema: change, example: { enabled: false }, isOptional: true },
   responses: {
-    200: { description: 'As changed.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+    200: { description: 'The changed receiver.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
   },
   errors: ['not_found', 'store_unavailable'],
 })
@@ -205,7 +215,7 @@ const REMOVE = operation({
   summary: 'Remove a receiver',
   responses: {
     200: {
-      description: 'It gets nothing more.',
+      description: 'The receiver is removed and gets no more events.',
       data: v.object({ id: v.string(), deleted: v.literal(true) }),
       example: { id: schemas.EXAMPLE_WEBHOOK_ID, deleted: true },
     },
@@ -219,11 +229,11 @@ const ROTATE = operation({
   method: 'post',
   path: '/v1/webhooks/:id/rotate',
   summary: 'Give a receiver a new secret',
-  description: 'For `overlapSeconds`, deliveries are signed with the older secret too.',
+  description: 'For `overlapSeconds`, deliveries are also signed with the older secret.',
   body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
   responses: {
     200: {
-      description: 'With the new secret.',
+      description: 'The receiver with its new secret.',
       data: revealedWebhook,
       example: {
         ...EXAMPLE_WEBHOOK,
@@ -243,7 +253,11 @@ const REPLAY = operation({
   summary: 'Send events to a receiver again',
   body: { schema: replay, example: { since: '2026-11-21T00:00:00Z' } },
   responses: {
-    202: { description: 'They are on their way.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+    202: {
+      description: 'The events will be sent again.',
+      data: webhookSchema,
+      example: EXAMPLE_WEBHOOK,
+    },
   },
   errors: ['not_found', 'unknown_event', 'store_unavailable'],
 })
