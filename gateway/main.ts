@@ -3,9 +3,10 @@ import { clock, createCertainTime } from '#base/clock.ts'
 import { createLog, type Log } from '#base/log.ts'
 import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
+import { lockAccount } from '#parts/account-lock.ts'
 import { openApp } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
-import { type Chain, claimAccount, type Identity, openChain, openReaders } from '#parts/chain.ts'
+import { type Chain, type Identity, openChain, openReaders } from '#parts/chain.ts'
 import { createChores } from '#parts/chores.ts'
 import { openIdentities } from '#parts/identity.ts'
 import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
@@ -73,13 +74,11 @@ async function start(
   const stores = await openStores(config, identity, end, log)
   const { outbox, store } = stores
   undo.push(stores.close)
-  // With leases, accounts are claimed together with their leases.
-  const account = stores.shared
-    ? { firstNonce: 0, leave: async () => {} }
-    : await claimAccount(config, chain, outbox, log)
-  undo.push(account.leave)
-  const { firstNonce } = account
-  const pipeline = openIssuing(config, identity, { chain, readers, stores, firstNonce, log })
+  // The leases of a shared database keep gateways apart. Nothing else reaches a local chain.
+  const isApart = !stores.shared.isSole || config.rpcUrls.length === 0
+  const unlock = isApart ? async () => {} : await lockAccount(chain.accountId)
+  undo.push(unlock)
+  const pipeline = openIssuing(config, identity, { chain, readers, stores, log })
   const { batcher, superseding, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
@@ -93,7 +92,7 @@ async function start(
   const parts = { readers, identities, stores, pipeline, apiKeys, webhooks, batches, log }
   const app = openApp(config, identity, parts)
 
-  const chores = createChores(stores.shared?.leases, log)
+  const chores = createChores(stores.shared.leases, log)
   undo.push(batcher.stop)
   batches.batches.start()
   await batcher.start()
@@ -121,7 +120,7 @@ async function start(
       )
       await apiKeys.close()
       await stores.close()
-      await account.leave()
+      await unlock()
       await rpc.close()
     },
   }

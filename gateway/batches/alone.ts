@@ -12,18 +12,17 @@ export type Alone = {
    * Runs the work of a request and deletes its draft if the work fails. The same request runs only
    * once at a time.
    *
-   * @param work Receives the lease of the request; `undefined` when there is only one gateway.
+   * @param work Receives the lease of the request.
    * @throws {IssueError} `overloaded` while the same request is being worked on.
    */
-  run<T>(request: Uint8Array, work: (lease: Lease | undefined) => Promise<T>): Promise<T>
+  run<T>(request: Uint8Array, work: (lease: Lease) => Promise<T>): Promise<T>
   /** Deletes what earlier processes left behind. `run` waits for this. */
   start(): void
 }
 
 export type AloneDeps = {
   drafts: BatchDrafts
-  /** Absent when there is only one gateway. */
-  leases?: Leases | undefined
+  leases: Leases
   /** Aborts when the service stops. */
   signal: AbortSignal
   /** Reports how many requests earlier processes left behind, or why these could not be deleted. */
@@ -61,9 +60,8 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       let lease: Lease | undefined
       const release = async () => lease?.release().catch(() => {})
       try {
-        lease = await leases?.take([leaseOfBatch(name)])
-        if (leases && !lease)
-          throw new IssueError('overloaded', 'another gateway is issuing this batch')
+        lease = await leases.take([leaseOfBatch(name)])
+        if (!lease) throw new IssueError('overloaded', 'another gateway is issuing this batch')
         await discardOlder()
         const result = await work(lease)
         // Only notes remain, because the batch is promised. The answer does not wait for their
@@ -71,7 +69,7 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
         void discard().then(release)
         return result
       } catch (error) {
-        if (lease || !leases) await discard()
+        if (lease) await discard()
         await release()
         throw error
       } finally {

@@ -119,7 +119,7 @@ async function seal(
 /** Promises a batch, and waits for its block. */
 async function anchor(
   { log, batcher, ...deps }: BatchDeps,
-  { id, lease, root, size, manifest }: SealedRoot & { id: Uint8Array; lease: Lease | undefined },
+  { id, lease, root, size, manifest }: SealedRoot & { id: Uint8Array; lease: Lease },
   { wait, tenant, newDeadline, assertAllowed }: BatchRequest,
 ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
   const deadline = newDeadline()

@@ -1,7 +1,6 @@
 import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Outcome } from '#promise/anchoring.ts'
-import type { Batcher } from '#promise/batcher.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
 import { LeaseLost } from '#promise/lease.ts'
@@ -10,14 +9,13 @@ import type {
   Backlog,
   Blocks,
   FeeLog,
-  Outbox,
   Plans,
   RegistryReader,
   Transactions,
 } from '#promise/ports.ts'
 import { createBlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
-import { type Answers, createFront, type Intake } from './front.ts'
+import type { Answers, Intake } from './front.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { createPlanner } from './planner.ts'
@@ -132,37 +130,9 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
       await queue.restore()
       loop.start()
     },
-    refresh: queue.restore,
+    refresh: queue.refresh,
     isIdle: () => queue.isEmpty() && inFlight.unsettled().length === 0,
     stop: loop.stop,
     abandon: loop.abandon,
-  }
-}
-
-/** One engine, which is always there, and the front that answers its requests. */
-export function createBatcher(
-  deps: EngineDeps & { outbox: Pick<Outbox, 'find' | 'promise'> },
-): Batcher {
-  const front = createFront({
-    outbox: deps.outbox,
-    log: deps.log,
-    engineFor: () => engine,
-    engines: () => [engine],
-  })
-  const engine: Engine = createEngine(deps, front)
-
-  return {
-    assertOpen: engine.assertOpen,
-    submit: front.submit,
-    enqueue: engine.addPromised,
-    depth: engine.depth,
-    spentLastHour: engine.spentLastHour,
-    stopped: () => engine.outage()?.code,
-    start: engine.start,
-
-    async stop() {
-      await engine.stop()
-      await front.close()
-    },
   }
 }

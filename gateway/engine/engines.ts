@@ -16,6 +16,8 @@ type EnginesDeps = {
   /** Addresses, lower case, that this gateway can sign for. */
   accounts: readonly Hex[]
   leases: Leases
+  /** Whether there is no other gateway that could do what this one cannot. */
+  isSole: boolean
   outbox: Pick<Outbox, 'find' | 'promise'> & BusyAccounts
   /** Makes an engine whose writes have effect only while the lease lasts. */
   open: (account: Hex, lease: Lease, answers: Answers) => LeasedEngine
@@ -24,7 +26,7 @@ type EnginesDeps = {
   log: Log
 }
 
-/** The batcher of one of several gateways. */
+/** The batcher of a gateway, which may be one of several. */
 export type Engines = Batcher & {
   /** The account that gets this gateway's intents; `undefined` when it has none. */
   own(): { account: Hex; lease: Lease } | undefined
@@ -122,7 +124,8 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
     if (outage) {
       // Intents without an account are left to engines that can anchor them.
       const isLong = performance.now() - (one.stoppedAt ?? 0) >= timing.giveUp
-      if (isLong && outage.code !== 'fee_too_high') await giveUp(one, outage)
+      const isLast = isOwn && deps.isSole
+      if (isLong && !isLast && outage.code !== 'fee_too_high') await giveUp(one, outage)
       return
     }
     // A longer queue lasts until a later look.
@@ -137,6 +140,7 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
     if (one.unusable) starting.rest(one.account, one.unusable)
     await lease.release()
     log.info('account_drained', { account: one.account })
+    if (deps.isSole) await own()?.backlog.adopt()
   }
 
   async function giveUp(one: Running, error: IssueError): Promise<void> {
@@ -208,6 +212,8 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
 
     async start() {
       await lease()
+      const error = deps.isSole ? unusable() : undefined
+      if (error) throw error
       looking = run()
     },
   }

@@ -1,6 +1,6 @@
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
-import { ABSENT, type Outcome, type Standing } from '#promise/anchoring.ts'
+import type { Outcome, Standing } from '#promise/anchoring.ts'
 import { asIssueError, IssueError, refusalOf } from '#promise/errors.ts'
 import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
 import type { Outbox } from '#promise/ports.ts'
@@ -53,11 +53,8 @@ type FrontDeps = {
   /** All engines in this process. */
   engines: () => readonly Intake[]
   outbox: Pick<Outbox, 'find' | 'promise'>
-  /**
-   * Reads the outcome of an intent that is not in the outbox any more; absent when no engine
-   * elsewhere could have removed it.
-   */
-  outcomeOf?: (intent: Intent) => Promise<Outcome>
+  /** Reads the outcome of an intent that is not in the outbox any more. */
+  outcomeOf: (intent: Intent) => Promise<Outcome>
   log: Log
 }
 
@@ -77,7 +74,7 @@ export function createFront(deps: FrontDeps): Front {
    * @throws {IssueError} when it was withdrawn, or the chain could not be read.
    */
   async function gone(intent: Intent): Promise<Outcome> {
-    const outcome = (await deps.outcomeOf?.(intent)) ?? ABSENT
+    const outcome = await deps.outcomeOf(intent)
     if (outcome.status === 'anchored' || outcome.status === 'moot') return outcome
     throw refusalOf(outcome) ?? withdrawn()
   }

@@ -42,11 +42,10 @@ export type Queue = {
   has(key: IntentKey): boolean
   /** Whether no intent waits. */
   isEmpty(): boolean
-  /**
-   * Queues the intents that an earlier process left, or that another gateway put back: all of them
-   * count as promised.
-   */
+  /** Queues the intents that an earlier process left; all of them count as promised. */
   restore(): Promise<void>
+  /** Queues intents that somebody else added to the outbox, or put back. */
+  refresh(): Promise<void>
   /** Reports intents that are not in flight any more. */
   dropped(intents: readonly Intent[]): void
 }
@@ -116,6 +115,17 @@ export function createQueue(deps: QueueDeps): Queue {
     gatheringSince = performance.now()
   }
 
+  async function read(isPromised: (promised: boolean) => boolean): Promise<void> {
+    const { result, left } = await departures.during(outbox.queued)
+    for (const { intent, asideUntil, promised } of result) {
+      const key = keyOfIntent(intent)
+      // Planned, or even settled, while the outbox was read.
+      if (isUnderWay(key) || left.has(key)) continue
+      if (!aside.restore(intent, asideUntil)) add(intent, isPromised(promised))
+    }
+    changed()
+  }
+
   return {
     get size() {
       return entries.size
@@ -141,16 +151,9 @@ export function createQueue(deps: QueueDeps): Queue {
     isEmpty: () => entries.size === 0 && aside.size === 0,
     dropped: departures.note,
 
-    async restore() {
-      const { result, left } = await departures.during(outbox.queued)
-      for (const { intent, asideUntil } of result) {
-        const key = keyOfIntent(intent)
-        // Planned, or even settled, while the outbox was read.
-        if (isUnderWay(key) || left.has(key)) continue
-        if (!aside.restore(intent, asideUntil)) add(intent, true)
-      }
-      changed()
-    },
+    restore: () => read(() => true),
+    // A request of this process may have added an intent, and not have queued it yet.
+    refresh: () => read((promised) => promised),
   }
 }
 

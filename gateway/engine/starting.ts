@@ -53,6 +53,8 @@ export type Starting = {
 export function createStarting(
   deps: {
     leases: Leases
+    /** Whether there is no other gateway that could do what this one cannot. */
+    isSole: boolean
     /** Makes an engine whose writes have effect only while the lease lasts. */
     open: (account: Hex, lease: Lease, answers: Answers) => LeasedEngine
     log: Log
@@ -73,6 +75,7 @@ export function createStarting(
     if (one.isOwn) {
       await one.assertReady()
       await one.assertAlone()
+      if (deps.isSole) await one.backlog.adopt()
     } else {
       await one.backlog.disclaim()
       one.claim = one.backlog.claimRevisions

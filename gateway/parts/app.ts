@@ -143,7 +143,7 @@ function rateLimitsOf(
   )
   const limiterOf = (kind: string) => {
     const local = createMemoryRateLimiter(MAX_LIMITED)
-    return shared ? shared.rateLimiter(kind, local) : local
+    return shared.rateLimiter(kind, local)
   }
   return {
     keys: limiterOf('key'),

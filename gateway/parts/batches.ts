@@ -34,7 +34,7 @@ export function openBatches(
       drafts,
       signal,
       batcher: pipeline.batcher,
-      leases: stores.shared?.leases,
+      leases: stores.shared.leases,
       discarded(result) {
         if (signal.aborted) return
         if ('error' in result)

@@ -20,14 +20,12 @@ export type Chores = {
 }
 
 /**
- * @param leases Absent when there is only one gateway, which does everything.
  * @returns Chores, each of which runs in one gateway at a time. If that one dies, another
  * continues; for a moment, both may run it.
  */
-export function createChores(leases: Leases | undefined, log: Log): Chores {
+export function createChores(leases: Leases, log: Log): Chores {
   return {
     run(name, start) {
-      if (leases === undefined) return start(async () => {})
       const stopping = new AbortController()
       const running = runLeased({ leases, name: `chore ${name}`, start, log }, stopping.signal)
       return async () => {

@@ -17,9 +17,12 @@ import type { Intent } from '#promise/intent.ts'
 import type { Lease } from '#promise/lease.ts'
 import type { BusyAccounts, Outbox, Readiness } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
-import { type Identity, READINESS_TTL_MS } from './chain.ts'
+import type { Identity } from './chain.ts'
 import { leasedSigner } from './signer.ts'
 import type { SharedStores } from './stores.ts'
+
+/** How long a reading of the account is reused for reports: the route is public. */
+const READINESS_TTL_MS = 1_000
 
 type Parts = Pick<EngineDeps, 'concluded' | 'feeCaps' | 'maxBatch'> & {
   shared: SharedStores
@@ -37,7 +40,7 @@ type Account = RegistryPorts & {
   holder: { lease?: Lease }
 }
 
-/** The engines of one of several gateways, each with its own account. */
+/** The engines of a gateway, each with its own account. */
 export function openEngines(
   config: Config,
   identity: Identity,
@@ -62,6 +65,7 @@ export function openEngines(
   const batcher = createEngines({
     accounts: [...accounts.keys()],
     leases: shared.leases,
+    isSole: shared.isSole,
     outbox: parts.outbox,
     outcomeOf: parts.outcomeOf,
     log,

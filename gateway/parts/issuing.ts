@@ -7,8 +7,7 @@ import { sealWithNode } from '#base/node-seal.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
-import { createBatcher } from '#engine/engine.ts'
-import { createForeignWatch, type ForeignWatch } from '#engine/foreign.ts'
+import type { ForeignWatch } from '#engine/foreign.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import type { Batcher } from '#promise/batcher.ts'
 import { createErasing, type Erasing } from '#promise/erase.ts'
@@ -52,20 +51,11 @@ export type IssuingParts = {
   erasing: Erasing
 }
 
-/**
- * @param parts.readers Readers of the registry for requests; `chain` writes to it.
- * @param parts.firstNonce The nonce after the foreign transactions that were found at the start.
- */
+/** @param parts.readers Readers of the registry for requests; `chain` writes to it. */
 export function openIssuing(
   config: Config,
   identity: Identity,
-  {
-    chain,
-    readers,
-    stores,
-    firstNonce,
-    log,
-  }: { chain: Chain; readers: Readers; stores: Stores; firstNonce: number; log: Log },
+  { chain, readers, stores, log }: { chain: Chain; readers: Readers; stores: Stores; log: Log },
 ): IssuingParts {
   const { registry, blocks } = chain
   const { issuerId } = identity
@@ -82,7 +72,7 @@ export function openIssuing(
   })
   const times = createTimes({ included: metrics.included, final: metrics.final })
   const outbox = measureOutbox(stores.outbox, { metrics, times })
-  const batcherParts = { chain, stores, outbox, firstNonce, metrics, times, log }
+  const batcherParts = { chain, stores, outbox, metrics, times, log }
   const { batcher: unmeasured, ...opened } = openBatcher(config, identity, batcherParts)
   const batcher = measureRequests(times, unmeasured)
   const { readiness } = opened
@@ -156,53 +146,32 @@ type BatcherParts = {
   chain: Chain
   stores: Stores
   outbox: OutboxPorts
-  firstNonce: number
   metrics: Metrics
   times: Times
   log: Log
 }
 
-/** Opens engines with leases if gateways share the database, and one engine otherwise. */
 function openBatcher(
   config: Config,
   identity: Identity,
-  { chain, stores, outbox, firstNonce, metrics, times, log }: BatcherParts,
+  { chain, stores, outbox, metrics, times, log }: BatcherParts,
 ): Pick<IssuingParts, 'batcher' | 'foreign' | 'readiness'> {
-  const { account, transactions, registry, blocks } = chain
   const { shared } = stores
-  const common = {
+  const { busyAccounts, countUnclaimed } = shared
+  return openEngines(config, identity, {
     log,
+    shared,
     feeCaps: config.feeCaps,
     maxBatch: config.maxBatch,
-    concluded(intent: Intent, outcome: Outcome) {
+    outbox: { ...outbox, busyAccounts, countUnclaimed },
+    foundForeign: metrics.foundForeign,
+    measured: (some) => measurePlans(some, metrics),
+    outcomeOf: (intent) => outcomeOf(chain.registry, intent),
+    concluded(intent, outcome) {
       metrics.concluded(intent.kind, outcome.status)
       times.concluded(intent, outcome)
     },
-  }
-  if (shared) {
-    const { busyAccounts, countUnclaimed } = shared
-    return openEngines(config, identity, {
-      ...common,
-      shared,
-      outbox: { ...outbox, busyAccounts, countUnclaimed },
-      foundForeign: metrics.foundForeign,
-      measured: (some) => measurePlans(some, metrics),
-      outcomeOf: (intent) => outcomeOf(registry, intent),
-    })
-  }
-  const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
-  foreign.begin(firstNonce)
-  const batcher = createBatcher({
-    ...common,
-    account,
-    transactions,
-    registry,
-    blocks,
-    outbox,
-    foreign,
-    withdraw: stores.persistence.withdraw,
   })
-  return { batcher, foreign, readiness: chain.readiness }
 }
 
 function headAgeOf({ timestamp }: Head): number {

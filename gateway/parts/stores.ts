@@ -36,8 +36,7 @@ export type Stores = Omit<
   DatabaseStores,
   'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts' | 'shared'
 > & {
-  /** Absent when only one gateway can use the database. */
-  shared?: SharedStores
+  shared: SharedStores
   /** Absent when payloads are stored in the database. */
   kubo: KuboStore | undefined
   tombstones: Tombstones
@@ -91,7 +90,7 @@ export async function openStores(
     tombstones,
     store,
     persistence,
-    ...(shared && { shared: shareStores(shared, persistWith) }),
+    shared: shareStores(shared, persistWith),
     batchDrafts: batchDrafts(kubo && guardGroups(kubo, tombstones)),
     isErased: (documentHash) => isErased(fromHex(documentHash)),
     opened: createOpenedDocuments(isErased),

@@ -1,7 +1,7 @@
 import type { Hex } from '#document/hex.ts'
 import type { IndexEntry } from './document-index.ts'
 import type { IssueIntent } from './intent.ts'
-import type { Lease } from './lease.ts'
+import type { Held } from './lease.ts'
 
 /** A request for a batch, as it was first made. Repeating it gives the same batch. */
 export type BatchClaim = {
@@ -34,11 +34,11 @@ export type BatchLog = {
   /**
    * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
    *
-   * @param lease The lease of the request; absent when there is only one gateway.
+   * @param lease The lease of the request.
    * @returns Whether it is promised for the first time.
    * @throws {LeaseLost} when another gateway works on the request and may have deleted payloads.
    */
-  promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>, lease?: Lease): Promise<boolean>
+  promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>, lease: Held): Promise<boolean>
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Outcome } from './anchoring.ts'
 import type { IssueErrorCode } from './errors.ts'
 import type { Intent } from './intent.ts'
 
-/** Anchors intents with one engine, or with those of several gateways. */
+/** Anchors intents with one engine or several. */
 export type Batcher = {
   /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
   assertOpen(): void
@@ -23,7 +23,11 @@ export type Batcher = {
   spentLastHour(): Promise<bigint>
   /** Why nothing can be anchored at the moment; `undefined` when it can. */
   stopped(): IssueErrorCode | undefined
-  /** Continues with the intents of an earlier process, and runs until `stop`. */
+  /**
+   * Continues with the intents of an earlier process, and runs until `stop`.
+   *
+   * @throws {IssueError} when no account can be used, and no other gateway could anchor instead.
+   */
   start(): Promise<void>
   /**
    * Resolves after the transactions in flight, or after 5 seconds. The rest stays in the outbox.

@@ -45,6 +45,8 @@ export type QueuedIntent = {
    * The intent waits until this time, because the chain refused it; milliseconds of the Unix epoch.
    */
   asideUntil: number | null
+  /** Whether it must not be withdrawn. */
+  promised: boolean
 }
 
 /** @param tenant The tenant that requests it. */

@@ -21,6 +21,9 @@ export type Lease = {
   release(): Promise<void>
 }
 
+/** What identifies the holder of a lease. */
+export type Held = Pick<Lease, 'name' | 'token'>
+
 export type Leases = {
   /**
    * Takes a lease that no gateway holds, and renews it until it is released or lost.

@@ -128,6 +128,8 @@ export type SharedBacklog = {
    * transaction has carried: it could be mined once more, after its opposite.
    */
   disclaim(): Promise<void>
+  /** Takes over what other accounts left, but for what their transactions in flight carry. */
+  adopt(): Promise<void>
 }
 
 /**

@@ -54,7 +54,7 @@ const SELECT_ABANDONED = statement(
  */
 export function createBatchDrafts(
   database: Database,
-  { leases, isShared }: { leases: Leases; isShared: boolean },
+  { leases, isSole }: { leases: Leases; isSole: boolean },
   groups?: DraftGroups,
 ): BatchDrafts {
   const discard = createDiscard(database, groups)
@@ -100,7 +100,7 @@ export function createBatchDrafts(
       let discarded = 0
       for (const { request } of await database.read(SELECT_REQUESTS))
         if (!signal.aborted && (await discardIfFree(request as Uint8Array))) discarded++
-      const age = isShared ? ABANDONED_AFTER_SECONDS : 0
+      const age = isSole ? 0 : ABANDONED_AFTER_SECONDS
       for (const { id } of await database.read(SELECT_ABANDONED, { age }))
         if (!signal.aborted) await deleteBatch(database, Number(id))
       return discarded

@@ -8,13 +8,16 @@ import {
 } from '#promise/batch-log.ts'
 import { isSet } from './columns.ts'
 import { type Database, fence } from './database.ts'
-import { insertIssues } from './outbox/requests.ts'
+import { insertIssues, type Owner } from './outbox/requests.ts'
 import { batchOf } from './rows.ts'
 import { all, first, statement, type Work } from './sql.ts'
 
 /** The batches that were requested. */
-export function createBatchLog(database: Database): BatchLog & BatchList {
-  return { ...createClaims(database), ...createList(database) }
+export function createBatchLog(
+  database: Database,
+  owner: Owner = () => undefined,
+): BatchLog & BatchList {
+  return { ...createClaims(database, owner), ...createList(database) }
 }
 
 const SELECT_REQUEST = statement(
@@ -34,7 +37,7 @@ const PROMISE_BATCH = statement(
 // The tenant of a batch that was restored from the chain is not known until its request comes.
 const OWN = statement("UPDATE batch SET tenant = :tenant WHERE id = :id AND tenant = ''")
 
-function createClaims(database: Database): BatchLog {
+function createClaims(database: Database, owner: Owner): BatchLog {
   return {
     find: (request) => database.snapshot(() => find(request)),
     claim: (request, claim) =>
@@ -45,12 +48,12 @@ function createClaims(database: Database): BatchLog {
       }),
     promise: (request, batch, lease) =>
       database.write(function* () {
-        if (lease) yield* fence(lease)
+        yield* fence(lease)
         yield* all(PROMISE_REQUEST, { request })
         const { id } = yield* addBatch(batch)
         const marked = yield* first(PROMISE_BATCH, { id })
         yield* all(OWN, { id, tenant: batch.tenant })
-        yield* insertIssues([{ intent: intentOfBatch(batch), promised: true }])
+        yield* insertIssues([{ intent: intentOfBatch(batch), promised: true }], owner())
         return marked !== undefined
       }),
   }

@@ -1,5 +1,5 @@
 import type { Hex } from '#document/hex.ts'
-import { type Lease, LeaseLost } from '#promise/lease.ts'
+import { type Held, type Lease, LeaseLost } from '#promise/lease.ts'
 import {
   first,
   type Row,
@@ -73,9 +73,6 @@ export type LeasedAccount = {
   account: Hex
   lease: Lease
 }
-
-/** What identifies the holder of a lease. */
-export type Held = Pick<Lease, 'name' | 'token'>
 
 const HOLDS = statement(
   (sql) => `SELECT 1 FROM lease WHERE name = :name AND token = :token ${sql.forKeyShare}`,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '#base/log.ts'
-import { type Lease, LeaseLost, type Leases } from '#promise/lease.ts'
-import { assertHolds, type Database, type Held } from './database.ts'
+import { type Held, type Lease, LeaseLost, type Leases } from '#promise/lease.ts'
+import { assertHolds, type Database } from './database.ts'
 import { first, notify, statement, type Work } from './sql.ts'
 
 /** Notifies gateways that a lease was released. */

@@ -53,7 +53,7 @@ export async function openStores(
     const erasures = createErasures(database, scrubber, erasureList)
     const merged = await erasures.mergeList()
     if (merged > 0) log.warn('erasures_merged', { documents: merged })
-    const isShared = rateLimiter !== undefined
+    const isSole = rateLimiter === undefined
     return {
       ...rest,
       outbox,
@@ -69,11 +69,16 @@ export async function openStores(
       events: createEventLog(database, blindTenant),
       webhooks: createWebhooks(database),
       deliveries: createDeliveries(database, blindTenant),
-      batchLog: createBatchLog(database),
-      batchDrafts: (groups) => createBatchDrafts(database, { leases, isShared }, groups),
-      ...(isShared && {
-        shared: { ...createShared(database, leases), assignTo, rateLimiter },
-      }),
+      batchLog: createBatchLog(database, owner),
+      batchDrafts: (groups) => createBatchDrafts(database, { leases, isSole }, groups),
+      shared: {
+        ...createShared(database, leases),
+        // Nobody else changes anything.
+        ...(isSole && { listen: () => () => {} }),
+        isSole,
+        assignTo,
+        rateLimiter: rateLimiter ?? ((_, local) => local),
+      },
     }
   } catch (error) {
     await rest.close()
@@ -81,11 +86,11 @@ export async function openStores(
   }
 }
 
-/** What gateways on one database need of each other. */
+/** What is done with leases; gateways on one database need it of each other. */
 export function createShared(
   database: Database,
   leases: Leases,
-): Omit<SharedDatabase, 'assignTo' | 'rateLimiter'> {
+): Omit<SharedDatabase, 'isSole' | 'assignTo' | 'rateLimiter'> {
   return {
     leases,
     ...createBusyAccounts(database),

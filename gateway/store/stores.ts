@@ -53,8 +53,10 @@ export type DatabaseDeps = {
   end(error: IssueError): void
 }
 
-/** What gateways on one database need of each other. */
+/** Who may do what: several gateways may use one database. */
 export type SharedDatabase = BusyAccounts & {
+  /** Whether only one gateway can use the database. */
+  isSole: boolean
   leases: Leases
   /** @returns The outbox of one account; what it writes has effect only while the lease lasts. */
   outboxOf(account: LeasedAccount): OutboxPorts & SharedBacklog
@@ -72,7 +74,7 @@ export type SharedDatabase = BusyAccounts & {
    */
   listen(changed: () => void): () => void
   /** @param kind Of the names. @param local Limits while the database does not answer. */
-  rateLimiter(kind: string, local: RateLimiter): RateLimiter
+  rateLimiter: (kind: string, local: RateLimiter) => RateLimiter
 }
 
 /** The ports over one database. */
@@ -97,8 +99,7 @@ export type DatabaseStores = {
   /** @param groups Of a Kubo node; absent when payloads are kept in the database. */
   batchDrafts(groups?: DraftGroups): BatchDrafts
   keys: KeyStore
-  /** Absent when only one gateway can use the database. */
-  shared?: SharedDatabase
+  shared: SharedDatabase
   /**
    * Makes a test write, at most once a second.
    *

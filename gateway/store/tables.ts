@@ -92,7 +92,6 @@ const OUTBOX: Table[] = [
     },
     numbered: 'id',
     indexes: { plan_by_account: { on: 'account' } },
-    local: ['account'],
   },
   {
     name: 'attempt',
@@ -148,7 +147,6 @@ const OUTBOX: Table[] = [
       intent_sealed: { on: 'id', where: 'sealed IS NOT NULL' },
       intent_by_block: { on: 'block_number, block_hash', where: 'block_number IS NOT NULL' },
     },
-    local: ['account'],
   },
   {
     // The blocks of anchored intents; seen: the chain had the block at the last look.

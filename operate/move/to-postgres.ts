@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Transaction } from 'ethers'
-import { fromHex, toHex } from '#document/hex.ts'
+import { toHex } from '#document/hex.ts'
 import { ConfigError } from '#settings/config.ts'
 import { bind } from '#store/binding.ts'
 import { refusalsOf as refusalsOfPostgres } from '#store/drivers/postgres/postgres.ts'
@@ -39,14 +39,14 @@ export async function moveToPostgres({
     const { sqlite } = database
     await bind(database, bindingOf(identity), { refusals: refusalsOf(dataDir) })
     assertWhole(sqlite)
-    const account = fromHex(accountOf(sqlite, identity.signer.address))
+    assertOneAccount(sqlite, identity.signer.address)
     const original = readSqlite({ main: sqlite, keys: keys.sqlite })
     await check(original)
     const { query, database: target, commit, close } = await openSession(databaseUrl, 'write')
     try {
       await prepareEmpty(query)
       await bind(target, bindingOf(identity), { refusals: refusalsOfPostgres() })
-      await copyAll(original, writePostgres(query, account), say)
+      await copyAll(original, writePostgres(query), say)
       await finishFilled(query)
       await commit()
     } finally {
@@ -64,19 +64,13 @@ export async function moveToPostgres({
   )
 }
 
-/**
- * @returns The account of the transactions in flight, in lower case.
- * @throws {ConfigError} when it is not that of the settings, because no gateway could then continue
- * them.
- */
-function accountOf(sqlite: DatabaseSync, configured: string): `0x${string}` {
-  const account = configured.toLowerCase() as `0x${string}`
+/** @throws {ConfigError} when no gateway could continue the transactions in flight. */
+function assertOneAccount(sqlite: DatabaseSync, configured: string): void {
   for (const { raw } of sqlite.prepare('SELECT raw FROM attempt').iterate()) {
     const { from } = Transaction.from(toHex(raw as Uint8Array))
-    if (from?.toLowerCase() !== account)
+    if (from?.toLowerCase() !== configured.toLowerCase())
       throw new ConfigError([
         `a transaction of ${from} is in flight, but ISSUER_KEY belongs to ${configured}: put the key of ${from} first, or start the gateway with that key until the transaction is in a block`,
       ])
   }
-  return account
 }

@@ -53,27 +53,21 @@ async function* rowsOf(query: Query, table: Table): AsyncIterable<Row> {
 const read = (kind: Kind, value: unknown): Value =>
   kind === 'integer' && value !== null ? BigInt(value as string | number) : (value as Value)
 
-/**
- * Fills a database that has the schema and no rows.
- *
- * @param account The account of everything in the outbox, because SQLite has only one.
- */
-export function writePostgres(query: Query, account: Uint8Array): Target {
+/** Fills a database that has the schema and no rows. */
+export function writePostgres(query: Query): Target {
   return {
     ...readPostgres(query),
     async insert(table, rows) {
       const names = columnsOf(table)
       const kinds = kindsOf(table)
-      const hasAccount = 'account' in table.columns
       await query(
-        `INSERT INTO ${table.name} (${[...names, ...(hasAccount ? ['account'] : [])].join(', ')})
+        `INSERT INTO ${table.name} (${names.join(', ')})
          OVERRIDING SYSTEM VALUE
          SELECT ${names.map((name) => `item.${name}`).join(', ')}
-           ${hasAccount ? `, $${names.length + 1}::bytea` : ''}
          FROM unnest(${kinds.map((kind, i) => `$${i + 1}::${typeOf('postgres', kind)}[]`).join(', ')})
            WITH ORDINALITY AS item (${names.join(', ')}, item_place)
          ORDER BY item_place`,
-        [...names.map((_, i) => rows.map((row) => row[i])), ...(hasAccount ? [account] : [])],
+        names.map((_, i) => rows.map((row) => row[i])),
       )
     },
     async setNextNumber({ name, numbered }, number) {

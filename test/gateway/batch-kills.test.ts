@@ -98,7 +98,7 @@ test('behavior: a start deletes what a kill left of a batch that was not promise
   const tables = ['block', 'document', 'batch', 'batch_draft'] as const
   let left = 0
   let discarded = 0
-  for (const count of [3, 5, 6]) {
+  for (const count of [5, 7, 8]) {
     await gateway.tell({ order: 'kill_at_commit', count, side: 'after' })
     expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
     await gateway.ended()
@@ -132,7 +132,7 @@ test.skipIf(!binary)(
     const pins = async () => (await kubo.ipfs('pin', 'ls', '--type=recursive', '-q')).trim()
     const before = await pins()
     const { gateway } = await startWorld({ IPFS_API_URL: kubo.apiUrl })
-    await gateway.tell({ order: 'kill_at_commit', count: 4, side: 'after' })
+    await gateway.tell({ order: 'kill_at_commit', count: 6, side: 'after' })
     expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
     await gateway.ended()
     expect(await pins()).not.toBe(before)

@@ -39,7 +39,7 @@ function createSharedLeases() {
 }
 
 /** A gateway whose chore notes when it runs. */
-function startGateway(leases: Leases | undefined, name = 'sweep') {
+function startGateway(leases: Leases, name = 'sweep') {
   const runs: string[] = []
   const start: StartChore = () => {
     runs.push('started')
@@ -60,13 +60,6 @@ test('default: one of the gateways does a chore, and another one once that has s
   await expect.poll(() => two.runs).toEqual(['started'])
   await two.stop()
   expect(held()).toEqual([])
-})
-
-test('default: a gateway alone does all chores at once, without leases', async () => {
-  const { runs, stop } = startGateway(undefined)
-  expect(runs).toEqual(['started'])
-  await stop()
-  expect(runs).toEqual(['started', 'stopped'])
 })
 
 test('behavior: each chore is leased for itself', async () => {

@@ -1,7 +1,7 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { Backlog, BusyAccounts, PromisedPayloads, SharedBacklog } from '#promise/ports.ts'
-import { bytesOf, hexOf, numberOrNull } from '../columns.ts'
+import { bytesOf, hexOf, isSet, numberOrNull } from '../columns.ts'
 import { type Database, lockOutcomes } from '../database.ts'
 import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '../intents.ts'
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
@@ -35,6 +35,7 @@ export function createBacklog(database: Database, account?: Hex): Backlog {
       return rows.map((row) => ({
         intent: intentOf(row),
         asideUntil: numberOrNull(row.aside_until),
+        promised: isSet(row.promised) || row.transaction_hash !== null,
       }))
     },
     async setAside(intents, until) {
@@ -69,6 +70,10 @@ const DISCLAIM = statement(`
   WHERE account = :account AND plan IS NULL AND block_number IS NULL
     AND (transaction_hash IS NULL OR kind IN ('issue', 'revoke'))`)
 
+const ADOPT = statement(
+  'UPDATE intent SET account = :account WHERE account <> :account AND plan IS NULL',
+)
+
 /** @param database Fenced by the lease of the account. */
 export function createSharedBacklog(database: Database, account: Hex): SharedBacklog {
   const own = fromHex(account)
@@ -87,6 +92,9 @@ export function createSharedBacklog(database: Database, account: Hex): SharedBac
         yield* all(DISCLAIM, { account: own })
         yield* notify(OUTBOX_CHANNEL)
       }),
+    async adopt() {
+      await database.change(ADOPT, { account: own })
+    },
   }
 }
 

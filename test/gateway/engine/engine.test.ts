@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { createBatcher } from '#engine/engine.ts'
+import { createEngine } from '#engine/engine.ts'
+import { createEngines } from '#engine/engines.ts'
 import { createForeignWatch } from '#engine/foreign.ts'
 import type { FeeCaps } from '#engine/spending.ts'
 import { IssueError } from '#promise/errors.ts'
@@ -12,6 +13,8 @@ import { type Intent, reasonOf } from '#promise/intent.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
+import { createLeases } from '#store/leases.ts'
+import { createOwner, createShared } from '#store/open-stores.ts'
 import { createOutbox } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { createPersistence } from '#store/persistence.ts'
@@ -26,6 +29,7 @@ vi.mock('node:fs', async (actual) => {
 })
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
+const ACCOUNT: Hex = `0x${'ac'.repeat(20)}`
 const RECORD = {
   accountIndex: 0,
   anchoredAt: 0,
@@ -47,7 +51,8 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   disk = (done) => done()
   const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
   const database = openSqlite(join(dir, 'gateway.db'))
-  const outbox = createOutbox(database)
+  const { owner, assignTo } = createOwner()
+  const outbox = createOutbox(database, { owner })
   const store = createPayloadStore(database)
   const persistence = createPersistence(database, store, outbox)
   const chain = createChain()
@@ -57,18 +62,40 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   }
   const ports = { ...chain.ports, ...changes(chain) }
   const log = { debug: note, info: note, warn: note, error: note }
-  const batcher = createBatcher({
-    account: ports,
-    transactions: ports,
-    registry: ports,
-    blocks: ports,
-    feeCaps,
-    foreign: createForeignWatch({ account: ports, log, found() {} }),
-    outbox,
-    concluded: () => {},
+  const leases = createLeases(database, log, 60_000)
+  const shared = createShared(database, leases)
+  const { busyAccounts, countUnclaimed } = shared
+  const batcher = createEngines({
+    accounts: [ACCOUNT],
+    leases,
+    isSole: true,
+    outbox: Object.assign(outbox, { busyAccounts, countUnclaimed }),
+    outcomeOf: async () => ({ status: 'absent' }),
     log,
-    withdraw: persistence.withdraw,
+    open(account, lease, answers) {
+      const own = shared.outboxOf({ account, lease })
+      const { withdraw } = shared.embeddedPersistenceOf({ account, lease })
+      const deps = {
+        account: ports,
+        transactions: ports,
+        registry: ports,
+        blocks: ports,
+        feeCaps,
+        foreign: createForeignWatch({ account: ports, log, found() {} }),
+        outbox: own,
+        concluded: () => {},
+        log,
+        withdraw,
+      }
+      return {
+        engine: createEngine(deps, answers),
+        backlog: own,
+        assertReady: async () => {},
+        assertAlone: async () => {},
+      }
+    },
   })
+  assignTo(batcher.own)
   const started = batcher.start()
   onTestFinished(async () => {
     chain.mining = true
@@ -260,7 +287,7 @@ test('behavior: concludes without receipts', async () => {
   }))
   expect(await issue()).toMatchObject({ status: 'anchored' })
   batcher.assertOpen()
-  expect(events).toEqual([])
+  expect(events).toEqual(['account_leased'])
 })
 
 test('behavior: a mined transaction counts under the cap of an hour until its fee is noted', async () => {

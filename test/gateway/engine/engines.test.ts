@@ -69,7 +69,7 @@ type Seen = {
   ends: string[]
 }
 
-function startGateway(accounts: Hex[]) {
+function startGateway(accounts: Hex[], isSole = false) {
   const { leases, rows } = world
   const seen = new Map<Hex, Seen>([ADA, BOB, EVE].map((one) => [one as Hex, { ends: [] }]))
   const at = (account: Hex | undefined): Seen => seen.get(account as Hex) as Seen
@@ -110,6 +110,7 @@ function startGateway(accounts: Hex[]) {
     {
       accounts,
       leases,
+      isSole,
       log,
       outbox: {
         async find(_, documentHash) {
@@ -137,6 +138,9 @@ function startGateway(accounts: Hex[]) {
             return free
           },
           claimRevisions: async () => [],
+          async adopt() {
+            for (const [intent, other] of rows) if (other !== null) rows.set(intent, account)
+          },
           async disclaim() {
             for (const intent of rowsOf(account)) rows.set(intent, null)
           },
@@ -164,6 +168,23 @@ describe('engines of a gateway', () => {
     for (const gateway of [one, two, three]) await gateway?.engines.start()
     expect([one?.own(), two?.own(), three?.own()]).toEqual([ADA, BOB, undefined])
     expect(() => three?.engines.assertOpen()).not.toThrow()
+  })
+
+  test('error: a gateway that nobody can stand in for does not start without an account', async () => {
+    const { engines, at } = startGateway([ADA, BOB] as Hex[], true)
+    for (const account of [ADA, BOB] as Hex[]) at(account).unusable = refused()
+    await expect(engines.start()).rejects.toThrow('refused')
+    const other = startGateway([ADA, BOB] as Hex[], true)
+    other.at(ADA as Hex).unusable = refused()
+    await other.engines.start()
+    expect(other.own()).toBe(BOB)
+  })
+
+  test('behavior: a gateway that is alone takes over what an earlier account left', async () => {
+    const { engines } = startGateway([ADA] as Hex[], true)
+    addRow(1, BOB as Hex)
+    await engines.start()
+    expect(owners()).toEqual([ADA])
   })
 
   test('behavior: passes over an account that cannot be used, until it can', async () => {
@@ -243,10 +264,13 @@ describe('engines of a gateway', () => {
     engines.assertOpen()
   })
 
-  test('behavior: keeps its account while the fee is too high, which it is for all', async () => {
-    const { engines, at, own } = startGateway([ADA, BOB] as Hex[])
+  test.each([
+    ['the fee is too high, which it is for all', 'fee_too_high', false],
+    ['nobody else could anchor either', 'chain_unavailable', true],
+  ] as const)('behavior: keeps its account while %s', async (_, code, isSole) => {
+    const { engines, at, own } = startGateway([ADA, BOB] as Hex[], isSole)
     await engines.start()
-    at(ADA).outage = refused('fee_too_high')
+    at(ADA).outage = refused(code)
     addRow(1, null)
     await sleep(3 * TIMING.giveUp)
     expect(own()).toBe(ADA)

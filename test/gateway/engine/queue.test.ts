@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createDepartures } from '#engine/queue.ts'
+import { createLog } from '#base/log.ts'
+import { createDepartures, createQueue } from '#engine/queue.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 
 const intentOf = (n: number): Intent => ({
@@ -42,4 +43,32 @@ test('error: a read that fails is forgotten', async () => {
   })
   await expect(failed).rejects.toThrow('unread')
   expect((await departures.during(async () => {})).left.size).toBe(0)
+})
+
+const queueOver = (promised: boolean) =>
+  createQueue({
+    outbox: {
+      queued: async () => [{ intent: intentOf(1), asideUntil: null, promised }],
+      setAside: async () => {},
+      resolve: async () => {},
+    },
+    carries: () => false,
+    changed: () => {},
+    log: createLog('silent'),
+  })
+
+test.each([true, false])('behavior: a refresh knows what was promised (%s)', async (promised) => {
+  const queue = queueOver(promised)
+  await queue.refresh()
+  // The request that added the intent queues it.
+  queue.add([intentOf(1)])
+  expect(queue.size).toBe(1)
+  expect(queue.unpromised([intentOf(1)])).toHaveLength(promised ? 0 : 1)
+})
+
+test('behavior: a start takes everything as promised', async () => {
+  const queue = queueOver(false)
+  await queue.restore()
+  expect(queue.unpromised([intentOf(1)])).toEqual([])
+  expect(queue.uncertain([intentOf(1)])).toHaveLength(1)
 })

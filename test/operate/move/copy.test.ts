@@ -295,14 +295,15 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
     ...{ chainId: 1, nonce: 7, gasLimit: 21_000, maxFeePerGas: 10n ** 20n, type: 2 },
     ...{ maxPriorityFeePerGas: 1n, to: new Wallet(key).address, data: '0x00ff' },
   })
-  run('INSERT INTO plan (nonce, head) VALUES (7, 12)')
+  const account = fromHex(new Wallet(key).address.toLowerCase() as Hex)
+  run('INSERT INTO plan (account, nonce, head) VALUES (?, 7, 12)', account)
   run(
     `INSERT INTO attempt (plan, hash, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas)
      VALUES (1, ?, ?, 21000, '100000000000000000000', '1')`,
     ...[hash('attempt'), fromHex(raw as Hex)],
   )
   const intent = (kind: string, name: string, more: Record<string, SQLInputValue> = {}) => {
-    const row = { kind, document_hash: hash(name), ...more }
+    const row = { account, kind, document_hash: hash(name), ...more }
     const marks = Object.keys(row).map(() => '?')
     run(
       `INSERT INTO intent (${Object.keys(row).join(', ')}) VALUES (${marks.join(', ')})`,

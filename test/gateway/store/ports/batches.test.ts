@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
+import type { KnownBatch } from '#promise/batch-log.ts'
+import type { Lease } from '#promise/lease.ts'
 import { LeaseLost } from '#promise/lease.ts'
 import type { DatabaseStores } from '#store/stores.ts'
 import { describePorts } from '#test/support/databases.ts'
@@ -33,6 +35,14 @@ describePorts('batches before and after their promise', (ports) => {
     )
     return { request, batch, blocks, documents }
   }
+  async function promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>): Promise<boolean> {
+    const lease = (await stores.shared.leases.take(['a batch'])) as Lease
+    try {
+      return await stores.batchLog.promise(request, batch, lease)
+    } finally {
+      await lease.release()
+    }
+  }
   const missing = async (blocks: readonly { hash: Uint8Array }[]) =>
     (await stores.embedded.missing(blocks.map((one) => one.hash))).length
   const counts = async () => [
@@ -45,8 +55,8 @@ describePorts('batches before and after their promise', (ports) => {
     const listed = async () =>
       (await stores.documentIndex.page({ limit: 9 })).documents.map((one) => one.documentHash)
     expect([await listed(), await stores.batchLog.get(batch.root)]).toEqual([[], undefined])
-    expect(await stores.batchLog.promise(request, batch)).toBe(true)
-    expect(await stores.batchLog.promise(request, batch)).toBe(false)
+    expect(await promise(request, batch)).toBe(true)
+    expect(await promise(request, batch)).toBe(false)
     expect(await listed()).toEqual(documents.toReversed())
     expect(await stores.batchLog.list('default', undefined, 9)).toMatchObject([batch])
     expect(await stores.batchLog.list('another', undefined, 9)).toEqual([])
@@ -57,12 +67,12 @@ describePorts('batches before and after their promise', (ports) => {
   test('default: the documents of a batch have the time of its promise', async () => {
     const before = Math.floor(Date.now() / 1000)
     const { request, batch, documents } = await drafted()
-    await stores.batchLog.promise(request, batch)
+    await promise(request, batch)
     const [one] = documents as [Hex]
     const createdAt = async () => (await stores.documentIndex.find(one))?.createdAt
     expect(await createdAt()).toBeGreaterThanOrEqual(before)
     await ports.run(`UPDATE batch SET promised_at = ${10 * 86_400}`)
-    await stores.batchLog.promise(request, batch)
+    await promise(request, batch)
     expect(await createdAt()).toBe(10 * 86_400)
     const found = async (days: { createdFrom?: number; createdTo?: number }) =>
       (await stores.documentIndex.page({ ...days, limit: 9 })).documents.length
@@ -74,10 +84,10 @@ describePorts('batches before and after their promise', (ports) => {
     const restored = { root: hash(), size: 2, manifest: hash(), tenant: '' }
     const request = new Uint8Array(randomBytes(32))
     const tenantOf = async () => (await stores.batchLog.get(restored.root))?.tenant
-    await stores.batchLog.promise(request, restored)
+    await promise(request, restored)
     expect(await tenantOf()).toBe('')
     for (const tenant of ['one', 'two']) {
-      await stores.batchLog.promise(request, { ...restored, tenant })
+      await promise(request, { ...restored, tenant })
       expect(await tenantOf()).toBe('one')
     }
   })
@@ -105,7 +115,7 @@ describePorts('batches before and after their promise', (ports) => {
 
   test('behavior: of a promised batch only the notes are deleted', async () => {
     const { request, batch, blocks } = await drafted()
-    await stores.batchLog.promise(request, batch)
+    await promise(request, batch)
     await drafts.put(request, blocks)
     await drafts.discard(request)
     expect(await missing(blocks)).toBe(0)
@@ -113,15 +123,14 @@ describePorts('batches before and after their promise', (ports) => {
   })
 
   test('error: promises nothing for a gateway that has lost the request to another one', async () => {
-    const { leases } = stores.shared ?? {}
-    if (leases === undefined) return
+    const { leases } = stores.shared
     const { request, batch } = await drafted()
-    const lease = await leases.take(['batch'])
-    await lease?.release()
-    const next = await leases.take(['batch'])
+    const lease = (await leases.take(['batch'])) as Lease
+    await lease.release()
+    const next = (await leases.take(['batch'])) as Lease
     await expect(stores.batchLog.promise(request, batch, lease)).rejects.toThrow(LeaseLost)
     expect(await stores.outbox.find('issue', batch.root)).toBeUndefined()
     expect(await stores.batchLog.promise(request, batch, next)).toBe(true)
-    await next?.release()
+    await next.release()
   })
 })

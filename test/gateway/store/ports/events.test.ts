@@ -10,6 +10,7 @@ import {
 } from '#events/events.ts'
 import { type Anchoring, UNSEEN } from '#promise/anchoring.ts'
 import type { Intent, IssueIntent } from '#promise/intent.ts'
+import type { Lease } from '#promise/lease.ts'
 import type { OutboxPorts } from '#promise/ports.ts'
 import { blindTenant, describePorts } from '#test/support/databases.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
@@ -60,14 +61,16 @@ describePorts('events', (ports) => {
 
   /** @returns The root of a batch that the index knows as the tenant's. */
   async function indexedBatch(tenant: string): Promise<Hex> {
-    const { batchDrafts, batchLog } = ports.stores
+    const { batchDrafts, batchLog, shared } = ports.stores
     const request = new Uint8Array(randomBytes(32))
     const batch = { root: hash(), size: 2, manifest: hash(), tenant }
     const entry = { ...entryOf(tenant), batchBlock: hash() }
     const documents = [hash(), hash()].map((documentHash) => ({ documentHash, entry }))
     await batchLog.claim(request, { content: new Uint8Array(32), checkedAt: 1 })
     await batchDrafts().index(request, batch, documents)
-    await batchLog.promise(request, batch)
+    const lease = (await shared.leases.take(['a batch'])) as Lease
+    await batchLog.promise(request, batch, lease)
+    await lease.release()
     return batch.root
   }
 

@@ -356,9 +356,11 @@ describePorts('outbox', (ports) => {
       if (!intent || !other) throw new Error('two')
       await outbox.setAside([intent], 7)
       expect(await outbox.queued()).toEqual([
-        { intent, asideUntil: 7 },
-        { intent: other, asideUntil: null },
+        { intent, asideUntil: 7, promised: false },
+        { intent: other, asideUntil: null, promised: false },
       ])
+      await outbox.promise('issue', other.documentHash)
+      expect(await outbox.queued()).toMatchObject([{ promised: false }, { promised: true }])
     })
   })
 

@@ -29,7 +29,7 @@ describe.skipIf(folder === undefined)('drafts of batches that gateways share', (
     const store = createPayloadStore(database)
     const [worked, left] = [bytes(32), bytes(32)]
     const blocks = [worked, left].map(() => ({ hash: bytes(32), bytes: bytes(100) }))
-    const drafts = createBatchDrafts(database, { leases: other, isShared: true })
+    const drafts = createBatchDrafts(database, { leases: other, isSole: false })
     await drafts.put(worked, blocks.slice(0, 1))
     await drafts.put(left, blocks.slice(1))
     const lease = await one.take([leaseOfBatch(toHex(worked))])

@@ -143,6 +143,20 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     expect(await waiting(taken)).toEqual([])
   })
 
+  test('behavior: an account that is alone takes over all but what is in flight', async () => {
+    const { one, two, ofAda, ofBob } = await openTwo()
+    for (const n of [1, 2, 3]) await one.outbox.add(issueOf(n))
+    await ofAda.plan(signed(0), [issueOf(1)])
+    const plan = await ofAda.plan(signed(1), [issueOf(2)])
+    const anchoring = { blockNumber: 7, blockHash: word(7), transactionHash: word(1_000) }
+    await ofAda.settle(plan, { anchored: [{ intent: issueOf(2), anchoring }], gone: [] }, 0n)
+    await ofBob.adopt()
+    expect(await waiting(ofBob)).toEqual(['issue 3'])
+    await two.outbox.add(revokeOf(2))
+    expect(await waiting(ofBob)).toEqual(['issue 3', 'revoke 2'])
+    expect(await one.shared.busyAccounts()).toEqual([ADA, BOB])
+  })
+
   test('behavior: what a transaction carried in vain goes to another account, if that is harmless', async () => {
     const { one, ofAda, ofBob } = await openTwo()
     const suspend: Intent = { kind: 'suspend', documentHash: word(2) }

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
-import { intentOfBatch } from '#promise/batch-log.ts'
+import { intentOfBatch, type KnownBatch } from '#promise/batch-log.ts'
 import type { ListedStatus } from '#promise/document-index.ts'
 import type { Intent } from '#promise/intent.ts'
+import type { Lease } from '#promise/lease.ts'
 import { createBatchDrafts, type DraftGroups } from '#store/batch-drafts.ts'
 import { createBatchLog } from '#store/batches.ts'
 import { createDocumentIndex } from '#store/documents.ts'
@@ -31,19 +32,30 @@ const hash = (): Hex => toHex(randomBytes(32))
 const block = () => ({ hash: randomBytes(32), bytes: randomBytes(20) })
 const going = new AbortController().signal
 
+const leases = () => createLeases(database, createLog('silent'), 10_000)
+
 function open(groups?: DraftGroups) {
   const store = createPayloadStore(database)
   const outbox = createOutbox(database)
   return {
     store,
     outbox,
-    drafts: createBatchDrafts(
-      database,
-      { leases: createLeases(database, createLog('silent'), 10_000), isShared: false },
-      groups,
-    ),
+    drafts: createBatchDrafts(database, { leases: leases(), isSole: true }, groups),
     log: createBatchLog(database),
     index: createDocumentIndex(database),
+  }
+}
+
+async function promise(
+  { log }: ReturnType<typeof open>,
+  request: Uint8Array,
+  batch: Omit<KnownBatch, 'id'>,
+): Promise<boolean> {
+  const lease = (await leases().take(['a batch'])) as Lease
+  try {
+    return await log.promise(request, batch, lease)
+  } finally {
+    await lease.release()
   }
 }
 
@@ -86,8 +98,8 @@ describe('what is stored before the promise', () => {
     expect(await parts.index.find(documents[0] as Hex)).toBeUndefined()
     expect(await parts.log.list(null, undefined, 9)).toEqual([])
 
-    expect(await parts.log.promise(request, batch)).toBe(true)
-    expect(await parts.log.promise(request, batch)).toBe(false)
+    expect(await promise(parts, request, batch)).toBe(true)
+    expect(await promise(parts, request, batch)).toBe(false)
     expect(await listed()).toEqual(documents.toReversed())
     expect(await listed('pending')).toEqual(documents.toReversed())
     expect(await listed('valid')).toEqual([])
@@ -141,7 +153,7 @@ describe('what is stored before the promise', () => {
     const before = open()
     const lost = await drafted(before)
     const kept = await drafted(before)
-    await before.log.promise(kept.request, kept.batch)
+    await promise(before, kept.request, kept.batch)
     await database.close()
     database = openSqlite(join(dir, 'gateway.db'))
     const parts = open()
@@ -178,7 +190,7 @@ describe('what is stored before the promise', () => {
   test('behavior: a repeat stores no block again', async () => {
     const parts = open()
     const { request, batch, blocks } = await drafted(parts)
-    await parts.log.promise(request, batch)
+    await promise(parts, request, batch)
     await parts.drafts.put(request, blocks)
     await parts.drafts.discard(request)
     expect([rowsIn('block'), rowsIn('batch_draft')]).toEqual([2, 0])
