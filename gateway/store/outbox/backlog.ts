@@ -25,7 +25,7 @@ const SET_ASIDE = statement(
   (sql) => `UPDATE intent SET aside_until = :until FROM ${sql.items(KEY)} WHERE ${IS_KEY}`,
 )
 
-/** @param account Whose intents; absent = all. */
+/** @param account The account of the intents; absent = all accounts. */
 export function createBacklog(database: Database, account?: Hex): Backlog {
   return {
     async queued() {
@@ -74,7 +74,7 @@ const ADOPT = statement(
   'UPDATE intent SET account = :account WHERE account <> :account AND plan IS NULL',
 )
 
-/** @param database Fenced by the lease of the account. */
+/** @param database A database that is fenced by the lease of the account. */
 export function createSharedBacklog(database: Database, account: Hex): SharedBacklog {
   const own = fromHex(account)
 

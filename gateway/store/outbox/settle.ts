@@ -17,9 +17,9 @@ import { all, each, type Row, statement, type Work } from '../sql.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 
 /**
- * Writes what the chain shows of intents. For use under the lock of outcomes.
+ * Writes what the chain shows about intents. Call this under the lock of outcomes.
  *
- * @param plan The id of the plan that carries them all, if one does.
+ * @param plan The id of the plan that carries them all, if there is one.
  */
 export function* writeOutcome({ anchored, gone }: SettledIntents, plan?: number): Work<void> {
   yield* anchor(anchored, plan)
@@ -48,7 +48,7 @@ const ANCHOR_PLAN = statement(`
     transaction_hash = :transaction_hash
   WHERE plan = :plan`)
 
-/** Notes the blocks of intents. */
+/** Records the blocks of intents. */
 export function* anchor(anchored: readonly Anchored[], plan?: number): Work<void> {
   if (anchored.length === 0) return
   yield* addBlocks(anchored.map(({ anchoring }) => anchoring))
@@ -57,7 +57,7 @@ export function* anchor(anchored: readonly Anchored[], plan?: number): Work<void
     ? yield* all(SELECT_OF_PLAN, { plan })
     : yield* each(SELECT_BY_KEY, keysOf(anchored.map(({ intent }) => intent)))
   if (shared && rows.length === anchored.length)
-    // Most often: all intents of a transaction, in one statement.
+    // This is the usual case: all intents of a transaction, in one statement.
     yield* all(ANCHOR_PLAN, { plan, ...valuesOf(shared) })
   else
     yield* each(
@@ -79,7 +79,7 @@ function valuesOf({ blockNumber, blockHash, transactionHash }: Anchoring) {
   }
 }
 
-/** @returns The place that all share; `undefined` when they do not. */
+/** @returns The place that all share; `undefined` when they do not share one. */
 function sharedPlace(anchored: readonly Anchored[]): Anchoring | undefined {
   const [first] = anchored.map(({ anchoring }) => anchoring)
   const isShared = anchored.every(
@@ -89,7 +89,7 @@ function sharedPlace(anchored: readonly Anchored[]): Anchoring | undefined {
   return isShared ? first : undefined
 }
 
-/** @param rows The intents as they were. Others are not in the outbox any more. */
+/** @param rows The previous state of the intents. Others are no longer in the outbox. */
 function changesOf(rows: readonly Row[], anchored: readonly Anchored[]): Change[] {
   const after = new Map(anchored.map(({ intent, anchoring }) => [keyOfIntent(intent), anchoring]))
   return rows.flatMap((row) => {
@@ -99,7 +99,7 @@ function changesOf(rows: readonly Row[], anchored: readonly Anchored[]): Change[
   })
 }
 
-/** @returns The block that an intent is in; `null` for one that waits. */
+/** @returns The block of an intent; `null` for one that waits. */
 export function placeOf(row: Row): BlockId | null {
   return row.block_number === null ? null : blockOf(row)
 }
