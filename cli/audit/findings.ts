@@ -44,7 +44,7 @@ export const ISSUER_FINDINGS = {
   documents_missing: ['fault', 'The list lacks documents that the registry counts'],
   batches_missing: ['fault', 'The list lacks batches that the registry counts'],
   batch_never_issued: ['fault', 'The list contains a root that this issuer never issued'],
-  batch_event_contradicts: ['fault', 'The event of a batch does not agree with its proven record'],
+  batch_event_contradicts: ['fault', 'The event of a batch contradicts its proven record'],
   batch_not_recounted: ['fault', 'The manifest of a batch does not list its documents'],
   batch_manifest_unknown: ['warning', 'The manifest of the batch is unknown'],
   batch_manifest_unreadable: ['warning', 'No source has the manifest of the batch'],

@@ -55,7 +55,8 @@ export const supersedeCommand = defineCommand({
 async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal): Promise<number> {
   const { values } = input
   const { out } = values
-  if (out === undefined) throw new UsageError('--out is required, a file for the successors')
+  if (out === undefined)
+    throw new UsageError('--out is required: the file in which the successors are written')
   const set = pairsOf('set', values.set)
   const targets = await readTargets(input)
   const gateway = connect(values)

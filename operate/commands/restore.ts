@@ -35,7 +35,10 @@ export const restoreCommand = defineCommand({
       if (values.json) write(printableJson({ restored: dataDir, ...compared }))
       return EXIT.ok
     }
-    if (folder) throw new UsageError('with DATABASE_URL, restore takes no folder: see its help')
+    if (folder)
+      throw new UsageError(
+        'with DATABASE_URL, restore the database first and run this command without a folder',
+      )
     const compared = await checkRestoredPostgres(config, databaseUrl, { block, say })
     if (values.json) write(printableJson({ restored: 'DATABASE_URL', ...compared }))
     return EXIT.ok

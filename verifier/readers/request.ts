@@ -20,7 +20,7 @@ export function createRequest(provider: Eip1193Provider): Request {
       if (cause instanceof ChainError) throw cause
       if (cause instanceof RpcResponseError)
         throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
-      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
+      throw new ChainError('rpc_unreachable', `${method}: the node did not answer`, cause)
     }
   }
 }

@@ -38,8 +38,8 @@ const CODES = {
   request: [-32600, 'invalid JSON-RPC 2.0 request'],
   count: [-32600, `a JSON-RPC batch must have 1 to ${MAX_REQUESTS} requests`],
   large: [-32600, `the body must have at most ${MAX_BODY} bytes`],
-  method: [-32601, 'this method is not served here'],
-  params: [-32602, 'these params are not served here'],
+  method: [-32601, 'this method is not supported'],
+  params: [-32602, 'these params are not supported'],
   busy: [-32005, 'too many requests; try again'],
   unavailable: [-32002, 'the chain cannot be read at the moment'],
   // The error of EIP-4444 replaces the words of each kind of node, which are not passed on.
