@@ -128,7 +128,7 @@ export function createPool(options: PoolOptions): Pool {
     if (!pool.delete(worker)) return
     clearTimeout(worker.timer)
     const [first, ...others] = worker.jobs
-    first?.reject(new CertificateError('engine_failed', 'the PDF engine stopped at this document'))
+    first?.reject(new CertificateError('engine_failed', 'the PDF engine failed on this document'))
     queue.unshift(...others)
     if (isClosed) rejectQueue()
     else dispatch()

@@ -65,5 +65,5 @@ export function onlyKnownRegistry(
   if (!only) return { problem: `deployments/ has no registry of chain ${chainId}` }
   if (known.length === 1) return only
   const addresses = known.map(({ address }) => address).join(', ')
-  return { problem: `deployments/ has several registries of chain ${chainId}: ${addresses}` }
+  return { problem: `deployments/ has several registries on chain ${chainId}: ${addresses}` }
 }

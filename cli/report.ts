@@ -91,7 +91,7 @@ const MEANINGS: Record<string, string> = {
   no_domain: 'the issuer has registered no domain',
   malformed: 'the domain does not serve a DID document',
   not_asked: 'its domain was not asked',
-  contradicts: 'the event does not agree with the record',
+  contradicts: 'the event contradicts the record',
   pruned: 'nodes no longer keep events this old; that is normal, and changes nothing',
 }
 
@@ -182,7 +182,7 @@ function closedNotices({ issuer: { closedBlock, closedAt } }: BlockchainProof): 
   const at = closedAt === null ? '' : ` (${time(closedAt)})`
   return [
     `The registry's admin closed this issuer in block ${closedBlock}${at}`,
-    'It issues nothing any more; if in doubt, ask the issuer',
+    'It can no longer issue documents; if in doubt, ask the issuer',
   ]
 }
 

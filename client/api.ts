@@ -586,7 +586,7 @@ export type Failure = {
   }
 }
 
-/** What each call takes, and the data that it resolves to. */
+/** The parameters of each call, and the data that it resolves to. */
 export type Calls = {
   /** Issue a document. */
   issueDocument: {
@@ -862,7 +862,7 @@ export type Calls = {
   }
 }
 
-/** What each call about many documents takes, and the data of a line of its answer. */
+/** The parameters of each call about many documents, and the data of a line of its answer. */
 export type LineCalls = {
   /** Revoke many documents. */
   revokeDocuments: {

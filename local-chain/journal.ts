@@ -119,7 +119,7 @@ export class Journal {
   }
 
   /**
-   * Needs no flush of its own: the mark survives a kill at once, and a power cut once the next
+   * Needs no separate flush: the mark survives a kill at once, and a power cut once the next
    * entry is flushed.
    */
   async #mark(entries: number, lastLine: string | undefined): Promise<void> {

@@ -121,7 +121,7 @@ async function setBalance(writer: Writer, call: Call): Promise<string> {
 }
 
 function assertInTime(call: Call, time: number): void {
-  if (time > MAX_TIME) throw invalid(call, `goes beyond ${MAX_TIME}, the last possible time`)
+  if (time > MAX_TIME) throw invalid(call, `must not go beyond ${MAX_TIME}, the last possible time`)
 }
 
 function invalid({ method }: Call, problem: string): RpcError {

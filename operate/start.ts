@@ -134,7 +134,7 @@ function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {
   return rpcUrls.length === 0 && !existsSync(join(dataDir, CHAIN_FOLDER))
 }
 
-/** @returns What a start reports, in the order of its lines. */
+/** @returns The facts that a start reports, in the order of its lines. */
 function factsOf(
   { baseUrl, verifyUrl, dataDir, rpcUrls, chainPort, liveChains }: Config,
   { registry, issuerId, issuerSecrets }: Identity,

@@ -135,7 +135,7 @@ ${Object.entries(api.components.schemas)
   .map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
   .join('\n\n')}
 
-/** What each call takes, and the data that it resolves to. */
+/** The parameters of each call, and the data that it resolves to. */
 export type Calls = {
 ${calls
   .map(
@@ -145,7 +145,7 @@ ${described.operationId}: { input: ${inputOf(described, body?.schema)}; data: ${
   .join('\n')}
 }
 
-/** What each call about many documents takes, and the data of a line of its answer. */
+/** The parameters of each call about many documents, and the data of a line of its answer. */
 export type LineCalls = {
 ${lineCalls
   .map(

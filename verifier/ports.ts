@@ -94,7 +94,7 @@ export type RegistryIssuer = {
 }
 
 /**
- * What the registry says about a document at one block. If `record.anchoredBlock` is 0, account and
+ * The registry's data about a document at one block. If `record.anchoredBlock` is 0, account and
  * issuer are all zero except for the issuer's id.
  */
 export type ChainReading = {

@@ -131,7 +131,7 @@ export function waitingFor(
   })
 }
 
-/** @returns How long ago the nodes answered, in words. */
+/** @returns The time since the nodes answered, in words. */
 export function agoOf(checkedAt: number): string {
   const seconds = (Date.now() - checkedAt) / 1000
   return seconds < 60 ? t('checked.now') : t('checked.ago', { ago: showAgo(seconds) })

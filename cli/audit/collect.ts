@@ -30,7 +30,7 @@ export type CollectOptions = {
   scratch: DatabaseSync
 }
 
-/** What an issuer has issued, and what happened to its accounts, up to a block. */
+/** The documents of an issuer and the events of its accounts, up to a block. */
 export type Collection = {
   ledger: Ledger
   /** Reads further events, up to this block. @returns `false` if the node has pruned them. */

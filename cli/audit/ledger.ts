@@ -12,8 +12,8 @@ export type LedgerBatch = {
 }
 
 /**
- * What an issuer has issued according to events or a kept list. Documents are on disk, batches in
- * memory.
+ * The documents and batches of an issuer, according to events or a kept list. Documents are on
+ * disk, batches in memory.
  */
 export type Ledger = {
   /** The number of lines that were added, including repeated ones. */

@@ -38,7 +38,7 @@ export type PrintedRow = {
 export type Printed = { written: number; left: number; failures: Failure[] }
 export type Failure = { line?: number; code: string; message: string }
 
-/** How many certificates are in progress: while some are printed, others are read. */
+/** The number of certificates in progress: while some are printed, others are read. */
 const MAX_AT_A_TIME = 16
 
 /**

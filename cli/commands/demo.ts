@@ -50,7 +50,7 @@ const SUBJECT = {
 }
 const SHOWN = { fields: ['subjectName', 'category'], metadata: ['degree'] }
 
-/** What the steps of the demo share. */
+/** The state that the steps of the demo share. */
 type Stage = {
   client: Client
   options: VerifyOptions

@@ -109,7 +109,7 @@ async function issue(
 ): Promise<number> {
   const { out } = values
   if (out === undefined && !values['dry-run'])
-    throw new UsageError('give --out, a folder for the results, or --dry-run')
+    throw new UsageError('--out, a folder for the results, or --dry-run is required')
   const { dates, encoding } = values
   const mapping = { ...readMapping(values.map, values.set), dates, encoding }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)

@@ -101,7 +101,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
   return { chainId: Number(chainId), registry: deployment.address, comparisons, contract }
 }
 
-/** Who may do what in the registry. */
+/** The roles of accounts in the registry. */
 type Office = Awaited<ReturnType<typeof readOffice>>
 
 async function readOffice(registry: Contract) {

@@ -241,7 +241,7 @@ async function send(
   return { block, transaction, changed }
 }
 
-/** @returns How many documents of a list were changed; the others are skipped. */
+/** @returns The number of documents of a list that were changed; the others are skipped. */
 function changedBy(receipt: TransactionReceipt | null, registry: Contract): number {
   const events = receipt?.logs.map((log) => registry.interface.parseLog(log)?.name ?? '') ?? []
   return events.filter((name) => CHANGES.test(name)).length

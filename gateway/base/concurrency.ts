@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * How many documents to seal, or to answer for, in one turn of the event loop; these take about 1
+ * The documents to seal, or to answer for, in one turn of the event loop, which take about 1
  * ms.
  */
 const DOCUMENTS_A_TURN = 16

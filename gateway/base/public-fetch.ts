@@ -112,7 +112,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): typeof fetc
       ...(typeof body === 'string' && { body }),
     })
   }
-  // undici's Response is that of the platform, but has types of its own.
+  // undici's Response is that of the platform, but has different types.
   return publicFetch as unknown as typeof fetch
 }
 

@@ -83,13 +83,13 @@ type Watched = {
   outgoing: ServerResponse
   /** When the current window of its body began. */
   since: number
-  /** How many bytes its connection had received at that time. */
+  /** The number of bytes that its connection had received at that time. */
   bytes: number
   /** When it was last checked. */
   checkedAt: number
   /** How long the service has waited for the client, in milliseconds. */
   waited: number
-  /** How many bytes its connection had moved when the request came. */
+  /** The number of bytes that its connection had moved when the request came. */
   before: number
 }
 

@@ -33,7 +33,7 @@ export type BatchDeps = AloneDeps & {
   quote: (intent: IssueIntent) => Promise<Quote>
 }
 
-/** How many batches may be sealed or wait for their blocks: each takes memory for its tables. */
+/** The maximum number of batches that are being sealed or wait for their blocks. */
 const MAX_UNDER_WAY = { all: 3, each: 2 }
 
 /** An answer without the function that closes it. */

@@ -47,7 +47,7 @@ type SealDeps = {
   keep(blocks: readonly Block[]): Promise<void>
   /** The number of blocks that are stored together. */
   group: number
-  /** How many groups may be stored while the next one gathers. */
+  /** The maximum number of groups being stored while the next one gathers. */
   ahead: number
   /** The owner of the idempotency key. */
   keyOwner: string
@@ -105,7 +105,7 @@ export async function sealBatch(
         })
         yield { line: index + 1, publicId, documentHash, batchBlock: toHex(block.hash) }
       }
-      // A chunk has up to 1 MiB, so each is a group of its own.
+      // A chunk has up to 1 MiB, so each is a separate group.
       for (const chunk of batch.chunks()) await deps.keep([blockOf(chunk)])
       await keeper.add(blockOf(batch.manifestBlock))
       await keeper.end()
@@ -127,7 +127,7 @@ type Keeper<T> = {
 
 /**
  * @param group The number of items in each group.
- * @param ahead How many groups may be stored while the next one gathers.
+ * @param ahead The maximum number of groups being stored while the next one gathers.
  */
 export function createKeeper<T>(
   keep: (items: readonly T[]) => Promise<void>,

@@ -12,7 +12,7 @@ export type CheckedLines = Checked & {
   badLines: Uint32Array
 }
 
-/** What to seal, and for whom. */
+/** The documents to seal, and the tenant for whom they are sealed. */
 export type SealOrder = {
   rules: Rules
   registry: RegistryId
@@ -82,7 +82,7 @@ export function createThreadSealer(newThread: () => Worker, signal: AbortSignal)
     try {
       return await run(task, { ...parts, read })
     } finally {
-      // Not awaited, because a client may be slow to send what nobody reads any more.
+      // Not awaited, because a client may be slow to send what is no longer read.
       iterator.return?.().catch(() => {})
     }
   }

@@ -17,7 +17,7 @@ type TaskResult = CheckedLines | SealedRoot | undefined
 
 /** The number of blocks or documents that are stored together. */
 const GROUP_SIZE = 256
-/** How many groups may be stored while the next one is made. */
+/** The maximum number of groups being stored while the next one is made. */
 const MAX_AHEAD = 2
 
 export function runTask(

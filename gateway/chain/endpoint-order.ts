@@ -1,6 +1,6 @@
 /** How long an order is reused. */
 const ORDER_TTL_MS = 2_000
-/** How many blocks an active endpoint may be behind, because on fast chains nodes always are. */
+/** The blocks that an active endpoint may be behind, because on fast chains nodes always are. */
 const MAX_LAG_BLOCKS = 2
 /** Faster growth than that of any chain. A head that grew by more is ignored. */
 const MAX_GROWTH = { blocks: 1_000, aSecond: 100 }

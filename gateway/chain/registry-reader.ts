@@ -188,7 +188,7 @@ async function readDistrust(
   )
 }
 
-/** @returns `undefined` when no node has that part of the history any more. */
+/** @returns `undefined` when no node still has that part of the history. */
 async function unlessPruned<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error) => {
     if (isPrunedHistory(error.cause)) return undefined

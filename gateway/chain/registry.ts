@@ -22,7 +22,7 @@ export type RegistryOptions = {
   signer: Signer
   /** The maximum wei per gas; absent = any price. */
   feeCap?: bigint
-  /** Which blocks count as final; absent = only the node's tag decides. */
+  /** Decides which blocks count as final; absent = only the node's tag decides. */
   finality?: FinalityRule
 }
 

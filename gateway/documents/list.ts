@@ -18,7 +18,7 @@ import type { Successions } from '#promise/supersede.ts'
 import type { ChainReader, ChainReading } from '#verifier/ports.ts'
 import type { OpenIndexed, Opening } from './opening.ts'
 
-/** How many documents to open in one turn of the event loop; these take about 1 ms. */
+/** The documents to open in one turn of the event loop, which take about 1 ms. */
 const OPENED_A_TURN = 8
 /**
  * The maximum number of index pages for one answer. It can end early when few of their documents

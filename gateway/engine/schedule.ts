@@ -43,7 +43,7 @@ export function createSchedule(deps: {
   queue: Queue
   inFlight: InFlight
   blockTime: BlockTime
-  /** @returns How many intents fill the next transaction. */
+  /** @returns The number of intents that fill the next transaction. */
   batchLimit: () => number
   /** @returns How long the last transaction took from signing to its outcome, in milliseconds. */
   roundTrip: () => number

@@ -27,7 +27,7 @@ export type Settling = {
    * @throws {IssueError} when that takes too long.
    */
   settle(next: number): Promise<boolean>
-  /** Gives up plans that cannot be mined any more, and queues their intents again. */
+  /** Gives up plans that can no longer be mined, and queues their intents again. */
   abandon(plans: readonly Plan[]): Promise<void>
   /**
    * @returns The milliseconds from signing the last transaction until the chain showed its outcome.

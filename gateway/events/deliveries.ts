@@ -51,7 +51,7 @@ export type TurnResult = {
   release?: Release
 }
 
-/** What to send sooner to a receiver that accepts deliveries again. */
+/** The deliveries to send sooner to a receiver that accepts deliveries again. */
 type Release = {
   /**
    * When it began to fail. Deliveries that have failed for the first time since then are due at

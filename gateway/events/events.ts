@@ -9,7 +9,7 @@ const PRUNE_PAUSE_MS = 50
 /** Events that must still be sent to a webhook are kept this many times as long as others. */
 const LONGER = 2
 
-/** What can happen to a document, or to a batch. */
+/** The types of events about a document or a batch. */
 export const EVENT_TYPES = [
   'document.issued',
   'document.final',

@@ -49,7 +49,7 @@ const UNKNOWN: Known = {
   servedAt: 0,
 }
 
-/** What the courier knows about receivers. */
+/** The state of receivers, as the courier knows it. */
 export type Receivers = ReturnType<typeof createReceivers>
 
 /**
@@ -156,7 +156,7 @@ export function nextOf(
  */
 const isLate = ({ began }: { began: number }) => performance.now() - began > 2 * SLOW_MS
 
-/** @returns How many of the turns a tenant has. */
+/** @returns The number of turns that a tenant has. */
 function countOf(turns: readonly [WebhookId, { tenant: string | null }][]) {
   const counts = new Map<string | null, number>()
   for (const [, { tenant }] of turns) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)

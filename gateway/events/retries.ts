@@ -46,7 +46,7 @@ export function restAfter(retryAfterMs: number): number {
   return Math.min(retryAfterMs, MAX_REST_MS)
 }
 
-/** How many failures in a row, of any documents, make a receiver count as down. */
+/** After this many failures in a row, of any documents, a receiver counts as down. */
 export const MAX_FAILURES_IN_A_ROW = 5
 const FIRST_PAUSE_MS = 5 * SECOND_MS
 const MAX_PAUSE_MS = 5 * MINUTE_MS

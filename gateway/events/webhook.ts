@@ -38,7 +38,7 @@ export type Webhook = {
 
 export type WebhookId = `wh_${string}`
 
-/** What a client may change, and a rotation of secrets. */
+/** The members that a client may change, and a rotation of secrets. */
 type WebhookChange = Partial<
   Pick<Webhook, 'url' | 'types' | 'secrets' | 'disabledReason' | 'failingSince'>
 >

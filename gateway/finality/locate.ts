@@ -21,7 +21,7 @@ export type Location = (Place & { blockHash?: Hex }) | Undone
 
 /**
  * Locates intents that were anchored. A revision is where its transaction is, whatever came after
- * it. If no node has the receipt any more, it is in its block as long as the chain has that block.
+ * it. If no node still has the receipt, it is in its block as long as the chain has that block.
  * In all other cases, and for issued documents, the records decide: the result is `moot` when the
  * block is forgotten and somebody undid the revision later.
  */
@@ -55,7 +55,7 @@ export async function locate(
   const records = await registry.records(others.map(({ intent }) => intent))
   others.forEach((one, i) => {
     const { blockNumber } = one.anchoring
-    // If no node has its block any more, a later change came after it. After a reorg that is
+    // If no node still has its block, a later change came after it. After a reorg that is
     // unknown.
     const isForgotten = !receiptFor(one.anchoring) && hashes.get(blockNumber) === null
     located.set(one, placeOf(one.intent, records[i], isForgotten ? blockNumber : undefined))

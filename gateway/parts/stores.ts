@@ -20,7 +20,7 @@ import { withOlder } from '#store/with-older.ts'
 import type { Identity } from './chain.ts'
 import { databaseOf } from './databases.ts'
 
-/** What gateways on one database need from each other. */
+/** Coordinates the gateways that use one database. */
 export type SharedStores = Omit<SharedDatabase, 'outboxOf' | 'embeddedPersistenceOf'> & {
   /**
    * @returns The stores with which an engine writes. They have effect only while the lease lasts.

@@ -51,7 +51,7 @@ export function openWebhooks(
   }
 }
 
-/** Also resolves names of the own network, such as those in `/etc/hosts`. */
+/** Also resolves names of the local network, such as those in `/etc/hosts`. */
 async function resolveWithSystem(hostname: string): Promise<string[]> {
   const found = await dns.lookup(hostname, { all: true }).catch(() => [])
   return found.map(({ address }) => address)

@@ -12,7 +12,7 @@ export function keyOfBlock({ blockNumber, blockHash }: BlockId): string {
 export const UNSEEN: Hex = '0x'
 
 /**
- * Where an intent is anchored. `transactionHash` is `null` when no node has its block any more.
+ * Where an intent is anchored. `transactionHash` is `null` when no node still has its block.
  * `reason` is that of a final revocation on the chain; it differs from the intent's when somebody
  * else revoked first.
  */

@@ -42,8 +42,8 @@ export type BatchLog = {
 }
 
 /**
- * What a request stores before its batch is promised. It cannot be found yet, and stays behind
- * after a kill. All methods resolve when the data is durable.
+ * Stores the data of a request before its batch is promised. It cannot be found yet, and stays
+ * behind after a kill. All methods resolve when the data is durable.
  */
 export type BatchDrafts = {
   /** Stores blocks. */

@@ -14,7 +14,7 @@ import type { Persistence } from './persistence.ts'
 import { createReadStatus, type DocumentStatus, PENDING } from './progress.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 
-/** How many documents to seal in one turn of the event loop; these take about 1 ms. */
+/** The documents to seal in one turn of the event loop, which take about 1 ms. */
 const SEALED_A_TURN = 16
 
 export type IssueRequest = {
@@ -106,7 +106,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     return { publicId: sealed.publicId, document, documentHash, replayed, ...status }
   }
 
-  /** Reads the transaction from this gateway's history if no node has its event any more. */
+  /** Reads the transaction from this gateway's history if no node still has its event. */
   async function transactionOf({ intent, anchoring }: Candidate & { anchoring: Anchoring }) {
     const { blockNumber } = anchoring
     const transactionHash =
@@ -164,7 +164,7 @@ async function findRepeat(
   if (outcome?.status !== 'anchored' || !candidate) return undefined
   const { intent, sealed } = candidate
   await persistence.restore(sealed)
-  // If no node has the event any more, the block is final.
+  // If no node still has the event, the block is final.
   if (outcome.transactionHash !== null) await persistence.adopt(intent, outcome, sealed)
   return { ...candidate, anchoring: outcome }
 }

@@ -21,7 +21,7 @@ export type Lease = {
   release(): Promise<void>
 }
 
-/** What identifies the holder of a lease. */
+/** Identifies the holder of a lease. */
 export type Held = Pick<Lease, 'name' | 'token'>
 
 export type Leases = {

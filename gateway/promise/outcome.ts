@@ -201,14 +201,14 @@ function placeOfIssue({ validUntil }: IssueIntent, record: TrustedRecord): Place
   return { event: 'issued', blockNumber: record.anchoredBlock }
 }
 
-/** @returns The anchoring of an intent whose events no node has any more, from the record. */
+/** @returns The anchoring of an intent whose events no node still has, from the record. */
 function forgotten({ blockNumber }: Place): Anchoring {
   return { blockNumber, blockHash: UNSEEN, transactionHash: null }
 }
 
 /**
  * @returns The transactions of the events at each place, by {@link keyOfPlace} and documentHash;
- * `undefined` for a place whose events no node has any more.
+ * `undefined` for a place whose events no node still has.
  */
 export async function readTransactions(
   registry: RegistryReader,

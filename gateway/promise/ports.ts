@@ -110,7 +110,7 @@ export type Plans = {
   settle(plan: Plan, settled: SettledIntents, fee: bigint): Promise<void>
 }
 
-/** What the engine of one account needs from an outbox that gateways share. */
+/** The part of a shared outbox that the engine of one account needs. */
 export type SharedBacklog = {
   /**
    * Assigns waiting intents that no account has to this account, the oldest first.
@@ -139,7 +139,7 @@ export type SharedBacklog = {
 export type BusyAccounts = {
   /** @returns Addresses in lower case. */
   busyAccounts(): Promise<Hex[]>
-  /** @returns How many intents no account has, counted up to this limit. */
+  /** @returns The number of intents that no account has, counted up to this limit. */
   countUnclaimed(limit: number): Promise<number>
 }
 
@@ -244,7 +244,7 @@ export type Account = {
   pooledNonce(): Promise<number>
   /**
    * @returns The mined transaction that used a nonce; `undefined` when there is none, or when no
-   * node has the state of its block any more.
+   * node still has the state of its block.
    */
   transactionWith(nonce: number): Promise<Hex | undefined>
 }
@@ -316,16 +316,16 @@ export type RegistryReader = {
   records(keys: readonly RecordKey[]): Promise<TrustedRecord[]>
   /**
    * @returns The transactions in a block that issued, revoked (or suspended) or released documents
-   * of the issuer, by documentHash, and likewise batches, by root; `undefined` when no node has the
-   * events of that block any more.
+   * of the issuer, by documentHash, and likewise batches, by root; `undefined` when no node still
+   * has the events of that block.
    */
   transactionsOf(
     event: RegistryEvent,
     blockNumber: number,
   ): Promise<Map<Hex, Anchoring> | undefined>
   /**
-   * @returns `undefined` when the transaction is not in a block, or no node has its receipt any
-   * more.
+   * @returns `undefined` when the transaction is not in a block, or no node still has its
+   * receipt.
    */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
   /** @returns Whether a node has the transaction, but not in a block. */

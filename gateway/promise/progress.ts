@@ -21,7 +21,7 @@ export type DocumentStatus = {
   finality: Finality | null
 }
 
-/** What to wait for, and for how long. */
+/** The status to wait for, and the time to wait. */
 export type StatusRequest = {
   /** The finality to wait for. */
   finality: Finality

@@ -12,7 +12,7 @@ export type Revisable = {
   isIssued: boolean
   /** The status. For a document in a batch, it includes the revocation of the batch. */
   status: RegistryStatus
-  /** The record of its own revocation. */
+  /** The revocation in its own record. */
   record: Pick<TrustedRecord, 'revokedBlock' | 'revokedAt' | 'reason' | 'revoker'>
 }
 

@@ -55,8 +55,8 @@ export type Config = {
   /** The issuer's number in the registry; the local chain has its own. */
   issuerId?: number
   /**
-   * Its name and uri in the registry. The local chain's issuer is created with them; for any other
-   * they are compared.
+   * The name and uri of the issuer in the registry. The local chain's issuer is created with them;
+   * for any other they are compared.
    */
   issuerName?: string
   issuerUri?: string
@@ -79,7 +79,7 @@ export type Config = {
   /** How long a stopped gateway keeps its account, if gateways share accounts. */
   leaseTerm: number
   ipfsTimeout: number
-  /** Which blocks count as final. */
+  /** Decides which blocks count as final. */
   finality: FinalityRule
   /** The maximum number of intents in one transaction; 1 = no grouping. */
   maxBatch: number
@@ -95,7 +95,7 @@ export type Config = {
   webhookAllowPrivate: boolean
   /** The maximum age of the newest block in seconds; absent = any age. */
   maxHeadAge?: number
-  /** Requests per second for each API key without a limit of its own; absent = any number. */
+  /** Requests per second for each API key without its own limit; absent = any number. */
   keyRateLimit?: number
   /** Requests per second to public routes, for each client address; absent = any number. */
   addressRateLimit?: number

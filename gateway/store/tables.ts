@@ -185,8 +185,9 @@ export const BATCH_HISTORY: Table = {
 }
 
 /**
- * What the request of a batch stored before the batch was promised: the hashes of some blocks, one
- * after another; or the CID of their group on a Kubo node; or the batch's documents in the index.
+ * The data that the request of a batch stored before the batch was promised: the hashes of some
+ * blocks, one after another; or the CID of their group on a Kubo node; or the batch's documents in
+ * the index.
  */
 const DRAFTS: Table = {
   name: 'batch_draft',

@@ -14,7 +14,7 @@ export type Side = {
   rows(table: Table): AsyncIterable<readonly Row[]>
   /** @returns The number of the next row, for tables with numbered rows. */
   nextNumber(table: Table): Promise<bigint>
-  /** @returns How often API keys have changed. */
+  /** @returns The number of changes to API keys. */
   keyVersion(): Promise<bigint>
 }
 

@@ -253,6 +253,6 @@ test('error: refuses a template with a link, which the engine would follow out o
     const copy = join(dir, `linked to ${target}`)
     copyTemplate('letter', copy)
     symlinkSync(join(dir, target), join(copy, 'leak'))
-    expect(() => findTemplate(copy)).toThrow(/leak is a link: replace the link/)
+    expect(() => findTemplate(copy)).toThrow(/leak is a link: replace it with a copy/)
   }
 })

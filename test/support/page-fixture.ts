@@ -6,7 +6,7 @@ import { type PageServer, startPageServer } from './page-server.ts'
 import { type PageWorld, startPageWorld } from './page-world.ts'
 
 /**
- * Shared by all tests of a file, except for `context` and `page`, which each test has of its own.
+ * Shared by all tests of a file, except for `context` and `page`, which are separate for each test.
  */
 export type PageFixture = {
   world: PageWorld

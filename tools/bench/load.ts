@@ -1,4 +1,5 @@
-// The load generator, a process of its own: one request at a time on each of its connections.
+// The load generator, which runs as a separate process: one request at a time on each of its
+// connections.
 //
 //   node tools/bench/load.ts '{"url", "connections", "requests", "seconds", …}'
 //

@@ -44,7 +44,7 @@ type Word = bigint
 /** Returns the value of a slot. */
 type ReadSlot = (slot: Hex) => Uint8Array
 
-/** What a proof says about a document, without the block. */
+/** A proof's data about a document, without the block. */
 type Proven = Pick<ChainReading, 'status' | 'record' | 'account' | 'revoker' | 'issuer'>
 
 /**

@@ -3,7 +3,7 @@ import type { Finality } from '../ports.ts'
 import { type Request, readStrictly } from './request.ts'
 import { readObject, readQuantity } from './rpc-codec.ts'
 
-/** Which blocks count as final. Without either depth, the node's tags alone decide. */
+/** Decides which blocks count as final. Without either depth, the node's tags alone decide. */
 export type FinalityRule = {
   /** The number of later blocks that make a block final. The tags are then not read. */
   depth?: number

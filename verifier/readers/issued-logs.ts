@@ -17,7 +17,7 @@ export type IssuedKeysOptions = ReadOptions & {
   to?: number | undefined
 }
 
-/** What an issuer has issued, according to its events. */
+/** The documents and batches of an issuer, according to its events. */
 export type IssuedList = IssuedKeys & {
   /** The manifest of each root, from the last event about it, as the sha-256 of its root block. */
   manifests: ReadonlyMap<Hex, Hex>

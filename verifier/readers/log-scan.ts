@@ -55,7 +55,7 @@ export async function* scanLogs(
     while (next) {
       const part: ScannedLogs = await next
       next = part.to < to ? read(part.to + 1) : undefined
-      // Its error is thrown when its turn comes.
+      // The error is thrown when the turn of this read comes.
       next?.catch(() => {})
       yield part
     }

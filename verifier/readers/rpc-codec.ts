@@ -53,7 +53,7 @@ export function readObject(value: unknown): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** @returns What `readItem` makes of each item of a JSON array. */
+/** @returns The results of `readItem` for the items of a JSON array. */
 export function readList<T>(value: unknown, readItem: (item: unknown) => T): T[] {
   if (!Array.isArray(value)) throw malformed('an array is expected')
   return value.map((item) => readItem(item))

@@ -6,7 +6,7 @@ import type { ChainReader } from '../ports.ts'
 import { readStateProof } from '../proof/state-proof.ts'
 import { parseRegistry } from './chain.ts'
 
-/** What the reader of a proof trusts. */
+/** The values that the reader of a proof trusts. */
 export type ProofOptions = {
   /** The CAIP-10 account ID of the registry to trust. The reader chooses it, never the file. */
   registry: RegistryId

@@ -3,7 +3,7 @@ import type { Limit } from '#base/load-metrics.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
 import type { Grant } from '#keys/grant.ts'
 
-/** How many requests per second a client may send. */
+/** The requests per second that a client may send. */
 export type RateLimits = {
   keys: RateLimiter
   addresses: RateLimiter

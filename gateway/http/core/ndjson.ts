@@ -21,7 +21,7 @@ export function isNdjson(c: Context): boolean {
 export type LineOptions = {
   status?: ContentfulStatusCode
   headers?: Record<string, string>
-  /** How many characters to gather before they are sent; 1 sends each line at once. */
+  /** The number of characters to gather before they are sent; 1 sends each line at once. */
   gather?: number
   /** Called once when the answer has ended for any reason. */
   done?: () => void

@@ -28,7 +28,7 @@ export type Success = {
 }
 
 /**
- * What a route accepts and returns. Its checks, its entry in `/openapi.json` and the generated
+ * The parameters and answers of a route. Its checks, its entry in `/openapi.json` and the generated
  * client all come from here.
  */
 export type Operation<

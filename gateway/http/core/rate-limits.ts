@@ -41,7 +41,7 @@ export async function chargeKey(c: Context, { id, rateLimit }: Grant): Promise<v
 }
 
 /**
- * @param count How many requests it counts as.
+ * @param count The number of requests that it counts as.
  * @throws {ApiError} `rate_limited` when the client's address has used up its quota.
  */
 export async function chargeAddress(c: Context, count = 1): Promise<void> {

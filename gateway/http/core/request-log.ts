@@ -8,7 +8,10 @@ import { isMonitored } from './rate-limits.ts'
 
 /** The route template of this middleware. Of a request to an unknown path, only this is logged. */
 const ANY_PATH = '/*'
-/** How many lines one route and status may have in this time. Further requests share one line. */
+/**
+ * The maximum number of lines for one route and status in this time. Further requests share one
+ * line.
+ */
 const MAX_LINES = 10
 const WINDOW_SECONDS = 10
 

@@ -248,9 +248,9 @@ export const batchOperations = [
   RELEASE_BATCH,
 ]
 
-/** How many uploads may be in progress: each takes disk for its bytes and memory for its tables. */
+/** The maximum number of uploads in progress, each of which takes disk space and memory. */
 const MAX_UPLOADS = { all: 16, each: 4 }
-/** How many characters of an answer are sent together. */
+/** The number of characters of an answer that are sent together. */
 const GATHER = 16 * 1024
 /** Serves batches of documents, which are issued by one root and revised together. */
 export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {

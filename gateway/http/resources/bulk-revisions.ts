@@ -145,14 +145,14 @@ export const bulkRevisionOperations = [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY]
 /** The maximum size of a body in bytes; each entry takes about 130. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_LINE = 1024
-/** How many requests may be in progress: each takes memory for its entries and their answers. */
+/** The maximum number of requests in progress, each of which takes memory for its entries. */
 const MAX_REQUESTS = { all: 16, each: 4 }
 /**
- * How many entries may be in progress: eight full transactions of one tenant, which leaves room for
- * others.
+ * The maximum number of entries in progress: eight full transactions of one tenant, which leaves
+ * room for others.
  */
 const MAX_UNDER_WAY = { all: 2_400, each: 1_600 }
-/** How many entries of a request start in one turn of the event loop; these take about 6 ms. */
+/** The entries of a request that start in one turn of the event loop, which take about 6 ms. */
 const ENTRIES_A_TURN = 64
 /**
  * How long to wait between reads while the node does not yet show a revision that is in a block.
@@ -160,7 +160,7 @@ const ENTRIES_A_TURN = 64
 const POLL_INTERVAL_MS = 250
 
 type BulkRevision = (typeof BULK_REVISIONS)[number]
-/** What the entries of one request share. */
+/** The state that the entries of one request share. */
 type Request = {
   revision: BulkRevision
   patience: Patience

@@ -144,7 +144,7 @@ const RETRIEVE = operation({
   errors: ['not_found', 'erased', 'unverifiable', 'store_unavailable'],
 })
 
-/** What revoke, suspend and release have in common. */
+/** The common part of revoke, suspend and release. */
 const REVISION = {
   method: 'post',
   tag: 'Documents',

@@ -65,7 +65,7 @@ const ERASE = operation({
     },
     202: {
       description:
-        'Nobody can retrieve the document any more, and the gateway continues to remove its bytes.',
+        'The document can no longer be retrieved, and the gateway continues to remove its bytes.',
       data: receipt,
     },
   },

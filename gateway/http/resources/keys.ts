@@ -54,7 +54,7 @@ const EXAMPLE_KEY = {
   replacedBy: null,
 }
 
-/** What the operations have in common. */
+/** The common part of the operations. */
 const KEY = { tag: 'Keys', scope: 'admin', query: {} } as const
 const ONE_KEY = {
   ...KEY,

@@ -27,8 +27,8 @@ const VARY = 'Accept, Sec-Fetch-Dest'
  */
 const FILE_NAME = 'document-qr-code'
 /**
- * How many requests a picture counts as. It takes 3 ms of the only thread, most other requests less
- * than 0.5 ms.
+ * The number of requests that a picture counts as. It takes 3 ms of the only thread, most other
+ * requests less than 0.5 ms.
  */
 const COST = 5
 /** The number of white modules around the code that ISO/IEC 18004 requires. */

@@ -131,7 +131,7 @@ const EXAMPLE_WEBHOOK = {
   createdBy: 'environment',
 }
 
-/** What the operations have in common. */
+/** The common part of the operations. */
 const WEBHOOK = { tag: 'Webhooks', scope: 'webhooks', query: {} } as const
 const ONE_WEBHOOK = {
   ...WEBHOOK,

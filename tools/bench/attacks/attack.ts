@@ -4,7 +4,7 @@ import { Agent, request } from 'undici'
 /** A gateway under attack, and the API key of one tenant. */
 export type Target = { url: string; key: string }
 
-/** What one client does to the service, to see what others notice. */
+/** The actions of one client, which show what the others notice of them. */
 export type Attack = {
   name: string
   /** The settings of the gateway that it needs. */
