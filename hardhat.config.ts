@@ -13,18 +13,18 @@ const compiler = (settings: object) => ({
   settings: { evmVersion: 'cancun', ...settings },
 })
 /**
- * Tests deploy the artifact of the contract, so how they are compiled themselves changes nothing
- * but the time it takes.
+ * Tests deploy the artifact of the contract, so the compiler settings for the tests affect only the
+ * time that they take.
  */
 const quick = compiler({ optimizer: { enabled: false } })
 const tests = readdirSync(new URL('test/contracts', import.meta.url))
   .filter((name) => name.endsWith('.sol'))
   .map((name) => `test/contracts/${name}`)
 
-/** Pinned, so that fuzzing in CI is the same everywhere. Invariants take it too. */
+/** The seed is pinned, so that fuzzing in CI is the same everywhere. Invariants use it too. */
 const seed = `0x${Buffer.from('document-registry').toString('hex').padStart(64, '0')}`
 
-/** The long suite looks elsewhere each time. To repeat a run, set the seed that it printed. */
+/** The long suite uses another seed each time. To repeat a run, set the seed that it printed. */
 const longSeed = process.env.SOLIDITY_SEED ?? `0x${randomBytes(32).toString('hex')}`
 
 const printSeed = overrideTask(['test', 'solidity'])
@@ -36,8 +36,8 @@ const printSeed = overrideTask(['test', 'solidity'])
   .build()
 
 /**
- * Addresses and keys are configuration variables: from the environment, or `hardhat keystore set
- * <NAME>`. Never in a file.
+ * Addresses and keys are configuration variables, which come from the environment or from `hardhat
+ * keystore set <NAME>`, and never from a file.
  */
 const network = (name: string) => ({
   type: 'http' as const,
@@ -73,7 +73,7 @@ export default defineConfig({
           fuzz: { seed, runs: 256 },
           invariant: { runs: 8, depth: 128, failOnRevert: true },
         },
-        // For a longer look: `hardhat test solidity --test-profile long`.
+        // For a longer search: `hardhat test solidity --test-profile long`.
         long: {
           fuzz: { seed: longSeed, runs: 20_000 },
           invariant: { runs: 256, depth: 256, failOnRevert: true },

@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { COMPILE_CACHE } from '#test/support/compile-cache.ts'
 import durations from './test/durations.json' with { type: 'json' }
 
-/** Starts the longest files first: otherwise one of them runs alone at the end. */
+/** Starts the longest files first, because otherwise one of them would run alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
@@ -23,7 +23,7 @@ export default defineConfig({
     env: COMPILE_CACHE,
     // Tests wait for chains more than they compute.
     maxWorkers: 4,
-    // Only a test that fails takes as long: a busy machine is no failure.
+    // Only a failing test takes this long, because a busy machine must not fail a test.
     expect: { poll: { timeout: 120_000 } },
     testTimeout: 300_000,
     hookTimeout: 300_000,

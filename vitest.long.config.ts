@@ -1,4 +1,4 @@
-// `npm run test:long`: the tests that an ordinary run cuts short, whole.
+// `npm run test:long` runs in full the tests that an ordinary run shortens.
 import { globSync } from 'node:fs'
 import { defineConfig, mergeConfig } from 'vitest/config'
 import { modulesOf } from '#test/support/imports.ts'

@@ -1,13 +1,13 @@
-// `npm run test:quick`: the tests that start no program, neither a chain nor a browser. Found by
-// what they import, so that a new test needs no entry in a list.
+// `npm run test:quick` runs the tests that start neither a chain, a browser nor another program.
+// They are found by their imports, so that a new test needs no entry in a list.
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig, mergeConfig } from 'vitest/config'
 import { modulesOf } from '#test/support/imports.ts'
 import everything from './vitest.config.ts'
 
 /**
- * Properties over many cases, one more run of the compiler, and waits of several seconds: more than
- * half of the time.
+ * These test properties over many cases, run the compiler once more, or wait for several seconds,
+ * which takes more than half of the time.
  */
 const SLOW = [
   'test/contracts/storage-layout.test.ts',

@@ -8,7 +8,7 @@ type Value = { text: string; rtl: boolean }
 type Texts = Record<string, string>
 type Entry = { label: Texts; values: Value[] }
 
-/** What a template is given as `it`, beside pictures: docs/registrar.md. */
+/** The value of `it` in a template, besides pictures; see docs/registrar.md. */
 type Content = {
   languages: (Language & { code: string; index: number })[]
   heading: string
@@ -22,13 +22,16 @@ type Content = {
   date: [year: number, month: number, day: number]
 }
 
-/** As the engine takes it. */
+/** A language in the form that the engine accepts. */
 type Language = { lang: string; region: string | null; rtl: boolean }
 
-/** `{name}` stands for a field, `[…]` for text that is left out unless all its fields are there. */
+/** `{name}` is replaced by a field; text in `[…]` is omitted unless all its fields are present. */
 const OPTIONAL = /\[([^[\]]*)\]/g
 const FIELD = /\{([^{}]+)\}/g
-/** Making one takes longer than all else here; a template has at most three languages. */
+/**
+ * Formats are kept, because making one takes longer than everything else here; a template has at
+ * most three languages.
+ */
 const DATE_FORMATS = new Map<string, Intl.DateTimeFormat>()
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u
 
@@ -82,14 +85,16 @@ export function contentOf(document: Document, settings: Settings): Content {
   }
 }
 
-/** @returns The fields by the names that templates use; metadata as `metadata.<key>`. */
+/** @returns The fields by the names that templates use, with metadata as `metadata.<key>`. */
 function plainFields(document: Document): Texts {
   const { metadata: _, registry: __, issuerId: ___, ...fields } = document
   const entries = metadataOf(document).map(([key, value]) => [`metadata.${key}`, value])
   return { ...fields, ...Object.fromEntries(entries) }
 }
 
-/** The chosen fields that the document has; without a choice, those that no text has shown. */
+/**
+ * @returns The chosen fields that the document has; without a choice, those that no text has shown.
+ */
 function listed(
   plain: Texts,
   { fields, title, intro, body }: Settings,
@@ -109,7 +114,7 @@ function fillIn(text: string, show: (field: string) => string | undefined): stri
   return whole.replace(FIELD, (_, field: string) => {
     const value = show(field)
     if (value === undefined)
-      throw new CertificateError('missing_field', `the template needs the field ${field}`)
+      throw new CertificateError('missing_field', `the template requires the field ${field}`)
     return value
   })
 }
@@ -121,7 +126,9 @@ function showField(field: string, plain: Texts, language: string): string | unde
   return field === 'category' ? inWords(value) : value
 }
 
-/** A date as the language writes it, in the Gregorian calendar and with the digits 0 to 9. */
+/**
+ * @returns A date as the language writes it, in the Gregorian calendar and with the digits 0 to 9.
+ */
 function showDate(date: string, language: string): string {
   const format =
     DATE_FORMATS.get(language) ??
@@ -135,7 +142,7 @@ function showDate(date: string, language: string): string {
   return format.format(new Date(`${date}T00:00:00Z`))
 }
 
-/** `birth_certificate` as “Birth certificate”. */
+/** @returns Words such as “Birth certificate” for `birth_certificate`. */
 function inWords(category: string): string {
   const words = category.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -159,7 +166,10 @@ function showValue(text: string): Value {
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT_SCRIPTS = ['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm', 'Rohg']
 
-/** A tag as the engine takes it: script decides the region of Chinese, and the direction. */
+/**
+ * @returns A tag in the form that the engine accepts. The script decides the region of Chinese, and
+ * the direction.
+ */
 function languageOf(code: string): Language {
   const { language, region, script } = new Intl.Locale(code)
   const { script: usual = '' } = new Intl.Locale(code).maximize()

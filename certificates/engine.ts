@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { CertificateError } from './errors.ts'
 import { findPack, type Pack } from './packs.ts'
 
-/** What is used of the engine. It is installed on first use, so its own types are not here. */
+/**
+ * The part of the engine that is used. The engine is installed on first use, so its own types are
+ * not available here.
+ */
 type Compiler = {
   mapShadow(path: string, content: Buffer): void
   compile(options: { mainFilePath: string }): {
@@ -23,7 +26,7 @@ type Typst = {
   }
 }
 
-/** Files that the engine sees in the folder `docreg/` of the template, by their names. */
+/** Files that the engine finds in the folder `docreg/` of the template, by name. */
 type Files = Record<string, string | Uint8Array>
 
 const ours = fileURLToPath(new URL('./templates/', import.meta.url))
@@ -31,7 +34,7 @@ const STANDARD = 'a-3a'
 /** Results that this many later certificates have not used are dropped. */
 const MAX_CACHE_AGE = 5
 
-/** Font families of a pack, for text with serifs and without. */
+/** The font families of a pack, for text with and without serifs. */
 const FAMILIES: Record<Pack, { serif: string[]; sans: string[] }> = {
   base: both(
     ['EB Garamond'],
@@ -57,11 +60,11 @@ function both(serif: string[], sans: string[], others: string[]) {
   return { serif: [...serif, ...others], sans: [...sans, ...others] }
 }
 
-/** Makes PDFs of one template. */
+/** Makes PDFs from one template. */
 export type Engine = {
   /**
-   * @param packs What the text needs; installed where they are missing.
-   * @param files Made from `fonts`, whose families are to be searched in their order.
+   * @param packs The packs that the text needs; missing ones are installed.
+   * @param files Makes the files from `fonts`, whose families are to be searched in order.
    * @returns A PDF/A-3a; the same bytes for the same files.
    * @throws {CertificateError} `bad_template`, `unprintable`, `no_engine`.
    */
@@ -74,7 +77,7 @@ export type Engine = {
 export type EngineOptions = {
   /** The folder of the template. */
   template: string
-  /** Folders with fonts of the issuer. */
+  /** Folders with the issuer's own fonts. */
   fontPaths: string[]
   cache: string
   report: (message: string) => void
@@ -138,15 +141,18 @@ function toPdf(compiler: Compiler, mainFilePath: string): Buffer {
   if (result === null) {
     const problems = compiled.takeDiagnostics()
     const first = problems && compiler.fetchDiagnostics(problems)[0]
-    throw new CertificateError('bad_template', first ? placed(first) : 'the template is not Typst')
+    throw new CertificateError(
+      'bad_template',
+      first ? placed(first) : 'the template is not valid Typst',
+    )
   }
   try {
     return compiler.pdf(result, { pdfStandard: STANDARD })
   } catch (cause) {
-    // Its message quotes the text, which is about somebody.
+    // The engine's message is not used, because it quotes the text, which contains personal data.
     throw new CertificateError(
       'unprintable',
-      'not possible as PDF/A-3a: no font has a character, or a picture has no alt text',
+      'the document cannot be printed as PDF/A-3a: no font has one of its characters, or a picture has no alt text',
       cause,
     )
   }

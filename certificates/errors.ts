@@ -1,8 +1,8 @@
 /** Why a certificate could not be made. The codes are stable. */
 export type CertificateErrorCode =
-  /** The folder of the template, its settings or its code. */
+  /** The folder of the template, its settings or its code is wrong. */
   | 'bad_template'
-  /** The document lacks a field that the template needs. */
+  /** The document lacks a field that the template requires. */
   | 'missing_field'
   /** No font has a character of the document. */
   | 'unprintable'
@@ -13,7 +13,7 @@ export type CertificateErrorCode =
   /** The document is not valid, or could not be checked. */
   | 'not_valid'
 
-/** Thrown instead of a certificate. The message has no value of a document. */
+/** Thrown when no certificate is made. The message contains no value of a document. */
 export class CertificateError extends Error {
   override name = 'CertificateError'
   readonly code: CertificateErrorCode

@@ -4,12 +4,14 @@ import type { Hex } from '#document/hex.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
 
-/** Only its owner may read it: a certificate opens its document. */
+/** Only its owner may read the file, because a certificate opens its document. */
 const PRIVATE = 0o600
-/** In UTF-16 units; file systems allow 255 bytes. */
+/** The maximum length in UTF-16 units; file systems allow 255 bytes. */
 const MAX_NAME = 60
 
-/** @returns The name of a certificate's file: the person's, and eight digits of the hash. */
+/**
+ * @returns The name of a certificate's file: the name of the person, and eight digits of the hash.
+ */
 export function fileNameOf(subjectName: string, documentHash: Hex): string {
   const words = subjectName
     .normalize('NFC')
@@ -19,7 +21,7 @@ export function fileNameOf(subjectName: string, documentHash: Hex): string {
   return `${short || 'document'} ${documentHash.slice(2, 10)}.pdf`
 }
 
-/** @returns Whether a file is the whole certificate of this document and template. */
+/** @returns Whether a file is the complete certificate of this document and template. */
 export async function isCertificate(
   file: string,
   publicId: string,
@@ -34,10 +36,10 @@ export async function isCertificate(
   }
 }
 
-/** Writes a file so that it is never there in part. */
+/** Writes a file so that it never exists in part. */
 export function writeWhole(file: string, content: Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true })
-  // Always the same name, so that the next run replaces what a kill has left.
+  // The name is always the same, so that the next run replaces what a kill has left behind.
   const fresh = `${file}.part`
   writeFileSync(fresh, content, { mode: PRIVATE })
   renameSync(fresh, file)

@@ -1,10 +1,13 @@
 import type { DocumentPart } from '#document/document.ts'
 
 type Field = Exclude<keyof DocumentPart, 'metadata'>
-/** The words that a certificate needs beside those of its issuer. */
+/** The words that a certificate needs besides those of its issuer. */
 export type Labels = Record<Field | 'check' | 'more', string>
 
-/** By BCP 47 tag. A template can name others, if it brings all these words itself (`labels`). */
+/**
+ * The words by BCP 47 tag. A template can use other languages if it has all these words itself
+ * (`labels`).
+ */
 const LABELS: Record<string, Labels> = {
   en: {
     subjectName: 'Name',
@@ -120,7 +123,7 @@ const LABELS: Record<string, Labels> = {
 
 export const LABEL_NAMES = Object.keys(LABELS.en ?? {}) as (keyof Labels)[]
 
-/** @returns The words of a language, also for one of its regions: `de-AT`, `zh-TW`. */
+/** @returns The words of a language, also for one of its regions, such as `de-AT` or `zh-TW`. */
 export function labelsOf(tag: string): Labels | undefined {
   const { language, script } = new Intl.Locale(tag).maximize()
   return LABELS[tag] ?? LABELS[`${language}-${script}`] ?? LABELS[language]

@@ -17,7 +17,9 @@ import { CertificateError } from './errors.ts'
 
 const run = promisify(execFile)
 
-/** PDF engine and fonts, installed on first use: 75 MB that most users never need. */
+/**
+ * The PDF engine and fonts are installed on first use, because most users never need their 75 MB.
+ */
 export type Pack = 'base' | 'chinese' | 'chinese-traditional' | 'japanese' | 'korean'
 
 const MANIFESTS = ['package.json', 'package-lock.json']
@@ -27,7 +29,7 @@ const packs = fileURLToPath(new URL('./packs/', import.meta.url))
  * Finds a pack in the cache of this user, or installs it there with npm, in the versions and with
  * the hashes of its lock file. No script of a package is run.
  *
- * @param cache The folder that holds packs.
+ * @param cache The folder of the packs.
  * @param report Called before an installation, which takes seconds to a minute.
  * @returns The folder of its packages, `node_modules`.
  * @throws {CertificateError} `no_engine`
@@ -51,7 +53,7 @@ export async function findPack(
       cwd: fresh,
       shell: process.platform === 'win32',
     })
-    // By rename, so that nobody uses half a pack.
+    // The folder is renamed into place, so that nobody uses half a pack.
     renameSync(fresh, folder)
   } catch (cause) {
     // Another process may have been faster.
@@ -67,7 +69,7 @@ export async function findPack(
   return modules
 }
 
-/** @returns Where packs are kept, outside of checkouts. */
+/** @returns The folder of packs, outside of checkouts. */
 export function packCache(env: NodeJS.ProcessEnv): string {
   const base = env.XDG_CACHE_HOME || join(homedir(), '.cache')
   return join(base, 'document-registry', 'certificates')
@@ -87,9 +89,9 @@ function reasonOf(cause: unknown): string {
 }
 
 /**
- * @param languages Of the template: they decide whose shapes the characters of Han get.
+ * @param languages The languages of the template, which decide the shapes of Han characters.
  * @param text All text of a certificate.
- * @returns The packs that its characters need, in the order in which fonts are looked for.
+ * @returns The packs that its characters need, in the order in which fonts are searched.
  */
 export function packsFor(languages: readonly string[], text: string): Pack[] {
   const ofLanguages = languages.flatMap((tag) => {
@@ -103,7 +105,7 @@ export function packsFor(languages: readonly string[], text: string): Pack[] {
   const ofText: Pack[] = []
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) ofText.push('japanese')
   if (/\p{Script=Hangul}/u.test(text)) ofText.push('korean')
-  // The widest: it has all characters of Unicode's first block.
+  // This pack is the widest, with all characters of Unicode's first Han block.
   if (/\p{Script=Han}/u.test(text)) ofText.push('chinese')
   return [...new Set<Pack>(['base', ...ofLanguages, ...ofText])]
 }

@@ -1,14 +1,16 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 
-/** Pixels of a module, so that with one bit for a pixel a module is a byte of its row. */
+/**
+ * The number of pixels in a module. With one bit per pixel, a module is then one byte of its row.
+ */
 const SCALE = 8
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 const GREYSCALE = 0
 const NO_FILTER = 0
 
 /**
- * @param rows Modules of a QR code with its white border, `true` for black.
- * @returns A PNG picture with one bit a pixel, eight pixels wide for each module.
+ * @param rows The modules of a QR code with its white border, `true` for black.
+ * @returns A PNG picture with one bit per pixel, and eight pixels in width for each module.
  */
 export function drawPng(rows: readonly boolean[][]): Buffer {
   const lines = rows.flatMap((row) => {
@@ -27,7 +29,7 @@ export function drawPng(rows: readonly boolean[][]): Buffer {
   ])
 }
 
-/** Its length, its kind, its data, and the checksum of kind and data. */
+/** A chunk has its length, its kind, its data, and the checksum of kind and data. */
 function pngChunk(kind: string, data: Buffer): Buffer {
   const named = Buffer.concat([Buffer.from(kind, 'latin1'), data])
   const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
@@ -36,7 +38,7 @@ function pngChunk(kind: string, data: Buffer): Buffer {
   return Buffer.concat([length, named, checksum])
 }
 
-/** The checksum of a gzip file, which is that of PNG. Node 20.14 and older have no `crc32`. */
+/** The checksum of gzip, which PNG uses too. Node 20.14 and older have no `crc32`. */
 function crc32(bytes: Buffer): number {
   const file = gzipSync(bytes, { level: 0 })
   return file.readUInt32LE(file.length - 8)

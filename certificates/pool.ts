@@ -14,22 +14,28 @@ const WORKER = fileURLToPath(
   new URL(`../certificates/worker${extname(import.meta.url)}`, import.meta.url),
 )
 const MAX_WORKERS = 4
-/** Certificates that a worker has at a time: the next one is there when one is ready. */
+/**
+ * The number of certificates that a worker has at a time, so that the next one is there when one is
+ * ready.
+ */
 const MAX_JOBS_PER_WORKER = 2
-/** Bytes. One that prints in every script has about 400 MB; a larger one is replaced. */
+/**
+ * The maximum memory in bytes. A process that prints in every script has about 400 MB; a larger one
+ * is replaced.
+ */
 const MAX_RSS = 1024 ** 3
-/** The slowest certificates take a second, and a busy machine many times that. */
+/** The slowest certificates take a second, and many times that on a busy machine. */
 const JOB_TIMEOUT_MS = 120_000
 
-/** Prints certificates of one template in processes of their own, one for each core. */
+/** Prints certificates of one template in separate processes, one for each core. */
 export type Pool = {
   /**
    * @returns The PDF.
-   * @throws {CertificateError} of this certificate alone: `engine_failed` if its process ends or
-   *   takes longer than two minutes; others are then printed by another process.
+   * @throws {CertificateError} for this certificate only: `engine_failed` if its process ends or
+   * takes longer than two minutes. The others are then printed by another process.
    */
   print(certificate: Certificate, keywords?: string[]): Promise<Buffer>
-  /** Ends the processes; certificates under way fail. */
+  /** Ends the processes; unfinished certificates fail. */
   close(): void
 }
 
@@ -37,9 +43,9 @@ export type PoolOptions = EngineOptions & {
   settings: Settings
   /** The complete environment of the processes. */
   env: NodeJS.ProcessEnv
-  /** Maximum processes; as many as cores, at most 4, if absent. */
+  /** The maximum number of processes; absent = the number of cores, at most 4. */
   workers?: number
-  /** Bytes of memory at which a process is replaced. */
+  /** The memory in bytes at which a process is replaced. */
   maxRss?: number
   jobTimeoutMs?: number
 }
@@ -55,7 +61,7 @@ export function createPool(options: PoolOptions): Pool {
   const pool = new Set<Worker>()
   let isClosed = false
 
-  /** Installed here, so that two processes do not install the same. */
+  /** Packs are installed here, so that two processes do not install the same one. */
   async function ensurePacks(certificate: Certificate): Promise<void> {
     const text = JSON.stringify([certificate.document, settings])
     for (const pack of packsFor(settings.languages, text)) {
@@ -85,7 +91,7 @@ export function createPool(options: PoolOptions): Pool {
     const child = fork(WORKER, {
       serialization: 'advanced',
       execArgv: [...process.execArgv, '--expose-gc'],
-      // Its threads cost more than they save on one page.
+      // Its threads would cost more than they save on one page.
       env: { ...options.env, RAYON_NUM_THREADS: '1' },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
@@ -122,7 +128,7 @@ export function createPool(options: PoolOptions): Pool {
     if (!pool.delete(worker)) return
     clearTimeout(worker.timer)
     const [first, ...others] = worker.jobs
-    first?.reject(new CertificateError('engine_failed', 'the PDF engine stopped at this document'))
+    first?.reject(new CertificateError('engine_failed', 'the PDF engine failed on this document'))
     queue.unshift(...others)
     if (isClosed) rejectQueue()
     else dispatch()
@@ -130,14 +136,15 @@ export function createPool(options: PoolOptions): Pool {
 
   function rejectQueue(): void {
     for (const { reject } of queue.splice(0))
-      reject(new CertificateError('engine_failed', 'the run has ended'))
+      reject(new CertificateError('engine_failed', 'the PDF engine was shut down'))
   }
 
   return {
     async print(certificate, keywords = []) {
       await ensurePacks(certificate)
       return new Promise((resolve, reject) => {
-        if (isClosed) return reject(new CertificateError('engine_failed', 'the run has ended'))
+        if (isClosed)
+          return reject(new CertificateError('engine_failed', 'the PDF engine was shut down'))
         queue.push({ job: { certificate, keywords }, resolve, reject })
         dispatch()
       })

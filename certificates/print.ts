@@ -16,7 +16,10 @@ export type Certificate = {
   bundle: string
 }
 
-/** What may be wider than its place, between marks of JSON: those of lib.typ, but any script. */
+/**
+ * Text that may be wider than its place, between marks of JSON. The marks are those of lib.typ, in
+ * any script.
+ */
 const LONG_WORD = /[^\s"/-]{20}/u
 
 /** @returns The PDF. @throws {CertificateError} */
@@ -64,7 +67,7 @@ function pictures({ logo, seal, issuer }: Settings) {
   }
 }
 
-/** The first 16 hexadecimal digits, in groups of four. */
+/** @returns The first 16 hexadecimal digits, in groups of four. */
 function fingerprintOf(hash: Hex): string {
   return hash.slice(2, 18).replace(/(.{4})(?!$)/g, '$1 ')
 }

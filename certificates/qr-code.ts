@@ -4,11 +4,11 @@ import { drawPng } from './png.ts'
 export type QrOptions = {
   /** How much of a code may be damaged: 7 % (low) or 15 % (medium). */
   ecc: 'low' | 'medium'
-  /** White modules around the code; ISO/IEC 18004 asks for 4. */
+  /** The number of white modules around the code; ISO/IEC 18004 requires 4. */
   border: number
 }
 
-/** @returns An SVG picture, a unit for each module, black on white. */
+/** @returns An SVG picture in black on white, with one unit for each module. */
 export function qrSvg(text: string, options: QrOptions): string {
   const rows = encodeQR(text, 'raw', options)
   const runs = rows.map((row, y) => {
@@ -25,7 +25,7 @@ export function qrSvg(text: string, options: QrOptions): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${side} ${side}" width="${side}" height="${side}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}h-${side}z"/><path d="${runs.join('')}"/></svg>`
 }
 
-/** @returns A PNG picture of black and white, eight pixels wide for each module. */
+/** @returns A PNG picture in black and white, with eight pixels in width for each module. */
 export function qrPng(text: string, options: QrOptions): Buffer {
   return drawPng(encodeQR(text, 'raw', options))
 }

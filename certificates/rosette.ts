@@ -1,6 +1,9 @@
-/** Units from the centre to the edge of the picture. */
+/** The units from the centre to the edge of the picture. */
 const EDGE = 1000
-/** Cubic curves for one lobe: they meet where the wave turns. More only make pages dearer. */
+/**
+ * The number of cubic curves for one lobe, which meet where the wave turns. More would only make
+ * pages larger.
+ */
 const CURVES_A_LOBE = 4
 
 /** A woven band: `lines` copies of one wave around the centre, each turned a little further. */
@@ -9,20 +12,21 @@ type Band = {
   height: number
   lobes: number
   lines: number
-  /** How much of the wave has the double frequency. */
+  /** The share of the wave that has the double frequency. */
   skew: number
-  /** The band itself goes in and out: how often, and by which share of its radius. */
+  /** How often the band itself goes in and out. */
   petals: number
+  /** The share of its radius by which it goes in and out. */
   depth: number
 }
 
 /**
- * Draws a guilloche that follows from the documentHash alone, so that one document has the same
- * wherever it is drawn, and another document another.
+ * Draws a guilloche that depends only on the documentHash, so that a document has the same one
+ * wherever it is drawn, and another document a different one.
  *
  * @param hash The documentHash, 32 bytes.
- * @returns SVG paths from the outermost band to the innermost, in a square of -1000 to 1000; each
- * is closed lines, to be stroked.
+ * @returns SVG paths from the outermost band to the innermost, in a square of -1000 to 1000. Each
+ * consists of closed lines to be stroked.
  */
 export function rosetteOf(hash: Uint8Array): string[] {
   return bandsOf(hash).map(pathOf)
@@ -58,7 +62,7 @@ function pathOf(band: Band): string {
   ).join('')
 }
 
-/** One wave around the centre, turned by an angle, as cubic Hermite pieces. */
+/** Draws one wave around the centre, turned by an angle, as cubic Hermite pieces. */
 function lineOf(band: Band, turn: number): string {
   const count = band.lobes * CURVES_A_LOBE
   const step = (2 * Math.PI) / count

@@ -5,31 +5,31 @@ import { describeMember, problemsOf } from '#document/members.ts'
 import { CertificateError } from './errors.ts'
 import { LABEL_NAMES, labelsOf } from './labels.ts'
 
-/** Maximum UTF-16 units of one text of a template. */
+/** The maximum length of one text of a template, in UTF-16 units. */
 const MAX_TEXT = 4000
 
 const LANGUAGE = /^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$/
 const languageTag = v.pipe(
   v.string('must be a string'),
-  v.regex(LANGUAGE, 'must be a language tag, as en or zh-Hant'),
+  v.regex(LANGUAGE, 'must be a language tag, such as en or zh-Hant'),
 )
 const text = v.pipe(
   v.string('must be a string'),
   v.maxLength(MAX_TEXT, `must have at most ${MAX_TEXT} characters`),
 )
 /** A text in one or more languages. */
-const texts = v.record(languageTag, text, 'must be an object of language and text')
+const texts = v.record(languageTag, text, 'must be an object with a text for each language')
 type Texts = v.InferOutput<typeof texts>
 const colour = v.pipe(
   v.string('must be a string'),
-  v.regex(/^#[0-9a-fA-F]{6}$/, 'must be # and six hexadecimal digits'),
+  v.regex(/^#[0-9a-fA-F]{6}$/, 'must be # followed by six hexadecimal digits'),
 )
-/** The file is opened by the engine, inside the folder of the template. */
+/** The engine opens the file inside the folder of the template. */
 const picture = v.pipe(
   v.string('must be a string'),
   v.check(
     (file) => !isAbsolute(file) && !file.split(/[\\/]/).includes('..'),
-    'must be in the folder',
+    'must be in the folder of the template',
   ),
   v.regex(/\.(svg|png|jpe?g)$/i, 'must be an SVG, PNG or JPEG file'),
 )
@@ -38,7 +38,7 @@ const signature = v.strictObject(
   describeMember,
 )
 
-/** @returns What a language that brings no words lacks, as `check.it`. */
+/** @returns The missing words of a language without built-in words, such as `check.it`. */
 function missingLabels(tags: readonly string[], labels: Record<string, Texts>): string[] {
   const without = tags.filter((tag) => labelsOf(tag) === undefined)
   return without.flatMap((tag) =>
@@ -51,8 +51,8 @@ const settings = v.pipe(
     {
       languages: v.pipe(
         v.array(languageTag, 'must be a list'),
-        v.minLength(1, 'must name a language'),
-        v.maxLength(3, 'must name at most three languages'),
+        v.minLength(1, 'must have at least one language'),
+        v.maxLength(3, 'must have at most three languages'),
       ),
       colours: v.strictObject({ ink: colour, accent: colour, paper: colour }, describeMember),
       fonts: v.optional(v.array(text, 'must be a list'), []),
@@ -66,7 +66,10 @@ const settings = v.pipe(
       labels: v.optional(v.record(v.string(), texts, 'must be an object'), {}),
       fields: v.optional(v.array(v.string('must be a string'), 'must be a list')),
       signatures: v.optional(
-        v.pipe(v.array(signature, 'must be a list'), v.maxLength(3, 'must have at most three')),
+        v.pipe(
+          v.array(signature, 'must be a list'),
+          v.maxLength(3, 'must have at most three signatures'),
+        ),
         [],
       ),
     },
@@ -77,13 +80,13 @@ const settings = v.pipe(
       [['languages'], ['labels']],
       ({ languages, labels }) => missingLabels(languages, labels).length === 0,
       ({ input: { languages, labels } }) =>
-        `needs labels: ${missingLabels(languages, labels).join(', ')}`,
+        `requires labels for ${missingLabels(languages, labels).join(', ')}`,
     ),
     ['languages'],
   ),
 )
 
-/** What the issuer sets in `settings.json` beside the template: docs/registrar.md. */
+/** The settings in `settings.json` next to the template; see docs/registrar.md. */
 export type Settings = v.InferOutput<typeof settings>
 
 /**
@@ -102,6 +105,6 @@ function parseFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw new CertificateError('bad_template', `${file} is not readable JSON`, cause)
+    throw new CertificateError('bad_template', `${file} is missing or is not JSON`, cause)
   }
 }

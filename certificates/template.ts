@@ -27,8 +27,8 @@ export function findTemplate(given: string): string {
 
 /**
  * @returns The paths of all files, in order.
- * @throws {CertificateError} `bad_template` for a link: the engine would follow it out of the
- * folder, and a template of somebody else would print files of this user.
+ * @throws {CertificateError} `bad_template` for a link, which the engine would follow out of the
+ * folder, so that the template of somebody else would print files of this user.
  */
 function filesOf(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -38,19 +38,22 @@ function filesOf(folder: string): string[] {
     if (entry.isFile()) return [path]
     throw new CertificateError(
       'bad_template',
-      `${path} is not a file of its own: replace the link by a copy of its file`,
+      `${path} is a link: replace it with a copy of the file`,
     )
   })
   return paths.sort()
 }
 
-/** Copies a template, for an issuer to change. @throws {CertificateError} if the folder is there. */
+/** Copies a template for an issuer to change. @throws {CertificateError} if the folder exists. */
 export function copyTemplate(given: string, folder: string): void {
-  if (existsSync(folder)) throw new CertificateError('bad_template', `${folder} exists already`)
+  if (existsSync(folder)) throw new CertificateError('bad_template', `${folder} already exists`)
   cpSync(findTemplate(given), folder, { recursive: true })
 }
 
-/** @returns What a certificate names in its keywords: another for every change of the template. */
+/**
+ * @returns A mark for the keywords of a certificate, which differs after every change of the
+ * template.
+ */
 export function markOf(folder: string): string {
   const hash = createHash('sha256')
   for (const name of SHARED) hash.update(readFileSync(join(ours, name)))

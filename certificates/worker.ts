@@ -1,5 +1,5 @@
-// A process of `createPool`: prints one certificate after the other. First it receives
-// WorkerOptions, then Jobs.
+// A process of `createPool` that prints one certificate after another. It receives first
+// WorkerOptions and then Jobs.
 import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 import { CertificateError, type CertificateErrorCode } from './errors.ts'
 import { type Certificate, printCertificate } from './print.ts'
@@ -7,14 +7,14 @@ import type { Settings } from './settings.ts'
 
 export type WorkerOptions = Omit<EngineOptions, 'report'> & { settings: Settings }
 export type Job = { certificate: Certificate; keywords: string[] }
-/** One for each job, in their order; `code` is `null` for a bug. `rss` is in bytes. */
+/** One answer for each job, in order; `code` is `null` for a bug. `rss` is in bytes. */
 export type FromWorker = { rss: number } & (
   | { pdf: Uint8Array }
   | { code: CertificateErrorCode | null; message: string }
 )
 
 /**
- * Pages of the engine are small objects for V8, with a MB outside of its heap: it has to be told
+ * Pages of the engine are small objects for V8, with a MB outside of its heap, so it must be told
  * to collect them. Their memory is freed in the next turn of the event loop.
  */
 const JOBS_PER_COLLECTION = 25
@@ -27,7 +27,7 @@ let printed = 0
 process.on('message', (message: WorkerOptions | Job) => {
   before = before.then(() => ('template' in message ? open(message) : print(message)))
 })
-// A terminal sends Ctrl-C to this process too; the command decides what is still printed.
+// A terminal sends Ctrl-C to this process too. The command decides what is still printed.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => process.exit())
@@ -39,7 +39,7 @@ function open(options: WorkerOptions): void {
 
 async function print({ certificate, keywords }: Job): Promise<void> {
   try {
-    if (!engine || !settings) throw new Error('a worker got a job before its options')
+    if (!engine || !settings) throw new Error('a worker received a job before its options')
     answer({ pdf: await printCertificate(engine, settings, certificate, keywords) })
   } catch (error) {
     const { message } = error as Error
@@ -51,6 +51,6 @@ async function print({ certificate, keywords }: Job): Promise<void> {
 type Answer = FromWorker extends infer T ? (T extends unknown ? Omit<T, 'rss'> : never) : never
 
 function answer(message: Answer): void {
-  // Its command may have ended meanwhile.
+  // The command may have ended meanwhile.
   process.send?.({ ...message, rss: process.memoryUsage.rss() }, () => {})
 }

@@ -7,31 +7,31 @@ import type { Target } from './targets.ts'
 /** The gateway's answer to a change. */
 export type Changed = { documentHash: string; status: string; [member: string]: unknown }
 
-/** A document of a list, and what came of it. */
+/** A document of a list with its result. */
 export type Result = { line?: number; changed?: Changed; problem?: string }
 
-/** One request about many documents: the answers come in their order. */
+/** One request about many documents. The answers come in their order. */
 export type CallMany = (
   client: Client,
   targets: readonly Target[],
   signal: AbortSignal,
 ) => AsyncGenerator<Line<Changed>>
 
-/** What the gateway takes in one request. */
+/** The maximum number of documents in one request to the gateway. */
 const MAX_ENTRIES = 10_000
-/** Some three minutes of an outage. */
+/** The attempts cover an outage of about three minutes. */
 const MAX_ATTEMPTS = 7
 const BACK_OFF_MS = 2_000
 
-/** How {@link CallMany} names a document. */
+/** @returns How {@link CallMany} names a document. */
 export const entryOf = ({ id }: Target) =>
   id.startsWith('0x') ? { documentHash: id } : { publicId: id }
 
 /**
- * Changes documents by lists. What an outage left undone is sent again; a repeat is harmless.
+ * Changes documents in lists. What an outage left undone is sent again; repeating it is harmless.
  *
  * @param changed Receives each result once.
- * @throws {InputError} `interrupted`; nothing once `signal` has aborted.
+ * @throws {InputError} `interrupted`, except once `signal` has aborted.
  */
 export async function changeMany(
   targets: readonly Target[],
@@ -51,7 +51,7 @@ export async function changeMany(
       // Lines that were done show that the service works.
       if (undone.length < sent.length) attempt = 1
       if (attempt === MAX_ATTEMPTS)
-        throw new InputError('interrupted', `the gateway cannot work now: ${error}`)
+        throw new InputError('interrupted', `the gateway is unavailable: ${error}`)
       left = undone
       await sleep(BACK_OFF_MS * 2 ** (attempt - 1), undefined, { signal }).catch(() => {})
     }
@@ -69,7 +69,7 @@ async function send(
   }: { client: Client; signal: AbortSignal; changed: (result: Result) => void },
 ): Promise<{ undone: Target[]; error: string }> {
   const undone: Target[] = []
-  let [error, answered] = ['no answer', 0]
+  let [error, answered] = ['the gateway did not answer', 0]
   try {
     for await (const line of call(client, targets, signal)) {
       const target = targets[line.line - 1] as Target

@@ -10,20 +10,20 @@ import type { Target } from './targets.ts'
 import type { Terminal } from './terminal.ts'
 
 export type Change = {
-  /** As the line for each document begins: `Revoked`. */
+  /** The beginning of the line for each document, such as `Revoked`. */
   done: string
   call(gateway: Gateway, target: Target): Promise<Changed>
-  /** Changes a list by one request, where the gateway can. */
+  /** Changes a list in one request, if the gateway can. */
   many?: CallMany
 }
 
 const MAX_AT_A_TIME = 32
 
 /**
- * Changes documents: a list by requests for many, where there are such. A repeat is harmless, so a
- * stopped run is run again.
+ * Changes documents, and a list with requests for many if possible. Repeating a change is harmless,
+ * so a stopped run can be run again.
  *
- * @returns The exit code: 0 all are changed, 1 some were refused.
+ * @returns The exit code: 0 = all are changed, 1 = some were refused.
  * @throws {InputError} `interrupted`
  */
 export async function changeAll(
@@ -70,7 +70,7 @@ export async function changeAll(
     else for (const one of all) terminal.write(lineOf(done, one))
     const pending = all.filter(({ status }) => status === 'pending').length
     if (pending > 0 && all.length > 1)
-      terminal.write(`${pending} of them are promised, and not in a block yet.`)
+      terminal.write(`${pending} of them are promised but not in a block yet.`)
     for (const { line, problem } of refused)
       terminal.write(
         terminal.paint(
@@ -82,7 +82,7 @@ export async function changeAll(
   if (isStopped())
     throw new InputError(
       'interrupted',
-      'stopped: the same command does the rest; a repeat is harmless',
+      'stopped: run the same command again to do the rest; repeating is harmless',
     )
   return refused.length === 0 ? EXIT.ok : EXIT.wrong
 }

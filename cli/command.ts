@@ -2,22 +2,22 @@ import type { Terminal } from './terminal.ts'
 
 /** An option of a command. */
 export type OptionSpec = {
-  /** What it takes, as help shows it: `<url>`. Absent: a switch without a value. */
+  /** The placeholder of its value in help, such as `<url>`; absent = a switch without a value. */
   value?: `<${string}>`
   multiple?: true
-  /** The only values that it takes. */
+  /** The only values that it accepts. */
   choices?: readonly string[]
   about: string
   /**
-   * It may be set once for all commands: by the flag, else by the environment variable
-   * `DOCREG_<NAME>`, else by `docreg.config.json`, there in camel case.
+   * Whether it can be set once for all commands: with the flag, or the environment variable
+   * `DOCREG_<NAME>`, or in `docreg.config.json`, there in camel case.
    */
   isSetting?: true
 }
 
 export type Options = Record<string, OptionSpec>
 
-/** The values of options, by their names. Absent: not set. */
+/** The values of options by name; absent = not set. */
 export type Values<O extends Options> = {
   [K in keyof O]?: O[K] extends { value: string }
     ? O[K] extends { multiple: true }
@@ -28,13 +28,13 @@ export type Values<O extends Options> = {
     : boolean
 }
 
-/** One argument, in the notation of Commander: `<file>` is required, `[file]` is not. */
+/** An argument in the notation of Commander: `<file>` is required, `[file]` is optional. */
 export type ArgumentSpec = { name: string; about: string; choices?: readonly string[] }
 
-/** What every command takes besides its own options. */
+/** The options that every command has besides its own. */
 export type CommonOptions = typeof COMMON_OPTIONS
 export const COMMON_OPTIONS = {
-  json: { about: 'print JSON, errors too' },
+  json: { about: 'print JSON, also for errors' },
   config: {
     value: '<file>',
     about:
@@ -44,29 +44,29 @@ export const COMMON_OPTIONS = {
 
 export type CommandInput<O extends Options> = {
   args: string[]
-  /** From the command line, the environment and the configuration, in this order. */
+  /** The values from the command line, the environment and the configuration, in this order. */
   values: Values<O & CommonOptions>
-  /** Only those of the command line: for rules on which options exclude each other. */
+  /** Only the values from the command line, for rules on which options exclude each other. */
   flags: Values<O & CommonOptions>
 }
 
-/** One of the headings of `--help`. */
+/** The headings of `--help`. */
 export type Group = 'Issue' | 'Verify' | 'Audit' | 'Operate' | 'Help' | 'Run' | 'Back up' | 'Repair'
 
-/** A command, as data: help, completion and the reading of options come from here. */
+/** A command as data, from which help, completion and the parsing of options are made. */
 export type Command<O extends Options = Options> = {
-  /** May have several words: `keys create`. */
+  /** The name, which can have several words, such as `keys create`. */
   name: string
   group: Group
-  /** One line for the list of commands: what it does, as an imperative. */
+  /** One line for the list of commands that says what it does, as an imperative. */
   summary: string
-  /** What else somebody has to know; paragraphs. */
+  /** Further paragraphs of help. */
   about?: readonly string[]
   args?: readonly ArgumentSpec[]
   options: O
-  /** Commands that work as they stand, each after a line that says what for. */
+  /** Commands that can be run as they are, each with its purpose. */
   examples: readonly (readonly [purpose: string, command: string])[]
-  /** `0 valid, 1 not valid, …`; 64 (wrong usage) is added. */
+  /** Such as `0 valid, 1 not valid, …`; 64 (wrong usage) is added. */
   exitCodes: string
   /** @returns The exit code, one of `EXIT`. */
   run(input: CommandInput<O>, terminal: Terminal): Promise<number>

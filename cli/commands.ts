@@ -32,7 +32,7 @@ export const DOCREG: Program = {
     'Try it, in a checkout whose `npm start` runs in another terminal:',
     '  $ docreg verify document.txt',
   ],
-  /** In the order of `docreg --help`. */
+  /** The commands in the order of `docreg --help`. */
   commands: [
     templateCommand,
     issueCommand,

@@ -5,22 +5,22 @@ import { fileURLToPath } from 'node:url'
 import type { Command, OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'
 
-/** Also the file that `npm start` leaves in the data folder of a local chain. */
+/** Also the name of the file that `npm start` writes into the data folder of a local chain. */
 export const CONFIG_NAME = 'docreg.config.json'
 
-/** Bytes. */
+/** The maximum size in bytes. */
 const MAX_CONFIG = 64 * 1024
 const WRITABLE_BY_ALL = 0o002
 
-/** Settings that name files, from the folder of the configuration. */
+/** Settings that are paths relative to the folder of the configuration. */
 const PATHS = ['apiKeyFile']
 
-/** A value as an option has it. */
+/** A value in the form of an option. */
 export type Setting = string | string[]
-/** What was read, and where. */
+/** The settings of a file with its path. */
 export type ConfigFile = { path: string; settings: Record<string, Setting> }
 
-/** Where the program runs, and the checkout or package that it is part of. */
+/** The surroundings of the program, and the checkout or package to which it belongs. */
 export type Surroundings = { env: NodeJS.ProcessEnv; cwd: string; home: string; checkout: string }
 export const SURROUNDINGS: () => Surroundings = () => ({
   env: process.env,
@@ -36,12 +36,12 @@ export function settingsOf(commands: readonly Pick<Command, 'options'>[]): strin
 }
 
 /**
- * Somebody else may have filled the working directory, and the file says where the API key goes and
- * which registry is trusted. So one there counts only if it is named, or is the one that `npm
- * start` left in this very checkout.
+ * Somebody else may have filled the working directory, and the file decides where the API key is
+ * sent and which registry is trusted. So a file there counts only if it is named, or is the one
+ * that `npm start` wrote in this very checkout.
  *
  * @param given The path of `--config`.
- * @returns Also the first file that does not count, to be told.
+ * @returns The file, and the first one that is ignored, for a warning.
  */
 export function findConfigFile(
   given: string | undefined,
@@ -61,7 +61,7 @@ export function findConfigFile(
 }
 
 /**
- * @param known The names of all settings, as options are named.
+ * @param known The names of all settings, spelled like options.
  * @throws {UsageError} for a file that cannot be read, is not trustworthy or has an unknown
  * setting.
  */
@@ -70,13 +70,15 @@ export function readConfigFile(path: string, known: readonly string[]): ConfigFi
   return { path, settings: text.trim() === '' ? {} : parseSettings(text, path, known) }
 }
 
-/** Whoever can write to it decides which registry is trusted. @throws {UsageError} */
+/** Whoever can write to the file decides which registry is trusted. @throws {UsageError} */
 function readTrusted(path: string): string {
   try {
     const { mode, uid, size } = statSync(path)
     const isForeign = process.getuid !== undefined && ![0, process.getuid()].includes(uid)
     if (isForeign || (mode & WRITABLE_BY_ALL && statSync(path).isFile()))
-      throw new UsageError(`${path} can be written by others: chown or chmod it, or use --config`)
+      throw new UsageError(
+        `others can write to ${path}: change its owner or permissions, or use --config`,
+      )
     if (size > MAX_CONFIG) throw new UsageError(`${path} has more than ${MAX_CONFIG} bytes`)
     return readFileSync(path, 'utf8')
   } catch (error) {
@@ -96,11 +98,11 @@ function parseSettings(
     const name = keys.get(key)
     if (name === undefined)
       throw new UsageError(
-        `${path}: ${key} is not a setting; known are ${[...keys.keys()].join(', ')}`,
+        `${path}: ${key} is not a setting; the settings are ${[...keys.keys()].join(', ')}`,
       )
     const setting = settingOf(value)
     if (setting === undefined)
-      throw new UsageError(`${path}: ${key} must be a text, a number or a list of texts`)
+      throw new UsageError(`${path}: ${key} must be a string, a number or a list of strings`)
     settings[name] = PATHS.includes(key) ? resolve(dirname(path), String(setting)) : setting
   }
   return settings
@@ -111,9 +113,9 @@ function parseObject(text: string, path: string): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // Told below.
+    // The error is reported below.
   }
-  throw new UsageError(`${path} must hold a JSON object`)
+  throw new UsageError(`${path} must contain a JSON object`)
 }
 
 function settingOf(value: unknown): Setting | undefined {
@@ -124,8 +126,8 @@ function settingOf(value: unknown): Setting | undefined {
 }
 
 /**
- * @returns The values of the settings among a command's options, from the environment (where a list
- * has commas) or else from the file.
+ * @returns The values of those options of a command that are settings. They come from the
+ * environment (where a list has commas), or otherwise from the file.
  */
 export function configured(
   options: Options,
@@ -146,7 +148,7 @@ function fitted(value: Setting, { multiple }: OptionSpec): Setting {
   return Array.isArray(value) ? value : value.split(',').map((item) => item.trim())
 }
 
-/** `issuer-domain` is `DOCREG_ISSUER_DOMAIN`. */
+/** @returns The variable of a setting, such as `DOCREG_ISSUER_DOMAIN` for `issuer-domain`. */
 export function environmentName(option: string): string {
   return `DOCREG_${option.toUpperCase().replaceAll('-', '_')}`
 }

@@ -6,29 +6,29 @@ import { counted, printable } from './printable.ts'
 import type { Target } from './targets.ts'
 
 export const CONFIRM_OPTIONS = {
-  yes: { about: 'do not ask whether to go on' },
+  yes: { about: 'do not ask for confirmation' },
 } as const satisfies Options
 
 /**
- * Asks before what cannot be undone.
+ * Asks for confirmation before something that cannot be undone.
  *
- * @throws {InputError} `declined`. @throws {UsageError} where nobody can be asked.
+ * @throws {InputError} `declined`. @throws {UsageError} if nobody can be asked.
  */
 export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
   if (yes) return
-  if (!canAsk()) throw new UsageError(`${question} This cannot be undone: --yes is required`)
+  if (!canAsk()) throw new UsageError(`${question} This cannot be undone: give --yes to confirm`)
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
   const asked = `${question} This cannot be undone. Type yes to go on: `
-  // Ctrl-C and Ctrl-D reject the question, and leave the cursor in its line.
+  // Ctrl-C and Ctrl-D reject the question and leave the cursor in its line.
   const answer = await prompt.question(asked).catch(() => void process.stderr.write('\n'))
   prompt.close()
   if (answer?.trim() !== 'yes') throw new InputError('declined', 'nothing was changed')
 }
 
 /**
- * As {@link confirm}, for documents of a service.
+ * Same as {@link confirm}, for documents of a service.
  *
- * @param change As the question begins: `Revoke`.
+ * @param change The beginning of the question, such as `Revoke`.
  */
 export async function confirmChange(
   change: string,
@@ -37,7 +37,7 @@ export async function confirmChange(
   yes: boolean | undefined,
 ): Promise<void> {
   if (yes) return
-  // A log of a script has no use for a person's name.
+  // The name of a person does not belong in the log of a script.
   const name = canAsk() ? await nameOf(targets, gateway) : undefined
   const one = name === undefined ? 'this document' : `the document of ${printable(name)}`
   const what = targets.length === 1 ? one : counted(targets.length, 'document')
@@ -48,7 +48,7 @@ function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
-/** @returns The name on a single document; `undefined` where the API key cannot read it. */
+/** @returns The name on a single document; `undefined` if the API key cannot read it. */
 async function nameOf(
   [target, ...more]: readonly Target[],
   { client }: Gateway,

@@ -3,24 +3,24 @@ import type { OptionSpec } from './command.ts'
 import { InputError } from './errors.ts'
 import { escapeCharacter } from './printable.ts'
 
-/** A line of a table: the cells by the names of their columns. */
+/** A line of a table, with the cells by the names of their columns. */
 export type Row = {
-  /** Where it begins in the file, from 1; the header is line 1. */
+  /** The line of the file in which it begins, from 1; the header is line 1. */
   line: number
   cells: Record<string, string>
 }
 export type Table = { columns: string[]; rows: Row[]; dialect: Dialect }
 
-/** How a table is written. A spreadsheet opens one in its own dialect at a double click. */
+/** How a table is written. A spreadsheet opens a table in its own dialect on a double click. */
 export type Dialect = {
   delimiter: string
   lineEnd: '\n' | '\r\n'
   encoding: 'utf-8' | 'utf-16le'
-  /** Whether it begins with a byte order mark. */
+  /** Whether the table begins with a byte order mark. */
   hasMark: boolean
 }
 
-/** RFC 4180, but for its line ends. */
+/** The dialect of RFC 4180, except for its line ends. */
 export const PLAIN: Dialect = {
   delimiter: ',',
   lineEnd: '\n',
@@ -28,32 +28,34 @@ export const PLAIN: Dialect = {
   hasMark: false,
 }
 
-/** What spreadsheets write beside UTF-8 and UTF-16, and a file does not say. */
+/**
+ * Encodings that spreadsheets use besides UTF-8 and UTF-16. A file does not say which one it has.
+ */
 export const ENCODINGS = ['windows-1252', 'windows-1250'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** Of every command that reads a table. */
+/** The option of every command that reads a table. */
 export const ENCODING_OPTION = {
   value: '<name>',
   choices: ENCODINGS,
   about:
-    'of a table that is not UTF-8: windows-1252 of Western Europe, windows-1250 of Central Europe',
+    'the encoding of a table that is not UTF-8: windows-1252 (Western Europe) or windows-1250 (Central Europe)',
 } as const satisfies OptionSpec
 
-/** Bytes of one row. */
+/** The maximum bytes of one row. */
 const MAX_ROW = 128 * 1024
 const DELIMITERS = [',', ';', '\t']
 
-/** Columns of the tables that docreg writes, beside those of a document and its `publicId`. */
+/** Columns that docreg adds to its tables besides those of a document and its `publicId`. */
 export const OWN_COLUMNS = ['line', 'problem']
 
-/** Files that spreadsheets and people make are large enough with this. */
+/** Files that spreadsheets and people make have fewer rows than this. */
 export const MAX_ROWS = 100_000
 
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
- * do not count, and neither do empty rows and empty columns at the end. What {@link formatTable}
- * wrote is known by its columns.
+ * are ignored, and so are empty rows and empty columns at the end. Tables of {@link formatTable}
+ * are recognized by their columns.
  *
  * @throws {InputError} `bad_table`, naming the line.
  */
@@ -69,14 +71,14 @@ export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
   const columns = withoutEnd(first?.record ?? []).map(read)
   if (columns.length === 0) throw badTable('the first line must name the columns')
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
-  if (repeated !== undefined) throw badTable(`two columns have the name "${repeated}"`)
+  if (repeated !== undefined) throw badTable(`duplicate column: "${repeated}"`)
   if (records.length > MAX_ROWS) throw badTable(`more than ${MAX_ROWS} rows: split the file`)
   const dialect: Dialect = {
     delimiter,
     lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
     ...{
       encoding: isUtf16(bytes) ? 'utf-16le' : 'utf-8',
-      // With a mark, spreadsheets know UTF-8.
+      // The mark tells spreadsheets that the text is UTF-8.
       hasMark: isUtf16(bytes) || hasMark(bytes) || encoding !== undefined,
     },
   }
@@ -88,12 +90,12 @@ function withoutEnd(cells: readonly string[]): string[] {
   return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
 }
 
-/** @returns The first line of a table; a quoted name of a column may have line breaks. */
+/** @returns The first line of a table. A quoted column name may have line breaks. */
 export function headerOf(text: string): string {
   return /^(?:[^"\r\n]|"[^"]*")*/.exec(text.slice(0, MAX_ROW))?.[0] ?? ''
 }
 
-/** `lines`: those read by the end of the record. */
+/** `lines` is the number of lines read up to the end of the record. */
 type CsvRecord = { record: string[]; info: { lines: number } }
 
 function recordsOf(text: string, delimiter: string): CsvRecord[] {
@@ -109,7 +111,7 @@ function recordsOf(text: string, delimiter: string): CsvRecord[] {
       to: MAX_ROWS + 2,
     }) as unknown as CsvRecord[]
   } catch (cause) {
-    // Its messages may quote cells, which are about people.
+    // The messages of the parser may quote cells, which contain personal data.
     if (cause instanceof CsvError)
       throw badTable(`line ${cause.lines ?? '?'}: ${CSV_PROBLEMS[cause.code] ?? cause.code}`, cause)
     throw cause
@@ -117,10 +119,10 @@ function recordsOf(text: string, delimiter: string): CsvRecord[] {
 }
 
 const CSV_PROBLEMS: Record<string, string> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quotation mark is never closed',
-  INVALID_OPENING_QUOTE: 'a quotation mark in the middle of a cell',
-  CSV_INVALID_CLOSING_QUOTE: 'text after a closing quotation mark',
-  CSV_MAX_RECORD_SIZE: `a row of more than ${MAX_ROW} characters`,
+  CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
+  INVALID_OPENING_QUOTE: 'there is a quotation mark in the middle of a cell',
+  CSV_INVALID_CLOSING_QUOTE: 'there is text after a closing quotation mark',
+  CSV_MAX_RECORD_SIZE: `the row has more than ${MAX_ROW} characters`,
 }
 
 function rowOf(
@@ -132,14 +134,14 @@ function rowOf(
   const line = info.lines - within
   const count = Math.min(record.length, Math.max(withoutEnd(record).length, columns.length))
   if (count !== columns.length)
-    throw badTable(`line ${line}: ${count} cells, but there are ${columns.length} columns`)
+    throw badTable(`line ${line} has ${count} cells, but there are ${columns.length} columns`)
   const cells = columns.map((name, i) => [name, read(record[i] ?? '')] as const)
   return { line, cells: Object.fromEntries(cells) }
 }
 
 /**
- * @param encoding What the user says. A byte order mark says more.
- * @throws {InputError} `bad_table`, also for UTF-8 that would be read as something else.
+ * @param encoding The encoding that the user names. A byte order mark takes precedence.
+ * @throws {InputError} `bad_table`, also for UTF-8 that would be read in another encoding.
  */
 export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
   const isUnicode = isUtf16(bytes) || hasMark(bytes)
@@ -166,7 +168,10 @@ function unicodeOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** From 0x80. Decoders of Node.js before 24 take windows-1252 for Latin-1, and leave these out. */
+/**
+ * The characters from 0x80. Decoders of Node.js before 24 decode windows-1252 as Latin-1, without
+ * these.
+ */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
 function fromWindows1252(control: string): string {
@@ -185,15 +190,16 @@ export function badTable(message: string, cause?: unknown): InputError {
   return new InputError('bad_table', message, cause)
 }
 
-/** What {@link toHarmless} may change. Most cells have nothing of it, which is quick to see. */
+/** A quick check for text that {@link toHarmless} may change, which most cells do not have. */
 const SUSPECT = /^[ '"=+@-]|[,;\\\p{Cc}]/u
 
 /**
  * Text of others must do nothing in a spreadsheet or a terminal. An apostrophe goes in front of
- * what may be a formula: at the start of a cell, and after what another country's spreadsheets take
- * for a separator. Control characters become `\u001b`; backslashes in front of such a text double.
+ * text that may be a formula: at the start of a cell, and after characters that spreadsheets of
+ * other countries read as separators. Control characters become `\u001b`; backslashes in front of
+ * such text are doubled.
  *
- * @returns What {@link fromHarmless} turns back.
+ * @returns Text that {@link fromHarmless} can turn back.
  */
 function toHarmless(text: string): string {
   if (!SUSPECT.test(text)) return text
@@ -217,7 +223,7 @@ function fromHarmless(cell: string): string {
     )
 }
 
-/** @returns The bytes of a table of text that others wrote; {@link parseCsv} gives it back. */
+/** @returns The bytes of a table with text of others; {@link parseCsv} reads it back. */
 export function formatTable(
   columns: readonly string[],
   rows: readonly Record<string, string | undefined>[],
@@ -238,7 +244,7 @@ export function csvLine(cells: readonly string[], delimiter = ','): string {
   return `${quoted.join(delimiter)}\n`
 }
 
-/** @returns The bytes of a table. Line breaks within a cell stay line feeds. */
+/** @returns The bytes of a table. Line breaks within a cell remain line feeds. */
 export function formatCsv(lines: readonly (readonly string[])[], dialect: Dialect): Buffer {
   const { delimiter, lineEnd, encoding, hasMark } = dialect
   const text = lines.map((cells) => `${csvLine(cells, delimiter).slice(0, -1)}${lineEnd}`).join('')

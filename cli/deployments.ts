@@ -4,24 +4,24 @@ import type { Hex } from '#document/hex.ts'
 import { formatRegistryId, type RegistryId } from '#document/registry-id.ts'
 import { InputError } from './errors.ts'
 
-/** The records beside this program: `<chainId>/<address>.json`, from the deploy command. */
+/** The records next to this program, `<chainId>/<address>.json`, written by the deploy command. */
 export const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
 
 /** A registry that was deployed. */
 export type KnownRegistry = {
   chainId: number
-  /** Lower case. */
+  /** The address in lower case. */
   address: Hex
   registry: RegistryId
-  /** keccak256 of its code. */
+  /** The keccak256 of its code. */
   codeHash: Hex
   /** The block in which it was created. */
   block: number
 }
 
 /**
- * @param folder With a slash at its end.
- * @returns The recorded registries of a chain; of all chains if absent.
+ * @param folder A folder with a slash at its end.
+ * @returns The recorded registries of a chain; if absent, of all chains.
  * @throws {InputError} `unreadable`, naming a damaged record.
  */
 export function knownRegistries(folder: URL, chainId?: number): KnownRegistry[] {
@@ -44,11 +44,11 @@ function readRecord(file: URL): Pick<KnownRegistry, 'codeHash' | 'block'> {
   try {
     record = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // Judged as any other text that is no record.
+    // This is then treated as any other text that is not a record.
   }
   const { codeHash, block } = (record ?? {}) as Record<string, unknown>
   if (!/^0x[0-9a-f]{64}$/.test(`${codeHash}`) || !Number.isSafeInteger(block))
-    throw new InputError('unreadable', `${fileURLToPath(file)} is not the record of a deployment`)
+    throw new InputError('unreadable', `${fileURLToPath(file)} is not a deployment record`)
   return { codeHash: codeHash as Hex, block: block as number }
 }
 
@@ -56,7 +56,7 @@ function namesIn(folder: URL, pattern: RegExp): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)) : []
 }
 
-/** @returns The only registry of a chain that is recorded beside this program, or why none is. */
+/** @returns The only recorded registry of a chain, or why there is not exactly one. */
 export function onlyKnownRegistry(
   chainId: number,
 ): KnownRegistry | { address?: undefined; problem: string } {
@@ -65,5 +65,5 @@ export function onlyKnownRegistry(
   if (!only) return { problem: `deployments/ has no registry of chain ${chainId}` }
   if (known.length === 1) return only
   const addresses = known.map(({ address }) => address).join(', ')
-  return { problem: `deployments/ has several registries of chain ${chainId}: ${addresses}` }
+  return { problem: `deployments/ has several registries on chain ${chainId}: ${addresses}` }
 }

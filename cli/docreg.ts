@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `docreg <command>`: see commands.ts for what there is, and program.ts for how it is parsed.
+// `docreg <command>`; commands.ts has the list of commands, and program.ts parses the arguments.
 import { DOCREG } from './commands.ts'
 import { runProgram } from './main.ts'
 

@@ -1,4 +1,4 @@
-/** Thrown for a bad command line, before anything is read or requested. */
+/** Thrown for a wrong command line, before anything is read or requested. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -7,7 +7,7 @@ export class UsageError extends Error {
 export type InputErrorCode =
   /** The file cannot be read, or is too large. */
   | 'unreadable'
-  /** The file of `--out` cannot be written. */
+  /** The output file or folder cannot be written. */
   | 'unwritable'
   /** An image without a readable QR code, or an unreadable image. */
   | 'no_qr_code'
@@ -15,7 +15,7 @@ export type InputErrorCode =
   | 'several_qr_codes'
   /** An address without a publicId in its fragment. */
   | 'no_public_id'
-  /** A presentation, but the command needs a whole document. */
+  /** A presentation was given, but the command needs a whole document. */
   | 'only_presentation'
   /** No source has the sealed document or its batch block. */
   | 'unavailable'
@@ -27,30 +27,32 @@ export type InputErrorCode =
   | 'bundle_of_another'
   /** The proof of completeness belongs to another issuer than `--issuer`. */
   | 'other_issuer'
-  /** The registry has no issuer of this number. */
+  /** The registry has no issuer with this number. */
   | 'unknown_issuer'
-  /** The issuer was registered after the block that the command looks at. */
+  /** The issuer was registered after the block that the command reads. */
   | 'issuer_newer'
-  /** A table of documents that is not one; the message names the line. */
+  /** The table of documents is malformed; the message names the line. */
   | 'bad_table'
   /** The folder of `--out` belongs to something else. */
   | 'other_run'
-  /** The user was asked, and did not agree. */
+  /** The user was asked and declined. */
   | 'declined'
-  /** The gateway does not answer, or cannot work now: what is left can be done later. */
+  /** The gateway does not answer or is unavailable. The rest can be done later. */
   | 'interrupted'
   /** The PDF engine or its fonts cannot be installed. */
   | 'no_engine'
-  /** A proof of the file proves nothing about the registry that the reader trusts. */
+  /** A proof in the file proves nothing about the trusted registry. */
   | 'unproven'
-  /** The list has more hashes than one proof can hold. */
+  /** The list has more hashes than one proof can contain. */
   | 'too_many'
-  /** The registry or the gateway does not allow it as it is now; the message says why. */
+  /**
+   * The current state of the registry or the gateway does not allow it; the message has the reason.
+   */
   | 'not_possible'
-  /** Only a checkout has what the command needs. */
+  /** The command needs files that only a checkout has. */
   | 'no_checkout'
 
-/** Thrown when a command cannot do its work. Messages never repeat what may be a publicId. */
+/** Thrown when a command cannot do its work. Messages never repeat text that may be a publicId. */
 export class InputError extends Error {
   override name = 'InputError'
   readonly code: InputErrorCode

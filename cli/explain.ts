@@ -19,7 +19,7 @@ type Called = {
  * @returns The exit code.
  */
 export function explain(error: unknown, program: Program, argv: readonly string[]): number {
-  // Commander ends so after help, too.
+  // Commander also ends this way after help.
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
   const called = calledBy(program, argv)
   const isUsage = error instanceof UsageError || error instanceof CommanderError
@@ -63,10 +63,10 @@ function toldOf(error: unknown): Told | undefined {
   return isTold ? error : undefined
 }
 
-/** Files without a document, for commands that must have one. */
+/** Errors of files without a document, for commands that must have one. */
 const NO_DOCUMENT = ['unreadable', 'no_qr_code', 'several_qr_codes', 'no_public_id']
 
-/** A verdict is another matter: its commands say by 2 that they have none. */
+/** Commands with a verdict use 2 to say that they have none. */
 function isWrongInput(error: unknown, { command }: Called): boolean {
   if (error instanceof InputError && error.code === 'bad_table') return true
   if (command?.group !== 'Issue') return false
@@ -78,7 +78,7 @@ function isWrongInput(error: unknown, { command }: Called): boolean {
 
 function usageMessage({ code, message }: Error & { code?: string }): string {
   if (code === 'commander.help') return 'a command is required'
-  // What is not a word may be a publicId.
+  // Text that is not a plain word may be a publicId.
   const isNamed = code !== 'commander.unknownCommand' || /command '[a-z-]{1,20}'/.test(message)
   return isNamed ? message.replace(/^error: /, '') : 'unknown command'
 }

@@ -2,7 +2,7 @@ import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import type { CompletenessProof } from '#verifier/proof/completeness.ts'
 import { InputError } from './errors.ts'
 
-/** Of hashes, or of a proof. */
+/** The maximum size of a file with hashes or a proof. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024
 
 /** @throws {InputError} `unreadable` */
@@ -45,7 +45,7 @@ function* piecesOf({ nodes, ...head }: CompletenessProof): Generator<string> {
   yield ']}\n'
 }
 
-/** Characters of one write, about. */
+/** The approximate number of characters in one write. */
 const WRITE_LENGTH = 1 << 20
 
 /** @throws {InputError} `unwritable` */
@@ -53,7 +53,7 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true })
   } catch (cause) {
-    throw new InputError('unwritable', `${folder} cannot be made`, cause)
+    throw new InputError('unwritable', `${folder} cannot be created`, cause)
   }
 }
 

@@ -3,7 +3,7 @@ import { type Client, createClient } from '#client/index.ts'
 import type { Options } from './command.ts'
 import { UsageError } from './errors.ts'
 
-/** Options of the commands that ask a gateway, over REST. */
+/** The options of commands that call a gateway over REST. */
 export const GATEWAY_OPTIONS = {
   gateway: {
     value: '<url>',
@@ -13,14 +13,14 @@ export const GATEWAY_OPTIONS = {
   'api-key-file': {
     value: '<file>',
     about:
-      'a file with the API key, readable by its owner alone; else the key is in the environment, DOCREG_API_KEY or API_KEY',
+      'a file with the API key, readable only by its owner; default the environment variable DOCREG_API_KEY or API_KEY',
     isSetting: true,
   },
 } as const satisfies Options
 
-/** A service, and the key to it. */
+/** A gateway and its API key. */
 export type Gateway = {
-  /** Without a slash at the end. */
+  /** The address, without a slash at the end. */
   url: string
   apiKey: string
   client: Client
@@ -29,7 +29,7 @@ export type Gateway = {
 /** A block may take 15 s, and a busy node longer. */
 const TIMEOUT_MS = 60_000
 const MAX_ATTEMPTS = 4
-/** Of work on many documents: some three minutes of an outage. */
+/** For work on many documents; the attempts cover an outage of about three minutes. */
 export const PATIENT_ATTEMPTS = 10
 const READABLE_BY_OTHERS = 0o077
 
@@ -45,7 +45,7 @@ export function connect(
 ): Gateway {
   const { gateway } = values
   if (gateway === undefined)
-    throw new UsageError('--gateway is required: the address of the service that issues')
+    throw new UsageError('--gateway is required, the address of the service that issues')
   if (!URL.canParse(gateway) || !/^https?:$/.test(new URL(gateway).protocol))
     throw new UsageError('--gateway must be an http or https address')
   const apiKey = env.DOCREG_API_KEY || env.API_KEY || readKey(values['api-key-file'])
@@ -57,14 +57,12 @@ export function connect(
 /** @throws {UsageError} */
 function readKey(file: string | undefined): string {
   if (file === undefined)
-    throw new UsageError(
-      'an API key is required: in the environment as DOCREG_API_KEY, or in the file of --api-key-file',
-    )
+    throw new UsageError('an API key is required: set DOCREG_API_KEY, or give --api-key-file')
   try {
     if (statSync(file).mode & READABLE_BY_OTHERS)
-      throw new UsageError(`${file} can be read by others: chmod 600 ${file}`)
+      throw new UsageError(`others can read ${file}: run chmod 600 ${file}`)
     const key = readFileSync(file, 'utf8').trim()
-    if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError(`${file} must hold one API key`)
+    if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError(`${file} must contain one API key`)
     return key
   } catch (error) {
     if (error instanceof UsageError) throw error

@@ -13,22 +13,22 @@ import { IDENTITY_TIMEOUT_MS, MAX_DID_DOCUMENT } from '#verifier/readers/identit
 /** The domain, and what its file should say. */
 export type Claim = {
   address: IdentityAddress
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   issuerId: number
   accounts: Hex[]
 }
 
-/** A finding; with a `warning`, verifiers can still read the file. */
+/** A finding. With `warning`, verifiers can still read the file. */
 export type Finding = {
   check: 'server' | 'redirect' | 'type' | 'cors' | 'document' | 'issuer' | 'account'
   outcome: 'pass' | 'fail' | 'warning'
-  /** Stable; `unreachable` = nothing else could be checked. */
+  /** A stable code; `unreachable` = nothing else could be checked. */
   code: string
   message: string
 }
 
-/** The origin of an imaginary page; no server should allow it by name. */
+/** The origin of an imaginary page, which no server should allow by name. */
 const ORIGIN = 'https://verifier.invalid'
 
 /** @returns The findings at the address of the domain's DID document, in order. */
@@ -49,7 +49,7 @@ export async function inspectIdentity(claim: Claim): Promise<Finding[]> {
   const location = headers.get('location')
   if (status >= 300 && status < 400 && location !== null) {
     await response.body?.cancel()
-    const message = `leads to ${location}: verifiers follow no redirect. Serve the file here`
+    const message = `redirects to ${location}, but verifiers follow no redirect: serve the file here`
     return [found('redirect', 'fail', 'redirect', message)]
   }
   if (status !== 200) {
@@ -78,7 +78,7 @@ const found = (
 
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: unknown }
-  if (name === 'TimeoutError') return `does not answer in ${IDENTITY_TIMEOUT_MS / 1000} s`
+  if (name === 'TimeoutError') return `does not answer within ${IDENTITY_TIMEOUT_MS / 1000} s`
   return cause instanceof Error ? cause.message : message
 }
 
@@ -138,7 +138,7 @@ function statementOf(
   ]
 }
 
-/** @returns Configuration for common servers that lets pages of any origin read the file. */
+/** @returns The configuration of common servers that lets pages of any origin read the file. */
 export function serverLinesFor({ url }: IdentityAddress): string[] {
   const { pathname } = new URL(url)
   const folder = pathname.slice(0, pathname.lastIndexOf('/') + 1)

@@ -6,17 +6,17 @@ import type { Recount } from './manifest.ts'
 import { time } from './report.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Manifests and recounts of batches, which are not part of the registry's state. */
+/** Manifests and recounts of batches, which are not in the registry's state. */
 export type BatchNotes = {
   manifests: ReadonlyMap<Hex, Hex>
-  /** By root; empty when nothing was recounted. */
+  /** The recounts by root; empty when nothing was recounted. */
   recounts: ReadonlyMap<Hex, Recount>
 }
 
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 /**
- * @returns The entries of a file, for example the output of {@link linesOf}. Ignores other lines.
+ * @returns The entries of a file, such as the output of {@link linesOf}. Other lines are ignored.
  * @throws {InputError} `unreadable` for a line without a hash.
  */
 export function parseList(bytes: Uint8Array): IssuedList {
@@ -44,7 +44,7 @@ export function parseEntry(
   if (kind === undefined) return undefined
   const [, manifest] = /\bmanifest (\S+?),?(?:\s|$)/.exec(rest) ?? []
   if (!HASH.test(text) || (manifest !== undefined && !HASH.test(manifest)))
-    throw new InputError('unreadable', 'the file has a line without a hash')
+    throw new InputError('unreadable', 'the file contains a line without a hash')
   return {
     kind: kind as 'document' | 'batch',
     key: text.toLowerCase() as Hex,
@@ -52,7 +52,7 @@ export function parseEntry(
   }
 }
 
-/** Prints a list for people, in the format of {@link parseList}. */
+/** @returns The lines of a list for people, in the format of {@link parseList}. */
 export function* linesOf(
   { status, issuerId, asOf, documents, batches }: Listing,
   { manifests, recounts }: BatchNotes,

@@ -1,16 +1,16 @@
 import { createReadStream } from 'node:fs'
 import { InputError } from './errors.ts'
 
-/** Maximum bytes of a line. The longest is a proof of 100,000 documents. */
+/** The maximum bytes of a line. The longest is a proof of 100,000 documents. */
 const MAX_LINE = 256 * 1024 * 1024
 const LINE_FEED = 10
 
 /**
  * Reads a text file line by line.
  *
- * @param unfinished Whether what follows the last line feed is a line too. It is not one where a
- * program that was cut off may have left it.
- * @returns Each line without its line feed, and the place of the byte after it.
+ * @param unfinished Whether text after the last line feed is a line too. It is not one in a file
+ * that an interrupted program may have written.
+ * @returns Each line without its line feed, and the position of the byte after it.
  * @throws {InputError} `unreadable`, also for a line of more than 256 MiB.
  */
 export async function* readLines(
@@ -32,7 +32,7 @@ export async function* readLines(
         from = to + 1
       }
       length += chunk.length - from
-      if (length > MAX_LINE) throw new RangeError(`a line of more than ${MAX_LINE} bytes`)
+      if (length > MAX_LINE) throw new RangeError(`a line has more than ${MAX_LINE} bytes`)
       parts.push(chunk.subarray(from))
     }
     if (unfinished && length > 0)

@@ -1,4 +1,4 @@
-// What `docreg` and `docreg-gateway` share: reading the command line, settings, errors, exit codes.
+// The common part of `docreg` and `docreg-gateway`: command line, settings, errors, exit codes.
 import { relative } from 'node:path'
 import { styleText } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
@@ -27,7 +27,7 @@ const terminal: Terminal = {
   paint: (colour, text) => (coloured ? styleText(colour, text) : text),
 }
 
-/** Runs the command that the arguments of this process name. @returns The exit code. */
+/** Runs the command in the arguments of this process. @returns The exit code. */
 export async function runProgram(program: Program): Promise<number> {
   process.on('uncaughtException', (error) => {
     console.error(error)
@@ -41,7 +41,7 @@ export async function runProgram(program: Program): Promise<number> {
   const json = argv.includes('--json')
   try {
     const parsed = createParser(program, manifest.version)(argv)
-    // Completion has printed what it has to.
+    // Completion has already printed everything.
     if (parsed === undefined) return EXIT.ok
     const { command, args, flags } = parsed
     const values = valuesOf(program, command.options, flags, json)
@@ -58,7 +58,7 @@ function valuesOf(
   flags: CommandInput<Options>['flags'],
   json: boolean,
 ): CommandInput<Options>['values'] {
-  // A file is for all commands.
+  // A configuration file can have the settings of all commands.
   const known = settingsOf(commands)
   if (known.length === 0) return flags
   const surroundings = SURROUNDINGS()
@@ -66,10 +66,10 @@ function valuesOf(
   const { path, ignored } = findConfigFile(flags.config, surroundings)
   if (ignored !== undefined)
     terminal.warn(
-      `${shown(ignored)} is ignored: such a file says where your API key goes and which registry you trust. If it is yours, give --config ${shown(ignored)}, or move it to ~/.config/docreg/`,
+      `${shown(ignored)} is ignored, because such a file decides where your API key is sent and which registry you trust. If it is yours, give --config ${shown(ignored)}, or move it to ~/.config/docreg/`,
     )
   const file = path === undefined ? undefined : readConfigFile(path, known)
-  // Whoever wrote the file chose the registry to trust.
+  // Whoever wrote the file chose the registry to trust, so its path is shown.
   if (file && !json && Object.keys(file.settings).length > 0)
     terminal.note(`Settings: ${shown(file.path)}`)
   const settings = configured(options, file, surroundings.env)

@@ -51,7 +51,7 @@ export async function recountManifest(
  * Recounts a batch of a list.
  *
  * @param manifest The sha-256 of its manifest's root block, if known.
- * @param onBatch Is given the batch when its manifest lists all of its documents.
+ * @param onBatch Receives the batch when its manifest lists all of its documents.
  */
 export async function recountListed(
   { root, size }: Pick<ListedBatch, 'root' | 'size'>,

@@ -1,15 +1,19 @@
 import type { Told } from './program.ts'
 
-/** @returns Its message; that of ethers without the request, which it repeats. */
+/**
+ * @returns The message of an error. An error of ethers is returned without the request, which it
+ * would repeat.
+ */
 export function sentenceOf(error: Error): string {
   const { shortMessage } = error as { shortMessage?: string }
   return shortMessage ?? error.message
 }
 
 /**
- * @param codes The codes of classes whose errors have none, by their names.
- * @returns How to tell an error that whoever runs the command can mend: one with a code of its own
- * (of Node, ethers, a database), or of such a class. `undefined` for any other, which is a bug.
+ * @param codes The codes for classes of errors that have none, by class name.
+ * @returns How to report an error that the user of the command can fix: one with a code of its own
+ * (from Node, ethers or a database), or of such a class. `undefined` for any other error, which is
+ * a bug.
  */
 export function tellMendable(
   error: unknown,

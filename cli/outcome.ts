@@ -2,10 +2,11 @@ import { CallError, type Failure } from '#client/index.ts'
 import { InputError } from './errors.ts'
 
 /**
- * What a failed call says about one document among many.
+ * The meaning of a failed call for one document among many.
  *
- * @returns Why this document was refused; it will be refused again.
- * @throws {InputError} `interrupted`, if others would fail too: an outage, a bad API key.
+ * @returns Why this document was refused; it would be refused again.
+ * @throws {InputError} `interrupted` if others would fail too, because of an outage or a bad API
+ * key.
  */
 export function refusalOf(error: unknown): string {
   if (error instanceof InputError && error.code === 'bad_table') return error.message
@@ -14,11 +15,11 @@ export function refusalOf(error: unknown): string {
   if (status === 401 || code === 'forbidden')
     throw new InputError('interrupted', `the gateway refuses the API key: ${message}`, error)
   if (status < 400 || status >= 500 || status === 429)
-    throw new InputError('interrupted', `the gateway cannot work now: ${code}, ${message}`, error)
+    throw new InputError('interrupted', `the gateway is unavailable: ${code}, ${message}`, error)
   return problemOf({ code, message, details })
 }
 
-/** @returns A failure, for a person: the bad fields, else code and message. */
+/** @returns A failure in words: its bad fields, or otherwise code and message. */
 export function problemOf({
   code,
   message,
@@ -31,7 +32,7 @@ export function problemOf({
   return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`
 }
 
-/** Failures that say nothing about the document: the same request may succeed later. */
+/** Failures that are not about the document. The same request may succeed later. */
 const TEMPORARY: ReadonlySet<string> = new Set<Failure['error']['code']>([
   ...(['chain_unavailable', 'change_pending', 'fee_too_high', 'internal', 'overloaded'] as const),
   ...(['registry_refused', 'signer_unavailable', 'stopping', 'store_unavailable'] as const),

@@ -1,8 +1,8 @@
 /**
- * Works on items as they come, at most `limit` at a time, in their order.
+ * Works on items in their order, at most `limit` at a time.
  *
- * @param isStopped Whether to begin no further item.
- * @throws The first error; other items that have begun are waited for.
+ * @param isStopped Whether to start no further item.
+ * @throws The first error, after the other items that have started.
  */
 export async function inParallel<T>(
   items: Iterable<T> | AsyncIterable<T>,

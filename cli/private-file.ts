@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises'
 import { InputError } from './errors.ts'
 
-/** Only its owner may read it. */
+/** Only its owner may read the file. */
 const PRIVATE = 0o600
 
 /** @throws {InputError} `unwritable` */
 export async function writePrivately(file: string, text: string): Promise<void> {
   try {
     await using opened = await open(file, 'w', PRIVATE)
-    // One that was there before keeps its mode; a pipe or a terminal has its own.
+    // An existing file keeps its mode; a pipe or a terminal has its own.
     if ((await opened.stat()).isFile()) await opened.chmod(PRIVATE)
     await opened.writeFile(text)
   } catch (cause) {

@@ -7,19 +7,19 @@ import { environmentName, settingsOf } from './config-file.ts'
 export type Program = {
   name: string
   about: string
-  /** Lines that help ends with. */
+  /** The last lines of help. */
   overview: readonly string[]
   commands: readonly Command[]
-  /** A line on each first part of names with spaces: `keys` of `keys create`. */
+  /** A description for each first word of names with spaces, such as `keys` of `keys create`. */
   parents?: Readonly<Record<string, string>>
   /**
    * @param command The name of the command, if known.
-   * @returns How to tell an error of this program that is no bug.
+   * @returns How to report an error of this program that is not a bug.
    */
   tell?(error: unknown, command: string | undefined): Told | undefined
 }
 
-/** An error as users see it. The code is stable. The exit code is 2 if absent. */
+/** An error as users see it, with a stable code. The default exit code is 2. */
 export type Told = { code: string; message: string; exitCode?: number }
 
 type Parsed = { command: Command } & Pick<CommandInput<Options>, 'args' | 'flags'>
@@ -29,7 +29,7 @@ const WIDTH = 100
 /**
  * The command line of all commands.
  *
- * @returns A function that parses arguments (without Node and script); it throws Commander's
+ * @returns A function that parses arguments (without Node and script). It throws Commander's
  * `CommanderError`, also after it has printed help.
  */
 export function createParser(
@@ -37,7 +37,7 @@ export function createParser(
   version: string,
 ): (argv: readonly string[]) => Parsed | undefined {
   const { name, about, overview, commands, parents = {} } = program
-  /** What a description has besides its first line, which completion shows. */
+  /** The rest of a description after its first line, which completion shows. */
   const paragraphs = new Map<Parser, readonly string[]>()
   const root = new Parser(name)
     .description(about)
@@ -117,12 +117,13 @@ function optionOf(name: string, { value, multiple, about, choices, isSetting }: 
     `${about}${notes && ` (${notes})`}`,
   )
   if (choices) option.choices(choices)
-  // Commander's own repeatable options would swallow the arguments that follow. `--no-…` sets false.
+  // Commander's own repeatable options would swallow the arguments that follow. `--no-…` sets
+  // false.
   if (multiple) option.argParser((text, before?: string[] | false) => [...(before || []), text])
   return option
 }
 
-/** Commander reads `--no-identity` as `identity: false`, and names options in camel case. */
+/** Commander parses `--no-identity` as `identity: false`, and names options in camel case. */
 function flagsOf(options: Options, parsed: Record<string, unknown>): Record<string, never> {
   const flags = Object.keys(options).flatMap((name) => {
     const key = new Option(`--${name}`).attributeName()

@@ -2,15 +2,15 @@ import type { Progress } from './terminal.ts'
 
 const BAR_WIDTH = 24
 const REDRAW_MS = 100
-/** Without a terminal: a line for a log. */
+/** Without a terminal, progress is a line in a log. */
 const LOG_INTERVAL_MS = 30_000
-/** The rate is that of the last part of the work, as chains and networks have slow hours. */
+/** The rate is that of the most recent work, because chains and networks have slow hours. */
 const WINDOW_MS = 20_000
 
 type Stream = Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean; columns?: number }
 
 /**
- * A bar with rate and remaining time on a terminal; a line every 30 s elsewhere.
+ * Shows a bar with rate and remaining time on a terminal, and otherwise a line every 30 s.
  *
  * @param now Milliseconds.
  */
@@ -59,7 +59,7 @@ export function lineOf(
   return [label, bar, `${done} of ${total}`, speed, left].filter((part) => part !== '').join('  ')
 }
 
-/** `45 s`, `3 min 20 s`, `2 h 5 min`. */
+/** @returns A duration such as `45 s`, `3 min 20 s` or `2 h 5 min`. */
 export function duration(seconds: number): string {
   const whole = Math.ceil(seconds)
   if (whole < 60) return `${whole} s`

@@ -2,25 +2,25 @@ import { readFileSync } from 'node:fs'
 import { prepareZXingModule, type ReaderOptions, readBarcodes } from 'zxing-wasm/reader'
 import { InputError } from './errors.ts'
 
-// Small codes in large pictures first; the second finds codes in uneven light, by looking at the
-// picture made smaller.
+// The first attempt finds small codes in large pictures; the second finds codes in uneven light, in
+// a smaller version of the picture.
 const ATTEMPTS: ReaderOptions[] = [
   { formats: ['QRCode'] },
   { formats: ['QRCode'], tryDownscale: true, downscaleThreshold: 200 },
 ]
 
 /**
- * A file of 100 KB can hold a thousand million pixels, which take a gigabyte and many seconds. A
- * camera has fewer than these.
+ * A file of 100 KB can contain a billion pixels, which take a gigabyte and many seconds. Cameras
+ * have fewer pixels than this.
  */
 const MAX_PIXELS = 128e6
 
 /**
  * Reads the QR codes in a picture. The file is decoded inside WebAssembly, so that a hostile one
- * can harm nothing else. (The page has another reader: this one is too large for it, and there the
- * browser decodes pictures.)
+ * can harm nothing else. (The page has another reader, because this one is too large for it and
+ * browsers decode pictures themselves.)
  *
- * @param image A PNG or JPEG file, of at most 128 megapixels.
+ * @param image A PNG or JPEG file of at most 128 megapixels.
  * @returns The texts of the codes, at least one.
  * @throws {InputError} `no_qr_code`.
  */
@@ -28,7 +28,7 @@ export async function readQrCodes(image: Uint8Array): Promise<string[]> {
   const pixels = pixelsOf(image)
   if (pixels === undefined || pixels > MAX_PIXELS)
     throw new InputError('no_qr_code', 'the picture is damaged or too large')
-  // Without it, the library would load its WebAssembly from a public server.
+  // Otherwise the library would load its WebAssembly from a public server.
   const wasm = import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm')
   prepareZXingModule({
     overrides: {
@@ -39,11 +39,11 @@ export async function readQrCodes(image: Uint8Array): Promise<string[]> {
     const codes = await readBarcodes(image, attempt).catch((cause) => {
       throw new InputError('no_qr_code', 'the picture cannot be read', cause)
     })
-    // What cannot be decoded comes back as a code that is not valid.
+    // A code that cannot be decoded is returned as invalid.
     const texts = codes.filter((code) => code.isValid).map(({ text }) => text)
     if (texts.length > 0) return texts
   }
-  throw new InputError('no_qr_code', 'there is no readable QR code in the picture')
+  throw new InputError('no_qr_code', 'the picture contains no readable QR code')
 }
 
 /**
@@ -63,8 +63,8 @@ export function pixelsOf(image: Uint8Array): number | undefined {
 const IHDR = 0x49484452
 
 /**
- * The content of the first chunk, after the PNG signature (8 bytes), the chunk's length and its
- * name.
+ * Reads the first chunk, which follows the PNG signature (8 bytes) and the length and name of the
+ * chunk.
  */
 function pixelsOfPng(view: DataView): number | undefined {
   return view.getUint32(12) === IHDR ? view.getUint32(16) * view.getUint32(20) : undefined
@@ -78,7 +78,7 @@ function pixelsOfJpeg(view: DataView): number | undefined {
   for (let at = 2; view.getUint8(at) === 0xff; ) {
     const marker = view.getUint8(at + 1)
     if (marker === 0xff) {
-      // A fill byte; there may be many.
+      // This is a fill byte, of which there may be many.
       at++
       continue
     }

@@ -1,11 +1,11 @@
 import { toString as toText } from 'qrcode'
 
 const COLUMNS_WITHOUT_A_SIZE = 80
-/** Black on white in any terminal: not every scanner reads the inverse. */
+/** Black on white in any terminal, because not every scanner reads the inverse. */
 const QR_COLOURS = '\x1b[38;5;16;48;5;231m'
 const RESET = '\x1b[0m'
 
-/** @returns Lines; empty when the terminal is too narrow for the code. */
+/** @returns The lines; none when the terminal is too narrow for the code. */
 export async function drawQrCode(
   text: string,
   columns = COLUMNS_WITHOUT_A_SIZE,

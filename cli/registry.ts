@@ -14,9 +14,9 @@ export type TrustedRegistry = {
 /**
  * The registry to trust. It never comes from a document, an address or a QR code.
  *
- * @param given CAIP-10 (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`) of which
- * `deployments/` has one registry; `undefined` when it has only one of all chains.
- * @param deployments The folder, with a slash at its end.
+ * @param given A CAIP-10 account ID (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`)
+ * for which `deployments/` has one registry; `undefined` if it has only one for all chains.
+ * @param deployments A folder with a slash at its end.
  * @throws {UsageError} when it names none, or several.
  */
 export function trustedRegistry(
@@ -31,13 +31,15 @@ export function trustedRegistry(
   const chainId = registry === undefined ? undefined : parseChain(registry)
   if (registry !== undefined && chainId === undefined)
     throw new UsageError(
-      '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> of a known deployment',
+      '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> for a known deployment',
     )
   const known = knownRegistries(deployments, chainId)
   const [only] = known
   if (known.length > 1) {
     const names = known.map((one) => one.registry).join(', ')
-    throw new UsageError(`--registry: several registries are known, name one of ${names}`)
+    throw new UsageError(
+      `--registry: several registries are known on this chain; name one of ${names}`,
+    )
   }
   if (only) return trusted(only)
   throw new UsageError(

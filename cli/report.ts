@@ -28,14 +28,14 @@ export const MINIMAL_DISCLOSURE = [
 /** A verdict with its context. */
 export type Report = {
   verdict: Verdict | PresentationVerdict
-  /** The registry that was read. */
+  /** The network of the registry that was read. */
   network: Network
   warnings: readonly string[]
 }
 
 type Line = readonly [label: string, value: string]
 
-/** Ends the line of a valid document without such a domain. */
+/** Ends the line of a valid document when no domain vouches for its issuer. */
 const UNCONFIRMED = 'but no domain has confirmed the issuer'
 
 const HEADLINES: Record<VerdictStatus, string> = {
@@ -52,7 +52,7 @@ const HEADLINES: Record<VerdictStatus, string> = {
   unverifiable: 'COULD NOT CHECK: no verdict, neither good nor bad',
 }
 
-/** Words for the codes of checks that do not pass; the other codes explain themselves. */
+/** Texts for the codes of checks that do not pass; other codes need none. */
 const MEANINGS: Record<string, string> = {
   rpc_unreachable: 'the node does not answer',
   rpc_error: 'the node answers with an error',
@@ -61,9 +61,9 @@ const MEANINGS: Record<string, string> = {
   state_unavailable: 'the node does not have the state of that block',
   endpoints_disagree: 'the nodes do not agree',
   proof_invalid: 'the proof is invalid',
-  block_untrusted: 'the proof is of a block that you did not name',
-  other_code: 'the address of the registry has other code',
-  unproven: 'the file does not prove it',
+  block_untrusted: 'the proof is for a block that you did not name',
+  other_code: 'the code at the address is not that of the registry',
+  unproven: 'the file contains no proof of this',
   head_stale: "the node's newest block is too old",
   not_issued: 'the registry has no record of it',
   distrusted: 'its account is distrusted from that block or an earlier one',
@@ -71,19 +71,19 @@ const MEANINGS: Record<string, string> = {
   unreachable: 'no source responded',
   wrong_bytes: 'a source returned other bytes than requested',
   wrong_key: 'the key in the publicId does not open it',
-  other_disclosures: 'its header was made for another document',
-  claims_digest_repeated: 'its claims hold a digest twice',
-  disclosure_repeated: 'it discloses something twice',
-  disclosure_malformed: 'something in it is not a disclosure',
-  disclosure_unlisted: 'it discloses something that is not in this document',
-  disclosure_name_repeated: 'it discloses two values of one name',
-  document_fields: 'it has a name or value that no document may have',
+  other_disclosures: 'its header belongs to another document',
+  claims_digest_repeated: 'its claims contain a duplicate digest',
+  disclosure_repeated: 'it contains a duplicate disclosure',
+  disclosure_malformed: 'it contains an invalid disclosure',
+  disclosure_unlisted: 'it contains a disclosure that is not of this document',
+  disclosure_name_repeated: 'it contains two disclosures with the same name',
+  document_fields: 'it has an invalid field',
   other_registry: 'it belongs to another registry',
   other_issuer: 'its issuer is not the one in the publicId',
   batch_malformed: 'its batch block is malformed',
-  batch_unknown: 'the bundle does not hold its batch block',
-  other_expiry: 'it has another expiry than its record',
-  internal_error: 'this program could not read it, which is a bug',
+  batch_unknown: 'the bundle does not contain its batch block',
+  other_expiry: 'its expiry differs from that in its record',
+  internal_error: 'this program could not read it: this is a bug',
   in_future: 'it is dated in the future',
   denied: 'the domain does not vouch for it',
   account_not_listed: 'the domain lists other accounts',
@@ -91,7 +91,7 @@ const MEANINGS: Record<string, string> = {
   no_domain: 'the issuer has registered no domain',
   malformed: 'the domain does not serve a DID document',
   not_asked: 'its domain was not asked',
-  contradicts: 'the event does not agree with the record',
+  contradicts: 'the event contradicts the record',
   pruned: 'nodes no longer keep events this old; that is normal, and changes nothing',
 }
 
@@ -136,7 +136,7 @@ export function headlineOf({ status, checks }: Report['verdict']): string {
   return isConfirmed ? HEADLINES[status] : `${HEADLINES[status]}; ${UNCONFIRMED}`
 }
 
-/** Green needs a domain that vouches for the issuer, and a date that has come. */
+/** Green requires a domain that vouches for the issuer, and a date that is not in the future. */
 export function colourOf({ status, checks }: Report['verdict']): 'green' | 'yellow' | 'red' {
   if (status === 'unverifiable') return 'yellow'
   const identity = outcomeOf('identity', checks)
@@ -148,7 +148,7 @@ function outcomeOf(name: Check['check'], checks: readonly Check[]): Check['outco
   return checks.find(({ check }) => check === name)?.outcome
 }
 
-/** @returns Notices that a reader must see beside a good status. */
+/** @returns Notices that a reader must see next to a good status. */
 function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   const { checks, blockchainProof } = verdict
   const document = 'disclosed' in verdict ? verdict.disclosed : verdict.document
@@ -164,7 +164,7 @@ function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   return notices
 }
 
-/** About an account that revoked, suspended or released the document, and is distrusted. */
+/** Notices about a distrusted account that revoked, suspended or released the document. */
 function revokerNotices(proof: BlockchainProof): string[] {
   const { reason, releasedAt, revoker, revokedBlock } = proof
   if (reason === null || revoker === null || revokedBlock === null) return []
@@ -176,13 +176,13 @@ function revokerNotices(proof: BlockchainProof): string[] {
   return [`${reason === 'certificateHold' ? 'Suspended' : 'Revoked'} ${by}: ask the issuer`]
 }
 
-/** About an issuer that the registry's admin has closed. */
+/** Notices about an issuer that the registry's admin has closed. */
 function closedNotices({ issuer: { closedBlock, closedAt } }: BlockchainProof): string[] {
   if (closedBlock === null) return []
   const at = closedAt === null ? '' : ` (${time(closedAt)})`
   return [
     `The registry's admin closed this issuer in block ${closedBlock}${at}`,
-    'It issues nothing any more; if in doubt, ask the issuer',
+    'It can no longer issue documents; if in doubt, ask the issuer',
   ]
 }
 
@@ -218,7 +218,7 @@ function documentLines(document: Document): Line[] {
   return partLines(document, lastDayOf(document) ?? 'never')
 }
 
-/** @returns A line for each present field. */
+/** @returns A line for each field that is present. */
 function partLines(
   document: DocumentPart,
   expiry: string | undefined = lastDayOf(document),
@@ -260,7 +260,7 @@ function revocationLines(proof: BlockchainProof): Line[] {
   const lines: Line[] = []
   if (revokedAt !== null && reason === 'certificateHold') lines.push(['suspended', time(revokedAt)])
   else if (revokedAt !== null) lines.push(['revoked', `${time(revokedAt)}, reason ${reason}`])
-  // Still suspended: the account that released it is distrusted.
+  // The document is still suspended, because the account that released it is distrusted.
   if (releasedAt !== null && reason !== null)
     lines.push(['released', `${time(releasedAt)}, does not count`])
   else if (releasedAt !== null) lines.push(['released', time(releasedAt)])
@@ -290,7 +290,7 @@ function checkLine({ check, outcome, code }: Check, paint: Paint): string {
   return `  ${paint(colour[outcome], outcome.padEnd(7))}  ${check.padEnd(12)}  ${code}${meaning ? ` (${meaning})` : ''}`
 }
 
-/** @param seconds Of the Unix epoch. */
+/** @param seconds Seconds of the Unix epoch. */
 export function time(seconds: number): string {
   const date = new Date(seconds * 1000)
   // A record can contain any time of 40 bits.

@@ -26,38 +26,42 @@ export const SOURCE_OPTIONS = {
   'live-chain': {
     value: '<chainId>',
     multiple: true,
-    about: 'a chain that you know to carry real documents, besides the known ones',
+    about: 'a chain id, besides the known ones, that you know to carry real documents',
     isSetting: true,
   },
   ipfs: {
     value: '<url>',
     multiple: true,
-    about: 'trustless IPFS gateway that may have the document, tried in order',
+    about: 'trustless IPFS gateways that may have the document, tried in order',
     isSetting: true,
   },
   'as-of': { value: '<block>', about: 'as of this block; the node must keep its state' },
-  timeout: { value: '<seconds>', about: 'for one request; default 10', isSetting: true },
+  timeout: {
+    value: '<seconds>',
+    about: 'how long to wait for one request; default 10',
+    isSetting: true,
+  },
 } as const satisfies Options
 
 export type CommandSources = {
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
-  /** Of its chain. */
+  /** The network of its chain. */
   network: Network
-  /** keccak256 of its code, if known. */
+  /** The keccak256 of its code, if known. */
   codeHash?: Hex
   /** The block in which it was deployed, if known. */
   deployedIn?: number
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
   asOf?: number
-  /** Timeout of one request, in milliseconds. */
+  /** The timeout of one request, in milliseconds. */
   timeout: number
 }
 
-/** Said by commands whose result rests on the registry's code alone. */
+/** Shown by commands whose result relies on the code of the registry alone. */
 export const CODE_UNCHECKED =
-  'No code hash of the registry is known: any code at its address was believed'
+  'No code hash of the registry is known: the code at its address was not checked'
 
 /** @throws {UsageError} for the first bad option. */
 export function readSources(values: {
@@ -85,8 +89,8 @@ export function readSources(values: {
 }
 
 /**
- * @returns A node that compares the registry's code before its first answer, where its hash is
- * known. Without any code it answers: the reader then says what is missing.
+ * @returns A node that compares the registry's code before its first answer, if the hash of the
+ * code is known. If there is no code, it answers: the reader then reports what is missing.
  */
 export function comparingCode(
   node: Eip1193Provider,
@@ -111,8 +115,8 @@ export function comparingCode(
 }
 
 /**
- * @param flags Those of the command line: of several that are only configured, the first one
- * counts.
+ * @param flags The values from the command line. If several nodes are only configured, the first
+ * one is used.
  * @throws {UsageError} without a node, and for several `--rpc`.
  */
 export function onlyNode(
@@ -128,22 +132,23 @@ export function onlyNode(
 /** @throws {UsageError} */
 export function wholeNumber(option: string, text: string, least = 0): number {
   if (!/^[0-9]{1,15}$/.test(text) || Number(text) < least)
-    throw new UsageError(`--${option} must be a whole number from ${least}`)
+    throw new UsageError(`--${option} must be a whole number, at least ${least}`)
   return Number(text)
 }
 
-/** @param given Numbers with commas between them. @throws {UsageError} */
+/** @param given Numbers separated by commas. @throws {UsageError} */
 export function readIssuers(given: string | undefined): number[] {
   if (given === undefined) throw new UsageError('--issuer is required')
   const issuers = given.split(',').map((one) => wholeNumber('issuer', one.trim(), 1))
-  if (issuers.some((one) => one > 0xffff_ffff)) throw new UsageError('--issuer is too large')
+  if (issuers.some((one) => one > 0xffff_ffff))
+    throw new UsageError('--issuer must be at most 4294967295')
   return [...new Set(issuers)]
 }
 
 /** @throws {UsageError} */
 export function readBlockHashes(given: string[] = []): Hex[] {
   if (!given.every((hash) => /^0x[0-9a-fA-F]{64}$/.test(hash)))
-    throw new UsageError('--block-hash must be 0x and 64 hexadecimal digits')
+    throw new UsageError('--block-hash must be 0x followed by 64 hexadecimal digits')
   return given as Hex[]
 }
 
@@ -156,7 +161,7 @@ function readLiveChains(given: string[] = []): number[] {
   })
 }
 
-/** A node named twice would agree with itself. */
+/** A node that is named twice would agree with itself. */
 function different(option: string, urls: string[]): string[] {
   if (new Set(urls.map((url) => new URL(url).href)).size < urls.length)
     throw new UsageError(`--${option} names the same address twice`)

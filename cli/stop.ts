@@ -1,5 +1,5 @@
 /**
- * The first Ctrl-C asks long work to stop where it can go on later; a second one kills.
+ * The first Ctrl-C asks long work to stop where it can be resumed; a second one kills.
  *
  * @param onStop Called once.
  */

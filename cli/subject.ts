@@ -10,42 +10,40 @@ import { readStdin } from './files.ts'
 
 /** The subject of the command. */
 export type Subject = {
-  /** The undecoded input. Warning: it contains a decryption key; never print it. */
+  /** The undecoded input. It contains a decryption key, so never print it. */
   publicId: string
-  /**
-   * The registry that an address or QR code names. Only a hint, chosen by whoever made the code.
-   */
+  /** The registry that an address or QR code names. It is only a hint by whoever made the code. */
   registryHint?: string
-  /** The bundle that it came from, if any, and the bundle's block. */
+  /** The bundle from which it was read, if any, and the block of the bundle. */
   bundle?: ReturnType<typeof readBundle>
-  /** The bundle was attached to a PDF; its reader wants to know what holds now. */
+  /** The bundle was attached to a PDF, so its reader wants to know the current status. */
   fromPdf?: true
 }
 
 /** A presentation, and the block of its state proof, if it has one. */
 export type Presented = ReturnType<typeof readPresentation>
 
-/** Maximum bytes; no document, code or bundle of this project is larger. */
+/** The maximum size in bytes. No document, code or bundle of this project is larger. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
  * @param given See {@link readInput}.
- * @throws {InputError} Also for a presentation, which does not lead to the whole document.
- * @throws {FormatError} for a file that begins like a bundle and is malformed.
+ * @throws {InputError} also for a presentation, which does not lead to the whole document.
+ * @throws {FormatError} for a malformed bundle.
  */
 export async function readSubject(given: string): Promise<Subject> {
   const input = await readInput(given)
   if ('presentation' in input)
     throw new InputError(
       'only_presentation',
-      'a presentation is not enough: the publicId or a bundle is required',
+      'a presentation is not enough: give the publicId or a bundle',
     )
   return input
 }
 
 /**
- * @param given A publicId, a verify page's address, the path of a file that holds either, a bundle,
- * a presentation, or a QR code (PNG, JPEG); `-` for any of these on standard input.
+ * @param given A publicId, the address of a verify page, or the path of a file with one of these, a
+ * bundle, a presentation or a QR code (PNG, JPEG); `-` for any of these on standard input.
  * @throws {InputError}
  * @throws {FormatError} for a malformed bundle or presentation.
  */
@@ -54,14 +52,14 @@ export async function readInput(given: string): Promise<Subject | Presented> {
   if (isAddress(given)) return fromText(given)
   if (await isFile(given)) return fromBytes(await readBytes(given))
   // A publicId never contains these characters.
-  if (/[./\\]/.test(given)) throw new InputError('unreadable', 'no such file')
+  if (/[./\\]/.test(given)) throw new InputError('unreadable', 'the file does not exist')
   return fromText(given)
 }
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
   if (isPdf(bytes)) return { ...fromBundle(await bundleInPdf(bytes)), fromPdf: true }
   if (!isImage(bytes)) {
-    // Lenient, only to recognize the kind; the content is decoded strictly later.
+    // This decoder is lenient and only recognizes the kind. The content is decoded strictly later.
     const text = new TextDecoder().decode(bytes)
     if (!JSON_START.test(text)) return fromText(text)
     return isPresentationFile(text) ? readPresentation(bytes) : fromBundle(bytes)
@@ -73,7 +71,7 @@ async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
   if (first === undefined || !found.every((one) => isSame(one, first)))
     throw new InputError(
       'several_qr_codes',
-      'the picture has several QR codes that do not lead to one document',
+      'the picture has several QR codes that lead to different documents',
     )
   return first
 }
@@ -90,7 +88,7 @@ function isImage(bytes: Uint8Array): boolean {
   return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
 }
 
-/** Whether the text begins with a brace, also in UTF-16, or after a byte order mark. */
+/** Text that begins with a brace, also in UTF-16 or after a byte order mark. */
 const JSON_START = /^[\s\ufffd\0]*\{/
 
 function fromBundle(bytes: Uint8Array): Subject {
@@ -102,7 +100,10 @@ function fromBundle(bytes: Uint8Array): Subject {
 async function fromText(text: string): Promise<Subject | Presented> {
   const trimmed = text.trim()
   if (/^<(\?xml|svg|!doctype)/i.test(trimmed))
-    throw new InputError('no_qr_code', 'SVG and HTML are not read: save the QR code as PNG or JPEG')
+    throw new InputError(
+      'no_qr_code',
+      'SVG and HTML are not supported: save the QR code as PNG or JPEG',
+    )
   if (!isAddress(trimmed)) return { publicId: trimmed }
   return isPresentationLink(trimmed)
     ? readPresentation(await decodePresentationLink(trimmed))
@@ -118,7 +119,7 @@ function fromAddress(address: string): Subject {
   if (link === undefined)
     throw new InputError(
       'no_public_id',
-      'the address has no publicId, neither in its fragment (#publicId=…) nor as …/qr/<publicId>',
+      'the address contains no publicId, neither as #publicId=… nor as …/qr/<publicId>',
     )
   const { publicId, registry } = link
   return {

@@ -15,9 +15,9 @@ import { readSubject } from './subject.ts'
 
 /** A document to change. */
 export type Target = {
-  /** Of the file it came from. */
+  /** The line in its file. */
   line?: number
-  /** As the REST API takes it in a path: a publicId, or a documentHash. Never to be printed. */
+  /** A publicId or documentHash, as the REST API accepts it in a path. Never print it. */
   id: string
   /** The other columns of its line. */
   cells: Record<string, string>
@@ -32,18 +32,18 @@ export const TARGET_OPTIONS = {
   from: {
     value: '<file>',
     about:
-      'many: a CSV file with a column publicId or documentHash, as issued.csv; or one of them on each line',
+      'many: a CSV file with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
   },
   encoding: ENCODING_OPTION,
 } as const satisfies Options
 
-/** @throws {UsageError} unless there is one source. @throws {InputError} */
+/** @throws {UsageError} unless there is exactly one source. @throws {InputError} */
 export async function readTargets({
   args: [given],
   values: { from, encoding },
 }: Pick<CommandInput<typeof TARGET_OPTIONS>, 'args' | 'values'>): Promise<Target[]> {
   if ((given === undefined) === (from === undefined))
-    throw new UsageError('one document, or --from, is required')
+    throw new UsageError('name one document, or give --from')
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
   const text = decodeText(bytes, encoding)
@@ -77,7 +77,10 @@ function fromLines(text: string): Target[] {
   return targets.map(({ id, line }) => ({ line, id: checked(id, line), cells: {} }))
 }
 
-/** @throws {InputError} before anything is changed; without the text, which may open a document. */
+/**
+ * @throws {InputError} before anything is changed. The message omits the text, which may open a
+ * document.
+ */
 function checked(id: string, line: number): string {
   if (isHash(id)) return id.toLowerCase()
   try {

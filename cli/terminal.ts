@@ -3,7 +3,7 @@ export type Paint = (colour: 'red' | 'green' | 'yellow' | 'bold', text: string) 
 
 /** Progress of long work, on standard error. */
 export type Progress = {
-  /** @param done Units of work, of the total. */
+  /** @param done The completed units of work. */
   update(done: number): void
   /** Removes the bar. */
   end(): void
@@ -15,7 +15,7 @@ export type Terminal = {
   warn(text: string): void
   /** A line on standard error that is not a warning. */
   note(text: string): void
-  /** @param total `undefined` while it is not known. */
+  /** @param total The total; `undefined` while it is not known. */
   progress(label: string, total: number | undefined): Progress
   paint: Paint
 }

@@ -1,17 +1,17 @@
 // Made by `npm run generate` from the OpenAPI document of the gateway. Do not edit.
 
 export type NewDocument = {
-  /** Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. */
+  /** Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. It is kept exactly as sent. */
   subjectName: string
   /** Digits. */
   subjectId: string
-  /** Lower snake case. */
+  /** A category in lower snake case. */
   category: string
   /** A real date from 1970-01-02, at most 366 days after today (UTC). The form of an answer is accepted too. */
   issuedAt: string
-  /** The last valid day, not before issuedAt. Absent: never expires. */
+  /** The last valid day, not before issuedAt; absent if the document never expires. */
   expiresAt?: string
-  /** At most 32768 bytes of UTF-8 in all. */
+  /** At most 32768 bytes of UTF-8 in total. */
   metadata?: Record<string, string>
 }
 
@@ -21,7 +21,7 @@ export type IssuedDocument = {
   subjectId: string
   category: string
   metadata?: Record<string, string>
-  /** The documentHash of the document that this one replaces. */
+  /** The documentHash of the document that this one supersedes. */
   supersedes?: string
   /** The documentHash of its successor, if this gateway issued it. */
   supersededBy?: string
@@ -30,21 +30,21 @@ export type IssuedDocument = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
-  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
   createdAt?: string
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   /** The issuer's number in the registry. */
   issuerId: number
-  /** Key of its record, digest of its CID. */
+  /** The key of its record and the digest of its CID. */
   documentHash: string
-  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
   blockchainHash: Hash | null
   status: Status
   network: Network
   qrCodeUrl: string
   verifyUrl: string
-  /** With `wait=safe` or `wait=finalized`. */
+  /** Present with `wait=safe` or `wait=finalized`. */
   finality?: Finality | null
 }
 
@@ -54,7 +54,7 @@ export type Document = {
   subjectId: string
   category: string
   metadata?: Record<string, string>
-  /** The documentHash of the document that this one replaces. */
+  /** The documentHash of the document that this one supersedes. */
   supersedes?: string
   /** The documentHash of its successor, if this gateway issued it. */
   supersededBy?: string
@@ -63,15 +63,15 @@ export type Document = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
-  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
   createdAt?: string
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   /** The issuer's number in the registry. */
   issuerId: number
-  /** Key of its record, digest of its CID. */
+  /** The key of its record and the digest of its CID. */
   documentHash: string
-  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
   blockchainHash: Hash | null
   status: Status
   network: Network
@@ -81,15 +81,15 @@ export type Document = {
 
 export type UnopenedDocument = {
   /** The documentHash of its successor, if this gateway issued it. */ supersededBy?: string
-  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
   createdAt?: string
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   /** The issuer's number in the registry. */
   issuerId: number
-  /** Key of its record, digest of its CID. */
+  /** The key of its record and the digest of its CID. */
   documentHash: string
-  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
   blockchainHash: Hash | null
   status: Status
   network: Network
@@ -101,7 +101,7 @@ export type RetrievedDocument = {
   subjectId: string
   category: string
   metadata?: Record<string, string>
-  /** The documentHash of the document that this one replaces. */
+  /** The documentHash of the document that this one supersedes. */
   supersedes?: string
   /** The documentHash of its successor, if this gateway issued it. */
   supersededBy?: string
@@ -110,15 +110,15 @@ export type RetrievedDocument = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
-  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
   createdAt?: string
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   /** The issuer's number in the registry. */
   issuerId: number
-  /** Key of its record, digest of its CID. */
+  /** The key of its record and the digest of its CID. */
   documentHash: string
-  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
   blockchainHash: Hash | null
   status: Status
   network: Network
@@ -133,7 +133,7 @@ export type SuccessorDocument = {
   subjectId: string
   category: string
   metadata?: Record<string, string>
-  /** The documentHash of the document that this one replaces. */
+  /** The documentHash of the document that this one supersedes. */
   supersedes?: string
   /** The documentHash of its successor, if this gateway issued it. */
   supersededBy?: string
@@ -142,15 +142,15 @@ export type SuccessorDocument = {
   expiresAt?: string
   /** The first instant at which it is no longer valid. */
   validUntil?: string
-  /** In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block. */
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
   createdAt?: string
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   /** The issuer's number in the registry. */
   issuerId: number
-  /** Key of its record, digest of its CID. */
+  /** The key of its record and the digest of its CID. */
   documentHash: string
-  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
   blockchainHash: Hash | null
   status: Status
   network: Network
@@ -163,7 +163,7 @@ export type SuccessorDocument = {
     status: Status
     reason?: Reason
     revokedAt: Instant | null
-    /** Of the revocation. */
+    /** The transaction of the revocation; null while there is none. */
     blockchainHash: Hash | null
   }
 }
@@ -203,9 +203,9 @@ export type ReleasedDocument = {
 export type ErasureReceipt = {
   documentHash: Hash
   status: 'erased' | 'pending'
-  /** null while it is pending. */
+  /** When it was erased; null while the erasure is pending. */
   erasedAt: Instant | null
-  /** The places that had the bytes; none when they were lost before. */
+  /** The places that had the bytes; empty if these had been lost before. */
   removed: Array<'database' | 'kubo'>
   /** Where copies may be left, which the service does not delete. `database_files`: until the database writes over them or its tables are rewritten (`VACUUM FULL` of PostgreSQL, `VACUUM` of SQLite). `write_ahead_log`: the log of PostgreSQL and its archive, until the segments are written over or deleted. `replicas`: files and log of each replica, as long. `backups`: of the database, of Kubo and of file systems, until you delete them. */
   remains: Array<'database_files' | 'write_ahead_log' | 'replicas' | 'backups'>
@@ -239,15 +239,15 @@ export type Revocation = {
 
 export type Batch = {
   root: Hash
-  /** How many documents it holds. */
+  /** The number of documents. */
   size: number
   status: Status
-  /** The CID of its manifest; null for a batch of another gateway. */
+  /** The CID of its manifest; null for a batch that another gateway issued. */
   manifest: string | null
   blockNumber: number | null
   blockTime: Instant | null
   blockchainHash: Hash | null
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   /** The issuer's number in the registry. */
   issuerId: number
@@ -281,7 +281,7 @@ export type ReleasedBatch = {
 }
 
 export type Verdict = {
-  /** True for status `valid` only. */ valid: boolean
+  /** True only for the status `valid`. */ valid: boolean
   status: Status
   network: Network
   document: Document | null
@@ -289,7 +289,7 @@ export type Verdict = {
     | BlockchainProof
     | {
         chainId: number
-        /** CAIP-10, lower case. */
+        /** The CAIP-10 account ID of the registry, in lower case. */
         registry: string
         documentHash: Hash
         stateProof: StateProof
@@ -316,13 +316,13 @@ export type Check = {
     | 'dating'
     | 'event'
   outcome: 'pass' | 'fail' | 'unknown'
-  /** Why; stable. */
+  /** The reason, as a stable code. */
   code: string
 }
 
 export type BlockchainProof = {
   chainId: number
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   documentHash: Hash
   batchRoot: Hash | null
@@ -347,7 +347,7 @@ export type BlockchainProof = {
   validUntil: Instant | null
   revokedAt: Instant | null
   reason: Reason | null
-  /** Does not count where the revoker is distrusted from that block or before. */
+  /** A release does not count if the revoker is distrusted from that block or an earlier one. */
   releasedAt: Instant | null
   revoker: Account | null
   /** The block in which the revoker revoked, suspended or released it. */
@@ -367,7 +367,7 @@ export type Account = {
   addedBlock: number
   changedBlock: number | null
   retiredBlock: number | null
-  /** From this block on, what it did is not trusted. */
+  /** From this block on, its actions are not trusted. */
   distrustedFrom: number | null
 }
 
@@ -377,7 +377,7 @@ export type Event = {
   timestamp: string
   data: {
     documentHash?: Hash
-    /** Of a batch. */
+    /** The root of the batch, in an event of a batch. */
     batchRoot?: string
     blockNumber: number | null
     blockHash: Hash | null
@@ -412,7 +412,7 @@ export type Webhook = {
   enabled: boolean
   disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
   failingSince: string | null
-  /** Until then, deliveries are signed with older secrets too. */
+  /** Until then, deliveries are also signed with older secrets. */
   olderSecretsUntil: string | null
   createdAt: string | null
   createdBy: string
@@ -427,49 +427,49 @@ export type WebhookWithSecret = {
   enabled: boolean
   disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
   failingSince: string | null
-  /** Until then, deliveries are signed with older secrets too. */
+  /** Until then, deliveries are also signed with older secrets. */
   olderSecretsUntil: string | null
   createdAt: string | null
   createdBy: string
-  /** Shown only here. */
+  /** The signing secret, which is shown only here. */
   secret?: string
 }
 
 export type ApiKey = {
-  /** Names the key; not a secret. */ id: string
+  /** The id of the key, which is not secret. */ id: string
   tenant: string
   scopes: Array<Scope>
   label: string | null
-  /** `null` is all. */
+  /** The only categories that the key may issue and change; `null` = all. */
   categories: Array<string> | null
-  /** Requests per second; `null` is the service's default. */
+  /** Requests per second; `null` = the service's default. */
   rateLimit: number | null
   createdAt: string
-  /** `null` is never. */
+  /** When the key expires; `null` = never. */
   expiresAt: string | null
-  /** Exact to a minute. */
+  /** When the key was last used, exact to a minute. */
   lastUsedAt: string | null
-  /** The key that took its place. */
+  /** The id of the key that replaced it. */
   replacedBy: string | null
 }
 
 export type ApiKeyWithSecret = {
-  /** Names the key; not a secret. */ id: string
+  /** The id of the key, which is not secret. */ id: string
   tenant: string
   scopes: Array<Scope>
   label: string | null
-  /** `null` is all. */
+  /** The only categories that the key may issue and change; `null` = all. */
   categories: Array<string> | null
-  /** Requests per second; `null` is the service's default. */
+  /** Requests per second; `null` = the service's default. */
   rateLimit: number | null
   createdAt: string
-  /** `null` is never. */
+  /** When the key expires; `null` = never. */
   expiresAt: string | null
-  /** Exact to a minute. */
+  /** When the key was last used, exact to a minute. */
   lastUsedAt: string | null
-  /** The key that took its place. */
+  /** The id of the key that replaced it. */
   replacedBy: string | null
-  /** The API key itself. Shown only here. */
+  /** The API key itself, which is shown only here. */
   secret: string
 }
 
@@ -536,7 +536,7 @@ export type Failure = {
   success: false
   data: Record<string, never>
   error: {
-    /** Stable. `/docs#error-<code>` says what to do. */
+    /** A stable code. `/docs#error-<code>` says what to do. */
     code:
       | 'bad_request'
       | 'bad_json'
@@ -579,14 +579,14 @@ export type Failure = {
       | 'signer_unavailable'
       | 'account_shared'
       | 'stopping'
-    /** For people; may change. */
+    /** A text for people, which may change. */
     message: string
     details?: Array<FieldProblem | Check>
     requestId: string
   }
 }
 
-/** What each call takes, and the data that it resolves to. */
+/** The parameters of each call, and the data that it resolves to. */
 export type Calls = {
   /** Issue a document. */
   issueDocument: {
@@ -616,7 +616,7 @@ export type Calls = {
     }
     data: {
       documents: Array<Document | UnopenedDocument>
-      /** null on the last page. */
+      /** The cursor of the next page; null on the last page. */
       nextCursor: string | null
     }
   }
@@ -637,26 +637,26 @@ export type Calls = {
     input: { path: { publicId: string }; body?: Record<string, never> }
     data: ReleasedDocument
   }
-  /** Issue a corrected document in the place of one. */
+  /** Issue a corrected document to replace another. */
   supersedeDocument: {
     input: { path: { publicId: string }; body: NewDocument }
     data: SuccessorDocument
   }
-  /** List documents, also by subjectId. */
+  /** Search documents, also by subjectId. */
   searchDocuments: {
     input: { body?: Search }
     data: {
       documents: Array<Document | UnopenedDocument>
-      /** null on the last page. */
+      /** The cursor of the next page; null on the last page. */
       nextCursor: string | null
     }
   }
-  /** Batches, the newest first. */
+  /** List batches, the newest first. */
   listBatches: {
     input: { query?: { limit?: number; cursor?: string } }
     data: { batches: Array<Batch>; nextCursor: string | null }
   }
-  /** A batch, and where it stands. */
+  /** Retrieve a batch. */
   retrieveBatch: { input: { path: { root: string } }; data: Batch }
   /** Revoke all documents of a batch, permanently. */
   revokeBatch: { input: { path: { root: string }; body?: Revocation }; data: RevokedBatch }
@@ -670,14 +670,14 @@ export type Calls = {
     input: { path: { root: string }; body?: Record<string, never> }
     data: ReleasedBatch
   }
-  /** Save a proof that needs no network. */
+  /** Retrieve a proof that works offline. */
   retrieveBundle: {
     input: { path: { publicId: string } }
     data: {
       type: 'document-registry-bundle'
       v: 1
       publicId: PublicId
-      /** CAIP-10, lower case. */
+      /** The CAIP-10 account ID of the registry, in lower case. */
       registry: string
       batch: string | null
       sealed: string | null
@@ -689,7 +689,7 @@ export type Calls = {
   eraseDocument: { input: { path: { publicId: string } }; data: ErasureReceipt }
   /** Verify a document. */
   verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
-  /** What happened to documents, oldest first. */
+  /** List events of documents, the oldest first. */
   listEvents: {
     input: { query?: { after?: string; type?: string; limit?: number } }
     data: { events: Array<Event>; next: string | null; hasMore: boolean }
@@ -767,7 +767,7 @@ export type Calls = {
   }
   /** List the API keys. */
   listKeys: { input: object; data: { keys: Array<ApiKey> } }
-  /** Make an API key. */
+  /** Create an API key. */
   createKey: {
     input: {
       body: {
@@ -784,7 +784,7 @@ export type Calls = {
         label?: string
         categories?: Array<string>
         rateLimit?: number
-        /** In the future. */
+        /** When the key expires, in the future. */
         expiresAt?: string
       }
     }
@@ -822,56 +822,56 @@ export type Calls = {
       path: { id: string }
       body?: {
         overlapSeconds?: number
-        /** In the future. */
+        /** When the key expires, in the future. */
         expiresAt?: string
       }
     }
     data: {
-      /** Names the key; not a secret. */ id: string
+      /** The id of the key, which is not secret. */ id: string
       tenant: string
       scopes: Array<Scope>
       label: string | null
-      /** `null` is all. */
+      /** The only categories that the key may issue and change; `null` = all. */
       categories: Array<string> | null
-      /** Requests per second; `null` is the service's default. */
+      /** Requests per second; `null` = the service's default. */
       rateLimit: number | null
       createdAt: string
-      /** `null` is never. */
+      /** When the key expires; `null` = never. */
       expiresAt: string | null
-      /** Exact to a minute. */
+      /** When the key was last used, exact to a minute. */
       lastUsedAt: string | null
-      /** The key that took its place. */
+      /** The id of the key that replaced it. */
       replacedBy: string | null
-      /** The API key itself. Shown only here. */
+      /** The API key itself, which is shown only here. */
       secret: string
       replaces: { id: string; expiresAt: string }
     }
   }
-  /** Whether the process responds. */
+  /** Check whether the process responds. */
   checkHealth: { input: object; data: { status: 'ok'; version: string } }
-  /** Whether the service can issue. */
+  /** Check whether the service can issue. */
   checkReadiness: {
     input: object
     data: {
       status: 'ready'
       network: Network
-      /** CAIP-10, lower case. */
+      /** The CAIP-10 account ID of the registry, in lower case. */
       registry: string
       warnings: Array<'low_balance' | 'may_not_revoke' | 'clock_behind_chain'>
     }
   }
 }
 
-/** What each call about many documents takes, and the data of a line of its answer. */
+/** The parameters of each call about many documents, and the data of a line of its answer. */
 export type LineCalls = {
   /** Revoke many documents. */
   revokeDocuments: {
     input: {
       body: Array<{
         publicId?: string
-        /** In place of the publicId. */
+        /** Names the document in place of the publicId. */
         documentHash?: string
-        /** Beside the documentHash of a document in a batch. */
+        /** The root of its batch, in addition to the documentHash. */
         batchRoot?: string
         reason?:
           | 'unspecified'
@@ -900,9 +900,9 @@ export type LineCalls = {
     input: {
       body: Array<{
         publicId?: string
-        /** In place of the publicId. */
+        /** Names the document in place of the publicId. */
         documentHash?: string
-        /** Beside the documentHash of a document in a batch. */
+        /** The root of its batch, in addition to the documentHash. */
         batchRoot?: string
       }>
     }
@@ -922,9 +922,9 @@ export type LineCalls = {
     input: {
       body: Array<{
         publicId?: string
-        /** In place of the publicId. */
+        /** Names the document in place of the publicId. */
         documentHash?: string
-        /** Beside the documentHash of a document in a batch. */
+        /** The root of its batch, in addition to the documentHash. */
         batchRoot?: string
       }>
     }
@@ -938,7 +938,7 @@ export type LineCalls = {
       blockchainHash: Hash | null
     }
   }
-  /** Issue up to 100,000 documents by one transaction. */
+  /** Issue up to 100,000 documents in one transaction. */
   issueBatch: {
     input: {
       query?: { atomic?: 'true' | 'false'; dry_run?: 'true' | 'false' }
@@ -948,11 +948,11 @@ export type LineCalls = {
       | {
           status: 'checked'
           batch: {
-            /** The good lines. */ size: number
+            /** The number of valid lines. */ size: number
             gas: string
-            /** Wei, at the current price. */
+            /** The cost in wei at the current price. */
             fee: string
-            /** Wei, at most. */
+            /** The maximum cost in wei. */
             maxFee: string
           }
         }

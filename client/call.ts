@@ -4,37 +4,37 @@ export type ClientOptions = {
   /** The address of the service, such as `https://documents.example`. */
   baseUrl: string
   apiKey: string
-  /** Milliseconds for one attempt. The service waits for a block for up to 15 s by default. */
+  /** Milliseconds for one attempt. The service waits up to 15 s for a block by default. */
   timeoutMs?: number
-  /** Maximum attempts of one call. */
+  /** The maximum number of attempts of one call. */
   maxAttempts?: number
-  /** Milliseconds before the second attempt; doubled for each further one, to at most 30 s. */
+  /** Milliseconds before the second attempt; doubled for each further one, up to 30 s. */
   backOffMs?: number
-  /** Another `fetch`, of a proxy say. */
+  /** Another `fetch`, for example that of a proxy. */
   fetch?: typeof fetch
 }
 
 export type Settings = {
-  /** Ends the call, between attempts too. */
+  /** Ends the call, also between attempts. */
   signal?: AbortSignal
   /** `respond-async`: do not wait for a block. */
   prefer?: 'respond-async'
-  /** Only for calls that take one; a new one for each call by default. */
+  /** Only for calls that accept one. By default, each call gets a new one. */
   idempotencyKey?: string
 }
 /**
- * A call that failed. `code` is one of the service, or `no_answer`: the outcome is unknown, unless
- * the call is repeated with the same Idempotency-Key; or `not_understood`: the answer is not of this
- * API.
+ * A call that failed. `code` is one of the service; or `no_answer` = the outcome is unknown, unless
+ * the call is repeated with the same Idempotency-Key; or `not_understood` = the answer is not one
+ * of this API.
  */
 export class CallError extends Error {
   override name = 'CallError'
   readonly code: Failure['error']['code'] | 'no_answer' | 'not_understood'
-  /** HTTP; `undefined` without an answer. */
+  /** The HTTP status; `undefined` without an answer. */
   readonly status: number | undefined
-  /** Bad fields, or the checks of a document that could not be checked. */
+  /** The bad fields, or the checks of a document that could not be checked. */
   readonly details: NonNullable<Failure['error']['details']>
-  /** For the operator's log. */
+  /** The id of the request, for the operator's log. */
   readonly requestId: string | undefined
 
   constructor(
@@ -58,7 +58,7 @@ export type Loose = Settings & {
   query?: Record<string, string | number | undefined>
   body?: unknown
 }
-/** Where a call goes. */
+/** The address of a call. */
 export type Target = {
   method: string
   path: string
@@ -72,7 +72,7 @@ export function call(options: ClientOptions, target: Target, input: Loose): Prom
   return repeated(options, target, input, (request) => attemptOnce(options, request, input.signal))
 }
 
-/** Repeats attempts until one succeeds, or fails in a way that another cannot mend. */
+/** Repeats attempts until one succeeds, or fails in a way that another attempt cannot fix. */
 export async function repeated<T>(
   options: ClientOptions,
   target: Target,
@@ -90,7 +90,7 @@ export async function repeated<T>(
     const mayRepeat = error.code === 'no_answer' ? isRepeatable : isBusy(error.status)
     if (!mayRepeat || attempt >= maxAttempts) throw error
     const backOff = Math.min(backOffMs * 2 ** (attempt - 1), MAX_BACK_OFF_MS)
-    // Clients that failed together do not come back together.
+    // The random part keeps clients that failed together from coming back together.
     await sleep(Math.max(retryAfterMs, backOff * (0.5 + Math.random() / 2)), input.signal)
   }
 }
@@ -141,7 +141,10 @@ async function attemptOnce(
     return outcomeOf(response, await response.text())
   } catch (cause) {
     signal?.throwIfAborted()
-    return { error: new CallError('no_answer', 'no answer', { cause }), retryAfterMs: 0 }
+    return {
+      error: new CallError('no_answer', 'the service did not answer', { cause }),
+      retryAfterMs: 0,
+    }
   }
 }
 
@@ -150,12 +153,14 @@ export function outcomeOf({ ok, status, headers }: Response, text: string): Outc
   const seconds = Number(headers.get('retry-after') ?? 0)
   const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_BACK_OFF_MS) : 0
   const body = parse(text)
-  // A bundle comes without the envelope.
+  // A bundle has no envelope.
   if (ok && body) return { data: body.success === true ? body.data : body }
   const failure = body?.error as Failure['error'] | undefined
   const error =
     failure === undefined
-      ? new CallError('not_understood', `not an answer of this API: HTTP ${status}`, { status })
+      ? new CallError('not_understood', `the answer is not one of this API: HTTP ${status}`, {
+          status,
+        })
       : new CallError(failure.code, failure.message, { status, failure })
   return { error, retryAfterMs }
 }
@@ -169,7 +174,7 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Also of a proxy in front of the service. */
+/** The answer may also come from a proxy in front of the service. */
 function isBusy(status: number | undefined): boolean {
   return status === 429 || status === 503
 }

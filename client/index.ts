@@ -34,8 +34,8 @@ export type { Line } from './lines.ts'
 type Arguments<I> = Record<string, never> extends I ? [input?: I & Settings] : [input: I & Settings]
 
 /**
- * A method for each call of the API. It resolves to the `data` of the answer; calls about many
- * documents give the answer about each, in order, as it comes.
+ * Has a method for each call of the API, which resolves to the `data` of the answer. Calls about
+ * many documents return the answer about each, in order, as it arrives.
  */
 export type Client = {
   [K in keyof Calls]: (...args: Arguments<Calls[K]['input']>) => Promise<Calls[K]['data']>

@@ -10,16 +10,16 @@ import {
   type Target,
 } from './call.ts'
 
-/** The answer about one of many; `line` is its number in the request, from 1. */
+/** The answer about one of many documents; `line` is its number in the request, from 1. */
 export type Line<T> = { line: number; success: true; data: T } | ({ line: number } & Failure)
 
-/** An answer comes once all has been read, and its lines as blocks come. */
+/** An answer begins once the whole request has been read, and its lines arrive as blocks do. */
 const MAX_SILENCE_MS = 5 * 60_000
 
 /**
- * Sends lines, and reads those of the answer as they come.
+ * Sends lines, and reads the lines of the answer as they arrive.
  *
- * @throws {CallError} when the request was refused; `no_answer` when the answer broke off.
+ * @throws {CallError} when the request was refused; `no_answer` when the answer was cut off.
  */
 export async function* callForLines(
   options: ClientOptions,
@@ -38,7 +38,7 @@ async function begin(
   const failed = (cause: unknown) => {
     silence.end()
     signal?.throwIfAborted()
-    return new CallError('no_answer', 'no answer', { cause })
+    return new CallError('no_answer', 'the service did not answer', { cause })
   }
   try {
     const response = await send(url, {
@@ -46,14 +46,18 @@ async function begin(
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
     })
-    // A batch of which nothing was issued has lines too.
+    // The answer about a batch of which nothing was issued has lines too.
     if (response.headers.get('content-type')?.startsWith('application/x-ndjson') && response.body)
       return { data: linesOf(response.body, silence, failed) }
     const outcome = outcomeOf(response, await response.text())
     silence.end()
     if ('error' in outcome) return outcome
     const { status } = response
-    throw new CallError('not_understood', `not NDJSON: HTTP ${status}`, { status })
+    throw new CallError(
+      'not_understood',
+      `the service did not answer with NDJSON: HTTP ${status}`,
+      { status },
+    )
   } catch (cause) {
     if (cause instanceof CallError) throw cause
     return { error: failed(cause), retryAfterMs: 0 }
@@ -81,15 +85,16 @@ async function* linesOf(
     throw failed(cause)
   } finally {
     silence.end()
-    // A caller that wants no more lines reads no more; the service goes on.
+    // A caller that stops reading ends the answer, but not the work of the service.
     await reader.cancel().catch(() => {})
   }
 }
 
-/** Aborts after a time in which nothing came. */
+/** Aborts after a time in which nothing was received. */
 function silenceOf(milliseconds: number) {
   const controller = new AbortController()
-  const start = () => setTimeout(() => controller.abort(new Error('silence')), milliseconds)
+  const start = () =>
+    setTimeout(() => controller.abort(new Error('nothing was received in time')), milliseconds)
   let timer = start()
   const end = () => clearTimeout(timer)
   return {

@@ -1,9 +1,9 @@
-// `node corpus/world.ts`: sets up the corpus and serves it, for programs that check it from
-// outside. README.md has the form.
+// Sets up the corpus and serves it, for programs that check it from outside: `node
+// corpus/world.ts`. README.md describes the form.
 import { startWorld } from '#test/support/corpus/world.ts'
 
 const starting = startWorld()
-// Also during the set-up, so that no chain keeps running.
+// This also applies during the set-up, so that no chain keeps running.
 const stop = async () => {
   await starting.then(
     (world) => world.stop(),

@@ -1,20 +1,21 @@
 import { fromHex, toHex } from './hex.ts'
 
-// base58btc, without a multibase prefix. The codec of multiformats takes every byte through every
-// digit: two to three times the time.
+// base58btc, without a multibase prefix. The codec of multiformats processes every byte through
+// every digit, which takes two to three times as long.
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** By character code; absent = not a digit. */
+/** The value of each digit by character code; absent = not a digit. */
 const DIGITS: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
   const digit = ALPHABET.indexOf(String.fromCharCode(code))
   return digit < 0 ? undefined : digit
 })
-/** The most digits whose value a number holds exactly. */
+/** The maximum number of digits whose value a number represents exactly. */
 const CHUNK = 9
 const CHUNK_VALUE = 58n ** BigInt(CHUNK)
 
 /**
- * @param bytes The first byte is not 0: base58btc would write each leading 0 as a separate digit.
+ * @param bytes The first byte must not be 0, because base58btc would write each leading 0 as a
+ * separate digit.
  */
 export function encodeBase58(bytes: Uint8Array): string {
   let text = ''
@@ -29,7 +30,7 @@ export function encodeBase58(bytes: Uint8Array): string {
 }
 
 /**
- * @param text Short: decoding is quadratic.
+ * @param text A short text, because decoding is quadratic.
  * @returns `undefined` for text with other characters.
  */
 export function decodeBase58(text: string): Uint8Array | undefined {
@@ -47,7 +48,7 @@ export function decodeBase58(text: string): Uint8Array | undefined {
     value = value * BigInt(scale) + BigInt(chunk)
   }
   const hex = value === 0n ? '' : value.toString(16)
-  // Each leading 1 is a byte 0.
+  // Each leading 1 stands for a byte 0.
   const zeros = text.length - text.replace(/^1+/, '').length
   return fromHex(`0x${'00'.repeat(zeros)}${hex.length % 2 === 0 ? '' : '0'}${hex}`)
 }

@@ -6,17 +6,18 @@ export function encodeBase64url(bytes: Uint8Array): string {
 }
 
 /**
- * @param text The one base64url text (RFC 4648 §5, no padding) of its bytes. With several texts for
- * the same bytes, a sealed document would have several hashes.
- * @param decode Decodes text that has been checked; another implementation gives the same bytes.
+ * @param text The canonical base64url text (RFC 4648 §5, no padding) of its bytes. If several texts
+ * had the same bytes, a sealed document would have several hashes.
+ * @param decode Decodes text that has been checked; another implementation must give the same
+ * bytes.
  * @throws {FormatError} `base64url_malformed`.
  */
 export function decodeBase64url(
   text: string,
   decode: (text: string) => Uint8Array = base64url.decode,
 ): Uint8Array {
-  // Checked before decoding: what a decoder makes of other characters, lengths and spare bits
-  // differs between platforms.
+  // This is checked before decoding, because decoders of different platforms handle other
+  // characters, lengths and spare bits differently.
   const rest = text.length % 4
   const good =
     /^[A-Za-z0-9_-]*$/.test(text) &&
@@ -24,5 +25,5 @@ export function decodeBase64url(
       (rest === 2 && /[AQgw]$/.test(text)) ||
       (rest === 3 && /[AEIMQUYcgkosw048]$/.test(text)))
   if (good) return decode(text)
-  throw new FormatError('base64url_malformed', 'not base64url')
+  throw new FormatError('base64url_malformed', 'invalid base64url')
 }

@@ -4,24 +4,24 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const replacing = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** @param text Well-formed: half of a surrogate pair would become U+FFFD. */
+/** @param text Well-formed text, because half of a surrogate pair would become U+FFFD. */
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text)
 }
 
 /**
- * @returns The text, a byte order mark included: it is a character like any other.
+ * @returns The text, including a byte order mark, which is a character like any other.
  * @throws {FormatError} `utf8_malformed`.
  */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch (cause) {
-    throw new FormatError('utf8_malformed', 'not UTF-8', { cause })
+    throw new FormatError('utf8_malformed', 'invalid UTF-8', { cause })
   }
 }
 
-/** @returns The text, with U+FFFD in the place of what is not UTF-8; otherwise as decodeUtf8. */
+/** @returns The text, with U+FFFD in place of invalid UTF-8; otherwise as decodeUtf8. */
 export function decodeAnyUtf8(bytes: Uint8Array): string {
   return replacing.decode(bytes)
 }
@@ -37,14 +37,14 @@ export function uint32(value: number): Uint8Array {
   return bytes
 }
 
-/** A stream has more bytes than its reader takes. */
+/** Thrown when a stream has more bytes than its reader accepts. */
 export class TooLargeError extends Error {
   override name = 'TooLargeError'
 }
 
 /**
- * @param stream `null` = empty, as the body of a response without one.
- * @throws {TooLargeError} as soon as it has more bytes than `limit`: the rest is not read.
+ * @param stream A stream; `null` = empty, such as the body of a response without one.
+ * @throws {TooLargeError} as soon as it has more bytes than `limit`. The rest is not read.
  */
 export async function readAtMost(
   stream: ReadableStream<Uint8Array> | null,
@@ -52,7 +52,7 @@ export async function readAtMost(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
-  // Not `for await`: Safari cannot iterate over a stream.
+  // `for await` is not used, because Safari cannot iterate over a stream.
   const reader = stream?.getReader()
   for (;;) {
     const { value: chunk } = (await reader?.read()) ?? {}

@@ -11,20 +11,20 @@ export function toCanonical(value: unknown): Uint8Array {
 }
 
 /**
- * @param bytes What must be the RFC 8785 bytes of a JSON value, to the byte.
+ * @param bytes Bytes that must be exactly the RFC 8785 form of a JSON value.
  * @throws {FormatError} `not_canonical`, or a code of {@link parseStrictJson}.
  */
 export function fromCanonical(bytes: Uint8Array): JsonValue {
   const text = decodeJsonText(bytes)
   const value = parseStrictJson(text)
   if (canonicalTextOf(value) !== text)
-    throw new FormatError('not_canonical', 'not in the form of RFC 8785')
+    throw new FormatError('not_canonical', 'the JSON is not in canonical form (RFC 8785)')
   return value
 }
 
 /**
- * @returns `undefined` for a value without such a form: a number too large for a double, which
- * JSON.parse makes infinite.
+ * @returns `undefined` for a value without such a form, which is a number too large for a double
+ * that JSON.parse makes infinite.
  */
 function canonicalTextOf(value: JsonValue): string | undefined {
   try {

@@ -5,11 +5,11 @@ import { base58btc } from 'multiformats/bases/base58'
 import { equalBytes } from './bytes.ts'
 import { FormatError } from './errors.ts'
 
-/** Version 1, codec raw, hash function sha2-256, a digest of 32 bytes. */
+/** The prefix of a CID: version 1, codec raw, hash function sha2-256, a digest of 32 bytes. */
 const PREFIX = Uint8Array.of(0x01, 0x55, 0x12, 0x20)
 const LENGTH = PREFIX.length + 32
 const BASES = [base32, base36, base58btc] as const
-/** Longer text is refused unread, since base58 decoding is quadratic. */
+/** Longer text is refused unread, because base58 decoding is quadratic. */
 const MAX_TEXT = 100
 
 /**
@@ -27,15 +27,15 @@ export function cidOf(hash: Uint8Array): string {
  * codec or hash.
  */
 export function hashOfCid(cid: string): Uint8Array {
-  if (typeof cid !== 'string' || cid.length > MAX_TEXT) throw malformed('not a CID')
+  if (typeof cid !== 'string' || cid.length > MAX_TEXT) throw malformed('invalid CID')
   const base = BASES.find(({ prefix }) => cid.startsWith(prefix))
-  if (!base) throw malformed('a CID in another base, or none')
+  if (!base) throw malformed('the CID must be in base32, base36 or base58btc')
   const bytes = decode(base, cid)
   const prefix = bytes.subarray(0, PREFIX.length)
   if (bytes.length !== LENGTH || !equalBytes(prefix, PREFIX))
-    throw malformed('not a CIDv1 of raw and sha2-256')
-  // Else one CID would have several texts.
-  if (base.encode(bytes) !== cid) throw malformed('not the text of its CID')
+    throw malformed('the CID must be version 1, with the codec raw and the hash sha2-256')
+  // Otherwise one CID would have several texts.
+  if (base.encode(bytes) !== cid) throw malformed('the CID is not in its canonical form')
   return bytes.slice(PREFIX.length)
 }
 
@@ -43,7 +43,7 @@ function decode(base: (typeof BASES)[number], cid: string): Uint8Array {
   try {
     return base.decode(cid)
   } catch (cause) {
-    throw malformed('not a CID', cause)
+    throw malformed('invalid CID', cause)
   }
 }
 

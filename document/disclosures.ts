@@ -18,8 +18,8 @@ export type Disclosure = {
 }
 
 /**
- * The part of a document that reveals no content: where it belongs, and a digest of each
- * disclosure.
+ * The part of a document that reveals no content: the registry and issuer to which it belongs, and
+ * a digest of each disclosure.
  */
 export type Claims = v.InferOutput<typeof claimsSchema>
 
@@ -30,14 +30,14 @@ export type Disclosures = {
    * base64url of the sha-256 of the claims: the member `sd` in the header of the sealed document.
    */
   sd: string
-  /** In the order of their names. */
+  /** The disclosures in the order of their names. */
   fields: Disclosure[]
   metadata: Disclosure[]
 }
 
 /** The functions that make disclosures. A faster implementation must give the same results. */
 export type Primitives = {
-  /** @returns base64url of the bytes from one place to another. */
+  /** @returns base64url of the bytes from `start` to `end`. */
   base64url(bytes: Uint8Array, start: number, end: number): string
   /** @returns base64url of the UTF-8 of text. */
   encode(text: string): string
@@ -68,7 +68,7 @@ const SALT_LENGTH = 16
 const DIGEST_LENGTH = 32
 /** Lists grow in steps, so that their length hardly reveals the number of fields. */
 const STEP = 8
-/** The maximum number of entries of metadata. */
+/** The maximum number of metadata entries. */
 const MAX_DIGESTS = 64
 
 /**
@@ -87,7 +87,7 @@ export function disclose(
   const salts = derive(SALTS, SALT_LENGTH * count)
   const disclosures = [...fields, ...metadata].map(([name, value], i) => {
     const salt = base64url(salts, SALT_LENGTH * i, SALT_LENGTH * (i + 1))
-    // For strings, JSON.stringify writes what RFC 8785 requires.
+    // For strings, JSON.stringify writes the form of RFC 8785.
     const json = `["${salt}",${JSON.stringify(name)},${JSON.stringify(value)}]`
     return { text: encode(json), name, value }
   })
@@ -103,7 +103,7 @@ export function disclose(
     list.push(base64url(decoys, DIGEST_LENGTH * i, DIGEST_LENGTH * (i + 1)))
   }
 
-  // The default order is that of UTF-16 code units: for ASCII, of its bytes.
+  // The default order is that of UTF-16 code units, which for ASCII is that of bytes.
   const claims: Claims = {
     _sd: ofFields.sort(),
     _sd_alg: 'sha-256',
@@ -129,7 +129,7 @@ function entriesOf(document: Document): { fields: Entry[]; metadata: Entry[] } {
     if (value !== undefined) fields.push([name, value])
   }
   const metadata = Object.entries(document.metadata ?? {})
-  // RFC 8785 orders by UTF-16 code units; Object.entries has numbers first.
+  // RFC 8785 orders by UTF-16 code units, while Object.entries has numbers first.
   metadata.sort(([a], [b]) => (a < b ? -1 : 1))
   return { fields, metadata }
 }
@@ -159,16 +159,16 @@ export const claimsSchema = v.strictObject({
 })
 
 /**
- * @param value Anything; a parsed JSON value.
+ * @param value Any parsed JSON value.
  * @throws {FormatError} `claims_malformed`; `claims_digest_repeated` for a repeated digest, in one
  * list or across both.
  */
 export function parseClaims(value: unknown): Claims {
   const { success, output } = v.safeParse(claimsSchema, value)
-  if (!success) throw new FormatError('claims_malformed', 'not claims')
+  if (!success) throw new FormatError('claims_malformed', 'invalid claims')
   const digests = [...output._sd, ...output.metadata._sd]
   if (new Set(digests).size !== digests.length)
-    throw new FormatError('claims_digest_repeated', 'a repeated digest')
+    throw new FormatError('claims_digest_repeated', 'duplicate digest')
   return output
 }
 
@@ -185,7 +185,7 @@ export function sdOf(claims: Claims): string {
  * @throws {FormatError} `disclosure_malformed`.
  */
 export function parseDisclosure(text: string): Disclosure {
-  return refusingAs('disclosure_malformed', 'not a disclosure', () => {
+  return refusingAs('disclosure_malformed', 'invalid disclosure', () => {
     const parts = fromCanonical(decodeBase64url(text))
     const [salt, name, value, ...more] = Array.isArray(parts) ? parts : []
     if (
@@ -196,7 +196,10 @@ export function parseDisclosure(text: string): Disclosure {
       isBase64url(salt, SALT_LENGTH)
     )
       return { text, name, value }
-    throw new FormatError('disclosure_malformed', 'not salt, name and value')
+    throw new FormatError(
+      'disclosure_malformed',
+      'a disclosure must be an array of salt, name and value',
+    )
   })
 }
 
@@ -204,8 +207,8 @@ export function parseDisclosure(text: string): Disclosure {
  * Reads the fields that a holder disclosed. Warning: it does not check that the claims belong to a
  * sealed document; compare {@link sdOf} with `sd` in its header.
  *
- * @param disclosures Of any number of fields and entries of the metadata, in any order.
- * @returns The fields that they disclose.
+ * @param disclosures Disclosures of any number of fields and metadata entries, in any order.
+ * @returns The disclosed fields.
  * @throws {FormatError} `disclosure_repeated` for the same disclosure twice;
  * `disclosure_malformed`; `disclosure_unlisted` when its digest is in no list of the claims;
  * `disclosure_name_repeated` for a second disclosure of a field or entry; `document_fields` for a
@@ -213,19 +216,21 @@ export function parseDisclosure(text: string): Disclosure {
  */
 export function readDisclosures(claims: Claims, disclosures: readonly string[]): DocumentPart {
   if (new Set(disclosures).size !== disclosures.length)
-    throw new FormatError('disclosure_repeated', 'a repeated disclosure')
+    throw new FormatError('disclosure_repeated', 'duplicate disclosure')
   const fields = new Map<string, string>()
   const metadata = new Map<string, string>()
   for (const { text, name, value } of disclosures.map(parseDisclosure)) {
     const found = listOf(claims, portable.digest(text))
-    if (found === undefined) throw new FormatError('disclosure_unlisted', 'not one of these claims')
+    if (found === undefined)
+      throw new FormatError('disclosure_unlisted', 'the claims do not include this disclosure')
     const named = found === 'fields' ? fields : metadata
-    if (named.has(name)) throw new FormatError('disclosure_name_repeated', 'a name has two values')
+    if (named.has(name))
+      throw new FormatError('disclosure_name_repeated', 'two disclosures have the same name')
     named.set(name, value)
   }
   return parseDocumentPart({
     ...(metadata.size > 0 && { metadata: Object.fromEntries(metadata) }),
-    // Last: a field of the name metadata, which is text, must be refused.
+    // These come last, because a field named metadata is text and must be refused.
     ...Object.fromEntries(fields),
   })
 }

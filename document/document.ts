@@ -5,24 +5,23 @@ import { type FieldProblem, FormatError } from './errors.ts'
 import { isObject } from './json.ts'
 import { bytes32, issuerId, registry } from './members.ts'
 
-/** Most UTF-8 bytes of all keys and values of `metadata` together. */
+/** The maximum UTF-8 bytes of all keys and values of `metadata` together. */
 export const MAX_METADATA_BYTES = 32 * 1024
 export const MAX_METADATA_ENTRIES = 64
-/** In code points. */
+/** The maximum length in code points. */
 export const MAX_METADATA_KEY = 64
 const FIRST_DATE = '1970-01-02'
 const LAST_DATE = '9999-12-30'
 export const DAY_MS = 86_400_000
-/**
- * RFC 9901 keeps the first two for digests; too many programs take the third for something else.
- */
+/** RFC 9901 uses the first two for digests; many programs treat the third specially. */
 export const REFUSED_METADATA_KEYS = ['_sd', '...', '__proto__']
 
 const codePoints = (text: string) => [...text].length
 
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
-  // A day that its month does not have becomes one of the next month, and one of no month NaN.
+  // A day that its month does not have becomes one of the next month, and an invalid month gives
+  // NaN.
   const day = new Date(`${text}T00:00:00Z`).getUTCDate()
   return day === Number(text.slice(-2)) && text >= FIRST_DATE && text <= LAST_DATE
 }
@@ -35,8 +34,8 @@ const date = v.pipe(
   v.check(isDate, `must be a real date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`),
 )
 
-// Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly
-// as sent.
+// `v.record` is not used, because it silently drops keys such as "constructor", and a document is
+// kept exactly as sent.
 const metadata = v.pipe(
   v.custom<Record<string, string>>(isObject, 'must be an object'),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -57,7 +56,7 @@ const metadata = v.pipe(
   ),
   v.check(
     (metadata) => bytesOf(metadata) <= MAX_METADATA_BYTES,
-    `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8 in all`,
+    `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8 in total`,
   ),
 )
 
@@ -66,7 +65,7 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   const length = codePoints(key)
   if (length < 1 || length > MAX_METADATA_KEY)
     problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
-  if (REFUSED_METADATA_KEYS.includes(key)) problems.push('must have another key')
+  if (REFUSED_METADATA_KEYS.includes(key)) problems.push('must not use this key')
   if (!key.isWellFormed()) problems.push('must have a key of well-formed Unicode')
   if (typeof value !== 'string') problems.push('must be a string')
   else if (!value.isWellFormed()) problems.push(WELL_FORMED)
@@ -74,14 +73,15 @@ function problemsOfEntry(key: string, value: unknown): string[] {
 }
 
 /**
- * @returns Bytes of UTF-8 of all keys and values. Checks run on values that an earlier one refused:
- * those do not count.
+ * @returns The UTF-8 bytes of all keys and values. Checks also run on values that an earlier one
+ * refused; those do not count.
  */
 function bytesOf(metadata: Record<string, unknown>): number {
   const texts = Object.entries(metadata)
     .flat()
     .filter((text) => typeof text === 'string')
-  // Together: one call of the encoder takes as long as what it does to some hundred characters.
+  // The texts are joined, because one call of the encoder takes as long as encoding some hundred
+  // characters.
   return encodeUtf8(texts.join('')).length
 }
 
@@ -110,7 +110,7 @@ const fields = {
 }
 
 type Dates = { issuedAt?: string; expiresAt?: string }
-// A bad date is reported as such, and not as out of order too.
+// A bad date is reported only as such, and not also as out of order.
 const inOrder = ({ issuedAt, expiresAt }: Dates) =>
   issuedAt === undefined ||
   expiresAt === undefined ||
@@ -131,7 +131,7 @@ const sealedFields = {
       metadata,
       v.check(
         (metadata) => Object.keys(metadata).length > 0,
-        'must be left out when it has no entry',
+        'must be omitted when it has no entries',
       ),
     ),
   ),
@@ -158,12 +158,13 @@ const partSchema = v.pipe(
   v.forward(v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER), ['expiresAt']),
 )
 
-/** A document as a client sends it. Dates are `YYYY-MM-DD`, UTC. */
+/** A document as a client sends it. Dates are `YYYY-MM-DD` in UTC. */
 export type DocumentFields = v.InferOutput<typeof fieldsSchema>
 
 /**
- * A document: its fields, bound to a registry (CAIP-10, `eip155:<chainId>:<address>`, lower case)
- * and to the issuer's number in it, so that it cannot be replayed elsewhere.
+ * A document: its fields, bound to a registry (the lower-case CAIP-10 account ID
+ * `eip155:<chainId>:<address>`) and to the issuer's number in it, so that it cannot be replayed
+ * elsewhere.
  */
 export type Document = v.InferOutput<typeof documentSchema>
 
@@ -171,8 +172,9 @@ export type Document = v.InferOutput<typeof documentSchema>
 export type DocumentPart = v.InferOutput<typeof partSchema>
 
 /**
- * @param value Anything; a parsed request body.
- * @returns The fields, without metadata that has no entry: a sealed document has none or some.
+ * @param value Any parsed request body.
+ * @returns The fields. Empty metadata is omitted, because a sealed document has either none or some
+ * entries.
  * @throws {FormatError} `document_fields`, naming every bad field in `fields`.
  */
 export function parseDocumentFields(value: unknown): DocumentFields {
@@ -182,7 +184,7 @@ export function parseDocumentFields(value: unknown): DocumentFields {
 }
 
 /**
- * @param value Anything; some fields of a document.
+ * @param value Any value with some fields of a document.
  * @throws {FormatError} `document_fields`, as for a whole document.
  */
 export function parseDocumentPart(value: unknown): DocumentPart {
@@ -192,7 +194,7 @@ export function parseDocumentPart(value: unknown): DocumentPart {
 /** Compares numbers in names by their value. */
 const NAMES = new Intl.Collator('en', { numeric: true })
 
-/** @returns The entries of the metadata as people read them: `module_2` before `module_10`. */
+/** @returns The metadata entries in the order that people expect: `module_2` before `module_10`. */
 export function metadataOf({
   metadata = {},
 }: Pick<DocumentPart, 'metadata'>): [name: string, value: string][] {
@@ -213,8 +215,9 @@ export function decodeDocument(bytes: Uint8Array): Document {
 }
 
 /**
- * @returns `validUntil` as the registry has it: seconds of the Unix epoch of the first second at
- * which the document is no longer valid, midnight UTC after its last valid day; 0 = never expires.
+ * @returns `validUntil` as it is in the registry: the first second at which the document is no
+ * longer valid, in seconds of the Unix epoch, which is midnight UTC after its last valid day; 0 =
+ * never expires.
  */
 export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   if (document.expiresAt === undefined) return 0
@@ -227,14 +230,14 @@ function parse<S extends typeof fieldsSchema | typeof documentSchema | typeof pa
   value: unknown,
 ): v.InferOutput<S> {
   if (!isObject(value))
-    throw new FormatError('document_fields', 'not a JSON object', {
+    throw new FormatError('document_fields', 'the document is not a JSON object', {
       fields: [{ field: '', message: 'must be a JSON object' }],
     })
   const result = v.safeParse(schema, value)
   const known = Object.keys(schema.pipe[0].entries)
   const unknown = Object.keys(value).filter((name) => !known.includes(name))
   if (result.success && unknown.length === 0) return result.output
-  throw new FormatError('document_fields', 'bad fields', {
+  throw new FormatError('document_fields', 'the document has invalid fields', {
     fields: [
       ...(result.issues ?? []).map(problemOf),
       ...unknown.map((name) => ({
@@ -253,7 +256,7 @@ function problemOf({ path, type, message }: v.BaseIssue<unknown>): FieldProblem 
   }
 }
 
-/** @returns A name that whoever sent it chose, bounded and well-formed. */
+/** @returns A name that was chosen by the sender, shortened and well-formed. */
 function shown(name: string): string {
   const start = [...name.slice(0, 2 * MAX_METADATA_KEY + 2)]
   const short = start.slice(0, MAX_METADATA_KEY).join('').toWellFormed()

@@ -1,4 +1,4 @@
-/** Why bytes or text are not what they should be. Stable: callers switch on it. */
+/** Why bytes or text are malformed. Stable: callers switch on it. */
 export type FormatErrorCode =
   | 'utf8_malformed'
   | 'hex_malformed'
@@ -42,10 +42,10 @@ export type FormatErrorCode =
   | 'did_document_malformed'
   | 'completeness_malformed'
 
-/** One bad field of a document: its name and what is wrong with it, never its value. */
+/** One bad field of a document, with its name and the problem, but never its value. */
 export type FieldProblem = { field: string; message: string }
 
-/** @returns Both lists, the second without the fields of the first. */
+/** @returns Both lists, where the second omits fields that are in the first. */
 export function mergeProblems(
   first: readonly FieldProblem[],
   second: readonly FieldProblem[],
@@ -54,11 +54,11 @@ export function mergeProblems(
   return [...first, ...second.filter(({ field }) => !named.has(field))]
 }
 
-/** Thrown by every decoder for input that breaks its format, and by none for anything else. */
+/** Thrown by every decoder for input that violates its format, and only for that. */
 export class FormatError extends Error {
   override name = 'FormatError'
   readonly code: FormatErrorCode
-  /** Every bad field, with a code that is about several of them; else empty. */
+  /** Every bad field, if the code is about several of them; otherwise empty. */
   readonly fields: readonly FieldProblem[]
 
   constructor(
@@ -73,9 +73,10 @@ export class FormatError extends Error {
 }
 
 /**
- * Runs decoders whose codes mean nothing to the caller.
+ * Runs decoders whose codes have no meaning for the caller.
  *
- * @throws {FormatError} of this code for what they refuse. Any other error is a bug, and passes.
+ * @throws {FormatError} with this code if they refuse their input. Any other error is a bug and
+ * passes.
  */
 export function refusingAs<T>(code: FormatErrorCode, message: string, decode: () => T): T {
   try {

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { FormatError } from './errors.ts'
 
-/** Bytes in lower-case hexadecimal with `0x` before them, as Ethereum's JSON-RPC writes them. */
+/** Bytes in lower-case hexadecimal with the prefix `0x`, as in Ethereum's JSON-RPC. */
 export type Hex = `0x${string}`
 
 export function toHex(bytes: Uint8Array): Hex {

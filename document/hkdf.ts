@@ -5,7 +5,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 /**
  * HKDF-SHA256 (RFC 5869).
  *
- * @returns Its second step, for one info and length after another.
+ * @returns Its second step, which can be called with several infos and lengths.
  */
 export type Hkdf = (
   key: Uint8Array,

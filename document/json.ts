@@ -9,17 +9,20 @@ export type JsonValue =
   | JsonValue[]
   | { [key: string]: JsonValue }
 
-/** Nothing of this project nests deeper; what reads JSON recursively is safe from it. */
+/**
+ * No format of this project nests deeper, and programs that read JSON recursively are safe at this
+ * depth.
+ */
 const MAX_DEPTH = 32
 
-/** @returns Whether a value of JSON is an object, and not an array or `null`. */
+/** @returns Whether a JSON value is an object, and not an array or `null`. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
- * Parses JSON (RFC 8259) as I-JSON (RFC 7493) wants it: no duplicate keys, no lone surrogates; nor
- * a key `__proto__`, which too many programs take for something else.
+ * Parses JSON (RFC 8259) with the rules of I-JSON (RFC 7493): no duplicate keys and no lone
+ * surrogates. The key `__proto__` is also refused, because many programs treat it specially.
  *
  * @param text JSON text.
  * @throws {FormatError} `json_syntax`, `json_duplicate_key`, `json_lone_surrogate`,
@@ -30,37 +33,38 @@ export function parseStrictJson(text: string): JsonValue {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new FormatError('json_syntax', 'not JSON', { cause })
+    throw new FormatError('json_syntax', 'invalid JSON', { cause })
   }
   if (countKeys(value) !== countMembers(text))
-    throw new FormatError('json_duplicate_key', 'an object has a key twice')
+    throw new FormatError('json_duplicate_key', 'an object has a duplicate key')
   return value
 }
 
 /**
- * @returns The text of JSON in bytes. @throws {FormatError} `json_syntax` when they are not UTF-8.
+ * @returns The text of JSON in bytes.
+ * @throws {FormatError} `json_syntax` when they are not UTF-8.
  */
 export function decodeJsonText(bytes: Uint8Array): string {
-  return refusingAs('json_syntax', 'not UTF-8', () => decodeUtf8(bytes))
+  return refusingAs('json_syntax', 'invalid UTF-8', () => decodeUtf8(bytes))
 }
 
 /**
- * @param input A JSON file as text or bytes; anything else counts as parsed.
- * @param maxLength In characters or bytes; a longer one is refused unread.
- * @throws {FormatError} `code` for one that is too long; a code of {@link parseStrictJson}.
+ * @param input A JSON file as text or bytes; any other value counts as parsed.
+ * @param maxLength The maximum length in characters or bytes; a longer file is refused unread.
+ * @throws {FormatError} `code` for a file that is too long; a code of {@link parseStrictJson}.
  */
 export function readJsonFile(input: unknown, maxLength: number, code: FormatErrorCode): unknown {
   if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
-  if (input.length > maxLength) throw new FormatError(code, 'too long')
+  if (input.length > maxLength) throw new FormatError(code, 'the JSON is too long')
   return parseStrictJson(typeof input === 'string' ? input : decodeJsonText(input))
 }
 
 /**
- * @returns The number of keys of all objects in a value. Checks every string and the depth on the
- * way.
+ * @returns The number of keys of all objects in a value. Also checks every string and the depth.
  */
 function countKeys(value: JsonValue, depth = 0): number {
-  if (depth > MAX_DEPTH) throw new FormatError('json_too_deep', `nested more than ${MAX_DEPTH}`)
+  if (depth > MAX_DEPTH)
+    throw new FormatError('json_too_deep', `the JSON is nested more than ${MAX_DEPTH} levels deep`)
   if (typeof value === 'string') assertWellFormed(value)
   if (value === null || typeof value !== 'object') return 0
   const keys = Array.isArray(value) ? [] : Object.keys(value)
@@ -75,10 +79,10 @@ const BACKSLASH = '\\'.charCodeAt(0)
 const COLON = ':'.charCodeAt(0)
 
 /**
- * @param text JSON. Not matched with a regular expression: one string of some megabytes overflows
- * its stack.
- * @returns The number of members that are written in it, each time that a key is repeated included:
- * of colons outside strings.
+ * @param text JSON. No regular expression is used, because a string of some megabytes overflows its
+ * stack.
+ * @returns The number of members that are written in it, including those with a repeated key. This
+ * is the number of colons outside strings.
  */
 function countMembers(text: string): number {
   let count = 0
@@ -95,10 +99,10 @@ function countMembers(text: string): number {
 function assertGoodKey(key: string): void {
   assertWellFormed(key)
   if (key === '__proto__')
-    throw new FormatError('json_forbidden_key', 'the key __proto__ is refused')
+    throw new FormatError('json_forbidden_key', 'the key __proto__ is not allowed')
 }
 
 function assertWellFormed(text: string): void {
   if (!text.isWellFormed())
-    throw new FormatError('json_lone_surrogate', 'a string has half of a surrogate pair')
+    throw new FormatError('json_lone_surrogate', 'a string contains a lone surrogate')
 }

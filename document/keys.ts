@@ -5,27 +5,30 @@ import { uint32 } from './bytes.ts'
 import { type Hkdf, hkdf } from './hkdf.ts'
 
 /**
- * The keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after.
- * `document` and `salt` seal documents. `index` is the gateway's own: it blinds the values in its
- * index of documents.
+ * The keys derived from an issuer secret, 32 bytes each. The secret itself is then no longer
+ * needed. `document` and `salt` seal documents. `index` is for the gateway, which uses it to blind
+ * the values in its index of documents.
  */
 export type IssuerSubkeys = { document: Uint8Array; salt: Uint8Array; index: Uint8Array }
 
-/** What seals one document: salt 16 bytes, documentKey 16 bytes (AES-128), iv 12 bytes. */
+/**
+ * The values that seal one document: salt 16 bytes, documentKey 16 bytes (AES-128), iv 12 bytes.
+ */
 export type SealingKeys = {
   salt: Uint8Array
   documentKey: Uint8Array
   iv: Uint8Array
 }
 
-/** What makes a request the same request again. */
+/** The values that identify the same request again. */
 export type IdempotentRequest = {
   tenant: string
   idempotencyKey: string
-  /** Which of the request's documents, from 0. */
+  /** The number of the document in the request, from 0. */
   itemIndex: number
   /**
-   * The exact bytes to be sealed. In the salt, so that no two of them ever share a key and an IV.
+   * The exact bytes to be sealed. They are part of the salt, so that no two documents ever share a
+   * key and an IV.
    */
   document: Uint8Array
 }
@@ -39,7 +42,8 @@ const VERSION = 'document-registry/v1'
 const NO_SALT = new Uint8Array(0)
 
 /**
- * @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use.
+ * @param issuerSecret At least 32 random bytes. The keys come from HKDF-SHA256 (RFC 5869) with an
+ * info for each use.
  */
 export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
   if (issuerSecret.length < 32) throw new TypeError('an issuer secret must have at least 32 bytes')
@@ -54,7 +58,7 @@ export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
 /**
  * @param issuerSecret At least 32 random bytes.
  * @returns 32 bytes that tell whether two secrets are the same. They open nothing, and no key can
- * be computed from them: HKDF, with an info of its own.
+ * be computed from them, because they come from HKDF with their own info.
  */
 export function fingerprintOf(issuerSecret: Uint8Array): Uint8Array {
   return hkdf(issuerSecret, NO_SALT)(`${VERSION}/issuer-secret-fingerprint`, 32)
@@ -70,9 +74,9 @@ export function webhookSecretOf(issuerSecret: Uint8Array, salt: Uint8Array): Uin
 }
 
 /**
- * @param deriveFrom Another implementation gives the same keys.
- * @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all
- * publicIds come back.
+ * @param deriveFrom An implementation of HKDF; another one gives the same keys.
+ * @returns The keys derived from a salt. With the issuer secret and the `kid` of sealed documents,
+ * all publicIds can be recovered.
  */
 export function deriveSealingKeys(
   subkeys: IssuerSubkeys,
@@ -88,7 +92,10 @@ export function deriveSealingKeys(
 }
 
 const SALT_LENGTH = 16
-/** Salts that are asked of the system at once: a call takes as long for one. */
+/**
+ * The number of salts that are requested from the system at once, because a call takes as long for
+ * one.
+ */
 const SALTS_PER_CALL = 64
 
 /** @returns 16 random bytes. */
@@ -96,7 +103,7 @@ export function randomSalt(): Uint8Array {
   return randomBytes(SALT_LENGTH)
 }
 
-/** @returns {@link randomSalt}, for a caller that needs many. */
+/** @returns A source of {@link randomSalt} for a caller that needs many. */
 export function createSaltSource(): () => Uint8Array {
   let pool = new Uint8Array(0)
   return () => {
@@ -108,9 +115,9 @@ export function createSaltSource(): () => Uint8Array {
 }
 
 /**
- * @param hmacOf Another implementation gives the same salt.
- * @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same
- * salt, on every gateway.
+ * @param hmacOf An implementation of HMAC; another one gives the same salt.
+ * @returns The salt of a request with an idempotency key, 16 bytes. The same request has the same
+ * salt on every gateway.
  */
 export function idempotentSalt(
   subkeys: IssuerSubkeys,
@@ -123,7 +130,7 @@ export function idempotentSalt(
   return hmacOf(subkeys.salt, message).subarray(0, SALT_LENGTH)
 }
 
-/** @returns Each part after its length, 4 bytes big-endian. */
+/** @returns Each part, preceded by its length in 4 bytes, big-endian. */
 function withLengths(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + 4 + length, 0))
   const view = new DataView(bytes.buffer)

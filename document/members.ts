@@ -3,28 +3,26 @@ import type { FieldProblem } from './errors.ts'
 import type { Hex } from './hex.ts'
 import { isRegistryId, type RegistryId } from './registry-id.ts'
 
-// Members that several formats have in common.
+// Members that several formats share.
 
 /** 32 bytes in lower-case hexadecimal. */
 export const bytes32 = v.custom<Hex>(
   (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value),
-  'must be 0x and 64 lower-case hexadecimal digits',
+  'must be 0x followed by 64 lower-case hexadecimal digits',
 )
 
 export const registry = v.custom<RegistryId>(
   isRegistryId,
-  'must be a CAIP-10 account of eip155 in lower case',
+  'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
 )
 
-/**
- * @returns The message for a member that is missing, is of another type, or does not belong there.
- */
+/** @returns The message for a member that is missing, has another type, or is unknown. */
 export function describeMember({ expected, input }: v.StrictObjectIssue) {
-  if (expected === 'never') return 'is not a member here'
+  if (expected === 'never') return 'is an unknown member'
   return input === undefined ? 'is required' : 'must be an object'
 }
 
-/** @returns The bad fields that valibot found, by their paths. */
+/** @returns The bad fields that valibot found, with their paths. */
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): FieldProblem[] {
   return issues.map((issue) => ({
     field: v.getDotPath(issue) ?? '',

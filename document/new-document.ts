@@ -2,20 +2,22 @@ import { DAY_MS, type DocumentFields, parseDocumentFields } from './document.ts'
 import { type FieldProblem, FormatError, mergeProblems } from './errors.ts'
 import type { JsonValue } from './json.ts'
 
-/** Maximum bytes of a document as it is sent to be issued. */
+/** The maximum bytes of a document that is sent to be issued. */
 export const MAX_SENT_BYTES = 64 * 1024
-/** Maximum days from today (UTC) to the date of a document: a year, and a day for time zones. */
+/**
+ * The maximum days from today (UTC) to the date of a document: a year, and a day for time zones.
+ */
 export const MAX_DAYS_AHEAD = 366
 
 /**
- * A letter, digit, punctuation mark or symbol: something that a reader sees. Unicode counts some
+ * Matches a letter, digit, punctuation mark or symbol, which a reader can see. Unicode counts some
  * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
  */
 const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
- * Reads a document to issue. It must fit the format of a document, and rules of this service on
- * top: they catch mistakes of clients. Documents issued elsewhere stay valid without them.
+ * Reads a document to issue. Besides the format of a document, it must follow rules of this service
+ * that catch mistakes of clients. Documents that were issued elsewhere are valid without them.
  *
  * @param sent Any JSON value.
  * @param now Milliseconds of the Unix epoch.
@@ -33,7 +35,7 @@ export function readNewDocument(
 }
 
 /**
- * @param categories The only ones that the caller may issue; `undefined` = all.
+ * @param categories The only categories that the caller may issue; `undefined` = all.
  * @returns Whether the caller may issue a document of this category.
  */
 export function mayIssue(
@@ -46,7 +48,7 @@ export function mayIssue(
 /** Also accepts dates in the form of a response, so that a client can send them back. */
 const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00Z$/
 
-/** @returns The body with its dates as YYYY-MM-DD, where they were sent as they are returned. */
+/** @returns The body, with dates in the form of a response replaced by YYYY-MM-DD. */
 function withDates(body: JsonValue): JsonValue {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const dates = (['issuedAt', 'expiresAt'] as const).flatMap((field) => {
@@ -70,14 +72,14 @@ function parseFormat(
   }
 }
 
-/** Ignores values that do not fit the format; `parseDocument` reports those. */
+/** Ignores values that violate the format, because `parseDocument` reports those. */
 function brokenRules(body: JsonValue, now: number): FieldProblem[] {
   const { subjectName, issuedAt } = Object(body) as Record<string, unknown>
   const problems: FieldProblem[] = []
   if (typeof subjectName === 'string' && !VISIBLE.test(subjectName))
     problems.push({
       field: 'subjectName',
-      message: 'must have a letter, digit, punctuation mark or symbol',
+      message: 'must have at least one letter, digit, punctuation mark or symbol',
     })
   const latest = now + MAX_DAYS_AHEAD * DAY_MS
   if (typeof issuedAt === 'string' && Date.parse(issuedAt) > latest)

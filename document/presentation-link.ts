@@ -3,25 +3,29 @@ import { readAtMost } from './bytes.ts'
 import { FormatError } from './errors.ts'
 import { encodePresentation, type Presentation, parsePresentation } from './presentation.ts'
 
-// The address of a verify page with a presentation in its fragment, which browsers do not send:
-// base64url of raw DEFLATE (RFC 1951) of its RFC 8785 bytes.
+// The address of a verify page with a presentation in its fragment, which browsers do not send. The
+// fragment is base64url of raw DEFLATE (RFC 1951) of the presentation's RFC 8785 bytes.
 
-/** Of the presentation. A few KB of text inflate to gigabytes, so its reader stops there. */
+/**
+ * The maximum size of an inflated presentation. A few KB of text could inflate to gigabytes, so
+ * reading stops there.
+ */
 const MAX_INFLATED = 64 * 1024
-/** A little more than base64url of what does not compress. */
+/** A little more than the base64url of bytes that do not compress. */
 const MAX_TEXT = 90_000
 const PARAMETER = 'presentation'
 
 /**
- * The longest link for which a QR code is drawn, in characters: at level L that is version 33 of
- * 40, with 149 modules a side. Half a millimetre each, it is 8 cm wide in print.
+ * The longest link for which a QR code is drawn, in characters. At level L that is version 33 of
+ * 40, with 149 modules a side, which is 8 cm in print at half a millimetre each.
  */
 export const MAX_QR_LINK = 2_000
 
 /**
  * @param page The address of a verify page, without a fragment.
  * @returns `undefined` for a presentation of more than 64 KiB.
- * @throws {TypeError} For one with a sealed document or a state proof, which belong in a file.
+ * @throws {TypeError} for a presentation with a sealed document or a state proof, which belong in a
+ * file.
  */
 export async function encodePresentationLink(
   page: string,
@@ -42,13 +46,13 @@ export function isPresentationLink(link: string): boolean {
 }
 
 /**
- * @throws {FormatError} `presentation_malformed`, as `parsePresentation`; also for one that
- * inflates to more than 64 KiB.
+ * @throws {FormatError} `presentation_malformed`, as `parsePresentation`; also for a presentation
+ * that inflates to more than 64 KiB.
  */
 export async function decodePresentationLink(link: string): Promise<Presentation> {
   const text = parameterOf(link)
-  if (text === null) throw malformed('the link has no presentation')
-  if (text.length > MAX_TEXT) throw malformed('too long for a link')
+  if (text === null) throw malformed('the link does not contain a presentation')
+  if (text.length > MAX_TEXT) throw malformed('the link is too long')
   return parsePresentation(await inflate(text))
 }
 
@@ -58,7 +62,7 @@ async function inflate(text: string): Promise<Uint8Array> {
     return await readAtMost(through(bytes, new DecompressionStream('deflate-raw')), MAX_INFLATED)
   } catch (cause) {
     // Platforms differ in the error that a stream throws for bad bytes.
-    throw malformed('not DEFLATE of a presentation', cause)
+    throw malformed('the presentation in the link cannot be decompressed', cause)
   }
 }
 

@@ -25,43 +25,43 @@ import { type StateProof, stateProof } from './state-proof.ts'
 
 /**
  * Some fields of a document, shown by its holder, in one JSON file (docs/formats.md, "The
- * presentation"). It reveals the fields in it and nothing of the others, but how many entries of
- * metadata there are in steps of eight. Its documentHash links it to other presentations of the
+ * presentation"). It reveals these fields, and nothing about the others except the number of
+ * metadata entries in steps of eight. Its documentHash links it to other presentations of the
  * document, and whoever has it can pass it on.
  */
 export type Presentation = {
   type: typeof TYPE
   v: 1
-  /** CAIP-10. What it claims to be of; its reader chooses the registry to trust. */
+  /** A CAIP-10 account ID. It is only a claim: the reader chooses the registry to trust. */
   registry: RegistryId
   issuerId: number
   documentHash: Hex
   claims: Claims
-  /** Of the fields and entries of the metadata that are shown; base64url. */
+  /** The disclosures of the fields and metadata entries that are shown, in base64url. */
   disclosures: string[]
   /** Leads from the document to its batch; `null` = issued alone. */
   batch: {
     root: Hex
-    /** As in the leaf: seconds of the Unix epoch; 0 = never expires. */
+    /** The expiry in the leaf, in seconds of the Unix epoch; 0 = never expires. */
     validUntil: number
-    /** base64url of the siblings from the leaf up, 32 bytes each. */
+    /** base64url of the siblings from the leaf upwards, 32 bytes each. */
     proof: string
   } | null
-  /** The sealed document (JWE compact), so that its reader need not fetch it. */
+  /** The sealed document (JWE compact), so that the reader need not fetch it. */
   sealed: string | null
-  /** The registry's state at one block, so that its reader need not ask a node. */
+  /** The registry's state at one block, so that the reader needs no node. */
   stateProof: StateProof | null
 }
 
 const TYPE = 'document-registry-presentation'
-/** Quotes inside a string of JSON are escaped, so this is a member. */
+/** Quotes inside a JSON string are escaped, so this matches only a member. */
 const TYPE_MEMBER = /"type"\s*:\s*"document-registry-presentation"/
 /**
- * A sealed document has at most 1 MiB, a proof some hundred KiB. More is refused unread; in
- * characters or bytes.
+ * The maximum size in characters or bytes. A sealed document has at most 1 MiB, a proof some
+ * hundred KiB. Larger input is refused unread.
  */
 const MAX_TEXT = 8 * 1024 * 1024
-/** Siblings in a proof of the largest batch. */
+/** The number of siblings in a proof of the largest batch. */
 const MAX_SIBLINGS = 29
 const MAX_METADATA_ENTRIES = 64
 const MAX_DISCLOSURES = FIELD_NAMES.length + MAX_METADATA_ENTRIES
@@ -72,20 +72,23 @@ const schema = v.strictObject(
   {
     type: v.literal(TYPE, `must be ${TYPE}`),
     v: v.literal(1, 'must be 1'),
-    registry: v.custom<RegistryId>(isRegistryId, 'must be CAIP-10 of eip155, lower case'),
+    registry: v.custom<RegistryId>(
+      isRegistryId,
+      'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
+    ),
     issuerId: v.custom<number>(
       (value) => v.is(issuerId, value),
       'must be a whole number from 1 to 4294967295',
     ),
     documentHash: bytes32,
-    // In one: each of a million digests could be bad.
+    // All claims have one problem, because each of a million digests could be bad.
     claims: v.custom<Claims>(
       (value) => v.is(claimsSchema, value),
       'must be the claims of a document',
     ),
     disclosures: v.pipe(
       v.custom<string[]>(Array.isArray, 'must be an array'),
-      v.maxLength(MAX_DISCLOSURES, `must have at most ${MAX_DISCLOSURES}`),
+      v.maxLength(MAX_DISCLOSURES, `must have at most ${MAX_DISCLOSURES} disclosures`),
       v.array(text),
     ),
     batch: v.nullable(
@@ -95,9 +98,9 @@ const schema = v.strictObject(
           validUntil: v.custom<number>(
             (value) =>
               Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_VALID_UNTIL,
-            'must be a whole number of 40 bits',
+            'must be a whole number below 2^40',
           ),
-          proof: v.custom<string>(isProof, `must be base64url of at most ${MAX_SIBLINGS} hashes`),
+          proof: v.custom<string>(isProof, `must be at most ${MAX_SIBLINGS} hashes in base64url`),
         },
         describeMember,
       ),
@@ -123,26 +126,26 @@ function isProof(value: unknown): boolean {
  * Reads the form of a presentation. Warning: nothing in it is checked against a sealed document or
  * a registry; the verifier does that.
  *
- * @param input A presentation as JSON text, the bytes of one, or parsed. At most 8 MiB.
+ * @param input A presentation as JSON text, bytes of JSON text, or a parsed value. At most 8 MiB.
  * @throws {FormatError} `presentation_malformed`, with every bad member in `fields`.
  */
 export function parsePresentation(input: unknown): Presentation {
   const read = v.safeParse(schema, parseJson(input))
   const bad = read.success ? contradictions(read.output) : problemsOf(read.issues)
   if (!read.success || bad.length > 0)
-    throw new FormatError('presentation_malformed', 'not a presentation', {
+    throw new FormatError('presentation_malformed', 'invalid presentation', {
       fields: bad,
     })
   const { claims, ...members } = read.output
   return { ...members, claims: v.parse(claimsSchema, claims) }
 }
 
-/** The claims say again where the document belongs. */
+/** The claims repeat the registry and issuer of the document. */
 function contradictions(presentation: Presentation): FieldProblem[] {
   const names = ['registry', 'issuerId'] as const
   return names
     .filter((name) => presentation[name] !== presentation.claims[name])
-    .map((field) => ({ field, message: 'must be that of the claims' }))
+    .map((field) => ({ field, message: 'must match the claims' }))
 }
 
 function parseJson(input: unknown): unknown {
@@ -154,7 +157,7 @@ function parseJson(input: unknown): unknown {
   }
 }
 
-/** @returns Whether JSON text says that it is a presentation. It may be malformed all the same. */
+/** @returns Whether JSON text claims to be a presentation. It may still be malformed. */
 export function isPresentationFile(text: string): boolean {
   return TYPE_MEMBER.test(text)
 }
@@ -164,15 +167,15 @@ export function encodePresentation(presentation: Presentation): Uint8Array {
   return toCanonical(presentation)
 }
 
-/** Names of the fields that a presentation shows. */
+/** The names of the fields that a presentation shows. */
 export type Choice = {
-  /** Of category, expiresAt, issuedAt, subjectId, subjectName, supersedes. */
+  /** Any of category, expiresAt, issuedAt, subjectId, subjectName, supersedes. */
   fields: readonly string[]
   /** Keys of the metadata. */
   metadata: readonly string[]
 }
 
-/** @returns Everything that can be shown of a document. */
+/** @returns Everything in a document that can be shown. */
 export function choicesOf(document: Document): Choice {
   return {
     fields: FIELD_NAMES.filter((name) => document[name] !== undefined),
@@ -180,7 +183,7 @@ export function choicesOf(document: Document): Choice {
   }
 }
 
-/** The parts that a presentation is made from. */
+/** The parts from which a presentation is made. */
 export type PresentationSource = {
   publicId: string
   sealed: Uint8Array
@@ -188,17 +191,17 @@ export type PresentationSource = {
   batchBlock?: Uint8Array
   choose: Choice
   stateProof?: StateProof
-  /** Puts the sealed document in too, for a reader who cannot fetch it. */
+  /** Whether to include the sealed document, for a reader who cannot fetch it. */
   includeSealed?: boolean
 }
 
 /**
- * Makes a presentation. It holds the chosen fields only, and neither publicId nor documentKey. It
- * has the `validUntil` of a document in a batch, which the manifest of the batch tells everybody.
+ * Makes a presentation. It contains only the chosen fields, and neither publicId nor documentKey.
+ * It has the `validUntil` of a document in a batch, which is public in the manifest of the batch.
  *
  * @throws {FormatError} `presentation_choice` for a name that the document does not have, with each
- * in `fields`; `presentation_source` for sealed bytes, a batch block or a document that are not of
- * the publicId; a code of {@link openDocument}, `public_id_…`, `batch_malformed`.
+ * in `fields`; `presentation_source` for sealed bytes, a batch block or a document that do not
+ * belong to the publicId; a code of {@link openDocument}, `public_id_…`, `batch_malformed`.
  */
 export async function createPresentation(source: PresentationSource): Promise<Presentation> {
   const { sealed, choose, includeSealed = false } = source
@@ -209,7 +212,7 @@ export async function createPresentation(source: PresentationSource): Promise<Pr
     throw new FormatError('presentation_source', 'the sealed document does not match')
   const document = await openDocument(sealed, documentKey)
   if (document.issuerId !== publicId.issuerId)
-    throw new FormatError('presentation_source', 'the document is of another issuer')
+    throw new FormatError('presentation_source', 'the document belongs to another issuer')
   const { salt } = readSealedHeader(sealed)
   const disclosures = disclose(document, { documentKey, salt })
   const { registry, issuerId } = document
@@ -227,14 +230,14 @@ export async function createPresentation(source: PresentationSource): Promise<Pr
   }
 }
 
-/** @returns The documentHash, and what leads from there to a batch. */
+/** @returns The documentHash, and the path from it to a batch. */
 function locate(
   { kind, hash }: PublicId,
   batchBlock: Uint8Array | undefined,
 ): Pick<Presentation, 'documentHash' | 'batch'> {
   if (kind === 'single') return { documentHash: toHex(hash), batch: null }
   if (!batchBlock || !equalBytes(sha256(batchBlock), hash))
-    throw new FormatError('presentation_source', 'the batch block does not match, or is missing')
+    throw new FormatError('presentation_source', 'the batch block is missing or does not match')
   const block = decodeBatchBlock(batchBlock)
   const { documentHash, root, validUntil } = block
   const proof = encodeBase64url(block.proof)
@@ -249,7 +252,7 @@ function chosen({ fields, metadata }: Disclosures, choose: Choice): Presentation
     ...missing(metadata, choose.metadata).map((key) => `metadata.${key}`),
   ]
   if (bad.length > 0)
-    throw new FormatError('presentation_choice', 'the document does not have these', {
+    throw new FormatError('presentation_choice', 'the document does not have the chosen fields', {
       fields: bad.map((field) => ({
         field,
         message: 'is not in the document',

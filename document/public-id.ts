@@ -5,7 +5,7 @@ import { equalBytes, uint32 } from './bytes.ts'
 import { FormatError } from './errors.ts'
 
 /**
- * The contents of a publicId. Warning: it holds a decryption key; never log or store one.
+ * The contents of a publicId. Warning: it contains a decryption key; never log or store one.
  *
  * - `single`: `hash` is the documentHash, 32 bytes.
  * - `batch`: `hash` is the sha-256 of the batch block, 32 bytes.
@@ -23,12 +23,10 @@ const KINDS = { single: 1, batch: 2 } as const
 const HASH_OFFSET = 1 + 4
 const KEY_OFFSET = HASH_OFFSET + 32
 const LENGTH = KEY_OFFSET + 16
-/** Characters: base58 of 61 bytes of which the first is 1 or 2. */
+/** The number of characters: base58 of 61 bytes, of which the first is 1 or 2. */
 export const PUBLIC_ID_LENGTH = 77
 const CHECKSUM_LENGTH = 4
-/**
- * Longer text is refused unread, since base58 decoding is quadratic.
- */
+/** Longer text is refused unread, because base58 decoding is quadratic. */
 const MAX_TEXT = 80
 
 const checksumOf = (body: Uint8Array) => sha256(body).subarray(0, CHECKSUM_LENGTH)
@@ -40,7 +38,7 @@ const checksumOf = (body: Uint8Array) => sha256(body).subarray(0, CHECKSUM_LENGT
 export function encodePublicId(publicId: PublicId): string {
   const { kind, issuerId, hash, documentKey } = publicId
   if (hash.length !== 32 || documentKey.length !== 16)
-    throw new TypeError('hash must have 32 bytes, and documentKey 16')
+    throw new TypeError('hash must have 32 bytes and documentKey 16 bytes')
   if (!Number.isInteger(issuerId) || issuerId < 1 || issuerId > 0xffff_ffff)
     throw new TypeError('issuerId must be from 1 to 4294967295')
   const body = concatBytes(Uint8Array.of(KINDS[kind]), uint32(issuerId), hash, documentKey)
@@ -49,20 +47,23 @@ export function encodePublicId(publicId: PublicId): string {
 
 /**
  * @throws {FormatError} `public_id_malformed` (alphabet, length, issuerId 0), `public_id_checksum`
- * (mistyped), `public_id_kind`. None of them holds the text: it may be nearly a key.
+ * (mistyped), `public_id_kind`. No error contains the text, because it may be nearly a key.
  */
 export function decodePublicId(text: string): PublicId {
   const bytes = isShort(text) ? decodeBase58(text) : undefined
   if (bytes?.length !== LENGTH + CHECKSUM_LENGTH)
-    throw new FormatError('public_id_malformed', 'not a publicId')
+    throw new FormatError('public_id_malformed', 'invalid publicId')
   const body = bytes.subarray(0, LENGTH)
   if (!equalBytes(checksumOf(body), bytes.subarray(LENGTH)))
-    throw new FormatError('public_id_checksum', 'mistyped: the checksum does not match')
+    throw new FormatError(
+      'public_id_checksum',
+      'the publicId is mistyped: its checksum does not match',
+    )
   const kind = body[0] === KINDS.single ? 'single' : 'batch'
   if (body[0] !== KINDS[kind])
-    throw new FormatError('public_id_kind', 'a publicId of an unknown kind')
+    throw new FormatError('public_id_kind', 'the publicId is of an unknown kind')
   const issuerId = new DataView(body.buffer, body.byteOffset).getUint32(1)
-  if (issuerId === 0) throw new FormatError('public_id_malformed', 'a publicId without an issuer')
+  if (issuerId === 0) throw new FormatError('public_id_malformed', 'the publicId has no issuer')
   return {
     kind,
     issuerId,

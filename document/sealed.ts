@@ -10,14 +10,14 @@ import { isObject, type JsonValue, parseStrictJson } from './json.ts'
 import type { SealingKeys } from './keys.ts'
 
 /**
- * A sealed document: its JWE bytes and their sha-256, 32 bytes, the key of its record and the
- * digest of its CID.
+ * A sealed document: its JWE bytes and their sha-256 (32 bytes), which is the key of its record and
+ * the digest of its CID.
  */
 export type Sealed = { bytes: Uint8Array; documentHash: Uint8Array }
 
-/** The two members of the header that differ from document to document. */
+/** The two members of the header that differ between documents. */
 export type SealedHeader = {
-  /** `kid`, 16 bytes: the salt that the keys were derived from. */
+  /** `kid`, 16 bytes: the salt from which the keys were derived. */
   salt: Uint8Array
   /** base64url of the sha-256 of the document's claims (disclosures.ts). */
   sd: string
@@ -27,9 +27,9 @@ export type SealedHeader = {
 export type Opened = SealedHeader & { plaintext: Uint8Array }
 
 /**
- * What {@link seal} does; another implementation gives the same bytes.
+ * The type of {@link seal}; another implementation must give the same bytes.
  *
- * @param encoded The RFC 8785 bytes of the document, if they are at hand.
+ * @param encoded The RFC 8785 bytes of the document, if they are known.
  */
 export type Seal = (
   document: Document,
@@ -39,11 +39,11 @@ export type Seal = (
 
 /** The parts of a JWE that A128GCM decrypts. */
 type Encrypted = {
-  /** ASCII of the first part. */
+  /** The ASCII bytes of the first part. */
   additionalData: Uint8Array
   /** 12 bytes. */
   iv: Uint8Array
-  /** Ciphertext, and the tag of 16 bytes. */
+  /** The ciphertext, followed by the tag of 16 bytes. */
   data: Uint8Array
 }
 
@@ -58,11 +58,14 @@ type Decode = (text: string) => Uint8Array
 /** The functions that open a JWE. A faster implementation must give the same results. */
 type OpenPrimitives = {
   decrypt: Decrypt
-  /** Decodes text that has been checked; if absent, the library does. */
+  /** Decodes text that has been checked; absent = the library's decoder is used. */
   decodeBase64url?: Decode
 }
 
-/** {@link open} and {@link decodeOpened}; another implementation gives the same results. */
+/**
+ * The type of {@link open} and {@link decodeOpened}; another implementation must give the same
+ * results.
+ */
 export type Opener = {
   /** @returns 32 bytes. */
   sha256: (bytes: Uint8Array) => Uint8Array
@@ -77,12 +80,12 @@ const SD_LENGTH = 32
 const HEADER_NAMES = ['alg', 'enc', 'kid', 'sd', 'typ', 'v']
 
 /**
- * Seals a document: its RFC 8785 bytes are padded with spaces to the next multiple of 256, then JWE
- * compact (RFC 7516) with `dir` and A128GCM (RFC 7518). The same document and keys give the same
- * sealed bytes.
+ * Seals a document: its RFC 8785 bytes are padded with spaces to the next multiple of 256, and
+ * encrypted as compact JWE (RFC 7516) with `dir` and A128GCM (RFC 7518). The same document and keys
+ * give the same sealed bytes.
  *
- * @param keys Used for this document only: the IV is derived, so one pair of key and IV must never
- * see two plaintexts.
+ * @param keys Keys for this document only. The IV is derived, so one pair of key and IV must never
+ * encrypt two plaintexts.
  */
 export function seal(
   document: Document,
@@ -93,7 +96,7 @@ export function seal(
   return sealPlaintext(encoded, sd, keys)
 }
 
-/** As {@link seal}, of any bytes, under any `sd`: for tests of what must not open. */
+/** Same as {@link seal} for any bytes and any `sd`, for tests of bytes that must not open. */
 export async function sealPlaintext(
   plaintext: Uint8Array,
   sd: string,
@@ -110,17 +113,17 @@ export async function sealPlaintext(
 /**
  * Opens sealed bytes and reads the document in them.
  *
- * @throws {FormatError} A code of {@link open} or {@link decodeOpened}.
+ * @throws {FormatError} with a code of {@link open} or {@link decodeOpened}.
  */
 export async function openDocument(sealed: Uint8Array, documentKey: Uint8Array): Promise<Document> {
   return decodeOpened(await open(sealed, documentKey), documentKey)
 }
 
 /**
- * Opens sealed bytes. The header is read and checked before the key is used, so `wrong_key` is said
- * only of a well-formed JWE that does not open.
+ * Opens sealed bytes. The header is read and checked before the key is used, so `wrong_key` means
+ * that a well-formed JWE does not open.
  *
- * @param sealed JWE compact, ASCII.
+ * @param sealed Compact JWE in ASCII.
  * @param documentKey 16 bytes.
  * @returns The plaintext without its padding, not yet checked: pass it to {@link decodeOpened}.
  * @throws {FormatError} `sealed_malformed`, `sealed_header`, `wrong_key`, `sealed_padding`.
@@ -135,7 +138,10 @@ export async function open(
   return { ...header, plaintext: unpad(plaintext) }
 }
 
-/** A JWE library reads any algorithm, which is most of its code: a header here allows only one. */
+/**
+ * A JWE library supports any algorithm, which is most of its code, while a header here allows only
+ * one.
+ */
 const decryptWithWebCrypto: Decrypt = async ({ additionalData, iv, data }, documentKey) => {
   const { subtle } = globalThis.crypto
   const own = (bytes: Uint8Array) => new Uint8Array(bytes)
@@ -150,14 +156,14 @@ const decryptWithWebCrypto: Decrypt = async ({ additionalData, iv, data }, docum
   try {
     return new Uint8Array(await subtle.decrypt(algorithm, key, own(data)))
   } catch (cause) {
-    throw new FormatError('wrong_key', 'the key does not open it', { cause })
+    throw new FormatError('wrong_key', 'the key does not open the sealed document', { cause })
   }
 }
 
 /**
  * @param documentKey The key that opened it.
- * @throws {FormatError} A code of {@link decodeDocument}. `other_disclosures` when the header was
- * not made for this document and key: AES-GCM alone does not commit to a plaintext, so the same
+ * @throws {FormatError} with a code of {@link decodeDocument}; `other_disclosures` when the header
+ * was not made for this document and key. AES-GCM alone does not commit to a plaintext, so the same
  * bytes could open to another document with another key.
  */
 export function decodeOpened(
@@ -172,7 +178,8 @@ export function decodeOpened(
 }
 
 /**
- * @returns The header of sealed bytes, read without a key. Errors as {@link open}, before the key.
+ * @returns The header of sealed bytes, read without a key.
+ * @throws {FormatError} as {@link open}, before the key is used.
  */
 export function readSealedHeader(sealed: Uint8Array): SealedHeader {
   const { salt, sd } = readJwe(sealed)
@@ -180,10 +187,10 @@ export function readSealedHeader(sealed: Uint8Array): SealedHeader {
 }
 
 function readJwe(sealed: Uint8Array, decode?: Decode): SealedHeader & { encrypted: Encrypted } {
-  const { encrypted, header } = refusingAs('sealed_malformed', 'not a compact JWE', () =>
+  const { encrypted, header } = refusingAs('sealed_malformed', 'invalid compact JWE', () =>
     readParts(sealed, decode),
   )
-  const known = refusingAs('sealed_header', 'not the header of a sealed document', () =>
+  const known = refusingAs('sealed_header', 'invalid header of a sealed document', () =>
     readHeader(header),
   )
   return { encrypted, ...known }
@@ -194,12 +201,12 @@ function readParts(
   decode?: Decode,
 ): { encrypted: Encrypted; header: JsonValue } {
   const parts = decodeUtf8(sealed).split('.')
-  if (parts.length !== 5) throw malformed('not five parts')
+  if (parts.length !== 5) throw malformed('a compact JWE must have five parts')
   const [header, encryptedKey, iv, ciphertext, tag] = parts.map((part) =>
     decodeBase64url(part, decode),
   )
   const ours = encryptedKey?.length === 0 && iv?.length === 12 && tag?.length === 16
-  if (!ours || !header || !ciphertext) throw malformed('not a JWE with direct encryption')
+  if (!ours || !header || !ciphertext) throw malformed('the JWE does not use direct encryption')
   return {
     encrypted: {
       additionalData: encodeUtf8(parts[0] ?? ''),
@@ -219,10 +226,11 @@ function readHeader(header: JsonValue): SealedHeader {
     typ === 'document+jwe' &&
     v === 1 &&
     Object.keys(names).every((name) => HEADER_NAMES.includes(name))
-  if (!ours || typeof kid !== 'string' || typeof sd !== 'string') throw malformed('another header')
+  if (!ours || typeof kid !== 'string' || typeof sd !== 'string')
+    throw malformed('unexpected header')
   const salt = decodeBase64url(kid)
-  if (salt.length !== SALT_LENGTH) throw malformed('not a salt')
-  if (decodeBase64url(sd).length !== SD_LENGTH) throw malformed('not a digest')
+  if (salt.length !== SALT_LENGTH) throw malformed('invalid salt')
+  if (decodeBase64url(sd).length !== SD_LENGTH) throw malformed('invalid digest')
   return { salt, sd }
 }
 
@@ -230,13 +238,13 @@ function malformed(message: string): FormatError {
   return new FormatError('sealed_malformed', message)
 }
 
-/** @returns The header of a sealed document. It is serialised in this order. */
+/** @returns The header of a sealed document. It is serialized in this order. */
 export function headerOf({ salt, sd }: SealedHeader) {
   const kid = encodeBase64url(salt)
   return { alg: 'dir', enc: 'A128GCM', kid, sd, typ: 'document+jwe', v: 1 }
 }
 
-/** @returns The bytes with spaces after them, up to the next multiple of 256. */
+/** @returns The bytes, padded with spaces to the next multiple of 256. */
 export function pad(bytes: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil(bytes.length / BLOCK) * BLOCK)
   padded.fill(SPACE)
@@ -248,6 +256,10 @@ function unpad(padded: Uint8Array): Uint8Array {
   let end = padded.length
   while (end > 0 && padded[end - 1] === SPACE) end--
   const canonical = padded.length === Math.ceil(end / BLOCK) * BLOCK && padded.length > 0
-  if (!canonical) throw new FormatError('sealed_padding', 'not padded to the next 256 bytes')
+  if (!canonical)
+    throw new FormatError(
+      'sealed_padding',
+      'the plaintext is not padded to a multiple of 256 bytes',
+    )
   return padded.subarray(0, end)
 }

@@ -1,20 +1,22 @@
-/** What an address that leads to a document says about it. */
+/** The contents of an address that leads to a document. */
 export type VerifyLink = {
-  /** Not decoded. Warning: it holds a decryption key. */
+  /** The undecoded publicId. Warning: it contains a decryption key. */
   publicId: string
-  /** CAIP-10 as written, unchecked. Only a hint: whoever made the address chose it. */
+  /**
+   * A CAIP-10 account ID as written, unchecked. It is only a hint, because whoever made the address
+   * chose it.
+   */
   registry?: string
 }
 
-/** The last part of the path of a document's QR code; `?format=png` may follow. */
+/** The last part of the path to a document's QR code, which `?format=png` may follow. */
 const QR_PATH = /\/qr\/([^/?#\s]+)\/?(?:\?|$)/
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/
 
 /**
  * @param page The address of a verify page, without a fragment.
- * @param registry CAIP-10.
- * @returns The address that a QR code holds. The publicId is in the fragment, which no browser
- *   sends.
+ * @param registry A CAIP-10 account ID.
+ * @returns The address in a QR code. The publicId is in the fragment, which no browser sends.
  */
 export function formatVerifyLink(
   page: string,
@@ -32,7 +34,7 @@ export function formatQrAddress(baseUrl: string, publicId: string): string {
 }
 
 /**
- * Reads both kinds of address. The fragment decides where both name a publicId.
+ * Reads both kinds of address. If both fragment and path name a publicId, the fragment decides.
  *
  * @returns `undefined` for an address that names no publicId.
  */
@@ -46,8 +48,8 @@ export function readVerifyLink(address: string): VerifyLink | undefined {
 }
 
 /**
- * @param fragment What follows the `#`: `publicId=…`, with `registry=…` or without it, or the
- *   publicId alone.
+ * @param fragment The text after `#`: `publicId=…` with or without `registry=…`, or only the
+ * publicId.
  * @returns `undefined` for a fragment that names no publicId.
  */
 export function readVerifyFragment(fragment: string): VerifyLink | undefined {

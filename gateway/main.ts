@@ -29,10 +29,10 @@ export type Gateway = {
 }
 
 /**
- * Starts a gateway. The only place that knows every part.
+ * Starts a gateway. This is the only place that knows every part.
  *
- * @param end Ends the process at once, without a response: after a failed flush it is unknown what
- * is on the disk.
+ * @param end Ends the process at once without a response, because after a failed flush it is
+ * unknown what is on disk.
  * @throws {IssueError} when the chain or the payload store cannot be used, the account cannot
  * issue, or something else writes with it.
  * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to
@@ -53,10 +53,10 @@ export async function startGateway(
   }
 }
 
-/** What closes the parts that were opened, in their order. */
+/** Functions that close the opened parts, in the order of opening. */
 type Undo = (() => Promise<unknown>)[]
 
-/** @param undo Gets what has to be closed if it rejects. */
+/** @param undo Receives the functions to call if this rejects. */
 async function start(
   config: Config,
   identity: Identity,
@@ -74,7 +74,7 @@ async function start(
   const stores = await openStores(config, identity, end, log)
   const { outbox, store } = stores
   undo.push(stores.close)
-  // Leases of a shared database keep gateways apart. Nothing else reaches a local chain.
+  // The leases of a shared database keep gateways apart. Nothing else reaches a local chain.
   const isApart = !stores.shared.isSole || config.rpcUrls.length === 0
   const unlock = isApart ? async () => {} : await lockAccount(chain.accountId)
   undo.push(unlock)
@@ -126,7 +126,7 @@ async function start(
   }
 }
 
-/** Puts lost payloads back, and watches the finality of what is on the chain. */
+/** Restores lost payloads and watches the finality of anchored intents. */
 function startFinality(
   { registry, blocks }: Chain,
   {
@@ -137,7 +137,7 @@ function startFinality(
   }: Pick<Stores, 'outbox' | 'store'> & { pipeline: IssuingParts; log: Log },
 ): () => Promise<void> {
   const stopping = new AbortController()
-  // Beside the requests: a row has its payload, and it stays until this is done.
+  // This runs while requests are served, because a row and its payload both stay until it is done.
   const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
   const stopWatching = watchFinality({
     registry,

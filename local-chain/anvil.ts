@@ -16,7 +16,7 @@ import { requestFor, resultIn } from './rpc.ts'
 const ANSWER_TIMEOUT_MS = 60_000
 
 /**
- * Ends Anvil together with this process, however that ends: the shell starts a reader on a pipe
+ * Ends Anvil together with this process, however that ends. The shell starts a reader on a pipe
  * that this process holds, and becomes Anvil. The two form their own process group, so that the
  * reader's signal reaches nothing else, and Ctrl-C in a terminal does not end Anvil before the
  * gateway has drained.
@@ -33,7 +33,7 @@ export type Block = {
 
 /** A running Anvil that mines only on request, on a private port. */
 export class Anvil {
-  /** Why it ended. */
+  /** The reason why it ended. */
   readonly ended: Promise<string>
   readonly #child: ChildProcess
   readonly #origin: string
@@ -53,7 +53,7 @@ export class Anvil {
   }
 
   /**
-   * Starts one, and waits until it answers.
+   * Starts an Anvil, and waits until it answers.
    * @throws {LocalChainError} `anvil_missing`, `anvil_failed`
    */
   static async start(dir: string, genesisTime: number): Promise<Anvil> {
@@ -94,7 +94,7 @@ export class Anvil {
     return resultIn(await this.post(requestFor(method, params))) as T
   }
 
-  /** Kills it and waits until it has ended. Nothing is lost: the journal has everything. */
+  /** Kills it and waits until it has ended. Nothing is lost, because the journal has everything. */
   async end(): Promise<void> {
     this.#child.ref()
     this.#child.kill('SIGKILL')
@@ -107,26 +107,29 @@ function launch(dir: string, port: number, origin: string, genesisTime: number):
   const options = [
     `--host 127.0.0.1 --port ${port} --allow-origin ${origin} --quiet --no-request-size-limit`,
     `--chain-id ${LOCAL_CHAIN_ID} --timestamp ${genesisTime} --no-mining --enable-tx-gas-limit`,
-    // Every block is final at once: there are no reorgs.
+    // Every block is final at once, so there are no reorgs.
     '--slots-in-an-epoch 0 --prune-history 10',
   ]
   const log = openSync(join(dir, 'anvil.log'), 'a', 0o600)
   const child = spawn(
     '/bin/sh',
     ['-c', START_AND_WATCH, 'sh', binary(), ...options.flatMap((line) => line.split(' '))],
-    // An empty environment: the gateway's contains keys.
+    // The environment is empty, because that of the gateway contains keys.
     { cwd: dir, detached: true, stdio: ['ignore', log, log, 'pipe'], env: {} },
   )
   closeSync(log)
   const pipe = child.stdio[3] as Socket
   child.once('exit', () => pipe.destroy())
-  // Neither keeps this process alive.
+  // Neither of them keeps this process alive.
   child.unref()
   pipe.unref()
   return child
 }
 
-/** The native binary: the package's Node wrapper would be another process that gets signals. */
+/**
+ * Uses the native binary, because the package's Node wrapper would be another process that gets
+ * signals.
+ */
 function binary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   try {

@@ -3,7 +3,7 @@ import { LocalChainError } from './errors.ts'
 import { type Entry, type JournalContent, journalPath, type Snapshot } from './journal.ts'
 import { RpcError } from './rpc.ts'
 
-/** An Anvil and the state of its chain. */
+/** An Anvil with the state of its chain. */
 export class Chain {
   readonly anvil: Anvil
   readonly #genesisTime: number
@@ -12,12 +12,13 @@ export class Chain {
   /** Seconds that the chain's clock is ahead of the wall clock. */
   offset: number
   /**
-   * The minimum time of the next block: that of the newest one, or what Anvil's clock was set to.
+   * The minimum time of the next block, which is that of the newest one, or the time to which
+   * Anvil's clock was set.
    */
   notBefore: number
   /**
-   * Accepted transactions that are not in a block, by hash; usually an earlier nonce is missing. In
-   * the order of arrival, which decides among equal fees.
+   * Accepted transactions that are not in a block, by hash; usually an earlier nonce is missing.
+   * They are in the order of arrival, which decides among equal fees.
    */
   readonly #waiting = new Map<string, string>()
 
@@ -35,7 +36,8 @@ export class Chain {
    */
   static async open(dir: string, { snapshot, entries }: JournalContent): Promise<Chain> {
     const start = () => Anvil.start(dir, snapshot.genesisTime)
-    // Two attempts: another program may have taken the port between choosing and using it.
+    // There are two attempts, because another program may take the port between choosing and using
+    // it.
     const anvil = await start().catch(start)
     // The journal's line that is being replayed.
     let line = 1
@@ -65,12 +67,15 @@ export class Chain {
     }
   }
 
-  /** The time of the next block, by the clock. Equal times are allowed. */
+  /** The time of the next block according to the clock. Equal times are allowed. */
   get now(): number {
     return Math.max(this.#clock, this.notBefore)
   }
 
-  /** Seconds that the clock lacks until blocks follow it: it went back, or the last blocks ran ahead. */
+  /**
+   * The seconds until blocks follow the clock again, after it went back or the last blocks ran
+   * ahead.
+   */
   get ahead(): number {
     return Math.max(0, this.notBefore - this.#clock)
   }
@@ -116,7 +121,8 @@ export class Chain {
   async #send(raws: readonly string[]): Promise<unknown[]> {
     const results: unknown[] = []
     for (const raw of raws) {
-      // One after another: with equal fees, the order in the pool is the order in the block.
+      // Transactions are sent one after another, because with equal fees the order in the pool is
+      // the order in the block.
       const result = await this.#attempt('eth_sendRawTransaction', [raw])
       if (typeof result === 'string') this.#waiting.set(result, raw)
       results.push(result)
@@ -147,7 +153,7 @@ export class Chain {
 
   async #mine(time: number): Promise<void> {
     const [block] = await this.anvil.call<Block[]>('evm_mine_detailed', time)
-    // Another parent: someone changed the chain without the journal.
+    // A different parent means that someone changed the chain without the journal.
     if (block?.parentHash !== this.head.hash)
       throw new Error(`Anvil mined on ${block?.parentHash}, not on ${this.head.hash}`)
     this.head = block

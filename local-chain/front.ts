@@ -13,7 +13,7 @@ import * as rpc from './rpc.ts'
 import type { Writer } from './writer.ts'
 
 const MAX_BODY_BYTES = 2_000_000
-/** How long `stop` waits for requests under way. */
+/** How long `stop` waits for unfinished requests. */
 const DRAIN_MS = 1_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -26,7 +26,8 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 export async function answer(writer: Writer, text: string | Uint8Array): Promise<string> {
   let value: unknown
   try {
-    // Refuses what other programs could read differently: duplicate keys, text that is not UTF-8.
+    // Refuses input that other programs could read differently: duplicate keys, text that is not
+    // UTF-8.
     value = parseStrictJson(typeof text === 'string' ? text : decodeUtf8(text))
   } catch (error) {
     const message = `invalid JSON: ${(error as Error).message}`
@@ -34,7 +35,7 @@ export async function answer(writer: Writer, text: string | Uint8Array): Promise
   }
   if (!Array.isArray(value) || value.length === 0) return answerOne(writer, value)
   const answers: string[] = []
-  // One after another: a batch may send a transaction and then look it up.
+  // The calls run one after another, because a batch may send a transaction and then look it up.
   for (const item of value) answers.push(await answerOne(writer, item))
   const nonEmpty = answers.filter((one) => one !== '')
   return nonEmpty.length === 0 ? '' : `[${nonEmpty.join(',')}]`
@@ -60,9 +61,9 @@ async function carryOut(writer: Writer, call: rpc.Call): Promise<Buffer | string
   if (write === undefined)
     throw new rpc.RpcError(
       rpc.UNKNOWN_METHOD,
-      `the local chain does not offer ${method}: it is not a read, and its effect would be lost at a restart`,
+      `the local chain does not offer ${method}, because its effect would be lost at a restart`,
     )
-  if (id === undefined) throw new rpc.RpcError(rpc.INVALID_REQUEST, `${method} needs an id`)
+  if (id === undefined) throw new rpc.RpcError(rpc.INVALID_REQUEST, `${method} requires an id`)
   return write(writer, call)
 }
 

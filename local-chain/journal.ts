@@ -5,8 +5,8 @@ import { crc32 } from 'node:zlib'
 import { LocalChainError } from './errors.ts'
 
 // A chain is one file: the first line is a snapshot, and each later line is a change. The first
-// line also has a mark: how many changes are flushed. It is overwritten in place before a change is
-// acknowledged, so that a lost end of the file is noticed.
+// line also has a mark with the number of flushed changes. It is overwritten in place before a
+// change is acknowledged, so that a lost end of the file is noticed.
 
 const FORMAT = 2
 const MARK_AT = Buffer.byteLength(`{"format":${FORMAT},"flushed":"`)
@@ -22,21 +22,21 @@ export type Snapshot = {
   head?: string
   /** Anvil's dump, in Base64; absent for the genesis. */
   state?: string
-  /** Transactions in Anvil's pool, which its dump leaves out; in the order of arrival. */
+  /** Transactions in Anvil's pool, which its dump omits, in the order of arrival. */
   waiting: string[]
 }
 
 export type Change =
   /** Transactions that share a block. */
   | { method: 'eth_sendRawTransaction'; params: string[] }
-  /** Blocks, and the seconds between them. */
+  /** A number of blocks, and the seconds between them. */
   | { method: 'evm_mine'; params: [count: number, interval: number] }
   | { method: 'evm_increaseTime'; params: [seconds: number] }
   | { method: 'anvil_setBalance'; params: [address: string, wei: unknown] }
 
-/** A change of the chain; on disk before Anvil gets it. */
+/** A change of the chain, which is on disk before Anvil gets it. */
 export type Entry = Change & {
-  /** The hash of the block before it. */
+  /** The hash of the previous block. */
   parent: string
   /** The time of its block, in seconds. */
   time: number
@@ -61,7 +61,7 @@ export function journalPath(dir: string): string {
  */
 export async function copyChain(from: string, to: string): Promise<void> {
   await fs.mkdir(to, { recursive: true, mode: 0o700 })
-  // The mark is read first and the end last: the copy has all changes that its mark counts.
+  // The mark is read first and the end last, so that the copy has all changes that its mark counts.
   await fs.writeFile(journalPath(to), createReadStream(journalPath(from)), { mode: 0o600 })
 }
 
@@ -105,7 +105,7 @@ export class Journal {
     return { journal, content: parsed.content }
   }
 
-  /** Returns once the entry is flushed to disk, and marked. */
+  /** Resolves once the entry is flushed to disk and marked. */
   async append(entry: Entry): Promise<void> {
     const line = JSON.stringify(entry)
     const bytes = Buffer.from(`${line}\n`)
@@ -114,7 +114,7 @@ export class Journal {
       await this.#file.datasync()
       await this.#mark(this.entries + 1, line)
     } catch (cause) {
-      // Remove a partial line: the next entry would turn it into a corrupt line.
+      // Removes a partial line, because the next entry would turn it into a corrupt line.
       await this.#file.truncate(this.#bytes)
       throw cause
     }
@@ -123,8 +123,8 @@ export class Journal {
   }
 
   /**
-   * Needs no flush of its own: it survives a kill at once, and a power cut once the next entry is
-   * flushed.
+   * Needs no separate flush: the mark survives a kill at once, and a power cut once the next
+   * entry is flushed.
    */
   async #mark(entries: number, lastLine: string | undefined): Promise<void> {
     if (this.#hasMark) await writeAt(this.#file, Buffer.from(markOf(entries, lastLine)), MARK_AT)
@@ -158,13 +158,13 @@ async function create(dir: string): Promise<void> {
   await syncFolder(dir)
 }
 
-/** After a crash, the file is complete or the previous one. */
+/** After a crash, the file is either complete or the previous one. */
 async function putInPlace(dir: string, snapshot: Snapshot): Promise<fs.FileHandle> {
   const temporary = `${journalPath(dir)}.tmp`
   await fs.rm(temporary, { force: true })
   const file = await fs.open(temporary, 'w', 0o600)
   try {
-    // In this order: see MARK_AT.
+    // The members must be in this order; see MARK_AT.
     const firstLine: FirstLine = { format: FORMAT, flushed: markOf(0), ...snapshot }
     await file.writeFile(`${JSON.stringify(firstLine)}\n`)
     await file.sync()
@@ -172,7 +172,7 @@ async function putInPlace(dir: string, snapshot: Snapshot): Promise<fs.FileHandl
     return file
   } catch (error) {
     await file.close()
-    // On a full disk, a partial file would waste room that others need.
+    // On a full disk, a partial file would waste space.
     await fs.rm(temporary, { force: true })
     throw error
   }
@@ -184,7 +184,10 @@ async function syncFolder(dir: string): Promise<void> {
   await folder.sync().finally(() => folder.close())
 }
 
-/** @param lastLine The line of the last change: only later ones would show that it was altered. */
+/**
+ * @param lastLine The line of the last change. Later lines would show that an earlier one was
+ * altered.
+ */
 function markOf(entries: number, lastLine = ''): string {
   const check = crc32(lastLine).toString(16).padStart(8, '0')
   return `${String(entries).padStart(COUNT_DIGITS, '0')}-${check}`
@@ -201,7 +204,7 @@ type Parsed = {
   content: JournalContent
   bytes: number
   hasMark: boolean
-  /** Absent without changes. */
+  /** Absent if there are no changes. */
   lastLine: string | undefined
 }
 
@@ -244,6 +247,6 @@ function parseLine(line = ''): object | undefined {
 function otherVersion(path: string): LocalChainError {
   return new LocalChainError(
     'other_version',
-    `Another version of this service wrote ${path}, and this one does not convert it: start with another DATA_DIR, or with the version that wrote it.`,
+    `Another version of this service wrote ${path}, which this version cannot convert: start with another DATA_DIR, or with the version that wrote it.`,
   )
 }

@@ -10,7 +10,7 @@ const FUND_WEI = `0x${(1_000_000n * 10n ** 18n).toString(16)}`
 const SQLITE_BUSY = 5
 
 export type LocalChainOptions = {
-  /** The chain's folder; contains nothing else. */
+  /** The folder of the chain, which contains nothing else. */
   dataDir: string
   /** 0 = any free port. */
   port: number
@@ -29,14 +29,14 @@ export type LocalChain = {
 }
 
 /**
- * Starts the embedded chain in the state in which the last process stopped or was killed: every
+ * Starts the embedded chain in the state in which the last process stopped or was killed. Every
  * acknowledged transaction is in the same block with the same hash.
  *
  * @throws {LocalChainError} with a message that says what the user can do
  */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { dataDir, port, host, log, fund = [] } = options
-  // Absolute, because Anvil runs in that directory.
+  // The path is absolute, because Anvil runs in that directory.
   const dir = resolve(dataDir)
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const held = lock(dir)
@@ -73,9 +73,9 @@ async function give(writer: Writer, address: string): Promise<void> {
 }
 
 /**
- * Locks a data directory for this process; the kernel releases the lock when the process ends,
- * however it ends. Node has no flock, so this uses SQLite's lock on a separate file, which works on
- * every platform.
+ * Locks a data directory for this process. The kernel releases the lock when the process ends in
+ * any way. Node has no flock, so this uses SQLite's lock on a separate file, which works on every
+ * platform.
  * @throws {LocalChainError} `data_dir_in_use` while another process (or another chain of this one)
  * holds it
  */
@@ -83,7 +83,7 @@ function lock(dir: string): { release: () => void } {
   const path = join(dir, 'lock.db')
   const database = new DatabaseSync(path)
   try {
-    // Never open this file elsewhere: closing it would release this process's lock.
+    // Never open this file elsewhere, because closing it would release this process's lock.
     chmodSync(path, 0o600)
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (cause) {

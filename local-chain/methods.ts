@@ -2,7 +2,10 @@ import { type Call, INVALID_PARAMS, quantityOf, RpcError, resultFor } from './rp
 import type { Writer } from './writer.ts'
 
 const MAX_BLOCKS = 1_000
-/** Unix seconds. The registry stores times in 40 bits, and a chain's clock cannot go back. */
+/**
+ * The latest time in Unix seconds. The registry stores times in 40 bits, and a chain's clock cannot
+ * go back.
+ */
 const MAX_TIME = 2 ** 40 - 1
 const BYTES = /^0x([0-9a-f]{2})*$/i
 const ADDRESS = /^0x[0-9a-f]{40}$/i
@@ -12,9 +15,9 @@ const AMOUNT = /^0x[0-9a-f]{1,64}$/i
 type Handler = (writer: Writer, call: Call) => Promise<string>
 
 /**
- * The methods that go to Anvil because they do not change its state. What is in neither list is
- * refused, unknown methods too: a change without an entry in the journal would be lost at the next
- * start. For snapshots or impersonation, start your own Anvil.
+ * The methods that go to Anvil because they do not change its state. Methods in neither list,
+ * including unknown ones, are refused: a change without an entry in the journal would be lost at
+ * the next start. For snapshots or impersonation, start your own Anvil.
  */
 export const READS: ReadonlySet<string> = new Set(
   `
@@ -54,11 +57,14 @@ async function sendRaw(writer: Writer, call: Call): Promise<string> {
   const [raw, ...more] = paramsOf(call)
   // Anvil accepts other forms too, but the journal stores only this one.
   if (typeof raw !== 'string' || !BYTES.test(raw) || more.length > 0)
-    throw invalid(call, 'requires the bytes of a signed transaction: 0x and hexadecimal digits')
+    throw invalid(call, 'requires a signed transaction in hexadecimal, with 0x')
   return resultFor(call, await writer.transact(raw))
 }
 
-/** Signs first: for an unsigned transaction, a replay could fill in another gas limit or nonce. */
+/**
+ * Signs the transaction first, because for an unsigned one a replay could fill in another gas limit
+ * or nonce.
+ */
 async function sendUnsigned(writer: Writer, call: Call): Promise<string> {
   const [result] = await writer.submit(async () => {
     const raw = await writer.chain.anvil.call<string>('eth_signTransaction', ...paramsOf(call))
@@ -68,7 +74,7 @@ async function sendUnsigned(writer: Writer, call: Call): Promise<string> {
 }
 
 async function mineOne(writer: Writer, call: Call): Promise<string> {
-  if (paramsOf(call).length > 0) throw invalid(call, 'takes no parameters here')
+  if (paramsOf(call).length > 0) throw invalid(call, 'takes no parameters on the local chain')
   await writer.submit(() => ({ method: 'evm_mine', params: [1, 0] }))
   return resultFor(call, '0x0')
 }
@@ -115,7 +121,7 @@ async function setBalance(writer: Writer, call: Call): Promise<string> {
 }
 
 function assertInTime(call: Call, time: number): void {
-  if (time > MAX_TIME) throw invalid(call, `goes beyond ${MAX_TIME}, the last possible time`)
+  if (time > MAX_TIME) throw invalid(call, `must not go beyond ${MAX_TIME}, the last possible time`)
 }
 
 function invalid({ method }: Call, problem: string): RpcError {

@@ -33,10 +33,10 @@ export function parseCall(value: unknown): Call {
       Object.keys(more).length === 0
     if (isCall) return { ...('id' in value && { id }), method, params: params ?? [] }
   }
-  throw new RpcError(INVALID_REQUEST, 'not a JSON-RPC 2.0 request')
+  throw new RpcError(INVALID_REQUEST, 'invalid JSON-RPC 2.0 request')
 }
 
-/** Anvil gets this text and not the client's, which it might read differently. */
+/** Anvil gets this text instead of the client's, which it might read differently. */
 export function requestOf(call: Call): string {
   return JSON.stringify({ jsonrpc: '2.0', ...call })
 }
@@ -58,7 +58,7 @@ export function errorFor(id: unknown, { code, message, data }: RpcError): string
 /** @throws {RpcError} for an error response of Anvil */
 export function resultIn(answer: Buffer): unknown {
   const value: unknown = JSON.parse(answer.toString())
-  if (!isObject(value)) throw new Error('not a JSON-RPC answer')
+  if (!isObject(value)) throw new Error('invalid JSON-RPC answer')
   const { result, error } = value
   if (!isObject(error)) return result
   throw new RpcError(Number(error.code), String(error.message), error.data)

@@ -1,4 +1,4 @@
-// The program of the local chain's thread: see thread.ts.
+// The program of the local chain's thread; see thread.ts.
 import { parentPort, workerData } from 'node:worker_threads'
 import { startLocalChain } from './local-chain.ts'
 import type { FromThread, ThreadOptions, ToThread } from './thread.ts'

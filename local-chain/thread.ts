@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { LocalChain, LocalChainOptions } from './local-chain.ts'
 
-/** What the thread is started with. */
+/** The options of the thread. */
 export type ThreadOptions = Omit<LocalChainOptions, 'log'>
 
 /** The body of a JSON-RPC request, or the order to stop. */

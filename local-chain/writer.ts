@@ -4,7 +4,7 @@ import { type Change, Journal } from './journal.ts'
 
 export type Log = (line: string) => void
 
-/** A change, and the seconds that it moves the chain's clock ahead. */
+/** A change, with the seconds by which it moves the chain's clock ahead. */
 type Wish = Change & { ahead?: number }
 
 /** Transactions that share an entry. */
@@ -12,17 +12,17 @@ type Group = { raws: string[]; results: Promise<unknown[]> }
 
 /** The pause between attempts to restart Anvil. */
 const RETRY_INTERVAL_MS = 2_000
-/** Minimum between checkpoints: they make clients wait. */
+/** The minimum time between checkpoints, because clients wait during one. */
 const CHECKPOINT_INTERVAL_MS = 60_000
 /** A replay takes 1 ms per entry on a small chain, and 30 ms on one with 50,000 records. */
 const MIN_ENTRIES_TO_CHECKPOINT = 300
-/** The clock may go back by this without a word: services correct it in steps. */
+/** How far the clock may go back without a warning, because time services correct it in steps. */
 const MAX_AHEAD_SECONDS = 15
-/** Maximum transactions in one journal entry, and so usually in one block. */
+/** The maximum number of transactions in one journal entry, and so usually in one block. */
 const MAX_TOGETHER = 64
 
 /**
- * The only writer of the chain: every change goes through here, one at a time, first into the
+ * The only writer of the chain. Every change goes through here, one at a time, first into the
  * journal and then to Anvil. When Anvil ends, the writer restarts it from the journal.
  */
 export class Writer {
@@ -151,19 +151,19 @@ export class Writer {
     chain.anvil.ended.then((reason) => this.#exclusive(() => this.#bringBack(chain, reason)))
   }
 
-  /** A block cannot be earlier than the one before it. */
+  /** A block cannot be earlier than the previous one. */
   #watchClock({ ahead, now }: Chain): void {
     if (ahead > MAX_AHEAD_SECONDS === this.#isAhead) return
     this.#isAhead = !this.#isAhead
     const until = new Date(now * 1000).toISOString()
     this.#log(
       this.#isAhead
-        ? `The newest block is ${ahead} s ahead of this machine's clock, which went ahead and came back, or is slow now. Until the clock has caught up, new blocks get the time ${until}, and documents that end before then read as expired. Set the clock right if it is slow; otherwise wait, or begin with a new chain in another DATA_DIR.`
+        ? `The newest block is ${ahead} s ahead of this machine's clock, which was set back or is slow. Until the clock has caught up, new blocks get the time ${until}, and documents that expire before then count as expired. Correct the clock if it is slow; otherwise wait, or begin with a new chain in another DATA_DIR.`
         : "New blocks follow this machine's clock again.",
     )
   }
 
-  /** Tries until it succeeds: the cause may go away. */
+  /** Tries until it succeeds, because the cause may go away. */
   async #bringBack(failed: Chain, reason: string): Promise<void> {
     if (this.#running?.chain !== failed) return
     this.#log(`Anvil failed (${reason}); restarting it from the journal.`)

@@ -9,12 +9,12 @@ import type { CommandDatabase } from '#store/command-database.ts'
 import { patiently } from './identity.ts'
 
 /**
- * Claims an account of the settings for a command that sends transactions. Of several gateways,
- * none can use it meanwhile, and it signs only while that is so.
+ * Claims an account of the settings for a command that sends transactions. No gateway can use it
+ * meanwhile, and the command signs only as long as that holds.
  *
- * @param stops Gets what frees it.
- * @returns Its signer, and the registry as it sees it.
- * @throws {IssueError} `account_shared` when gateways use them all.
+ * @param stops Receives the function that frees the account.
+ * @returns Its signer, and the registry as seen through it.
+ * @throws {IssueError} `account_shared` when gateways use all accounts.
  */
 export async function claimAccount(
   { rpcUrls, finality }: Config,
@@ -32,7 +32,7 @@ export async function claimAccount(
     const ports = await createRegistry(rpc, { registry, issuerId, signer: claimed, finality })
     return { ports, genesis: await ports.blocks.blockHash(0) }
   }, say)
-  // Nothing else can reach a local chain that is in the data folder.
+  // Nothing else can reach a local chain in the data folder.
   if (!lease && rpcUrls.length > 0)
     stops.unshift(await lockAccount({ registry, address: own.address, genesis }))
   return { ...ports, signer: claimed }

@@ -13,8 +13,8 @@ import { openIdentity } from './identity.ts'
 /**
  * Opens the database of the settings for a command; see `DatabaseAdapter.openForCommand`.
  *
- * @param stops Gets what closes it.
- * @param options `create`: makes a data folder that is missing.
+ * @param stops Receives the function that closes it.
+ * @param options `create` = create the data folder if it is missing.
  */
 export async function openForCommand(
   config: Config,
@@ -28,7 +28,7 @@ export async function openForCommand(
   return database
 }
 
-/** Opens the database of the settings with its issuer. @throws if it belongs to another one. */
+/** Opens the database of the settings with its issuer. @throws if it belongs to another issuer. */
 export async function openWithIdentity(
   config: Config,
   stops: (() => Promise<void>)[],
@@ -42,7 +42,7 @@ export async function openWithIdentity(
 }
 
 /**
- * @returns The payloads, on Kubo or in the database, as the settings say; without erased ones.
+ * @returns The payloads except erased ones, on Kubo or in the database according to the settings.
  * @throws {IssueError} when the Kubo node cannot be used.
  */
 export async function openPayloadStore(

@@ -1,4 +1,4 @@
-// What is wrong with an installation, and what to do. It changes nothing.
+// Reports what is wrong with an installation and what to do. It changes nothing.
 import { createLog } from '#base/log.ts'
 import { DEPLOYMENTS, knownRegistries, onlyKnownRegistry } from '#cli/deployments.ts'
 import { databaseOf } from '#parts/databases.ts'
@@ -12,7 +12,7 @@ import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
 import { checkFolder, checkNode } from './doctor/machine.ts'
 import { remoteIdentity } from './identity.ts'
 
-/** @returns What it found out about each thing that a start needs. */
+/** @returns The findings about each thing that a start needs. */
 export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config
   try {
@@ -22,7 +22,9 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     const bad = error.message.split('\n').slice(1)
     return [
       checkNode(),
-      ...bad.map((line) => fail('settings', line.trim(), 'docs/operate.md lists the settings')),
+      ...bad.map((line) =>
+        fail('settings', line.trim(), 'correct it; docs/operate.md lists the settings'),
+      ),
     ]
   }
   return [
@@ -41,7 +43,7 @@ async function checkChain(config: Config): Promise<Finding[]> {
     return [
       warn(
         'chain',
-        `the local chain ${LOCAL_CHAIN_ID}, for trying: its documents prove nothing`,
+        `the chain is the local test chain ${LOCAL_CHAIN_ID}: its documents prove nothing`,
         'set RPC_URL, see docs/operate.md#go-live',
       ),
     ]
@@ -77,7 +79,7 @@ async function checkStore(config: Config): Promise<Finding> {
   if (config.ipfsApiUrl === undefined) return ok('store', 'payloads are in the database')
   try {
     await openKubo(config, createLog('silent'))
-    return ok('store', 'the Kubo node answers, and announces nothing it should not')
+    return ok('store', 'the Kubo node answers, and does not announce stored blocks')
   } catch (error) {
     return fail('store', reasonOf(error), 'see docs/operate.md#payloads-on-kubo')
   }

@@ -11,11 +11,11 @@ import { keptOf } from './fsck/kept.ts'
 import { readIssued } from './recover/issued.ts'
 
 /**
- * @param from The block at which to begin to look for events.
- * @returns Numbers of what was compared.
+ * @param from The first block to search for events.
+ * @returns The numbers of what was compared.
  */
 export async function fsck(from: number, tell: Tell) {
-  // Nothing is signed or opened here.
+  // The secret is random, because nothing is signed or opened here.
   const unused = toHex(randomBytes(32))
   const defaults = { ISSUER_SECRET: unused, ISSUER_ID: '1' }
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, RPC_URL } = process.env
@@ -29,7 +29,7 @@ export async function fsck(from: number, tell: Tell) {
   const log = createLog('silent')
   const kubo = await openKubo(config, log)
   const kept = keptOf(await databaseOf(config).openToRead(log), kubo ? [kubo] : [])
-  // The local chain answers while its service runs.
+  // The local chain answers while its gateway runs.
   const urls = config.rpcUrls.length > 0 ? config.rpcUrls : [`http://127.0.0.1:${config.chainPort}`]
   const rpc = createRpcPool(urls, rpcTimeout)
   try {

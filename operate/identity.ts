@@ -1,5 +1,5 @@
-// The issuer that the service writes for and the chain that it uses: from the settings, or created
-// with the local chain.
+// The issuer for which the gateway writes, and the chain that it uses. They come from the settings,
+// or are created with the local chain.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,15 +27,15 @@ import { ensureIssuerSecrets, ensureSecret } from './secrets.ts'
 
 type Say = (line: string) => void
 
-/** Milliseconds. */
+/** How long the start waits, in milliseconds. */
 const PATIENCE = 30_000
 const PAUSE = { first: 100, most: 1_000 }
 
 const LOCAL_ISSUER_NAME = 'Local test issuer'
 
 /**
- * A chain node or PostgreSQL may start later than the gateway, so the start waits for them up to
- * half a minute.
+ * A chain node or PostgreSQL may start later than the gateway, so the start waits for them for up
+ * to half a minute.
  */
 export async function patiently<T>(work: () => Promise<T>, say: Say): Promise<T> {
   const giveUp = performance.now() + PATIENCE
@@ -51,7 +51,7 @@ export async function patiently<T>(work: () => Promise<T>, say: Say): Promise<T>
   }
 }
 
-/** @returns What did not answer; `undefined` for any other error. */
+/** @returns The part that did not answer; `undefined` for any other error. */
 function missingIn(error: unknown): string | undefined {
   if (isAway(error)) return 'PostgreSQL'
   const isOutage =
@@ -61,12 +61,12 @@ function missingIn(error: unknown): string | undefined {
   return isOutage ? 'the chain' : undefined
 }
 
-/** @throws {ConfigError} for settings that do not name one. */
+/** @throws {ConfigError} for settings that do not name an issuer. */
 export async function remoteIdentity(config: Config, say: Say): Promise<Identity> {
   const { rpcUrls, signer: setting, issuerSecrets, rpcTimeout } = config
   const { issuerId } = config
   if (!setting || !issuerSecrets || !issuerId)
-    throw new ConfigError(['RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together'])
+    throw new ConfigError(['RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET must be set together'])
   const signer = await openSigner(setting, rpcTimeout)
   const otherSigners = await Promise.all(
     config.otherSigners.map((other) => openSigner(other, rpcTimeout)),
@@ -77,7 +77,7 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
   return { rpc, registry, issuerId, signer, otherSigners, issuerSecrets }
 }
 
-/** @throws {ConfigError} unless `deployments/` has just one registry of the chain. */
+/** @throws {ConfigError} unless `deployments/` has exactly one registry on the chain. */
 function knownAddress(chainId: number): Hex {
   const known = onlyKnownRegistry(chainId)
   if (known.address) return known.address
@@ -118,7 +118,7 @@ async function localIdentity(
     fund: [new Wallet(adminKey).address, new Wallet(managerKey).address, account],
   })
   stops.unshift(chain.stop)
-  // In the process: the gateway does not need the chain's HTTP port.
+  // The gateway does not need the HTTP port of the chain, because both are in one process.
   const registry = await ensureRegistry(createProvider(chain.send), adminKey, {
     account,
     managerKey,
@@ -138,7 +138,7 @@ async function localIdentity(
   }
 }
 
-/** Opens the issuer of the settings: without RPC_URL, that of the local chain. */
+/** Opens the issuer of the settings; without RPC_URL, that of the local chain. */
 export function openIdentity(
   config: Config,
   stops: (() => Promise<void>)[],
@@ -148,8 +148,8 @@ export function openIdentity(
 }
 
 /**
- * Runs `work` with the chain of a service that does not run: that of the settings, or the local one
- * in its data folder, on a port of its own.
+ * Runs `work` with the chain of a gateway that is not running: that of the settings, or the local
+ * one in its data folder, on its own port.
  */
 export async function withIdentity<T>(
   config: Config,
@@ -168,7 +168,7 @@ export async function withIdentity<T>(
 }
 
 /**
- * Updates the local chain's issuer after a change of the settings or of the gateway's address: its
+ * Updates the local chain's issuer after a change of the settings or of the gateway's address. Its
  * uri leads to the gateway, which vouches for it.
  */
 export async function nameLocalIssuer(config: Config, { rpc }: Identity): Promise<void> {

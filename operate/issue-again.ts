@@ -1,4 +1,4 @@
-// Issues again, after the theft of an issuing key, what this gateway had issued with the account.
+// After the theft of an issuing key, issues again what this gateway had issued with that account.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toQuantity } from 'ethers'
@@ -20,22 +20,25 @@ import { claimAccount } from './claim-account.ts'
 import { openWithIdentity } from './command-database.ts'
 import { patiently } from './identity.ts'
 
-/** Documents whose records are read together, and that one transaction issues. */
+/** The number of documents whose records are read together and that one transaction issues. */
 const CHUNK = 200
-/** How long a block may take; milliseconds. */
+/** How long to wait for a block, in milliseconds. */
 const PATIENCE = 300_000
-/** Between two looks whether a block is final; milliseconds. */
+/** How long to wait between two checks whether a block is final, in milliseconds. */
 const FINALITY_INTERVAL = 4_000
 const MAX_LIST_BYTES = 64 * 1024 * 1024
 
-/** A document, or a batch by its root. */
+/** A document, or a batch with its root. */
 type Own = { hash: Hex; record: TrustedRecord }
 
-/** What this gateway has issued since the theft, as the registry has it now. */
+/**
+ * The documents and batches that this gateway has issued since the theft, as they are in the
+ * registry.
+ */
 type Standing = {
   documents: Own[]
   batches: Own[]
-  /** The newest block that anchored anything else of it; 0 = none. */
+  /** The newest block that anchored anything else of this gateway; 0 = none. */
   anchoredUpTo: number
 }
 
@@ -69,7 +72,9 @@ export async function issueAgain(
     }
     say(`distrusted  ${countOf(standing)}`)
     if (!values.send) {
-      say('Nothing was sent. Look at each, then add --send, with --only <file> for some of them.')
+      say(
+        'Nothing was sent. Check the list, then add --send, and --only <file> to issue some of them.',
+      )
       return end('listed')
     }
     assertOpenIssuer(await account.assertReady())
@@ -79,7 +84,7 @@ export async function issueAgain(
         patience: PATIENCE,
         ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
       })
-    // Nobody else makes blocks of the local chain: its own are final.
+    // Nobody else makes blocks on the local chain, so its blocks are final.
     const finalBlock = () =>
       config.rpcUrls.length > 0 ? patiently(blocks.finalizedBlock, say) : Infinity
     for (;;) {
@@ -101,7 +106,7 @@ export async function issueAgain(
       if (isDone && standing.anchoredUpTo <= (await finalBlock())) break
       if (!isDone) say(`removed     ${countOf(standing)} by a reorg: sending again`)
     }
-    say('All of it is in final blocks. Run `docreg-gateway reindex` before the gateway starts.')
+    say('All of it is in final blocks. Run `docreg-gateway reindex` before you start the gateway.')
     return end('final')
   } finally {
     for (const stop of stops) await stop()
@@ -139,7 +144,7 @@ async function readStanding(
   }
 }
 
-/** @returns Hashes, one on each line; more after the first space is a remark. */
+/** @returns The hashes, one from each line. Text after the first space is a remark. */
 function readList(file: string): Set<string> {
   const text = readFileSync(file, 'utf8')
   if (text.length > MAX_LIST_BYTES)
@@ -151,13 +156,15 @@ function readList(file: string): Set<string> {
     if (line === '') return
     const hash = /0x[0-9a-f]{64}/.exec(line)?.[0]
     if (hash) hashes.add(hash)
-    else bad.push(`${file}, line ${i + 1}: no documentHash or root`)
+    else bad.push(`${file}, line ${i + 1} has no documentHash or root`)
   })
   if (bad.length > 0) throw new InputError('bad_table', bad.join('\n'))
   return hashes
 }
 
-/** @returns The first block from which an account of the issuer is distrusted; else no block. */
+/**
+ * @returns The first block from which an account of the issuer is distrusted; otherwise no block.
+ */
 async function firstDistrustedBlock({ rpc, registry, issuerId }: Identity): Promise<number> {
   const { accountCount } = await readView(rpc, registry, 'issuerOf', [issuerId])
   let first = Number.MAX_SAFE_INTEGER
@@ -181,7 +188,7 @@ async function readRecords(registry: RegistryReader, keys: readonly RecordKey[])
   return found
 }
 
-/** A line of the list, as data. */
+/** A line of the list as data. */
 type Entry = { kind: 'document' | 'batch'; hash: Hex; block: number; stays: string | null }
 
 function entryOf(kind: Entry['kind'], { hash, record }: Own): Entry {
@@ -196,7 +203,7 @@ const lineOf = ({ kind, hash, block, stays }: Entry) =>
 
 type Send = (call: RegistryCall) => Promise<{ blockNumber: number; transactionHash: Hex }>
 
-/** @returns The last block that has some of them; 0 = none. */
+/** @returns The last block that has any of them; 0 = none. */
 async function issueDocuments(
   { issuerId }: Identity,
   anchored: AnchoredLog,
@@ -220,7 +227,7 @@ async function issueDocuments(
   return last
 }
 
-/** @returns The last block that has one of them; 0 = none. */
+/** @returns The last block that has any of them; 0 = none. */
 async function issueBatches(
   identity: Identity,
   anchored: AnchoredLog,
@@ -247,9 +254,9 @@ async function issueBatches(
 
 /**
  * @param block The block in which the batch was anchored.
- * @returns Its size and manifest; `null` when the node does not have its event, the only place on
- *   the chain that has the manifest.
- * @throws {RpcResponseError} When the node refuses the question, and what the provider throws.
+ * @returns Its size and manifest; `null` when the node does not have its event, which is the only
+ * place on the chain with the manifest.
+ * @throws {RpcResponseError} when the node refuses the request; also the errors of the provider.
  */
 async function contentOf(
   { rpc, registry, issuerId }: Identity,

@@ -9,24 +9,27 @@ const ARTIFACT = new URL(
   '../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',
   import.meta.url,
 )
-/** Delay before a new admin or a proposed account may accept, on the local chain; seconds. */
+/**
+ * How long a new admin or a proposed account on the local chain waits before it may accept, in
+ * seconds.
+ */
 const ADMIN_DELAY = 86_400
-/** Permissions of a gateway's account: ISSUE and REVOKE. */
+/** The permissions of a gateway's account: ISSUE and REVOKE. */
 const GATEWAY = 1 | 2
 
-/** The issuer of a local chain: the first one that is registered there. */
+/** The issuer of a local chain, which is the first one registered there. */
 export const LOCAL_ISSUER_ID = 1
 
 export type LocalIssuer = {
-  /** The account that a gateway writes with. */
+  /** The account with which a gateway writes. */
   account: string
   name: string
   uri: string
-  /** Key of the issuer's managing account (MANAGE); absent = the admin's. */
+  /** The key of the issuer's managing account (MANAGE); absent = the admin's key. */
   managerKey?: Hex
 }
 
-/** Thrown when other code is at the registry's address. The message says what to do. */
+/** Thrown when there is other code at the registry's address. The message says what to do. */
 export class LocalRegistryError extends Error {
   override name = 'LocalRegistryError'
 }
@@ -35,9 +38,10 @@ export class LocalRegistryError extends Error {
  * Finds or creates the registry of a local chain, with its first issuer and a gateway's account.
  * Each step is done once, however often this is called or interrupted.
  *
- * @param adminKey Key of the account that deploys and administers; its first transaction is the
- *   deployment. The registry deploys its ERC-2771 forwarder itself.
- * @returns The registry, CAIP-10, lower case; the issuer is {@link LOCAL_ISSUER_ID}.
+ * @param adminKey The key of the account that deploys and administers the registry. Its first
+ * transaction is the deployment. The registry deploys its ERC-2771 forwarder itself.
+ * @returns The CAIP-10 account ID of the registry, in lower case; the issuer is {@link
+ * LOCAL_ISSUER_ID}.
  */
 export async function ensureRegistry(
   provider: Eip1193Provider,
@@ -55,7 +59,7 @@ export async function ensureRegistry(
     })
   else if (programOf(code, artifact) !== programOf(artifact.deployedBytecode, artifact))
     throw new LocalRegistryError(
-      'DATA_DIR has a local chain with another version of the registry, which this version cannot use: start with another DATA_DIR',
+      'the local chain in DATA_DIR has another version of the registry, which this version cannot use: start with another DATA_DIR',
     )
   const issuers = await view('issuerCount')
   if (issuers === 0n) await write(admin, 'registerIssuer', manager.address, name, uri)
@@ -65,7 +69,7 @@ export async function ensureRegistry(
   return formatRegistryId(chainId, address)
 }
 
-/** Updates the local chain's issuer if its name or uri differ. */
+/** Updates the local chain's issuer if its name or uri differs. */
 export async function nameIssuer(
   provider: Eip1193Provider,
   adminKey: Hex,
@@ -90,8 +94,9 @@ function readArtifact(): Artifact {
 }
 
 /**
- * @returns Deployed code without what the constructor fills in, and without the compiler's metadata
- *   at its end, which change with every comment. Its last two bytes are the length of the rest.
+ * @returns The deployed code without the values that the constructor fills in, and without the
+ * compiler's metadata at its end, which changes with every comment. The last two bytes are the
+ * length of the metadata.
  */
 function programOf(code: Hex, { immutableReferences = {} }: Artifact): string {
   const program = withoutImmutables(code, immutableReferences)

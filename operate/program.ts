@@ -11,7 +11,7 @@ import { reindexCommand } from './commands/reindex.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { startCommand } from './commands/start.ts'
 
-/** The codes of errors that an operator can mend and that have none of their own. */
+/** The codes of errors that an operator can fix and that have no code of their own. */
 const CODES = {
   BackupError: 'backup',
   ConfigError: 'settings',
@@ -24,7 +24,7 @@ export const GATEWAY: Program = {
   name: 'docreg-gateway',
   about: 'Runs the gateway of a document-registry, backs it up and repairs it.',
   overview: ['Its settings are environment variables: docs/operate.md lists them.'],
-  /** In the order of `docreg-gateway --help`. */
+  /** The commands in the order of `docreg-gateway --help`. */
   commands: [
     startCommand,
     ...keysCommands,
@@ -47,12 +47,12 @@ export const GATEWAY: Program = {
 function tell(error: unknown, command: string | undefined): Told | undefined {
   const told = tellMendable(error, CODES)
   if (!told) return undefined
-  // Errors of settings say it themselves.
+  // The messages of errors about settings need no introduction.
   const lines = told.message
     .replace(/^cannot start:\s*/, '')
     .split('\n')
     .map((line) => line.trim())
-  if (told.code === 'eaddrinuse') lines.push('Another program listens there: set PORT')
+  if (told.code === 'eaddrinuse') lines.push('Another program listens on this port: set PORT')
   const isStart = command === 'start'
   const message = isStart ? ['cannot start:', ...lines.map((line) => `  ${line}`)] : lines
   return { ...told, message: message.join('\n'), ...(isStart && { exitCode: 1 }) }

@@ -6,7 +6,7 @@ import type { BlockSource } from '#verifier/ports.ts'
 
 /**
  * @param manifest The sha-256 of the root block of a manifest.
- * @returns The batch that it lists, recounted; `undefined` when no source has all of its blocks.
+ * @returns The recounted batch; `undefined` when no source has all of its blocks.
  */
 export async function readManifest(
   manifest: Hex,

@@ -14,14 +14,14 @@ import { type Counts, restoreDocuments } from './recover/restore.ts'
 
 type Options = {
   tenant?: string
-  /** The file of publicIds; `recovered.csv` in the data folder if absent. */
+  /** The file for the publicIds; absent = `recovered.csv` in the data folder. */
   out?: string
-  /** The block at which to begin to look for events. */
+  /** The first block to search for events. */
   from: number
   say: (line: string) => void
 }
 
-/** @returns Numbers of documents and batches, and the file of publicIds. */
+/** @returns The numbers of documents and batches, and the file of publicIds. */
 export async function recover({
   tenant,
   out: given,
@@ -40,7 +40,7 @@ export async function recover({
     stops.unshift(identity.rpc.close)
     const issued = await readIssued(identity, { checkpoint, from, say })
     await database.bindTo(bindingOf(identity))
-    // Before any payload: what was erased does not come back.
+    // This comes before any payload, so that erased documents do not come back.
     await database.mergeErasures(openErasureList(config.erasureList))
     const payloads = await openPayloads(config, identity, database)
     const out = given ?? join(dataDir, 'recovered.csv')
@@ -58,7 +58,7 @@ export async function recover({
   }
 }
 
-/** The settings; a recovery signs nothing, so it needs no account. */
+/** Reads the settings. A recovery signs nothing, so it needs no account. */
 function readSettings(): Config {
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL } = process.env
   const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL].some(Boolean)
@@ -66,7 +66,7 @@ function readSettings(): Config {
   const config = readConfig({ ...process.env, ...unused })
   if (config.rpcUrls.length === 0)
     throw new ConfigError([
-      'RPC_URL is required: the local chain is in its data folder, and lost with it',
+      'RPC_URL is required: a local chain is stored in DATA_DIR and lost with it',
     ])
   return config
 }

@@ -26,14 +26,14 @@ import { openPayloadStore, openWithIdentity } from './command-database.ts'
 import { patiently } from './identity.ts'
 import { readManifest } from './read-manifest.ts'
 
-/** Documents whose records are read together. */
+/** The number of documents whose records are read together. */
 const CHUNK = 500
 
 type Say = (line: string) => void
 
 /**
- * @param tenant Gets the documents and batches of an unknown tenant.
- * @returns Numbers of documents, and of batches that the tenant got.
+ * @param tenant The tenant for documents and batches whose tenant is unknown.
+ * @returns The numbers of documents, and of batches that were assigned to the tenant.
  */
 export async function reindex(tenant: string | undefined, say: Say) {
   const config = readConfig(process.env)
@@ -92,7 +92,7 @@ async function rebuild({ config, identity, database, tenant, say }: Rebuild) {
   )
   await index.replace(pending)
   const owned = tenant === undefined ? 0 : await index.ownBatches(tenant)
-  // Whose a restored batch was is not known.
+  // The tenant of a restored batch is unknown.
   const inBatches = await addBatches(index, store, (hash, of) =>
     entryOf(hash, of || (tenant ?? null)),
   )
@@ -125,7 +125,7 @@ function byPlace(a: HistoryPlace, b: HistoryPlace): number {
   return a.documentHash < b.documentHash ? -1 : 1
 }
 
-/** @returns The issuer's documents by the registry's events, with their blocks, in order. */
+/** @returns The issuer's documents in the registry's events, with their blocks, in order. */
 async function readForeign(
   { rpc, registry: id, issuerId }: Identity,
   registry: RegistryReader,
@@ -144,7 +144,7 @@ async function readForeign(
     }
   } catch (error) {
     say(
-      `Warning: the events of the registry cannot be read (${error instanceof Error ? error.message : error}): documents of other gateways are left out`,
+      `Warning: the events of the registry cannot be read (${error instanceof Error ? error.message : error}): documents of other gateways are omitted`,
     )
     return []
   }
@@ -160,7 +160,7 @@ function createEntryOf(open: OpenIndexed, subkeys: ReturnType<typeof subkeysOf>[
   }
 }
 
-/** Adds documents of batches by their manifests, unless their payload cannot be opened. */
+/** Adds documents of batches from their manifests, unless their payload cannot be opened. */
 async function addBatches(
   index: IndexRebuild,
   store: PayloadStore,
@@ -186,7 +186,9 @@ async function addBatches(
   return count
 }
 
-/** Gives batches that were promised before times were recorded the times of their blocks. */
+/**
+ * Sets the time of batches that were promised before times were recorded to that of their blocks.
+ */
 async function dateBatches(index: IndexRebuild, registry: RegistryReader): Promise<void> {
   const roots = await index.undatedBatches()
   for (let at = 0; at < roots.length; at += CHUNK) {
@@ -199,7 +201,7 @@ async function dateBatches(index: IndexRebuild, registry: RegistryReader): Promi
   }
 }
 
-/** @returns `undefined` for a document that the history has in another block now. */
+/** @returns `undefined` for a document that is now in another block according to the history. */
 function rebuiltOf(
   documentHash: Hex,
   record: TrustedRecord | undefined,

@@ -1,6 +1,6 @@
-// Shows a newcomer a document, its link, and its QR code: only on the first start of a local chain
-// in a terminal, since the link holds a publicId, which opens the document and must not end up in a
-// log.
+// Shows a newcomer a document, its link and its QR code. It does so only on the first start of a
+// local chain in a terminal, because the link contains a publicId, which opens the document and
+// must not end up in a log.
 import type { Config } from '#settings/config.ts'
 
 export const SAMPLE = {
@@ -13,7 +13,8 @@ export const SAMPLE = {
 const TIMEOUT_MS = 10_000
 
 /**
- * @returns Its `verifyUrl`; `undefined` if it could not be issued, which does not stop the service.
+ * @returns The `verifyUrl`; `undefined` if the sample could not be issued, which does not stop the
+ * gateway.
  */
 export async function issueSample(
   { host, port }: Config,
@@ -35,7 +36,7 @@ export async function issueSample(
   }
 }
 
-/** An address under which a listener on `host` can be reached. */
+/** @returns An address under which a listener on `host` can be reached. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

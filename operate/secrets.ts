@@ -15,8 +15,8 @@ import { type Hex, toHex } from '#document/hex.ts'
 import { ConfigError } from '#settings/config.ts'
 
 /**
- * @param name The file's name in `<dataDir>/secrets`.
- * @returns The file's 32 random bytes; a missing file is created, mode 0600.
+ * @param name The name of the file in `<dataDir>/secrets`.
+ * @returns The 32 random bytes in the file. A missing file is created with mode 0600.
  */
 export function ensureSecret(dataDir: string, name: string): Hex {
   const folder = join(dataDir, 'secrets')
@@ -29,8 +29,8 @@ export function ensureSecret(dataDir: string, name: string): Hex {
 }
 
 /**
- * @returns The issuer secrets of the data folder (one per line), the newest first; creates the
- * first one.
+ * @returns The issuer secrets of the data folder (one per line), the newest first. The first one is
+ * created if there is none.
  * @throws {ConfigError} for a line that is not a secret.
  */
 export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
@@ -38,17 +38,17 @@ export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
   const secrets = [newest, ...older] as [Hex, ...Hex[]]
   if (secrets.every((secret) => /^0x[0-9a-f]{64}$/.test(secret))) return secrets
   throw new ConfigError([
-    `${join(dataDir, 'secrets', 'issuer.secret')} must hold one secret per line: 0x and 64 hexadecimal digits`,
+    `${join(dataDir, 'secrets', 'issuer.secret')} must contain one secret per line, each 0x followed by 64 hexadecimal digits`,
   ])
 }
 
 /**
- * Writes a file that its owner alone can read: by rename, so that a kill leaves a whole one or
- * none; flushed, since without a secret nothing sealed can be opened.
+ * Writes a file that only its owner can read. It is renamed into place, so that a kill leaves a
+ * whole file or none, and flushed, because without a secret nothing sealed can be opened.
  */
 export function writeDurably(path: string, text: string): void {
   const next = `${path}.tmp`
-  // One that a kill left may be anybody's to read.
+  // A file that a kill left behind may be readable by others.
   rmSync(next, { force: true })
   const file = openSync(next, 'wx', 0o600)
   writeSync(file, text)

@@ -1,4 +1,4 @@
-// The gateway, and the local chain when no RPC_URL is set.
+// Starts the gateway, and the local chain if no RPC_URL is set.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '#base/log.ts'
@@ -24,7 +24,7 @@ import { writeDurably } from './secrets.ts'
 
 const say = (line = '') => console.log(line)
 
-/** Never ends, but by a signal or a failed disk: then it ends the process. */
+/** Never returns. A signal or a failed disk ends the process. */
 export async function start({ write, note }: Terminal, json: boolean): Promise<never> {
   const tell = json ? note : write
   const config = readConfig(process.env)
@@ -77,16 +77,16 @@ function answerBackups(
   })
 }
 
-/** Some file systems do not support sockets; the service issues all the same. */
+/** Some file systems do not support sockets. The gateway issues all the same. */
 async function tellNoBackups(
   { message }: Error,
   tell: (line: string) => void,
 ): Promise<() => Promise<void>> {
-  tell(`docreg-gateway backup needs the service stopped: ${message}`)
+  tell(`docreg-gateway backup only works while the gateway is stopped: ${message}`)
   return async () => {}
 }
 
-/** So that `npx docreg` in the checkout knows the local chain. */
+/** These settings let `npx docreg` in the checkout find the local chain. */
 function writeCommandSettings(
   { baseUrl, dataDir, chainPort }: Config,
   { registry, issuerId }: Identity,
@@ -96,7 +96,10 @@ function writeCommandSettings(
   writeFileSync(join(dataDir, 'docreg.config.json'), `${JSON.stringify(settings, null, 2)}\n`)
 }
 
-/** @returns The key itself, unless `API_KEY` is set or there has been a key; stored nowhere. */
+/**
+ * @returns The first key, which is not stored in clear; `undefined` if `API_KEY` is set or there
+ * has been a key.
+ */
 async function firstKey(config: Config): Promise<string | undefined> {
   if (config.apiKey !== undefined) return undefined
   const { store, hadKeys, close } = await databaseOf(config).openKeys(createLog('warn'))
@@ -113,7 +116,8 @@ async function firstKey(config: Config): Promise<string | undefined> {
       mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
       writeDurably(file, `${secret}\n`)
     }
-    // After the file: a kill in between leaves one that opens nothing, and that is made again.
+    // The key is stored after its file, so that a kill in between leaves a file that opens nothing
+    // and is written again.
     await store.put(key)
     return secret
   } finally {
@@ -121,7 +125,7 @@ async function firstKey(config: Config): Promise<string | undefined> {
   }
 }
 
-/** Where the first key is when standard output is a file, a pipe or a journal. */
+/** @returns The file for the first key when standard output is a file, a pipe or a journal. */
 function keyFileOf({ dataDir }: Config): string {
   return join(dataDir, 'first-api-key')
 }
@@ -130,7 +134,7 @@ function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {
   return rpcUrls.length === 0 && !existsSync(join(dataDir, CHAIN_FOLDER))
 }
 
-/** What a start tells, in the order of its lines. */
+/** @returns The facts that a start reports, in the order of its lines. */
 function factsOf(
   { baseUrl, verifyUrl, dataDir, rpcUrls, chainPort, liveChains }: Config,
   { registry, issuerId, issuerSecrets }: Identity,
@@ -138,7 +142,7 @@ function factsOf(
   const { chainId } = parseRegistry(registry)
   return {
     url: baseUrl,
-    // An RPC URL often contains a key.
+    // Only origins are shown, because an RPC URL often contains a key.
     chain: rpcUrls.length > 0 ? originsOf(rpcUrls) : [`http://127.0.0.1:${chainPort}`],
     registry,
     network: networkOf(chainId, liveChains),
@@ -181,19 +185,24 @@ function showKey(config: Config, key: string | undefined): void {
     say()
     say(`  export API_KEY=${key}`)
   } else if (config.apiKey) {
-    say('The API key is the one in $API_KEY.')
+    say('The API key is that of $API_KEY.')
   } else if (existsSync(file)) {
-    say('The first API key is in a file that only its owner can read. Delete it after reading:')
+    say(
+      'The first API key is in a file that only its owner can read. Delete the file after reading it:',
+    )
     say()
     say(`  export API_KEY=$(cat ${quoted(file)})`)
   } else {
-    say('The first start made an API key. To create another:')
+    say('The first start created an API key. To create another:')
     say('  docreg-gateway keys create --scope admin')
   }
   say()
 }
 
-/** Only to the terminal: the link contains a publicId, which must never reach the log. */
+/**
+ * This is written only to the terminal. The link contains a publicId, which must never reach the
+ * log.
+ */
 async function showSample(link: string): Promise<void> {
   say('A sample document has been issued. Open its link, as the QR code would:')
   say()
@@ -219,8 +228,8 @@ function showCommands({ baseUrl }: Config, invitation: string): void {
 }
 
 /**
- * Ctrl-C and SIGTERM stop everything once, gateway first; under npm Ctrl-C arrives twice, and the
- * second must not force.
+ * Ctrl-C and SIGTERM stop everything once, the gateway first. Under npm Ctrl-C arrives twice, and
+ * the second one must not force an end.
  */
 function stopOnSignals(stops: (() => Promise<void>)[], tell: (line: string) => void): void {
   let stopping = false
@@ -240,7 +249,7 @@ function stopOnSignals(stops: (() => Promise<void>)[], tell: (line: string) => v
     })
 }
 
-/** A failed flush may have lost the write; the next start reads what is on disk. */
+/** A failed flush may have lost the write. The next start reads what is on disk. */
 function endAtOnce(error: Error): void {
   console.error(
     `the disk could not store a write, so the service ends; start it again:\n  ${error.message}`,

@@ -1,6 +1,6 @@
 // The set-up: installs the dependencies and builds contracts and page, unless that has been done
-// for these very files. It runs on Node 20 and needs nothing but npm; everything after it runs on
-// the pinned Node of node_modules. scripts/run.mjs calls it before every command.
+// for exactly these files. It runs on Node 20 and needs only npm; everything after it runs on the
+// pinned Node of node_modules. scripts/run.mjs calls it before every command.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -40,12 +40,14 @@ function step(folder, wanted, isWhole, work) {
   const done = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && isWhole()
   if (done) return
   work()
-  if (!isWhole()) fail(`${folder} is not complete after the set-up`)
+  if (!isWhole()) fail(`${folder} is incomplete after the set-up`)
   mkdirSync(at(folder), { recursive: true })
   writeFileSync(stamp, wanted)
 }
 
-/** Under the pinned Node: npm under an older Node leaves out native binaries for newer ones. */
+/**
+ * Runs under the pinned Node, because npm under an older Node omits native binaries for newer ones.
+ */
 function install() {
   console.error('set-up: installing dependencies …')
   run('npx', [

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
 const ENTRY = fileURLToPath(new URL('../cli/docreg.ts', import.meta.url))
-/** A process of its own. */
+/** The worker runs in its own process. */
 const WORKER = fileURLToPath(new URL('../certificates/worker.ts', import.meta.url))
 
 /**
- * What a package leaves out, since it needs Hardhat and the contracts: `cli/registry/checkout.ts`
- * says so when the import fails.
+ * Modules that a package omits, because they need Hardhat and the contracts.
+ * `cli/registry/checkout.ts` reports this when the import fails.
  */
 const WITHOUT_CHECKOUT: Plugin = {
   name: 'without-checkout',
@@ -20,11 +20,11 @@ const WITHOUT_CHECKOUT: Plugin = {
 }
 
 /**
- * Makes one JavaScript file of the command, and one of its worker in `../certificates/`: Node does
- * not run TypeScript of installed packages.
+ * Makes one JavaScript file of the command, and one of its worker in `../certificates/`, because
+ * Node does not run TypeScript of installed packages.
  *
- * @param outfile Must be in a folder beside `deployments/`, as `cli/` is; packages resolve from
- * there.
+ * @param outfile Must be in a folder next to `deployments/`, like `cli/`. Packages are resolved
+ * from there.
  */
 export async function buildCommand(outfile: string): Promise<void> {
   await bundle(ENTRY, outfile)

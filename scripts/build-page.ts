@@ -41,7 +41,7 @@ function hashOf(text: string): string {
 }
 
 /**
- * Allows scripts and styles by their hash only, and no sink that turns text into markup or code.
+ * Allows scripts and styles only by their hash, and no sink that turns text into markup or code.
  */
 function policyOf(script: string, style: string): string {
   return [
@@ -49,7 +49,7 @@ function policyOf(script: string, style: string): string {
     `script-src ${hashOf(script)}`,
     `style-src ${hashOf(style)}`,
     'img-src data:',
-    // The reader may name any node; for a page opened from disk, also one on the local network.
+    // The reader may name any node; in a page opened from disk, also one on the local network.
     'connect-src https: http:',
     "base-uri 'none'",
     "form-action 'none'",

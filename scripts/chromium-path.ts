@@ -11,13 +11,13 @@ const PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** `undefined` where neither Chromium nor Chrome is installed. */
+/** `undefined` if neither Chromium nor Chrome is installed. */
 export const chromiumPath = PLACES.find((place) => place !== '' && existsSync(place))
 
-/** Chromium without windows: the same engine, for a third of the processor's time. */
+/** Chromium without windows is the same engine, and needs a third of the processor time. */
 const SHELLS = ['/usr/lib/chromium/chromium-headless-shell', '/usr/bin/chromium-headless-shell']
 
-/** Of the shell where it is installed and `CHROMIUM_PATH` names no browser. */
+/** The path of the shell if it is installed and `CHROMIUM_PATH` names no browser. */
 export const headlessPath = process.env.CHROMIUM_PATH
   ? chromiumPath
   : (SHELLS.find((place) => existsSync(place)) ?? chromiumPath)

@@ -1,7 +1,7 @@
 /**
  * Signs a registry call that somebody else sends and pays for: an ERC-2771 request to
- * OpenZeppelin's `ERC2771Forwarder`, which the registry deployed and trusts. The account needs
- * DELEGATE. docs/contract.md, "Delegation".
+ * OpenZeppelin's `ERC2771Forwarder`, which the registry deployed and trusts. The account needs the
+ * permission DELEGATE; see docs/contract.md, "Delegation".
  */
 import type { Signer, TypedDataDomain } from 'ethers'
 
@@ -31,15 +31,18 @@ export interface ForwardCall {
   readonly to: string
   /** The gas that the call may use. */
   readonly gas: bigint
-  /** The forwarder's `nonces(from)`: an account's requests run one after the other. */
+  /** The forwarder's `nonces(from)`. The requests of an account run one after another. */
   readonly nonce: bigint
-  /** Unix seconds after which it is invalid. Keep it short: until then anybody can send it. */
+  /**
+   * The Unix seconds after which it is invalid. Keep it short, because anybody can send it until
+   * then.
+   */
   readonly deadline: number
   /** The encoded call. */
   readonly data: string
 }
 
-/** The request in the forwarder's form: the nonce is signed, but not sent. */
+/** The request in the form of the forwarder, in which the nonce is signed but not sent. */
 export interface SignedForwardRequest extends Omit<ForwardCall, 'nonce'> {
   readonly from: string
   readonly value: bigint

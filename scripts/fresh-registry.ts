@@ -1,4 +1,7 @@
-/** A fresh registry on Hardhat's own EVM, with one issuer; the same addresses in every run. */
+/**
+ * Deploys a fresh registry with one issuer on Hardhat's own EVM, at the same addresses in every
+ * run.
+ */
 import type { Signer } from 'ethers'
 import hre from 'hardhat'
 
@@ -10,7 +13,7 @@ export const DELEGATE = 8
 /**
  * Issuer 1 has the accounts `manager` (index 0: MANAGE) and `issuer` (index 1).
  *
- * @param permissions Of `issuer`.
+ * @param permissions The permissions of `issuer`.
  */
 export async function freshRegistry(permissions = ISSUE | REVOKE) {
   const connection = await hre.network.create()

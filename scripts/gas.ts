@@ -1,5 +1,5 @@
 /**
- * Gas of what a user calls: receipt `gasUsed` ÷ documents, on Hardhat's own EVM.
+ * Measures the gas of calls by users: `gasUsed` of the receipt ÷ documents, on Hardhat's own EVM.
  *
  * `npm run gas` fails when a figure is over its limit or differs from test/contracts/gas.json or
  * docs/contract.md; `npm run gas -- --update` writes gas.json.
@@ -53,7 +53,7 @@ async function forward(data: string): Promise<ContractTransactionResponse> {
 }
 
 let documents = 0
-/** New hashes at each call, the same in each run. */
+/** Each call returns new hashes, which are the same in each run. */
 const hashes = (count: number): string[] =>
   Array.from({ length: count }, () => id(`document ${documents++}`))
 const hash = (): string => id(`document ${documents++}`)
@@ -79,7 +79,7 @@ await asIssuer.issueBatch(issuerId, root, 1_000, hash())
 const toIssueAgain = hashes(100)
 await asThief.issueMany(issuerId, toIssueAgain, expiries(100))
 await asManager.distrustFrom(issuerId, await thief.getAddress(), 1)
-// An account's first message also pays for a fresh slot; measure the next ones.
+// An account's first message also pays for a fresh slot, so the next ones are measured.
 await forward(registry.interface.encodeFunctionData('issue', [issuerId, hash(), expiry]))
 
 const rows: Record<string, Row> = {

@@ -1,6 +1,6 @@
-// Writes client/api.ts, the types of the REST API, from its OpenAPI document. Committed, and checked
-// for freshness in CI. Our own, since openapi-typescript and @hey-api/openapi-ts need the API of a
-// TypeScript compiler before version 7.
+// Writes client/api.ts, the types of the REST API, from its OpenAPI document. The file is
+// committed, and CI checks that it is current. No generator is used, because openapi-typescript and
+// @hey-api/openapi-ts need the API of a TypeScript compiler before version 7.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -80,7 +80,9 @@ function inputOf(described: Described, body: Schema | undefined): string {
   return members.length > 0 ? `{ ${members.join('\n')} }` : 'object'
 }
 
-/** @returns What a call resolves to: the data of every success; `undefined` without JSON. */
+/**
+ * @returns The type to which a call resolves: the data of every success; `undefined` without JSON.
+ */
 function dataOf({ responses }: Described): string | undefined {
   const schemas = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
@@ -95,14 +97,14 @@ const calls = Object.entries(api.paths).flatMap(([path, item]) =>
     const data = dataOf(described)
     const body = described.requestBody?.content['application/json']
     const isJson = data !== undefined && (body !== undefined || !described.requestBody)
-    // Only what answers with an envelope, and the bundle, which is JSON too.
+    // Only operations that answer with an envelope, and the bundle, which is also JSON.
     const isOurs = path.startsWith('/v1/') || path === '/healthz' || path === '/readyz'
     return isJson && isOurs ? [{ path, method: method.toUpperCase(), described, data, body }] : []
   }),
 )
 
 const NDJSON = 'application/x-ndjson'
-/** @returns The types of the data of a line; `undefined` where the answer has no lines. */
+/** @returns The types of the data of a line; `undefined` if the answer has no lines. */
 function lineDataOf({ responses }: Described): string | undefined {
   const lines = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
@@ -133,7 +135,7 @@ ${Object.entries(api.components.schemas)
   .map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
   .join('\n\n')}
 
-/** What each call takes, and the data that it resolves to. */
+/** The parameters of each call, and the data that it resolves to. */
 export type Calls = {
 ${calls
   .map(
@@ -143,7 +145,7 @@ ${described.operationId}: { input: ${inputOf(described, body?.schema)}; data: ${
   .join('\n')}
 }
 
-/** What each call about many documents takes, and the data of a line of its answer. */
+/** The parameters of each call about many documents, and the data of a line of its answer. */
 export type LineCalls = {
 ${lineCalls
   .map(

@@ -1,6 +1,6 @@
-// The library and the command `docreg` as a package of their own, dist/library:
-// JavaScript and types of client/, document/ and verifier/, the command in one file, with only the
-// dependencies that these import. `npm pack ./dist/library` makes the tarball.
+// Makes a package of the library and the command `docreg`, dist/library: JavaScript and types of
+// client/, document/ and verifier/, the command in one file, and only the dependencies that these
+// import. `npm pack ./dist/library` makes the tarball.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ cpSync(join(root, 'deployments'), join(out, 'deployments'), { recursive: true })
 const files = readdirSync(out, { recursive: true, encoding: 'utf8' })
 for (const file of files.filter((name) => name.endsWith('.d.ts')))
   edit(join(out, file), (text) =>
-    // tsc rewrites the endings of imports in JavaScript only, not in declarations.
+    // tsc rewrites the endings of imports only in JavaScript, and not in declarations.
     text.replaceAll(/((?:from |import\()['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'),
   )
 

@@ -12,14 +12,14 @@ const [, , ...args] = process.argv
 if (args.length > 0) run(join(binaries, 'node'), args)
 
 /**
- * Replaces this process by the script's where Node can (`process.execve`), so that signals, exit
- * codes and kills are the script's own. An older Node starts a child and forwards signals.
+ * Replaces this process with the script's if Node can (`process.execve`), so that signals, exit
+ * codes and kills are those of the script. An older Node starts a child and forwards signals.
  */
 function run(node, args) {
   const env = { ...process.env, PATH: binaries + delimiter + process.env.PATH }
   if (process.execve) process.execve(node, [node, ...args], env)
-  // Listens before the script starts: a busy machine may run the script first, and a signal that
-  // answers to its output would end this process alone.
+  // Listens before the script starts. A busy machine may run the script first, and a signal that
+  // answers to its output would end only this process.
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
   const child = spawn(node, args, { stdio: 'inherit', env })
   child.on('error', (error) => {

@@ -11,13 +11,13 @@ import { cacheFolder } from './cache-folder.ts'
 /** One run of CI. */
 type Run = { date: string; commit: string; secondRuns: string[] }
 
-/** More failed files than this come from a change and not from a busy machine. */
+/** More failed files than this come from a change, not from a busy machine. */
 const MAX_FAILED = 5
-/** Within so many runs no file may need a second one twice. */
+/** A file that needs a second run twice within this number of runs fails. */
 const WINDOW = 20
 
 /**
- * Faults and promises: what such a test finds now and then is what it is for. By a word of the
+ * Faults and promises: such a test exists to find rare failures. It is recognized by a word in its
  * path, or by what the file does to a process or a chain.
  */
 const FAULT_PATH = /(?:^|[/.-])(?:faults|promises?|kills?|reorgs?|outages?|away|hung|lost)(?:[/.-])/
@@ -38,7 +38,7 @@ function keep(secondRuns: string[]): void {
   appendFileSync(record, `${JSON.stringify(run)}\n`)
 }
 
-/** @returns From the checkout's root. */
+/** @returns Paths from the root of the checkout. */
 function failedFiles(report: string): string[] {
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
     testResults: { name: string; status: string }[]
@@ -50,7 +50,7 @@ function failedFiles(report: string): string[] {
 const isOfFaults = (file: string) =>
   FAULT_PATH.test(file) || FAULT_TEXT.test(readFileSync(file, 'utf8'))
 
-/** @returns Why there is no second run; absent = there may be one. */
+/** @returns Why there is no second run; `undefined` if there may be one. */
 function refusal(failed: readonly string[]): string | undefined {
   if (failed.length === 0) return 'an error outside of the tests'
   if (failed.length > MAX_FAILED) return `more than ${MAX_FAILED} files failed`
@@ -74,7 +74,7 @@ function judge(report: string, code: number): number {
   const before = new Set(readRuns().flatMap(({ secondRuns }) => secondRuns))
   const options = { stdio: 'inherit', shell: process.platform === 'win32' } as const
   const { status } = spawnSync('vitest', ['run', '--no-file-parallelism', ...failed], options)
-  // A file that fails again is broken, and not unsteady.
+  // A file that fails again is broken, not unsteady.
   if (status !== 0) return status ?? 1
   keep(failed)
   const again = failed.filter((file) => before.has(file))

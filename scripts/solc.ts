@@ -1,4 +1,4 @@
-/** npm's compiler as an executable, for tools that expect one. */
+/** Makes npm's compiler an executable, for tools that expect one. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-/** Shorter files fill the gaps at the end in any order; seconds. */
+/** The minimum seconds of a listed file. Shorter files fill the gaps at the end in any order. */
 const MIN_SECONDS = 4
 
 const [report = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Vitest does not run the set-up: contracts must be built before any test deploys them. */
+/** Vitest does not run the set-up, so contracts must be built before any test deploys them. */
 export default function setup(): void {
   const { status } = spawnSync('node', ['scripts/run.mjs'], {
     stdio: 'inherit',

@@ -23,17 +23,17 @@ const { values } = parseArgs({
 function numberOf(option: keyof typeof values): number {
   const number = Number(values[option])
   if (number > 0 && Number.isFinite(number)) return number
-  console.error(`--${option} must be a number above 0`)
+  console.error(`--${option} must be a number greater than 0`)
   process.exit(64)
 }
 
 const SIZES = [100_000, 1_000_000, 10_000_000, 100_000_000]
 const WAYS = { grouped: 'grouped', batches: 'in batches of 1,000' } as const
-/** Documents in a full transaction: `MAX_BATCH`, and a batch. */
+/** The number of documents in a full transaction: `MAX_BATCH`, and that of a batch. */
 const FULL = { grouped: 200, batches: 1_000 } as const
-/** Partial transactions that a gateway makes for a block. */
+/** The number of partial transactions that a gateway makes for a block. */
 const LANES = 2
-/** Above it, requests wait for the processor. */
+/** Above this utilization, requests wait for the processor. */
 const BUSY = 0.7
 
 const figures = readFigures()
@@ -43,7 +43,7 @@ const allowed = (gasASecond * numberOf('share')) / 100
 const gwei = numberOf('gwei')
 const verifications = numberOf('verifications')
 
-/** Gas of one document when this many come in a second. */
+/** @returns The gas of one document at this number per second. */
 function gasOf(way: Way, aSecond: number): number {
   const together = way === 'grouped' ? (aSecond * blockTime) / LANES : FULL.batches
   return figures.gas[way](Math.min(Math.max(together, 1), FULL[way]))
@@ -52,7 +52,7 @@ function gasOf(way: Way, aSecond: number): number {
 /** The gas of each document in full transactions. */
 const fullGas = (way: Way) => figures.gas[way](FULL[way])
 
-/** Processor time of gateways for one document and its verifications, in microseconds. */
+/** The processor time of gateways for one document and its verifications, in microseconds. */
 const microsOf = (way: Way) =>
   figures.gatewayMicros[way] + verifications * figures.gatewayMicros.verify
 
@@ -71,10 +71,10 @@ function rowOf(documents: number, way: Way): string[] {
   ]
 }
 
-/** @returns The documents of a year in whose busiest hour this many come in a second. */
+/** @returns The documents of a year in whose busiest hour this many come in per second. */
 const yearOf = (aSecond: number) => aSecond / simulateYear(1, Number.MAX_VALUE).busiest
 
-/** Where each part reaches its limit in the busiest hour. */
+/** @returns The point at which each part reaches its limit in the busiest hour. */
 function limitsOf(way: Way): [string, number][] {
   return [
     [`${values.share} % of the chain's gas`, allowed / fullGas(way)],

@@ -1,6 +1,6 @@
 /**
- * Line and statement coverage of the contract by its Solidity tests; fails when a line is not
- * covered. Hardhat does not measure branches; `tools/mutants.ts` does.
+ * Measures line and statement coverage of the contract by its Solidity tests, and fails when a line
+ * is not covered. Hardhat does not measure branches; `tools/mutants.ts` does.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

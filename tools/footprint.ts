@@ -14,7 +14,9 @@ import { untilReady } from './bench/processes.ts'
 
 type Coverage = { result: { url: string; functions: { ranges: { count: number }[] }[] }[] }
 
-/** After this the work that follows an earlier answer is done: finality, events, a checkpoint. */
+/**
+ * After this time the work that follows an earlier answer is done: finality, events, a checkpoint.
+ */
 const QUIET_MS = 5_000
 
 const checkout = resolve(process.argv[2] ?? join(import.meta.dirname, '..'))

@@ -1,4 +1,4 @@
-// Tools that are published as Go source only: built once, and kept outside the checkout.
+// Tools that are published only as Go source. They are built once and kept outside the checkout.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,9 +18,9 @@ type GoTool = {
  * Finds a tool in the cache folder of this user, or builds it there from the Go module proxy, with
  * the dependencies that its authors pinned.
  *
- * @returns The path of its binary; `undefined` on a machine that cannot build it; prints the
- * reason.
- * @throws {Error} instead when `CI` is set: CI must not skip tests.
+ * @returns The path of its binary; `undefined` on a machine that cannot build it, after printing
+ * the reason.
+ * @throws {Error} instead when `CI` is set, because CI must not skip tests.
  */
 export async function goTool(tool: GoTool): Promise<string | undefined> {
   const folder = cacheFolder(`${tool.module.replaceAll('/', '-')}@${tool.version}`)
@@ -31,7 +31,7 @@ export async function goTool(tool: GoTool): Promise<string | undefined> {
     mkdirSync(folder, { recursive: true })
     const fresh = `${binary}.${process.pid}`
     await build(tool, fresh)
-    // By rename, so that nobody runs a half-written binary.
+    // The binary is renamed into place, so that nobody runs a half-written one.
     renameSync(fresh, binary)
     return binary
   } catch (error) {

@@ -19,7 +19,9 @@ import type { Request, Verdict } from './mutants/worker.ts'
 
 const REFUSED = 'callers check revokedBlock first, and it is 0 in both'
 const LONGER = 'every function that asks has arguments of more than 20 bytes'
-/** Survivors that change nothing visible to a caller, and why: `<function>: <kind>: <code>`. */
+/**
+ * Survivors that change nothing visible to a caller, with the reason: `<function>: <kind>: <code>`.
+ */
 const EQUIVALENT: Readonly<Record<string, string>> = {
   '_revised: one more: 0 in ) return (PackedRecord.wrap(0), false);': REFUSED,
   '_revised: turned: false in ) return (PackedRecord.wrap(0), false);': REFUSED,

@@ -106,7 +106,7 @@ async function startService() {
   }
 }
 
-/** @returns The page as a phone shows it, for each scheme. */
+/** @returns The page as a phone shows it, for each colour scheme. */
 async function photograph(browser: Browser, link: string, title: string): Promise<Buffer[]> {
   const pictures: Buffer[] = []
   for (const colorScheme of SCHEMES) {

@@ -40,7 +40,8 @@ function main(): void {
     return
   }
   configure()
-  // Halmos looks for its solver where it needs it first: this check has an answer in seconds.
+  // Halmos searches for its solver when it first needs it, so this check runs first. It has an
+  // answer in seconds.
   if (run('ReachableProof', 'recordOf\\b').get('check_recordOf') !== 'FAIL') {
     console.error(`nothing is proved: halmos or its solver did not answer (${SOLVER})`)
     process.exitCode = 1
@@ -68,7 +69,7 @@ function main(): void {
   if (failures > 0 || checks.length === 0) process.exitCode = 1
 }
 
-/** The settings of hardhat.config.ts without the IR pipeline: its code has many more paths. */
+/** The settings of hardhat.config.ts without the IR pipeline, whose code has many more paths. */
 function configure(): void {
   const settings = hre.config.solidity.profiles.default?.compilers[0]?.settings
   if (settings === undefined) throw new Error('hardhat.config.ts has no compiler')
@@ -96,7 +97,7 @@ lint_on_build = false
   )
 }
 
-/** @returns Halmos's result of each check whose name starts so. */
+/** @returns Halmos's result for each check whose name begins with `start`. */
 function run(contract: string, start: string, ...options: string[]): Map<string, string> {
   const args = [
     ...['--root', root, '--forge-build-out', 'cache/prove/out'],

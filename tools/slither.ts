@@ -1,8 +1,8 @@
 /**
- * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then
- * `node scripts/run.mjs tools/slither.ts`. Slither cannot read Hardhat 3's build info, so it gets
- * solc's standard JSON and npm's compiler. docs/contract.md answers its findings; a finding without
- * an answer fails the command.
+ * Static analysis of the contract with Slither: `pip install slither-analyzer==0.11.6`, then `node
+ * scripts/run.mjs tools/slither.ts`. Slither cannot read Hardhat 3's build info, so it gets solc's
+ * standard JSON and npm's compiler. docs/contract.md answers its findings; a finding without an
+ * answer fails the command.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { writeSolc } from '#scripts/solc.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = `${root}cache/slither`
 
-/** All sources that one imports, by their paths on disk. */
+/** @returns A source and all sources that it imports, by their paths on disk. */
 function sources(
   path: string,
   found: Record<string, { content: string }> = {},

@@ -5,7 +5,7 @@ import { isReleased, isRevoked, isSuspended } from './status.ts'
 import type { AccountProof, BlockchainProof } from './verdict.ts'
 
 /**
- * @param registry The one that was read, CAIP-10.
+ * @param registry The CAIP-10 account ID of the registry that was read.
  * @param found What was read besides the record; `null` = none, or unknown.
  * @returns How a document is anchored, for its verdict.
  */
@@ -47,7 +47,7 @@ export function proofOf(
     logIndex: event?.logIndex ?? null,
     finality,
     validUntil: record.validUntil || null,
-    // The registry does not say since when a document is suspended whose release does not count.
+    // If a release does not count, the registry does not say when the suspension began.
     revokedAt: (revoked || suspended) && !released ? record.revokedAt : null,
     reason: revoked ? reasonName(record.reason) : suspended ? reasonName(SUSPENDED) : null,
     releasedAt: released ? record.revokedAt : null,

@@ -28,7 +28,7 @@ export type Bundle = {
   type: 'document-registry-bundle'
   v: 1
   publicId: string
-  /** CAIP-10. Only a claim: the reader chooses the registry to trust. */
+  /** A CAIP-10 account ID. It is only a claim: the reader chooses the registry to trust. */
   registry: RegistryId
   /** The batch block of a document in a batch; `null` = issued alone. */
   batch: string | null
@@ -36,20 +36,21 @@ export type Bundle = {
   sealed: string | null
   stateProof: StateProof
   /**
-   * From the event, if it agrees with the record. No storage proof covers it, so no verdict depends
-   * on it.
+   * Taken from the event if it agrees with the record. No storage proof covers it, so no verdict
+   * depends on it.
    */
   unprovenEvent: Pick<IssuedEvent, 'transactionHash' | 'blockHash' | 'logIndex'> | null
 }
 
 const TYPE = 'document-registry-bundle'
 /**
- * Maximum size, in characters or bytes: a sealed document has at most 1 MiB, proofs some hundred
+ * The maximum size in characters or bytes: a sealed document has at most 1 MiB, proofs some hundred
  * KiB. Larger input is refused unread.
  */
 const MAX_TEXT = 8 * 1024 * 1024
 
-// Every rule has its own message: valibot's messages repeat the input, and a bundle contains a key.
+// Every rule has its own message, because those of valibot repeat the input, and a bundle contains
+// a key.
 const text = v.string('must be a string')
 const bundle = v.strictObject(
   {
@@ -58,7 +59,10 @@ const bundle = v.strictObject(
     publicId: text,
     registry: v.pipe(
       text,
-      v.custom<RegistryId>(isRegistryId, 'must be CAIP-10 of eip155, lower case'),
+      v.custom<RegistryId>(
+        isRegistryId,
+        'must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
+      ),
     ),
     batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
@@ -81,9 +85,9 @@ const bundle = v.strictObject(
 )
 
 /**
- * @param input A bundle as JSON text, the bytes of one, or parsed.
- * @returns The bundle, and the block that it is for, so that its reader can decide whether to trust
- * that block's hash.
+ * @param input A bundle as JSON text, bytes of JSON text, or a parsed value.
+ * @returns The bundle and its block, so that the reader can decide whether to trust the hash of
+ * that block.
  * @throws {FormatError} `bundle_malformed` with every bad field, a code of strict JSON, or
  * `public_id_…`.
  */
@@ -105,12 +109,15 @@ function readHeader({ stateProof }: Bundle): Header {
     return decodeHeader(stateProof.header)
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw malformed([{ field: 'stateProof.header', message: 'must be a header' }], cause)
+    throw malformed(
+      [{ field: 'stateProof.header', message: 'must be an RLP-encoded block header' }],
+      cause,
+    )
   }
 }
 
 function malformed(fields: FormatError['fields'], cause?: FormatError): FormatError {
-  return new FormatError('bundle_malformed', 'not a bundle', { fields, cause })
+  return new FormatError('bundle_malformed', 'invalid bundle', { fields, cause })
 }
 
 export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }
@@ -147,20 +154,20 @@ export function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSo
 
 /** The sources of a bundle. */
 export type BundleSource = ReadOptions & {
-  /** A node that knows `eth_getProof`. */
+  /** A node that supports `eth_getProof`. */
   provider: Eip1193Provider
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   /** Sources of the sealed document. */
   blocks: readonly BlockSource[]
-  /** The block number; the newest if absent. */
+  /** The block number; absent = the newest block. */
   block?: number
 }
 
 /**
- * Makes a bundle for a document, or for its absence, or for a batch block that leads to no record.
+ * Makes a bundle for a document, for its absence, or for a batch block that leads to no record.
  *
- * @param publicId As issued.
+ * @param publicId The publicId as issued.
  * @returns The bundle; without `sealed` when no source has the block.
  * @throws {FormatError} `public_id_…`
  * @throws {ChainError} when record and proof could not be read; `batch_unknown` when no source has
@@ -176,9 +183,13 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
   const batch =
     decoded.kind === 'batch' ? await readBatch(decoded, registry, blocks, { signal }) : undefined
   if (batch?.check.outcome === 'unknown')
-    throw new ChainError('batch_unknown', `the batch block is ${batch.check.code}`, batch.check)
-  // A batch block that fails is the verdict, and leads to no record: the proof is about its own
-  // hash, and its reader does not get so far.
+    throw new ChainError(
+      'batch_unknown',
+      `the batch block cannot be used: ${batch.check.code}`,
+      batch.check,
+    )
+  // A batch block that fails decides the verdict and leads to no record. The proof then covers the
+  // hash of the block itself, and its reader does not get that far.
   const key = batch?.key ?? keyOf(decoded)
   const reading = await createProvingReader(provider, registry).read(key, {
     block,
@@ -212,8 +223,8 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
 }
 
 /**
- * @returns `null` for bytes that are not UTF-8: they are not a sealed document, and a JSON string
- * could not carry them unchanged.
+ * @returns `null` for bytes that are not UTF-8. They are not a sealed document, and a JSON string
+ * could not contain them unchanged.
  */
 function textOf(sealed: Uint8Array): string | null {
   try {

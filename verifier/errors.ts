@@ -1,10 +1,10 @@
 /** Why the chain could not be read. Stable: it becomes the code of the `chain` check. */
 export type ChainErrorCode =
-  /** No answer: refused, timed out, not HTTP 200, not JSON-RPC. */
+  /** There is no answer: it was refused, timed out, or was not HTTP 200 or JSON-RPC. */
   | 'rpc_unreachable'
   /** The node answered with a JSON-RPC error. */
   | 'rpc_error'
-  /** There is no registry at the address: its answer is not a `Verification`. */
+  /** There is no registry at the address, because its answer is not a `Verification`. */
   | 'no_registry'
   /** The node belongs to another chain. */
   | 'wrong_chain'
@@ -13,11 +13,11 @@ export type ChainErrorCode =
   /** Fewer than `quorum` endpoints gave the same answer. */
   | 'endpoints_disagree'
   /**
-   * The node returned no proof: it does not support `eth_getProof`, or its headers have unknown
-   * fields.
+   * The node returned no proof, because it does not support `eth_getProof` or its headers have
+   * unknown fields.
    */
   | 'proof_unavailable'
-  /** The proof proves nothing. */
+  /** The proof is invalid. */
   | 'proof_invalid'
   /** The reader does not trust the hash of the proof's block. */
   | 'block_untrusted'
@@ -44,7 +44,7 @@ export class ChainError extends Error {
 }
 
 /**
- * Thrown by an {@link Eip1193Provider} for an error response of the node; `code` is that of
+ * Thrown by an {@link Eip1193Provider} for an error response of the node. `code` is that of
  * JSON-RPC or EIP-1474.
  */
 export class RpcResponseError extends Error {
@@ -63,7 +63,7 @@ export class RpcResponseError extends Error {
 export class HttpStatusError extends Error {
   override name = 'HttpStatusError'
   readonly status: number
-  /** Milliseconds that the server asks for before the next request. */
+  /** How long the server asks to wait before the next request, in milliseconds. */
   readonly retryAfter: number | undefined
 
   constructor(status: number, retryAfter?: number) {

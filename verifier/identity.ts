@@ -18,11 +18,11 @@ export type IdentityAddress = {
 /** The part of a DID document about document registries; everything else is ignored. */
 export type IdentityStatement = {
   registries: { registry: string; issuerId: number }[]
-  /** CAIP-10. */
+  /** The accounts as CAIP-10 account IDs. */
   accounts: string[]
 }
 
-/** Maximum length of a `uri` in the registry. */
+/** The maximum length of a `uri` in the registry. */
 const MAX_URI = 400
 const MAX_HOST = 253
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
@@ -36,7 +36,7 @@ const DID = /^did:web:([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[\w.-]+)*
  *
  * @param uri `https://host[:port][/path]` or `did:web:host[%3Aport][:path]`. On a local chain also
  * loopback with a port, over `http`.
- * @param chainId EIP-155.
+ * @param chainId The EIP-155 chain id.
  * @returns `undefined` for every other text, which names no domain.
  */
 export function identityAddressOf(uri: string, chainId: number): IdentityAddress | undefined {
@@ -61,8 +61,8 @@ export function identityAddressOf(uri: string, chainId: number): IdentityAddress
 }
 
 /**
- * @param text A domain in the form of {@link IdentityAddress}, upper or lower case.
- * @param chainId EIP-155.
+ * @param text A domain in the form of {@link IdentityAddress}, in upper or lower case.
+ * @param chainId The EIP-155 chain id.
  * @returns The domain in the form that is compared with an issuer's; `undefined` if it is not a
  * domain.
  */
@@ -71,7 +71,10 @@ export function parseDomain(text: string, chainId: number): string | undefined {
   return identityAddressOf(did, chainId)?.domain
 }
 
-/** @returns Whether it is a full domain name: not an IP address or a name of a local network. */
+/**
+ * @returns Whether it is a full domain name, which is neither an IP address nor a name of a local
+ * network.
+ */
 function isDomain(host: string): boolean {
   const labels = host.split('.')
   return (
@@ -98,7 +101,7 @@ const services = v.array(
 const endpoints = v.array(v.object({ registry: v.string(), issuerId: v.number() }))
 const methods = v.array(
   v.pipe(
-    // `v.object` alone takes a list, too, unless a member is required.
+    // `v.object` alone would also accept a list, unless a member is required.
     v.custom<object>(isObject),
     v.object({
       blockchainAccountId: v.optional(v.pipe(v.string(), v.regex(CAIP_10))),
@@ -110,12 +113,12 @@ const methods = v.array(
  * Reads a DID document (W3C DID Core 1.0). Ignores members other than those of {@link
  * IdentityStatement}.
  *
- * @param bytes The served bytes.
+ * @param bytes The bytes that were served.
  * @param did The required `id`.
  * @throws {FormatError} `did_document_malformed`.
  */
 export function readDidDocument(bytes: Uint8Array, did: string): IdentityStatement {
-  const value = refusingAs('did_document_malformed', 'not strict JSON', () =>
+  const value = refusingAs('did_document_malformed', 'invalid JSON', () =>
     parseStrictJson(decodeJsonText(bytes)),
   )
   const read = v.safeParse(
@@ -142,7 +145,7 @@ export function readDidDocument(bytes: Uint8Array, did: string): IdentityStateme
 }
 
 function malformed(issues: v.BaseIssue<unknown>[]): FormatError {
-  return new FormatError('did_document_malformed', 'not a valid DID document', {
+  return new FormatError('did_document_malformed', 'invalid DID document', {
     fields: issues.map((issue) => ({
       field: v.getDotPath(issue) ?? '',
       message: `must be ${issue.expected ?? 'valid'}`,
@@ -163,7 +166,7 @@ export function createDidDocument({
   accounts = [],
 }: {
   did: string
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   issuerId: number
   accounts?: readonly Hex[]

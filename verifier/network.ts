@@ -1,16 +1,18 @@
 import { parseChain } from '../document/registry-id.ts'
 import { LOCAL_CHAIN_ID } from './defaults.ts'
 
-/** `live`: a chain that is known to carry real documents. Every other is `test`. */
+/** `live` = a chain that is known to carry real documents. Every other chain is `test`. */
 export type Network = 'test' | 'live'
 
-/** Shown with everything about a document on a `test` network. True of an unknown chain too. */
+/**
+ * Shown with everything about a document on a `test` network. It is also true for an unknown chain.
+ */
 export const TEST_NETWORK = 'Test network, or one not known to carry real documents'
 
-/** Anvil, Hardhat and geth `--dev`: everybody can start one. */
+/** The chains of Anvil, Hardhat and geth `--dev`, which everybody can start. */
 const LOCAL_CHAINS: ReadonlySet<number> = new Set([LOCAL_CHAIN_ID, 1337])
 
-/** Production networks, by their numbers in github.com/ethereum-lists/chains. */
+/** Production networks with their chain ids in github.com/ethereum-lists/chains. */
 // biome-ignore format: a line for each family.
 const LIVE_CHAINS: ReadonlySet<number> = new Set([
   1, // Ethereum
@@ -25,21 +27,21 @@ const LIVE_CHAINS: ReadonlySet<number> = new Set([
 ])
 
 /**
- * @param chainId EIP-155.
- * @param liveChains Others that the caller knows to carry real documents, never those that a
- * document, a link or a QR code names. A local chain is `test` all the same.
+ * @param chainId The EIP-155 chain id.
+ * @param liveChains Other chains that the caller knows to carry real documents; never take them
+ * from a document, a link or a QR code. A local chain is `test` all the same.
  */
 export function networkOf(chainId: number, liveChains: readonly number[] = []): Network {
   if (LOCAL_CHAINS.has(chainId)) return 'test'
   return LIVE_CHAINS.has(chainId) || liveChains.includes(chainId) ? 'live' : 'test'
 }
 
-/** @returns The number of a chain that may be named live; `undefined` for every other text. */
+/** @returns The id of a chain that may be named live; `undefined` for every other text. */
 export function parseLiveChain(text: string): number | undefined {
   const chainId = parseChain(`eip155:${text}`)
   const mayBeNamed = Number.isSafeInteger(chainId) && !LOCAL_CHAINS.has(chainId ?? 0)
   return mayBeNamed ? chainId : undefined
 }
 
-/** Why a text is not the number of such a chain. */
-export const BAD_LIVE_CHAIN = 'must be the number of a chain, and not of a local one (31337, 1337)'
+/** The message for a text that is not the id of such a chain. */
+export const BAD_LIVE_CHAIN = 'must be a chain id other than that of a local chain (31337, 1337)'

@@ -1,17 +1,23 @@
 import { FormatError } from '../document/errors.ts'
 
-/** Maximum bytes of a PDF; a certificate has some hundred KiB. */
+/** The maximum bytes of a PDF; a certificate has some hundred KiB. */
 const MAX_PDF = 8 * 1024 * 1024
-/** Maximum streams that are looked into: a certificate has one attachment. */
+/** The maximum number of streams that are examined; a certificate has one attachment. */
 const MAX_STREAMS = 64
-/** Maximum bytes of all streams together, inflated. */
+/** The maximum bytes of all inflated streams together. */
 const MAX_INFLATED = 16 * 1024 * 1024
 const BUNDLE = /"type"\s*:\s*"document-registry-bundle"/
-/** In the trailer, or in the dictionary of the cross-reference stream; neither is compressed. */
+/**
+ * The entry is in the trailer or in the dictionary of the cross-reference stream, neither of which
+ * is compressed.
+ */
 const ENCRYPTED = /\/Encrypt\s*(\d|<<)/
-/** How far before `stream` its dictionary may begin. */
+/** The maximum distance from the start of a dictionary to its `stream`. */
 const MAX_DICTIONARY = 4096
-/** Compressed bytes at a time: Chromium inflates all that it is given before it can be stopped. */
+/**
+ * The compressed bytes that are passed on at a time, because Chromium inflates everything that it
+ * has before it can be stopped.
+ */
 const MAX_PIECE = 16 * 1024
 
 /** @returns Whether the bytes begin like a PDF file. */
@@ -21,12 +27,12 @@ export function isPdf(bytes: Uint8Array): boolean {
 
 /**
  * Finds the bundle that is attached to a PDF. Dictionaries of streams are never compressed, so the
- * attachment is found by a search: no table of the file is believed, and one that another program
- * has saved again is read too. An encrypted PDF has no readable attachment.
+ * attachment is found by a search. No table of the file is trusted, and a file that another program
+ * has saved again can be read too. An encrypted PDF has no readable attachment.
  *
- * @param pdf Of at most 8 MiB.
+ * @param pdf At most 8 MiB.
  * @returns The bytes of the first attachment that begins like a bundle, not yet checked.
- * @throws {FormatError} `bundle_malformed` for a PDF without one.
+ * @throws {FormatError} `bundle_malformed` for a PDF without a bundle.
  */
 export async function bundleInPdf(pdf: Uint8Array): Promise<Uint8Array> {
   if (pdf.length > MAX_PDF) throw new FormatError('bundle_malformed', 'the PDF is too large')
@@ -43,13 +49,15 @@ export async function bundleInPdf(pdf: Uint8Array): Promise<Uint8Array> {
     'bundle_malformed',
     ENCRYPTED.test(text)
       ? 'the PDF is encrypted: save it without a password first'
-      : 'no bundle can be read from the PDF: take the file as it was issued, or scan its QR code',
+      : 'the PDF contains no readable bundle: use the file as it was issued, or scan its QR code',
   )
 }
 
 type Stream = { start: number; end: number; isDeflated: boolean }
 
-/** The streams of embedded files, in their order; found in one pass, whatever the file holds. */
+/**
+ * @returns The streams of embedded files in order, found in one pass whatever the file contains.
+ */
 function* attachmentsIn(text: string): Generator<Stream> {
   let seen = 0
   let from = 0
@@ -58,7 +66,7 @@ function* attachmentsIn(text: string): Generator<Stream> {
     const at = text.indexOf('EmbeddedFile', from)
     if (at < 0) return
     from = at + 1
-    // Many names may come before one `stream`: it is searched for once.
+    // Many names may come before one `stream`, so it is searched for only once.
     if (keyword < at) keyword = text.indexOf('stream', at)
     if (keyword < 0) return
     const isNear = keyword - at < MAX_DICTIONARY
@@ -75,7 +83,7 @@ function* attachmentsIn(text: string): Generator<Stream> {
   }
 }
 
-/** @returns What can be inflated, at most `limit` bytes; what follows the data is left out. */
+/** @returns The bytes that can be inflated, at most `limit`. Anything after the data is ignored. */
 async function inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -91,7 +99,7 @@ async function inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
       break
     }
   } catch {
-    // Damaged, or followed by a line end: the caller judges what came before.
+    // The data is damaged, or followed by a line end. The caller judges what came before.
   }
   const whole = new Uint8Array(Math.min(length, limit))
   let at = 0

@@ -7,7 +7,7 @@ import type { IdentityAddress, IdentityStatement } from './identity.ts'
 
 /**
  * Sends one JSON-RPC request (EIP-1193). Rejects with an `RpcResponseError` for the node's own
- * error, else as unreachable.
+ * error; any other error counts as unreachable.
  */
 export type Eip1193Provider = {
   request(args: {
@@ -18,7 +18,7 @@ export type Eip1193Provider = {
   }): Promise<unknown>
 }
 
-/** The registry's words for a document's status, in the order of its `Status`. */
+/** The statuses of a document in the registry, in the order of its `Status`. */
 export const REGISTRY_STATUSES = [
   'not_issued',
   'valid',
@@ -30,10 +30,10 @@ export const REGISTRY_STATUSES = [
 ] as const
 export type RegistryStatus = (typeof REGISTRY_STATUSES)[number]
 
-/** Where a document is in a batch. */
+/** The place of a document in a batch. */
 export type BatchPath = Pick<BatchBlock, 'root' | 'validUntil' | 'proof'>
 
-/** The key of a record; several issuers may have the same hash. */
+/** The key of a record, because several issuers can have the same hash. */
 export type DocumentKey = {
   issuerId: number
   documentHash: Hex
@@ -44,7 +44,7 @@ export type DocumentKey = {
 /** The record of a document in the registry. Times are Unix seconds. */
 export type RegistryRecord = {
   accountIndex: number
-  /** 0 = not issued alone; a record may have only a revocation. */
+  /** 0 = not issued alone. Such a record may still have a revocation. */
   anchoredBlock: number
   anchoredAt: number
   /** The first second at which it is no longer valid; 0 = never expires. */
@@ -54,8 +54,8 @@ export type RegistryRecord = {
   revokedBlock: number
   revokedAt: number
   /**
-   * RFC 5280 reason code: 6 = suspended, 8 = released (suspended if the releaser is distrusted).
-   * Means nothing while `revokedBlock` is 0.
+   * The RFC 5280 reason code: 6 = suspended, 8 = released (suspended if the releaser is
+   * distrusted). It has no meaning while `revokedBlock` is 0.
    */
   reason: number
   /** Whether a final revocation was released or replaced because its revoker is distrusted. */
@@ -72,8 +72,8 @@ export type RegistryAccount = {
   changedBlock: number
   retiredBlock: number
   /**
-   * What it issued at or after this block is distrusted, and what it released then is suspended;
-   * 0 = trusted.
+   * Documents issued at or after this block are distrusted, and documents released then are
+   * suspended; 0 = trusted.
    */
   distrustedFrom: number
 }
@@ -82,10 +82,11 @@ export type RegistryIssuer = {
   id: number
   name: string
   uri: string
-  /** How many documents it issued alone, and how many batches. */
+  /** The number of documents issued alone. */
   documentCount: number
+  /** The number of batches. */
   batchCount: number
-  /** How many accounts it ever had. */
+  /** The number of accounts that it ever had. */
   accountCount: number
   changedBlock: number
   /** 0 = open. */
@@ -93,12 +94,12 @@ export type RegistryIssuer = {
 }
 
 /**
- * What the registry says about a document at one block. Where `record.anchoredBlock` is 0, the
- * registry answers nothing below it: account and issuer are all zero but for the issuer's id.
+ * The registry's data about a document at one block. If `record.anchoredBlock` is 0, account and
+ * issuer are all zero except for the issuer's id.
  */
 export type ChainReading = {
   blockNumber: number
-  /** For a reading with a proof: the hash of the block that it is proven against. */
+  /** For a reading with a proof, the hash of the block against which it is proven. */
   blockHash?: Hex
   /** The proof itself. */
   stateProof?: StateProof
@@ -112,7 +113,7 @@ export type ChainReading = {
   issuer: RegistryIssuer
 }
 
-/** The `DocumentIssued` or `BatchIssued` event and where it stands. */
+/** The `DocumentIssued` or `BatchIssued` event with its place on the chain. */
 export type IssuedEvent = {
   issuerId: number
   account: Hex
@@ -128,18 +129,18 @@ export const FINALITIES = ['included', 'safe', 'finalized'] as const
 export type Finality = (typeof FINALITIES)[number]
 
 /**
- * Options of a read. Once `signal` aborts, the read rejects, even if an implementation ignores the
- * signal.
+ * The options of a read. Once `signal` aborts, the read rejects, even if an implementation ignores
+ * the signal.
  */
 export type ReadOptions = { signal?: AbortSignal | undefined }
 
 /** Reads one registry. Every method rejects with a `ChainError` when it could not be read. */
 export type ChainReader = {
-  /** The registry that it reads, CAIP-10. */
+  /** The CAIP-10 account ID of the registry that it reads. */
   readonly registry: RegistryId
   /**
-   * @param options.block The block to read at; the newest if absent. Never returns a reading of
-   * another block.
+   * @param options.block The block at which to read; absent = the newest. Never returns a reading
+   * at another block.
    */
   read(
     key: DocumentKey,
@@ -155,10 +156,11 @@ export type ChainReader = {
     options?: ReadOptions & { fresh?: boolean | undefined },
   ): Promise<IssuedEvent | undefined>
   /**
-   * @param blockNumber 1 or more: a missing record has no block. Rejects when finality is unknown.
+   * @param blockNumber At least 1, because a missing record has no block. Rejects when finality is
+   * unknown.
    */
   finalityOf(blockNumber: number, options?: ReadOptions): Promise<Finality>
-  /** @returns The time of a block, Unix seconds. It only informs. */
+  /** @returns The time of a block in Unix seconds, for information only. */
   blockTime(blockNumber: number, options?: ReadOptions): Promise<number>
 }
 
@@ -182,13 +184,13 @@ export type IdentityRead =
   | { status: 'too_large' }
   | { status: 'not_asked' }
 
-/** Gets DID documents, which are not trusted. Rejects when the document is unavailable. */
+/** Reads DID documents, which are not trusted. Rejects when the document is unavailable. */
 export type IdentitySource = {
   read(address: IdentityAddress, options?: ReadOptions): Promise<IdentityRead>
 }
 
 /**
- * Gets blocks by their sha-256 (32 bytes). The bytes are not trusted: the caller hashes them.
+ * Reads blocks by their sha-256 (32 bytes). The bytes are not trusted: the caller hashes them.
  * Rejects when the source fails.
  */
 export type BlockSource = {
@@ -201,9 +203,10 @@ export type BlockSource = {
  */
 export type OpenedDocuments = {
   /**
-   * @param documentKey 16 bytes. @returns The document added for this hash and key, or `undefined`.
+   * @param documentKey 16 bytes.
+   * @returns The document added for this hash and key, or `undefined`.
    */
   get(documentHash: Hex, documentKey: Uint8Array): Promise<Document | undefined>
-  /** @param document Opened with this key, from bytes with this hash. */
+  /** @param document A document that was opened with this key, from bytes with this hash. */
   add(documentHash: Hex, documentKey: Uint8Array, document: Document): Promise<void>
 }

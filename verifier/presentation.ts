@@ -19,12 +19,12 @@ import { assertOptions, type VerifyOptions, verifyRecord } from './verify.ts'
  *
  * Ignores a state proof in it: see {@link verifyPresentationProof}.
  *
- * @param input A presentation as JSON text, the bytes of one, or parsed.
- * @param options As for `verify`. The sealed document may be in the presentation; else it comes
- * from `blocks`.
- * @returns A verdict with the fields in `disclosed`, `null` unless they are proven; trouble with
- * chain or blocks is `unverifiable` in it, never an exception.
- * @throws {FormatError} `presentation_malformed`: nothing was asked of anybody.
+ * @param input A presentation as JSON text, bytes of JSON text, or a parsed value.
+ * @param options As for `verify`. The sealed document may be in the presentation; otherwise it
+ * comes from `blocks`.
+ * @returns A verdict with the fields in `disclosed`, `null` unless they are proven. Trouble with
+ * chain or blocks makes it `unverifiable` and is never thrown.
+ * @throws {FormatError} `presentation_malformed`, before any request.
  * @throws The reason of `options.signal`, once it aborts.
  * @throws {TypeError} as `verify`.
  */
@@ -59,7 +59,7 @@ export function keyOf({ issuerId, documentHash, batch }: Presentation): Document
   return { issuerId, documentHash, batch: { root, validUntil, proof } }
 }
 
-/** The sealed document in a presentation as an untrusted source: its bytes are hashed. */
+/** The sealed document in a presentation is an untrusted source, so its bytes are hashed. */
 function sourcesIn({ sealed }: Presentation): BlockSource[] {
   if (sealed === null) return []
   const bytes = encodeUtf8(sealed)
@@ -90,9 +90,9 @@ function readDisclosed(sealed: Uint8Array, presentation: Presentation): Bound<Do
 }
 
 /**
- * @param input As {@link verifyPresentation}.
- * @returns The presentation, and the block that its state proof is for, if it has one, so that its
- * reader can decide whether to trust that block's hash.
+ * @param input As in {@link verifyPresentation}.
+ * @returns The presentation, and the block of its state proof, if it has one, so that the reader
+ * can decide whether to trust the hash of that block.
  * @throws {FormatError} `presentation_malformed`.
  */
 export function readPresentation(input: unknown): {
@@ -110,9 +110,9 @@ function blockOf({ stateProof }: Presentation) {
     return { blockNumber, blockHash, blockTime }
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new FormatError('presentation_malformed', 'not a presentation', {
+    throw new FormatError('presentation_malformed', 'invalid presentation', {
       cause,
-      fields: [{ field: 'stateProof.header', message: 'must be a header' }],
+      fields: [{ field: 'stateProof.header', message: 'must be an RLP-encoded block header' }],
     })
   }
 }
@@ -123,12 +123,12 @@ export type PresentationProofOptions = ProofOptions & {
 
 /**
  * Verifies a presentation by the state proof and the sealed document in it, without any request.
- * The verdict holds as of the proof's block, `asOf`; it does not include later events such as a
+ * The verdict holds as of the proof's block, `asOf`; it does not include later changes such as a
  * revocation.
  *
- * @param input As {@link verifyPresentation}.
+ * @param input As in {@link verifyPresentation}.
  * @returns A verdict; `unverifiable` when it has no state proof, the block is not trusted or the
- * proof proves nothing.
+ * proof is invalid.
  * @throws {FormatError} `presentation_malformed`.
  */
 export async function verifyPresentationProof(

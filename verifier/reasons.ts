@@ -1,6 +1,6 @@
 /**
- * RFC 5280 §5.3.1 reason codes of final revocations, and their names there. 6 suspends, 8 releases,
- * 7 is not used.
+ * The RFC 5280 §5.3.1 reason codes of final revocations with their names. 6 suspends, 8 releases, 7
+ * is not used.
  */
 export const REVOCATION_REASONS = {
   unspecified: 0,

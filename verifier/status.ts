@@ -37,7 +37,7 @@ export function emptyIssuer(id: number): RegistryIssuer {
 
 type Revocation = Pick<RegistryRecord, 'revokedBlock' | 'reason'>
 
-/** Includes superseded documents. */
+/** @returns Whether a record is revoked, which includes superseded documents. */
 export function isRevoked({ revokedBlock, reason }: Revocation): boolean {
   return revokedBlock !== 0 && reason !== SUSPENDED && reason !== RELEASED
 }
@@ -46,12 +46,12 @@ export function isSuperseded(record: Revocation): boolean {
   return isRevoked(record) && record.reason === SUPERSEDED
 }
 
-/** The account that last revoked, suspended or released; `null` while no account did. */
+/** The account that last revoked, suspended or released; `null` when none did. */
 type Revoker = Pick<RegistryAccount, 'distrustedFrom'> | null
 
 /**
- * @returns Whether a record is suspended, or was released by an account that is distrusted from
- *   that block or an earlier one: such a release counts as a suspension.
+ * @returns Whether a record is suspended. A release by an account that is distrusted from that
+ * block or an earlier one counts as a suspension.
  */
 export function isSuspended(record: Revocation, revoker: Revoker): boolean {
   const { revokedBlock, reason } = record
@@ -59,12 +59,12 @@ export function isSuspended(record: Revocation, revoker: Revoker): boolean {
   return reason === SUSPENDED || (isReleased(record) && isDistrustedRevision(record, revoker))
 }
 
-/** Whether a release counts is decided by {@link isSuspended}. */
+/** {@link isSuspended} decides whether a release counts. */
 export function isReleased({ revokedBlock, reason }: Revocation): boolean {
   return revokedBlock !== 0 && reason === RELEASED
 }
 
-/** @returns Whether the last revocation, suspension or release is of a distrusted account. */
+/** @returns Whether the last revocation, suspension or release was made by a distrusted account. */
 export function isDistrustedRevision(
   { revokedBlock }: Pick<RegistryRecord, 'revokedBlock'>,
   revoker: Revoker,
@@ -98,16 +98,18 @@ export function registryStatusOf({
   return validUntil !== 0 && blockTime >= validUntil ? 'expired' : 'valid'
 }
 
-/** The slot of a document or a batch, and who last revoked, suspended or released it. */
+/**
+ * The slot of a document or a batch, with the account that last revoked, suspended or released it.
+ */
 export type RevisedSlot<T extends Revoker = Revoker> = { record: RegistryRecord; revoker: T }
 
 /**
- * @param own The document's own slot; its revocation holds over every path.
- * @param batch The batch's slot, with the size in the place of the expiry.
- * @param validUntil That of the leaf.
- * @returns The record of a document of a batch, and its revoker. Of the two revocations it has a
- *   final one before a suspension, then the earlier one; the document's own on a tie and where
- *   neither has effect.
+ * @param own The document's own slot, whose revocation applies to every path.
+ * @param batch The batch's slot, with the size in place of the expiry.
+ * @param validUntil The expiry in the leaf.
+ * @returns The record of a document in a batch, and its revoker. Of the two revocations it has a
+ * final one before a suspension, and otherwise the earlier one; on a tie, and if neither has
+ * effect, the document's own.
  */
 export function recordInBatch<T extends Revoker>(
   own: RevisedSlot<T>,
@@ -141,7 +143,7 @@ function weightOf({ record, revoker }: RevisedSlot): number {
 }
 
 /**
- * Checks a reading for contradictions: a node that contradicts itself cannot be trusted.
+ * Checks a reading for contradictions, because a node that contradicts itself cannot be trusted.
  *
  * @returns Why a reading cannot be the registry's answer, or `undefined`.
  */
@@ -151,19 +153,21 @@ export function contradictionOf(reading: ChainReading): string | undefined {
   if (status === 'not_issued')
     return revoker === null && isEmpty(account) && isEmpty(issuer, 'id')
       ? undefined
-      : 'account or issuer of a record that is not issued'
+      : 'a record that was never issued has an account or issuer'
   if (account.account === NO_ACCOUNT.account || account.accountIndex !== record.accountIndex)
-    return 'the account is not the one of the record'
+    return 'the account does not match the record'
   if (record.revokedBlock === 0)
-    return revoker === null && !hasRevocation(record) ? undefined : 'a revocation without a block'
+    return revoker === null && !hasRevocation(record) ? undefined : 'the revocation has no block'
   if (revoker?.accountIndex !== record.revokerIndex || revoker.account === NO_ACCOUNT.account)
-    return 'the revoker is not the one of the record'
+    return 'the revoker does not match the record'
   const { accountIndex } = account
   const isOneAccount = revoker.accountIndex === accountIndex
-  return isOneAccount && !isSame(revoker, account) ? 'one account in two states' : undefined
+  return isOneAccount && !isSame(revoker, account)
+    ? 'the same account has two different states'
+    : undefined
 }
 
-/** Ignores `setAside`: a document of a batch may have the batch's. */
+/** `setAside` is ignored, because a document in a batch may have that of the batch. */
 function hasRevocation({ revokerIndex, revokedAt, reason }: RegistryRecord) {
   return revokerIndex !== 0 || revokedAt !== 0 || reason !== 0
 }

@@ -22,8 +22,8 @@ export type CheckName =
   | 'event'
 
 /**
- * One check. `unknown` means "could not be checked", never a failure. `code` is stable and gives
- * the reason.
+ * One check. `unknown` means "could not be checked" and is never a failure. `code` is stable and
+ * gives the reason.
  */
 export type Check = {
   check: CheckName
@@ -44,23 +44,21 @@ export type VerdictStatus =
   | 'expired'
   | 'valid'
 
-/** An account of the issuer in the registry; `null` means "did not happen". */
+/** An account of the issuer in the registry; `null` = it did not happen. */
 export type AccountProof = {
   address: Hex
   addedBlock: number
   /** The block in which its permissions last changed. */
   changedBlock: number | null
   retiredBlock: number | null
-  /** What it issued or released at or after this block is not trusted. */
+  /** Whatever it issued or released at or after this block is not trusted. */
   distrustedFrom: number | null
 }
 
-/**
- * How a document is anchored. Times are Unix seconds; `null` means "none" or "could not be read".
- */
+/** How a document is anchored. Times are Unix seconds; `null` = none, or it could not be read. */
 export type BlockchainProof = {
   chainId: number
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   documentHash: Hex
   /** The Merkle root of its batch; `null` = issued alone. */
@@ -71,14 +69,14 @@ export type BlockchainProof = {
     name: string
     uri: string
     /**
-     * The domain that vouches for it: host, then port and path where it has them; `null` = none
-     * does, or it was not checked. Lower-case ASCII: an internationalized name is in its A-label
-     * form (`xn--…`).
+     * The domain that vouches for the issuer, as host with optional port and path; `null` = none
+     * does, or it was not checked. It is in lower-case ASCII: an internationalized name is in its
+     * A-label form (`xn--…`).
      */
     domain: string | null
     /** The block in which the registry's admin closed it; `null` = it is open. */
     closedBlock: number | null
-    /** The time of that block; `null` also when it could not be read. Informs only. */
+    /** The time of that block, for information only; `null` also when it could not be read. */
     closedAt: number | null
   }
   /** The account that issued it, `issuer.account`. */
@@ -88,43 +86,43 @@ export type BlockchainProof = {
   blockHash: Hex | null
   blockTime: number
   logIndex: number | null
-  /** Informs only, and never decides `valid`; `null` also when it was not requested. */
+  /** For information only, it never decides `valid`; `null` also when it was not requested. */
   finality: Finality | null
   /** The first second at which the document is no longer valid; `null` = never expires. */
   validUntil: number | null
   /**
-   * Since when it is revoked or suspended; `null` also when it is suspended because the account
-   * that released it is distrusted: the registry does not say since when.
+   * When it was revoked or suspended; `null` also when it is suspended because the account that
+   * released it is distrusted, since the registry then does not say when.
    */
   revokedAt: number | null
-  /** The RFC 5280 reason of that, by name; `certificateHold` = suspended. */
+  /** The name of the RFC 5280 reason; `certificateHold` = suspended. */
   reason: string | null
   /**
-   * When it was last released; `null` = never, or revoked or suspended since. A release by an
-   * account that is distrusted since that block (`revoker`) does not count.
+   * When it was last released; `null` = never, or it was revoked or suspended since. A release by
+   * an account that is distrusted from that block on (`revoker`) does not count.
    */
   releasedAt: number | null
   /** The account that last revoked, suspended or released it; `null` = none did. */
   revoker: AccountProof | null
-  /** The block in which it did. Compare it with `revoker.distrustedFrom`. */
+  /** The block in which that account did so. Compare it with `revoker.distrustedFrom`. */
   revokedBlock: number | null
   /** Whether a final revocation was set aside because the account that made it is distrusted. */
   setAside: boolean
 }
 
-/** The content of a document, all of it or the disclosed part. */
+/** The judgement about a document or the disclosed part of it. */
 export type Judgement = {
-  /** True for `status: 'valid'` only. */
+  /** True only for `status: 'valid'`. */
   valid: boolean
   status: VerdictStatus
   blockchainProof: BlockchainProof | null
   checks: Check[]
   /**
-   * The block that the verdict holds for; `null` when the chain could not be read. Its hash is
+   * The block as of which the verdict holds; `null` when the chain could not be read. Its hash is
    * `null` unless the reading was proven against it.
    */
   asOf: { blockNumber: number; blockHash: Hex | null; blockTime: number } | null
-  /** For a reading with a proof, also a proof of absence. */
+  /** Set for a reading with a proof, also for a proof of absence. */
   stateProof?: StateProof
 }
 
@@ -136,9 +134,9 @@ export type PresentationVerdict = Judgement & { disclosed: DocumentPart | null }
 type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
 /**
- * The first rule that applies gives the status. `dating` and `event` have no rules: they only
- * inform. The rules of `identity` are for readers who require a domain; its outage comes last,
- * since it must not hide a revocation.
+ * The first rule that applies gives the status. `dating` and `event` have no rules, because they
+ * only inform. The rules of `identity` are for readers who require a domain; its outage comes last,
+ * because it must not hide a revocation.
  */
 const RULES: Rule[] = [
   ['batch', 'unknown', 'unverifiable'],
@@ -160,8 +158,8 @@ const RULES: Rule[] = [
 ]
 
 /**
- * The checks that must all pass for `valid`. `batch` and `key` are missing here because not every
- * document has them; where they apply, the content cannot pass without them.
+ * The checks that must all pass for `valid`. `batch` and `key` are missing because not every
+ * document has them; if they apply, the content cannot pass without them.
  */
 const NEEDED: CheckName[] = [
   'chain',
@@ -177,7 +175,8 @@ const NEEDED: CheckName[] = [
 
 /**
  * @param issuerDomain The domain that the reader requires; if absent, `identity` decides nothing.
- * @returns The status that follows from the checks; never `valid` if a required check is missing.
+ * @returns The status that follows from the checks, which is never `valid` if a required check is
+ * missing.
  */
 export function statusOf(checks: readonly Check[], issuerDomain?: string): VerdictStatus {
   const isAsked = (name: CheckName) => name !== 'identity' || issuerDomain !== undefined

@@ -29,15 +29,16 @@ export type VerifyOptions = {
   /** Sources of the sealed document, in order of preference. */
   blocks: readonly BlockSource[]
   /**
-   * A block number: the verdict then holds as of that block, whose time decides expiry. The node
-   * must have that block's state; else the verdict is `unverifiable` with `state_unavailable`.
+   * A block number. The verdict then holds as of that block, whose time decides expiry. The node
+   * must have the state of that block; otherwise the verdict is `unverifiable` with
+   * `state_unavailable`.
    */
   asOf?: number
-  /** Unix seconds; the current time if absent. Not used with `asOf`. */
+  /** Unix seconds; absent = the current time. Not used with `asOf`. */
   now?: number
   /**
-   * Maximum age of the newest block in seconds; beyond, the node counts as stale. Absent = any age.
-   * Not used with `asOf`.
+   * The maximum age of the newest block in seconds; if it is older, the node counts as stale.
+   * Absent = any age. Not used with `asOf`.
    */
   maxHeadAge?: number
   /**
@@ -51,16 +52,16 @@ export type VerifyOptions = {
    * status.
    */
   issuerDomain?: string
-  /** Opens sealed documents; WebCrypto if absent. */
+  /** Opens sealed documents; absent = WebCrypto is used. */
   opener?: Opener
   /** Caches opened documents; if absent, every verdict reads and opens its document. */
   opened?: OpenedDocuments
   /**
-   * Reads the finality of the anchoring, with one or two more requests; otherwise
+   * Whether to read the finality of the anchoring, with one or two more requests; otherwise
    * `blockchainProof.finality` is null.
    */
   finality?: boolean
-  /** Cancels: the promise then rejects with the signal's reason. */
+  /** Cancels the verification. The promise then rejects with the signal's reason. */
   signal?: AbortSignal
   /**
    * Called with each check as soon as it is done; from `identity`, `payload` and `event` on, in no
@@ -77,9 +78,9 @@ export type VerifyOptions = {
 /**
  * Verifies a document by its publicId, a chain and a source of blocks.
  *
- * @param publicId Of either kind; for a document in a batch, the batch block comes from the same
- * sources.
- * @returns A verdict; a failure of chain or sources makes it `unverifiable`, and is never thrown.
+ * @param publicId A publicId of either kind. For a document in a batch, the batch block comes from
+ * the same sources.
+ * @returns A verdict. A failure of chain or sources makes it `unverifiable` and is never thrown.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId, before any request.
  * @throws The reason of `options.signal`, once it aborts.
  * @throws {TypeError} for an `asOf` that is not a block number, a `now` or `maxHeadAge` that is not
@@ -99,7 +100,7 @@ export async function verifyPublicId(publicId: PublicId, options: VerifyOptions)
 export function assertOptions(options: VerifyOptions): void {
   const { asOf = 0, chain, issuerDomain } = options
   if (!Number.isSafeInteger(asOf) || asOf < 0) throw new TypeError('asOf must be a block number')
-  // Every comparison with NaN is false: nothing would expire, and no node would be stale.
+  // Every comparison with NaN is false, so nothing would expire and no node would be stale.
   for (const name of ['now', 'maxHeadAge'] as const)
     if (Number.isNaN(Number(options[name] ?? 0)))
       throw new TypeError(`${name} must be a number of seconds`)
@@ -137,7 +138,7 @@ async function verifyDecoded(publicId: PublicId, options: VerifyOptions): Promis
 /** The verdict on a whole document or on disclosed fields. */
 type VerdictOn<T> = Judgement & { document: T | null }
 
-/** How the fields of a document are read. */
+/** Reads the fields of a document. */
 type ContentReader<T> = {
   /** Reads the fields from sealed bytes with the right hash. */
   read(sealed: Uint8Array, reading: ChainReading): Promise<Content<T>>
@@ -225,7 +226,7 @@ async function readClosedAt(
 ): Promise<number | null> {
   if (issuer.closedBlock === 0) return null
   const time = await chain.blockTime(issuer.closedBlock, { signal }).catch(() => null)
-  // No block of the chain is after the one that was read.
+  // No block of the chain is later than the one that was read.
   return time !== null && time <= blockTime ? time : null
 }
 
@@ -241,8 +242,8 @@ export function keyOf({ issuerId, hash }: PublicId): DocumentKey {
 }
 
 /**
- * @returns The time that decides expiry, and the maximum age of the block; for a past block, its
- * own time and any age.
+ * @returns The time that decides expiry, and the maximum age of the block. For a past block these
+ * are its own time, and any age.
  */
 function clockOf(
   { asOf, now, maxHeadAge }: VerifyOptions,

@@ -43,7 +43,8 @@ export function createActions(session: Session): Actions {
       }
       const text = live ? await makeBundle(subject, state.sources) : subject.bundle
       if (text === undefined) return false
-      // Part of the documentHash, which is public: others may see file names.
+      // The name has only part of the documentHash, which is public, because others may see file
+      // names.
       const hash = verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
       save({ name: `proof-${hash}.json`, text })
       return true

@@ -1,9 +1,12 @@
 import { readQr } from './qr.ts'
 
-/** Between two scans of the camera's picture. */
+/** The time between two scans of the camera's picture. */
 const SCAN_INTERVAL_MS = 150
 
-/** @returns Whether this page may request the camera: not over plain HTTP from another machine. */
+/**
+ * @returns Whether this page may request the camera, which is not the case over plain HTTP from
+ * another machine.
+ */
 export function hasCamera(): boolean {
   return navigator.mediaDevices?.getUserMedia !== undefined
 }

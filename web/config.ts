@@ -5,20 +5,20 @@ import { isLoopback } from '#verifier/readers/loopback.ts'
  * a registry and a node.
  */
 export type PageConfig = {
-  /** The registry that the page trusts, CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry that the page trusts, in lower case. */
   registry: RegistryId
   /** JSON-RPC endpoints to read from. */
   rpc: string[]
   /** Trustless IPFS gateways to read from, in this order, without `/ipfs`. */
   ipfs: string[]
   /**
-   * Maximum age of the newest block in seconds; absent = 900, or any age on chain 31337, as in
+   * The maximum age of the newest block in seconds; absent = 900, or any age on chain 31337, as in
    * `docreg`.
    */
   maxHeadAge?: number
   /**
-   * Timeout of a request in seconds; 15 if absent, more than for a server because of phones on slow
-   * connections.
+   * The timeout of a request in seconds; absent = 15, which is more than for a server because of
+   * phones on slow connections.
    */
   timeout?: number
   /** Whether to check that the issuer's domain vouches for the issuer; absent = yes. */
@@ -32,9 +32,9 @@ export type PageConfig = {
   service?: string
 }
 
-/** The sources that the page uses: never from a QR code or a link. */
+/** The sources that the page uses, which never come from a QR code or a link. */
 export type Sources = {
-  /** CAIP-10; empty until the reader has named one. */
+  /** A CAIP-10 account ID; empty until the reader has named a registry. */
   registry: RegistryId | ''
   rpc: string[]
   ipfs: string[]
@@ -44,7 +44,10 @@ export type Sources = {
   liveChains?: number[]
 }
 
-/** The stored part of the reader's choice: never a registry or anything about a document. */
+/**
+ * The stored part of the reader's choice, which never includes a registry or anything about a
+ * document.
+ */
 type Choice = Pick<Sources, 'rpc' | 'ipfs' | 'identity'>
 
 const KEPT = 'document-registry.sources'
@@ -104,7 +107,9 @@ export function parseSources(
   return { sources: { registry, rpc: different(rpc), ipfs } }
 }
 
-/** @returns The list without duplicates: a node named twice would agree with itself. */
+/**
+ * @returns The list without duplicates, because a node that is named twice would agree with itself.
+ */
 function different(urls: string[]): string[] {
   return urls.filter((url, i) => urls.findIndex((u) => new URL(u).href === new URL(url).href) === i)
 }

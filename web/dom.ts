@@ -26,7 +26,7 @@ function isThere(child: Child): child is Node | string {
   return child !== undefined && child !== null && child !== false
 }
 
-/** Foreign text, isolated: its writing direction does not affect the text beside it. */
+/** Text of others, isolated so that its writing direction does not affect the text next to it. */
 export function foreign(text: string, properties: Properties = {}): HTMLElement {
   return h('bdi', properties, text)
 }
@@ -45,7 +45,7 @@ export function svg(
   return element
 }
 
-/** A line drawing on a grid of 24. It only repeats the text beside it. */
+/** A line drawing on a grid of 24, which only repeats the text next to it. */
 export function icon(...paths: string[]): SVGElement {
   return svg(
     'svg',

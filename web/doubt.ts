@@ -17,8 +17,8 @@ export function doubtOf(phase: Done): Doubt | undefined {
 }
 
 /**
- * @returns Whether the reader has to compare the document with a PDF: the page cannot read what is
- * printed there.
+ * @returns Whether the reader has to compare the document with a PDF, because the page cannot read
+ * what is printed there.
  */
 export function isToCompare(phase: Done): boolean {
   const { subject, verdict } = phase

@@ -41,8 +41,8 @@ export async function makeExcerpt(
     sealed,
     ...(batchBlock && { batchBlock }),
     choose,
-    // Includes the sealed document, so that the file works without any source. A link would be too
-    // long.
+    // The sealed document is included, so that the file works without any source. It would make a
+    // link too long.
     includeSealed: true,
   })
   const link = await linkTo(presentation)

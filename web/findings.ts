@@ -20,12 +20,12 @@ export type Findings = {
 }
 
 /**
- * Statuses that a lagging node cannot show too early, and that an issuer can undo only after a
- * theft.
+ * Checks for statuses that a lagging node cannot show too early, and that an issuer can undo only
+ * after a theft.
  */
 const FINAL_CHECKS = ['supersession', 'revocation', 'issuer']
 /**
- * Statuses that the next block may change for the better or worse; the others change only after a
+ * Statuses that the next block may change for better or worse. The others change only after a
  * theft.
  */
 const CHANGEABLE: VerdictStatus[] = ['valid', 'suspended', 'not_issued']

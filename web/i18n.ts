@@ -25,7 +25,7 @@ export function currentLanguage(): Language {
 }
 
 /**
- * @returns The language that the reader chose earlier, else the first available one that the
+ * @returns The language that the reader chose earlier; otherwise the first available one that the
  * browser prefers.
  */
 export function preferredLanguage(): Language {
@@ -76,12 +76,12 @@ export function showDate(date: string): string {
   return format({ dateStyle: 'long' }, Date.parse(`${date}T00:00:00Z`))
 }
 
-/** @param seconds Of the Unix epoch. @returns The day, UTC, in words. */
+/** @param seconds Seconds of the Unix epoch. @returns The day in UTC, in words. */
 export function showDay(seconds: number): string {
   return format({ dateStyle: 'long' }, seconds * 1000)
 }
 
-/** @param seconds Of the Unix epoch. @returns Day and time, UTC. */
+/** @param seconds Seconds of the Unix epoch. @returns Day and time in UTC. */
 export function showTime(seconds: number): string {
   const time = format({ dateStyle: 'long', timeStyle: 'medium' }, seconds * 1000)
   return `${time} UTC`
@@ -95,12 +95,12 @@ export function showBlock(block: { blockNumber: number; blockTime: number }): st
   })
 }
 
-/** @param seconds Before now. @returns `3 minutes ago`, in words. */
+/** @param seconds Seconds before now. @returns A text such as `3 minutes ago`. */
 export function showAgo(seconds: number): string {
   return new Intl.RelativeTimeFormat(locale()).format(-Math.floor(seconds / 60), 'minute')
 }
 
-/** @returns `a, b and c`. */
+/** @returns A text such as `a, b and c`. */
 export function showList(items: string[]): string {
   return new Intl.ListFormat(locale()).format(items)
 }

@@ -13,11 +13,13 @@ import { readQr } from './qr.ts'
 export type Subject = DocumentSubject | ExcerptSubject
 
 type Given = {
-  /** The registry that the link or file names. Only a hint: the page trusts its own. */
+  /**
+   * The registry that the link or file names. It is only a hint, because the page trusts its own.
+   */
   hint?: string
   /** The hash of a block that the reader trusts, for the proof in a file. */
   trustedBlock?: Hex
-  /** The file was attached to a PDF, whose words may be others than the document's. */
+  /** The file was attached to a PDF, whose text may differ from the document. */
   fromPdf?: true
 }
 
@@ -60,10 +62,10 @@ export class InputError extends Error {
   }
 }
 
-/** Maximum UTF-16 units of a code or link; a normal link is a tenth of this. */
+/** The maximum UTF-16 units of a code or link; a normal link has a tenth of this. */
 const MAX_TEXT = 4096
 const MAX_HINT = 200
-/** Maximum bytes of a file. */
+/** The maximum bytes of a file. */
 const MAX_FILE = 8 * 1024 * 1024
 
 /**
@@ -117,7 +119,7 @@ const PRESENTATION: Presentation['type'] = 'document-registry-presentation'
 async function excerptOf(read: () => Promise<Presentation>): Promise<ExcerptSubject> {
   try {
     const presentation = await read()
-    // Finds a malformed header here, and not when the page shows the block.
+    // A malformed header is found here, and not only when the page shows the block.
     readPresentation(presentation)
     return { presentation, hint: presentation.registry }
   } catch (error) {

@@ -43,8 +43,8 @@ function listenForFiles(actions: Actions): void {
 }
 
 /**
- * A verdict may be outdated after a while in the background, or when the browser restores the page
- * from its cache.
+ * Checks again after some time in the background, or when the browser restores the page from its
+ * cache, because the verdict may be outdated.
  */
 function keepFresh(session: Session): void {
   addEventListener('pageshow', ({ persisted }) => {

@@ -20,8 +20,8 @@ if (reading) session.attempt(reading)
 else session.ask()
 
 /**
- * AES-GCM decryption for pages without WebCrypto: browsers withhold it over plain HTTP from another
- * machine, for example on a phone in the same network.
+ * Supplies AES-GCM decryption to pages without WebCrypto, which browsers withhold over plain HTTP
+ * from another machine, for example on a phone in the same network.
  */
 function supplyAesGcm(): void {
   if (globalThis.crypto.subtle !== undefined) return

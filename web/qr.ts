@@ -1,8 +1,8 @@
 import decodeQr from 'qr/decode.js'
 
 /**
- * Sizes (longer side, pixels) at which to search for a code: large enough for dense codes, small
- * enough to be fast.
+ * The sizes (longer side, in pixels) at which to search for a code: large enough for dense codes,
+ * small enough to be fast.
  */
 const SIDES = [1600, 800]
 const SCAN_TIMEOUT_MS = 400
@@ -19,7 +19,7 @@ export async function readQr(image: ImageBitmap | HTMLVideoElement): Promise<str
   return (await readWithBrowser(image)) ?? readInScript(image)
 }
 
-/** The browser's own reader, if available: faster, and better with poor pictures. */
+/** Uses the browser's own reader, if available, which is faster and better with poor pictures. */
 async function readWithBrowser(image: ImageBitmap | HTMLVideoElement): Promise<string | undefined> {
   if (!('BarcodeDetector' in globalThis)) return undefined
   try {

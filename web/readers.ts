@@ -41,8 +41,8 @@ export function readerOf(sources: Sources): ChainReader {
 }
 
 /**
- * @param carried The contents of a proof file; read first, since that needs no request and reveals
- * nothing.
+ * @param carried The contents of a proof file, which are read first, because that needs no request
+ * and reveals nothing.
  */
 export function blocksOf(sources: Sources, carried: string[] = []): BlockSource[] {
   const gateways = sources.ipfs.map((url) => createIpfsGatewaySource(url, patienceOf(sources)))
@@ -84,9 +84,7 @@ export async function makeBundle(
   return undefined
 }
 
-/**
- * @returns Whether a service claims that it has erased the content: a claim, not a proof.
- */
+/** @returns Whether a service claims that it has erased the content, which proves nothing. */
 export async function saysErased(service: string, documentHash: Hex): Promise<boolean> {
   const hash = fromHex(documentHash)
   try {

@@ -29,10 +29,10 @@ export type Screen = {
 
 /** @param actions Available once the page is assembled. */
 export function createScreen(state: State, actions: () => Actions): Screen {
-  // Both are in the HTML already, so that something is visible before this script loads.
+  // Both are already in the HTML, so that something is visible before this script loads.
   const header = document.querySelector('header') ?? h('header')
   const main = document.querySelector('main') ?? h('main')
-  /** Screen readers announce its changes; it must survive redraws. */
+  /** Screen readers announce its changes, so it must survive redraws. */
   const live = announcer()
   /** A later announcement must not interrupt the verdict. */
   const later = announcer()
@@ -106,7 +106,7 @@ function viewRest(phase: Done, { sources }: State, actions: Actions): (Node | fa
   ]
 }
 
-/** No content of the document: browsers store titles in the history. */
+/** The title has no content of the document, because browsers store titles in the history. */
 function titleOf({ phase, sources }: State): string {
   if (phase.at !== 'done') return t('title')
   const warned = networkWarning(sources) !== undefined
@@ -114,7 +114,7 @@ function titleOf({ phase, sources }: State): string {
 }
 
 /**
- * The page's name and address, and its languages.
+ * Shows the page's name and address, and its languages.
  *
  * @param redraw Redraws the page in the chosen language.
  */

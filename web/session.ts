@@ -20,7 +20,7 @@ import type { Screen } from './screen.ts'
 import type { Done, Phase, Problem, State } from './state.ts'
 import { waitingFor } from './words.ts'
 
-/** Milliseconds after which the page says what it is waiting for. */
+/** How long to wait before the page says what it is waiting for, in milliseconds. */
 const SLOW_MS = 4_000
 
 /** Runs checks, from the reader's input to the verdict. */
@@ -203,17 +203,17 @@ async function findOut(
     return { at: 'done', ...done, verdict }
   } catch (error) {
     if (error instanceof FormatError) return problemOf(error)
-    // An error of the page itself; the log must not contain the document.
+    // This is an error of the page itself. The log must not contain the document.
     if (!watch.signal.aborted) console.error(error)
     return { at: 'failed', subject }
   }
 }
 
 /**
- * Remembers what a valid document replaces, as long as the page is open: the registry does not say
- * by what a document was replaced.
+ * Remembers which document a valid document replaces, as long as the page is open, because the
+ * registry does not say by what a document was replaced.
  *
- * @returns The document in the place of this one, if the reader has opened it.
+ * @returns The document that replaces this one, if the reader has opened it.
  */
 function newerOf(
   subject: Subject,

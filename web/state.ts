@@ -28,11 +28,11 @@ export type Done = Findings & {
   blocks: Uint8Array[]
   /** The domain whose answer is pending. */
   asking?: string
-  /** The document in the place of a replaced one, if the reader has opened it. */
+  /** The document that replaces this one, if the reader has opened it. */
   newer?: Subject
 }
 
-/** The state of the page; exists as long as the page. */
+/** The state of the page, which lasts as long as the page. */
 export type State = {
   phase: Phase
   /** The page's configuration, from its server. */

@@ -12,7 +12,8 @@ import type { Done, Phase } from './state.ts'
 import type { TextKey } from './strings/en.ts'
 
 /**
- * An issuer's name beside these statuses would lend them its reputation: only the details show it.
+ * An issuer's name next to these statuses would lend them its reputation, so only the details show
+ * it.
  */
 export const NAMELESS: readonly string[] = ['wrong_key', 'tampered']
 
@@ -46,7 +47,7 @@ export function linesOf(phase: Done): string[] {
   ]
 }
 
-/** @returns Where the newer document is: the registry does not name it. */
+/** @returns Where the newer document is, because the registry does not name it. */
 function successorOf({ newer }: Done): string {
   return t(newer === undefined ? 'superseded.ask' : 'superseded.held')
 }
@@ -97,7 +98,7 @@ function reasonsOf({ verdict, live, attempt }: Findings): string[] {
   return [...new Set(offline ? [t('why.offline'), ...troubles] : troubles)]
 }
 
-/** @returns Text for the codes that have one, else the codes. */
+/** @returns Text for the codes that have one, and otherwise the codes. */
 export function troublesOf({ status, checks }: PageVerdict): string[] {
   if (status !== 'unverifiable') return []
   return checks
@@ -130,13 +131,13 @@ export function waitingFor(
   })
 }
 
-/** @returns How long ago the nodes answered, in words. */
+/** @returns The time since the nodes answered, in words. */
 export function agoOf(checkedAt: number): string {
   const seconds = (Date.now() - checkedAt) / 1000
   return seconds < 60 ? t('checked.now') : t('checked.ago', { ago: showAgo(seconds) })
 }
 
-/** @returns A notice that nobody confirms the issuer, where the headline does not say it. */
+/** @returns A notice that nobody confirms the issuer, if the headline does not say it. */
 export function unconfirmedNotice(phase: Done): string | undefined {
   const { verdict, asking } = phase
   const isSilent =

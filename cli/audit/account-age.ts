@@ -3,16 +3,18 @@ import type { RegistryAccount, RegistryRecord } from '#verifier/ports.ts'
 import { type Request, readStrictly } from '#verifier/readers/request.ts'
 import { readObject, readQuantity, toQuantity } from '#verifier/readers/rpc-codec.ts'
 
-/** Whether a record was anchored soon after its account was added, or got other permissions. */
+/**
+ * @returns Whether a record was anchored soon after its account was added or got other permissions.
+ */
 export type YoungRule = (
   record: Pick<RegistryRecord, 'accountIndex' | 'anchoredBlock' | 'anchoredAt'>,
 ) => boolean
 
 /**
- * Reads when the accounts were added and changed. The times of these blocks are the node's word; a
- * block that it does not have says nothing.
+ * Reads when the accounts were added and changed. The node gives the times of these blocks without
+ * proof, and none for a block that it does not have.
  *
- * @param seconds How long an account is young.
+ * @param seconds How long an account counts as young.
  */
 export async function readAges(
   request: Request,

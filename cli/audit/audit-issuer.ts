@@ -31,20 +31,20 @@ export type AuditOptions = {
   payloads: boolean
   /** A file of publicIds, for totals by category. */
   publicIds?: string | undefined
-  /** Accounts that the auditor knows of; any if empty. */
+  /** Accounts that the auditor knows; empty = any account is accepted. */
   expectedAccounts: readonly Hex[]
-  /** A document is of a young account within so many seconds. */
+  /** A document counts as that of a young account for this many seconds. */
   youngSeconds: number
   phases: Phases
-  /** What was found before. */
+  /** The findings so far. */
   findings: FindingLog
 }
 
 /**
- * Audits what a ledger says of an issuer against the registry's storage, at one block.
+ * Audits what a ledger says about an issuer against the registry's storage at one block.
  *
  * @throws {ChainError} when the chain cannot be read; `state_unavailable` and `proof_invalid` also
- * when the chain went on meanwhile.
+ * when the chain has moved on meanwhile.
  */
 export async function auditIssuer(
   prover: SlotProver,
@@ -124,7 +124,7 @@ export async function auditIssuer(
 /** A record, and the account that last revoked, suspended or released it. */
 type Revised = RevisedSlot<RegistryAccount | null>
 
-/** @returns A function that puts together what the registry says of a document. */
+/** @returns A function that assembles what the registry says about a document. */
 function readingsIn(batches: readonly ListedBatch[], { accounts }: IssuerState) {
   const revised = (record: RegistryRecord): Revised => ({
     record,
@@ -142,7 +142,7 @@ function indexOfRoot(batches: readonly ListedBatch[], root: Hex): number | undef
   return index < 0 ? undefined : index
 }
 
-/** @returns How many documents were issued alone. */
+/** @returns The number of documents that were issued alone. */
 function markRecords(
   table: DocumentTable,
   recordOf: (entry: TableEntry) => RegistryRecord,

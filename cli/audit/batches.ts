@@ -11,8 +11,7 @@ import type { Phases } from './phases.ts'
 export type ListedBatch = LedgerBatch & { record: RegistryRecord }
 
 /**
- * Recounts batches from their manifests, one after the other, and adds their documents to the
- * table.
+ * Recounts batches from their manifests, one after another, and adds their documents to the table.
  *
  * @returns Why a batch was not recounted, by its root; `null` = all of its documents are listed.
  */
@@ -23,7 +22,7 @@ export async function recountBatches(
     registry: RegistryId
     issuerId: number
     sources: readonly BlockSource[]
-    /** Whether to check the payloads of their documents too. */
+    /** Whether to also check the payloads of their documents. */
     payloads: boolean
     phases: Phases
   },

@@ -6,14 +6,14 @@ export type Bar = { label: string; values: number[] }
 const WIDTH = 720
 const HEIGHT = 220
 const [LEFT, TOP, BOTTOM] = [56, 12, 28]
-/** Labels below a chart of columns, at most. */
+/** The maximum number of labels below a column chart. */
 const MAX_LABELS = 12
-/** Rows of a chart of rows; the others are one more. */
+/** The maximum number of rows in a row chart. The others are one more row. */
 const MAX_ROWS = 12
 const ROW = 26
 const NAME = 190
 
-/** @returns Text that is only text in HTML and SVG. */
+/** @returns Text that HTML and SVG show as plain text. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
 }
@@ -24,9 +24,9 @@ export function grouped(value: number): string {
 }
 
 /**
- * Stacked columns, for values over time.
+ * Stacked columns for values over time.
  *
- * @param title Read aloud in the place of the picture.
+ * @param title Read aloud instead of the picture.
  * @param series The name of each series.
  */
 export function columns(title: string, series: readonly string[], bars: readonly Bar[]): string {
@@ -90,7 +90,7 @@ function svg(title: string, height: number, parts: readonly string[]): string {
   return `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeHtml(title)}">${parts.join('')}</svg>`
 }
 
-/** @returns Where the axis ends, and its steps: 1, 2 or 5 times a power of ten. */
+/** @returns The end of the axis, and its steps: 1, 2 or 5 times a power of ten. */
 function axisOf(most: number): { top: number; step: number } {
   const rough = most / 4
   const power = 10 ** Math.max(0, Math.floor(Math.log10(rough)))

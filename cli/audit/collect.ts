@@ -19,18 +19,18 @@ export type CollectOptions = {
   request: Request
   registry: RegistryId
   issuerId: number
-  /** The first block to look at. */
+  /** The first block to read. */
   from: number
-  /** Where the run goes on after it was cut off. */
+  /** The checkpoint from which an interrupted run continues. */
   checkpoint?: string | undefined
-  /** A kept list, in the place of old events. */
+  /** A kept list to use instead of old events. */
   list?: string | undefined
   phases: Phases
-  /** Is given the documents. */
+  /** Receives the documents. */
   scratch: DatabaseSync
 }
 
-/** What an issuer issued, and what happened to its accounts, up to a block. */
+/** The documents of an issuer and the events of its accounts, up to a block. */
 export type Collection = {
   ledger: Ledger
   /** Reads further events, up to this block. @returns `false` if the node has pruned them. */
@@ -38,7 +38,7 @@ export type Collection = {
   close(): Promise<void>
 }
 
-/** Collects events of the chain, a checkpoint or a kept list. Nothing in it is believed. */
+/** Collects events from the chain, a checkpoint or a kept list. None of them is trusted. */
 export async function openCollection(options: CollectOptions): Promise<Collection> {
   const { request, registry, issuerId, checkpoint, list, phases, scratch } = options
   const { address } = parseRegistry(registry)
@@ -56,7 +56,8 @@ export async function openCollection(options: CollectOptions): Promise<Collectio
   let end = 0
   if (checkpoint !== undefined && list === undefined && existsSync(checkpoint)) {
     const known = await readHead(checkpoint)
-    if (!known) throw new InputError('unreadable', `${checkpoint} is not a checkpoint of an audit`)
+    if (!known)
+      throw new InputError('unreadable', `${checkpoint} is not the checkpoint of an audit`)
     assertHead(known, registry, issuerId)
     const read = await readJournal(checkpoint, ledger, isKnown)
     end = read.end

@@ -20,8 +20,8 @@ const COLUMNS = [
 ]
 
 /**
- * @returns The lines of a CSV file (RFC 4180), one for each document. No value needs quotes or may
- * be a formula: they are numbers, hashes, dates and words of fixed lists.
+ * @returns The lines of a CSV file (RFC 4180), one for each document. No value needs quotes or can
+ * be a formula, because all are numbers, hashes, dates and words from fixed lists.
  */
 export function* csvOf(
   audits: Iterable<{ issuer: { id: number }; lines(): Iterable<AuditedDocument> }>,
@@ -51,7 +51,7 @@ export function* csvOf(
     }
 }
 
-/** @returns RFC 3339, UTC; the seconds themselves for a time that no calendar has. */
+/** @returns A time in RFC 3339 (UTC), or the seconds themselves for a time that no calendar has. */
 export function timeOf(seconds: number): string {
   const date = new Date(1000 * seconds)
   return Number.isNaN(date.getTime()) ? String(seconds) : `${date.toISOString().slice(0, -5)}Z`

@@ -8,30 +8,33 @@ import { bitOf, type DocumentFinding } from './findings.ts'
 /** A document of an audit. */
 export type TableEntry = {
   documentHash: Hex
-  /** Its last event; `null` for one that comes from a manifest, or from a list without events. */
+  /** Its last event; `null` for a document from a manifest, or from a list without events. */
   event: { block: number; transactionHash: Hex; account: Hex; validUntil: number } | null
-  /** The batch that it is in, counted from 0; `null` = issued alone. */
+  /** The batch of the document, counted from 0; `null` = issued alone. */
   batch: number | null
-  /** Of a document in a batch, as its manifest has it. */
+  /** For a document in a batch, the expiry in its manifest. */
   validUntil: number | null
-  /** Its own record, once it is proven. */
+  /** The record of the document itself, once it is proven. */
   own: RegistryRecord
   /** The bits of its findings. */
   marks: number
-  /** Its category, where its publicId is known. */
+  /** Its category, if its publicId is known. */
   category: string | null
 }
 
-/** All documents of an audit, on the disk: those issued alone by their hash, then those of batches. */
+/**
+ * All documents of an audit, on disk: first those issued alone, by their hash, then those of
+ * batches.
+ */
 export type DocumentTable = {
   readonly length: number
-  /** How many were issued alone. */
+  /** The number of documents that were issued alone. */
   readonly alone: number
   at(index: number): TableEntry
   hashAt(index: number): Hex
-  /** @returns All of them, by their index. They may be changed meanwhile. */
+  /** @returns All documents by their index. They may be changed meanwhile. */
   entries(): Generator<TableEntry & { index: number }>
-  /** @returns All of them, by the block of {@link DocumentTable.setBlock}. */
+  /** @returns All documents by the block of {@link DocumentTable.setBlock}. */
   byBlock(): Generator<TableEntry>
   /** @returns The index of the first entry. */
   addChunk(batch: number, chunk: Uint8Array): number
@@ -39,13 +42,13 @@ export type DocumentTable = {
   find(documentHash: Hex, batch: number | null): number | undefined
   /** @param word The value of its slot. */
   setOwn(index: number, word: bigint): void
-  /** @param block In which it was anchored. */
+  /** @param block The block in which it was anchored. */
   setBlock(index: number, block: number): void
   mark(index: number, finding: DocumentFinding): void
   setCategory(index: number, category: string): void
 }
 
-/** Entries that are in memory at a time. */
+/** The number of entries in memory at a time. */
 const PAGE = 1_000
 
 const SCHEMA = `
@@ -64,7 +67,7 @@ const SCHEMA = `
     category TEXT
   );
 `
-/** The last event of each hash. SQLite takes the other columns from the row of the maximum. */
+/** The last event of each hash. SQLite takes the other columns from the row with the maximum. */
 const FROM_EVENTS = `
   INSERT INTO documents (hash, transaction_hash, block, account, valid_until)
   SELECT hash, transaction_hash, block, account, valid_until
@@ -73,7 +76,7 @@ const FROM_EVENTS = `
   ) ORDER BY hash
 `
 
-/** @param scratch With the events of a ledger. */
+/** @param scratch The database with the events of a ledger. */
 export function createDocumentTable(scratch: DatabaseSync): DocumentTable {
   scratch.exec(SCHEMA)
   const alone = Number(scratch.prepare(FROM_EVENTS).run().changes)
@@ -89,7 +92,7 @@ export function createDocumentTable(scratch: DatabaseSync): DocumentTable {
   const mark = scratch.prepare('UPDATE documents SET marks = marks | ? WHERE id = ? + 1')
   const setCategory = scratch.prepare('UPDATE documents SET category = ? WHERE id = ? + 1')
   const found = (row: Row | undefined, index: number): Row => {
-    if (row === undefined) throw new RangeError(`no document ${index}`)
+    if (row === undefined) throw new RangeError(`there is no document ${index}`)
     return row
   }
 
@@ -119,7 +122,8 @@ export function createDocumentTable(scratch: DatabaseSync): DocumentTable {
       return first
     },
     find(documentHash, batch) {
-      // Made when it is first needed: only publicIds are looked up so.
+      // The index is created when it is first needed, because only publicIds are looked up this
+      // way.
       if (!isIndexed) scratch.exec('CREATE INDEX documents_by_hash ON documents (hash, batch)')
       isIndexed = true
       const row = scratch

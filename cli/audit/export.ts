@@ -16,7 +16,7 @@ import { type AsOf, withCollection } from './run.ts'
 import { openScratch } from './scratch.ts'
 import { inTrieOrder } from './trie-order.ts'
 
-/** A list, and how much of what the registry counts it has. */
+/** A list, and how much it has of what the registry counts. */
 export type ExportedList = {
   status: 'complete' | 'incomplete'
   asOf: { blockNumber: number; blockHash: Hex | null; blockTime: number }
@@ -33,15 +33,15 @@ export type ExportOptions = {
 }
 
 /**
- * Documents, and batches, of one proof: they are in memory together. Documents of a proof are
- * neighbours in the storage trie, so that many small proofs are hardly longer than one.
+ * The number of documents and of batches in one proof, which are in memory together. Documents of a
+ * proof are neighbours in the storage trie, so that many small proofs are hardly longer than one.
  */
 const MAX_KEYS_PER_PROOF = 5_000
 
 /**
- * Writes an issuer's list with its proofs: events first, as in a checkpoint, then lines of proofs
- * of completeness (docs/formats.md §16), each of at most 5,000 documents, all of one block. A file
- * that is there is brought up to date: events that the node has dropped since stay in it.
+ * Writes an issuer's list with its proofs: events first, as in a checkpoint, then lines with proofs
+ * of completeness (docs/formats.md §16), each of at most 5,000 documents, all at one block. An
+ * existing file is updated: events that the node has since dropped stay in it.
  *
  * @throws {ChainError} when the chain cannot be read.
  */
@@ -114,10 +114,10 @@ async function appendProofs(
 }
 
 /**
- * Checks the proofs in the file of an export. Asks nobody.
+ * Checks the proofs in the file of an export, offline.
  *
  * @throws {InputError} `unreadable` for a file without proofs, `other_registry`, `other_issuer`,
- * `unknown_issuer`, and `unproven` with the reason when a proof proves nothing.
+ * `unknown_issuer`, and `unproven` with the reason when a proof is invalid.
  */
 export async function checkExport(
   file: string,
@@ -125,7 +125,7 @@ export async function checkExport(
   options: CompletenessOptions,
 ): Promise<ExportedList> {
   const head = await readHead(file)
-  if (!head) throw new InputError('unreadable', 'the file is not an export')
+  if (!head) throw new InputError('unreadable', 'the file was not written by docreg export')
   assertHead(head, options.registry, issuerId)
   using scratch = openScratch()
   const keys = {
@@ -140,11 +140,14 @@ export async function checkExport(
       throw new InputError('unproven', `${listing.code}: ${listing.message}`)
     const { asOf, documents, batches } = listing
     if (listing.issuerId !== issuerId)
-      throw new InputError('other_issuer', `a proof is for issuer ${listing.issuerId}`)
+      throw new InputError(
+        'other_issuer',
+        `the file has a proof for another issuer, ${listing.issuerId}`,
+      )
     if (!listing.isRegistered)
       throw await unknownIssuer({ registry: options.registry, issuerId, block: asOf.blockNumber })
     if (total && total.asOf.blockHash !== asOf.blockHash)
-      throw new InputError('unproven', 'the proofs are of several blocks')
+      throw new InputError('unproven', 'the proofs are for different blocks')
     for (const { documentHash } of documents.listed) keys.documents.add(documentHash)
     for (const { root } of batches.listed) keys.batches.add(root)
     total = {
@@ -153,13 +156,17 @@ export async function checkExport(
       batches: { count: batches.count, listed: keys.batches.size() },
     }
   }
-  if (!total) throw new InputError('unreadable', 'the file has no proof: its export was cut off')
+  if (!total)
+    throw new InputError(
+      'unreadable',
+      'the file has no proof: the export was interrupted, run it again',
+    )
   const isComplete =
     total.documents.count === total.documents.listed && total.batches.count === total.batches.listed
   return { status: isComplete ? 'complete' : 'incomplete', ...total }
 }
 
-/** A set of hashes, on the disk. */
+/** A set of hashes on disk. */
 function createKeySet(scratch: DatabaseSync, name: 'documents' | 'batches') {
   scratch.exec(`CREATE TABLE ${name} (key BLOB PRIMARY KEY) WITHOUT ROWID`)
   const insert = scratch.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?)`)

@@ -1,21 +1,23 @@
 import { CODE_UNCHECKED } from '../sources.ts'
 
-/** `fault`: the audit fails. `warning`: to be looked into. `notice`: to be known. */
+/**
+ * `fault` = the audit fails; `warning` = somebody should look into it; `notice` = for information.
+ */
 export type Severity = 'fault' | 'warning' | 'notice'
 
-/** What an audit can find about one document. */
+/** The possible findings about one document. */
 export const DOCUMENT_FINDINGS = {
-  never_issued: ['fault', 'The list has a hash that this issuer never issued'],
+  never_issued: ['fault', 'The list contains a hash that this issuer never issued'],
   event_contradicts: ['fault', 'The event does not agree with the proven record'],
   dated_after_block: ['fault', 'The record is later than the block of this audit'],
-  distrusted: ['warning', 'Issued by an account that is distrusted from then on'],
+  distrusted: ['warning', 'Issued by an account that is distrusted from that block on'],
   released_by_distrusted: [
     'warning',
-    'Released by an account that is distrusted from then on: this counts as a suspension',
+    'Released by an account that is distrusted from that block on: this counts as a suspension',
   ],
   revoked_by_distrusted: [
     'warning',
-    'Revoked or suspended by an account that is distrusted from then on',
+    'Revoked or suspended by an account that is distrusted from that block on',
   ],
   set_aside: ['warning', 'A final revocation was set aside: its account is distrusted'],
   young_account: ['warning', 'Issued soon after its account was added or changed'],
@@ -25,26 +27,26 @@ export const DOCUMENT_FINDINGS = {
   expired: ['notice', 'Expired'],
   payload_missing: ['warning', 'No source has the sealed document'],
   payload_unreachable: ['warning', 'No source of the sealed document answered'],
-  payload_wrong_bytes: ['fault', 'A source has other bytes under the hash of the document'],
-  payload_malformed: ['fault', 'The bytes with the hash are not a sealed document'],
+  payload_wrong_bytes: ['fault', 'A source returned bytes that do not match the hash'],
+  payload_malformed: ['fault', 'The bytes match the hash but are not a sealed document'],
   batch_block_missing: ['warning', 'No source has the batch block'],
-  wrong_key: ['fault', 'The publicId of the list does not open it'],
-  content_malformed: ['fault', 'What it opens to is not a document'],
+  wrong_key: ['fault', 'The publicId in the file does not open the sealed document'],
+  content_malformed: ['fault', 'The decrypted content is not a valid document'],
   other_registry: ['fault', 'The document names another registry'],
   other_issuer: ['fault', 'The document names another issuer'],
-  other_expiry: ['fault', 'The document has another expiry than its record'],
+  other_expiry: ['fault', 'The document and its record have different expiry dates'],
   dated_in_future: ['notice', 'The document is dated after the block of this audit'],
 } as const satisfies Record<string, readonly [Severity, string]>
 export type DocumentFinding = keyof typeof DOCUMENT_FINDINGS
 
-/** What an audit can find about an issuer. */
+/** The possible findings about an issuer. */
 export const ISSUER_FINDINGS = {
   documents_missing: ['fault', 'The list lacks documents that the registry counts'],
   batches_missing: ['fault', 'The list lacks batches that the registry counts'],
-  batch_never_issued: ['fault', 'The list has a root that this issuer never issued'],
-  batch_event_contradicts: ['fault', 'The event of a batch does not agree with its proven record'],
+  batch_never_issued: ['fault', 'The list contains a root that this issuer never issued'],
+  batch_event_contradicts: ['fault', 'The event of a batch contradicts its proven record'],
   batch_not_recounted: ['fault', 'The manifest of a batch does not list its documents'],
-  batch_manifest_unknown: ['warning', 'Nothing tells which manifest the batch has'],
+  batch_manifest_unknown: ['warning', 'The manifest of the batch is unknown'],
   batch_manifest_unreadable: ['warning', 'No source has the manifest of the batch'],
   batch_revoked: ['notice', 'The whole batch is revoked'],
   batch_suspended: ['notice', 'The whole batch is suspended'],
@@ -61,23 +63,23 @@ export const ISSUER_FINDINGS = {
     'warning',
     'The batch was issued soon after its account was added or changed',
   ],
-  account_unexpected: ['warning', 'An account that you did not name'],
+  account_unexpected: ['warning', 'The issuer has an account that you did not name'],
   account_distrusted: ['warning', 'An account is distrusted'],
   account_retired: ['notice', 'An account is retired'],
   recovery_pending: ['warning', 'The admin proposes an account that can take the issuer over'],
-  recovery_accepted: ['warning', 'A proposed account was accepted'],
+  recovery_accepted: ['warning', 'A proposed account has been accepted'],
   issuer_renamed: ['warning', 'The admin has renamed the issuer, or changed its uri'],
   issuer_closed: ['warning', 'The admin has closed the issuer'],
-  public_id_malformed: ['fault', 'A line of the file is not a publicId'],
-  public_id_other_issuer: ['fault', 'A publicId of the file is of another issuer'],
+  public_id_malformed: ['fault', 'A line of the file is not a valid publicId'],
+  public_id_other_issuer: ['fault', 'A publicId in the file belongs to another issuer'],
   public_id_not_listed: [
     'fault',
-    'A publicId of the file is of a document that is not in the list',
+    'A publicId in the file names a document that is not in the list',
   ],
-  events_pruned: ['notice', 'The node has dropped old events; the kept list takes their place'],
-  documents_newer: ['notice', 'Issued after the block of this audit, and not in it'],
-  batches_newer: ['notice', 'Batches issued after the block of this audit, and not in it'],
-  not_final: ['notice', 'The node does not say that the block is final'],
+  events_pruned: ['notice', 'The node has dropped old events; the kept list is used instead'],
+  documents_newer: ['notice', 'Issued after the block of this audit, so not included'],
+  batches_newer: ['notice', 'Batches issued after the block of this audit, so not included'],
+  not_final: ['notice', 'The node does not report the block as final'],
   code_unchecked: ['notice', CODE_UNCHECKED],
 } as const satisfies Record<string, readonly [Severity, string]>
 export type IssuerFinding = keyof typeof ISSUER_FINDINGS
@@ -89,13 +91,13 @@ export type Finding = {
   code: FindingCode
   severity: Severity
   message: string
-  /** How many documents, batches, accounts or events. */
+  /** The number of documents, batches, accounts or events. */
   count: number
-  /** What it is about, the first of them. */
+  /** The first subjects of the finding. */
   examples: string[]
 }
 
-/** Examples of each finding that a report shows. */
+/** The maximum number of examples that a report shows for each finding. */
 export const MAX_EXAMPLES = 10
 
 const ALL: Record<FindingCode, readonly [Severity, string]> = {
@@ -106,9 +108,9 @@ const CODES = Object.keys(ALL) as FindingCode[]
 
 /** Counts findings by their code. */
 export type FindingLog = {
-  /** @param subject A hash, an account, a sentence; never a publicId. */
+  /** @param subject A hash, an account or a sentence; never a publicId. */
   add(code: FindingCode, subject?: string, count?: number): void
-  /** @returns Faults first. */
+  /** @returns The findings, faults first. */
   list(): Finding[]
 }
 
@@ -131,7 +133,7 @@ export function createFindingLog(): FindingLog {
   }
 }
 
-/** Findings of a document as the bits of one number. */
+/** Findings of a document, in the order of their bits in a number. */
 export const FINDING_BITS = Object.keys(DOCUMENT_FINDINGS) as DocumentFinding[]
 
 export function bitOf(finding: DocumentFinding): number {

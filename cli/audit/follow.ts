@@ -21,15 +21,18 @@ import {
   type RoleEvent,
 } from './registry-events.ts'
 
-/** Events that were reported, so that a reorg does not repeat them. */
+/** The number of reported events that are remembered, so that a reorg does not repeat them. */
 const MAX_REMEMBERED = 10_000
-/** Blocks that are read again after a reorg. */
+/** The number of blocks that are read again after a reorg. */
 const REORG_DEPTH = 64
 
 /** One line of `docreg audit --follow`. */
 export type Alert =
   | (AdminEvent & {
-      /** `recovery_proposed`, `account_added` …; `unknown_issuer` for one that was not named. */
+      /**
+       * An event such as `recovery_proposed` or `account_added`; `unknown_issuer` for an issuer
+       * that was not named.
+       */
       alert: AdminEvent['event'] | 'unknown_issuer'
     })
   | (RoleEvent & { alert: RoleEvent['event'] })
@@ -38,21 +41,25 @@ export type Alert =
 
 export type FollowOptions = ReadOptions & {
   registry: RegistryId
-  /** The issuers to follow. Of others, only new names are reported: they may be look-alikes. */
+  /**
+   * The issuers to follow. For others, only new names are reported, because they may be
+   * look-alikes.
+   */
   issuers: readonly number[]
   /** The first block to read. */
   from: number
-  /** Where an earlier run has stopped, in the place of `from`. */
+  /** Where an earlier run stopped; used instead of `from`. */
   last?: Mark | undefined
-  /** Is given the last block that was read, once its alerts are out. */
+  /** Receives the last block that was read, once its alerts have been reported. */
   onRead?: (mark: Mark) => Promise<void>
   /** Waits for the next poll. */
   sleep: () => Promise<void>
 }
 
 /**
- * Reports what happens to issuers, accounts and the registry's admin, as soon as a block has it; an
- * event that a reorg removes is not taken back. Goes on through outages, until its signal aborts.
+ * Reports what happens to issuers, accounts and the registry's admin as soon as it is in a block.
+ * An event that a reorg removes is not taken back. Continues through outages until its signal
+ * aborts.
  *
  * @throws {ChainError} `pruned` when the node no longer has the events.
  */
@@ -129,7 +136,7 @@ const place = v.object({
 
 type Options = Pick<FollowOptions, 'registry' | 'issuers' | 'from'> & {
   provider: Eip1193Provider
-  /** Keeps the last block that was read, so that the next run goes on there. */
+  /** Stores the last block that was read, so that the next run continues there. */
   file?: string | undefined
 }
 
@@ -140,7 +147,7 @@ export async function followIssuers(
 ): Promise<void> {
   const last = file === undefined ? undefined : await readPlace(file, registry)
   const from = last ? last.block + 1 : options.from
-  terminal.note(`following from block ${from} on; Ctrl-C ends it`)
+  terminal.note(`following from block ${from} on; press Ctrl-C to stop`)
   const alerts = follow(createRequest(provider), {
     ...options,
     registry,
@@ -151,7 +158,7 @@ export async function followIssuers(
   for await (const alert of alerts) terminal.write(printableLine(alert))
 }
 
-/** @returns `undefined` without such a file, or when it is of another registry. */
+/** @returns `undefined` without such a file, or when it belongs to another registry. */
 async function readPlace(file: string, registry: string): Promise<Mark | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '')
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), place), text)

@@ -1,4 +1,4 @@
-/** The style sheet of the report: for the screen, light and dark, and for A4 paper. */
+/** The style sheet of the report, for light and dark screens and for A4 paper. */
 export const STYLE = `
 :root { color-scheme: light dark; --paper: #f7f5f0; --sheet: #fffefb; --ink: #1c1d20; --soft: #55575d;
   --line: #dcd8ce; --good: #1a6340; --good-wash: #e6f1ea; --bad: #9c2318; --bad-wash: #fae9e6;

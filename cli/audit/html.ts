@@ -9,7 +9,7 @@ import type { AdminEvent } from './registry-events.ts'
 import type { Audit } from './run.ts'
 import { PERMISSION_NAMES, verdictOf } from './words.ts'
 
-/** Accounts, batches and events that a report shows; audit.json has all. */
+/** The maximum number of accounts, batches and events in a report; audit.json has all. */
 const MAX_SHOWN = 200
 
 /** @returns The pieces of one HTML file that loads nothing and runs no script. */

@@ -10,8 +10,8 @@ import type { Ledger } from './ledger.ts'
 import { ADMIN_EVENTS, type AdminEvent, type IssuedLog } from './registry-events.ts'
 
 /**
- * The file of an audit's events: JSON, one value a line. It is the checkpoint of a run that was cut
- * off, and with proofs behind them the file of `docreg export`.
+ * The file of an audit's events, with one JSON value per line. It is the checkpoint of an
+ * interrupted run and, with proofs after the events, the file of `docreg export`.
  */
 const TYPE = 'document-registry-list'
 
@@ -19,14 +19,14 @@ const TYPE = 'document-registry-list'
 export type JournalHead = {
   type: typeof TYPE
   v: 1
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   issuerId: number
-  /** The first block that was looked at. */
+  /** The first block that was read. */
   from: number
 }
 
-/** The last block of a part that was looked at, and its hash. */
+/** The last block of a part that was read, with its hash. */
 export type Mark = { block: number; hash: Hex }
 
 const quantity = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -84,17 +84,17 @@ export async function readHead(file: string): Promise<JournalHead | undefined> {
 /** @throws {InputError} `other_registry`, `other_issuer` */
 export function assertHead(head: JournalHead, registry: RegistryId, issuer: number): void {
   if (head.registry !== registry)
-    throw new InputError('other_registry', 'the file is of another registry')
+    throw new InputError('other_registry', 'the file belongs to another registry')
   if (head.issuerId !== issuer)
-    throw new InputError('other_issuer', `the file is of issuer ${head.issuerId}`)
+    throw new InputError('other_issuer', `the file belongs to another issuer, ${head.issuerId}`)
 }
 
 /**
- * Reads a file into a ledger, up to its last mark that `isKnown` accepts: what stands after it was
- * cut off, or is of blocks that a reorg has removed.
+ * Reads a file into a ledger, up to the last mark that `isKnown` accepts. Lines after it come from
+ * an interrupted run, or from blocks that a reorg has removed.
  *
- * @returns That mark, and the place in the file behind it.
- * @throws {InputError} `unreadable` for a line that is not one of such a file.
+ * @returns That mark, and the place in the file after it.
+ * @throws {InputError} `unreadable` for a line that does not belong in such a file.
  */
 export async function readJournal(
   file: string,
@@ -125,7 +125,8 @@ export async function readJournal(
 
 function readLine(text: string): Line {
   const read = v.safeParse(line, parse(text))
-  if (!read.success) throw new InputError('unreadable', 'the file has a line that is not of a list')
+  if (!read.success)
+    throw new InputError('unreadable', 'the file contains a line that does not belong in a list')
   return read.output as Line
 }
 
@@ -140,7 +141,7 @@ function parse(text: string): unknown {
 /**
  * Opens a checkpoint to append to it.
  *
- * @param end Where to go on; what stands behind is removed. 0 for a new file.
+ * @param end Where to continue; the rest of the file is removed. 0 for a new file.
  * @throws {InputError} `unwritable`
  */
 export async function openJournal(file: string, head: JournalHead, end: number): Promise<Journal> {

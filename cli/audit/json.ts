@@ -5,16 +5,16 @@ import { timeOf } from './csv.ts'
 import type { AuditedDocument } from './lines.ts'
 import type { Audit } from './run.ts'
 
-/** What stands above the issuers in a report. */
+/** The part of a report before the issuers. */
 export type ReportHead = {
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: string
   network: Network
-  /** When the report was made, RFC 3339. */
+  /** When the report was made, in RFC 3339. */
   madeAt: string
 }
 
-/** @returns The pieces of a JSON file: the head, then each issuer with its documents. */
+/** @returns The pieces of a JSON file: the head, and then each issuer with its documents. */
 export function* jsonOf(head: ReportHead, audits: readonly Audit[]): Generator<string> {
   yield `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "issuers": [`
   for (const [number, audit] of audits.entries()) {
@@ -77,7 +77,7 @@ function documentOf({ record, own, findings, ...line }: AuditedDocument): object
     anchoredAt: record.anchoredBlock === 0 ? null : timeOf(record.anchoredAt),
     validUntil: record.validUntil === 0 ? null : timeOf(record.validUntil),
     ...revisionOf(record),
-    // What is shown can be the batch's.
+    // The reason that is shown can be that of the batch.
     ownReason: revisionOf(own).reason,
   }
 }

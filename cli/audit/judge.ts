@@ -13,7 +13,7 @@ import type { IssuerState } from './state.ts'
 
 type BatchFinding = [code: IssuerFinding, subject: string]
 
-/** Adds what is to be said about each batch to the findings. */
+/** Adds the findings about each batch. */
 export function judgeBatches(
   batches: readonly ListedBatch[],
   recounts: ReadonlyMap<Hex, Recount>,
@@ -87,7 +87,7 @@ type Judged = Pick<
   'issuer' | 'accounts' | 'proposal' | 'documents' | 'batches' | 'adminEvents'
 >
 
-/** Adds what is to be said about the issuer and its accounts to the findings. */
+/** Adds the findings about the issuer and its accounts. */
 export function judgeIssuer(
   { issuer, accounts, proposal, documents, batches, adminEvents }: Judged,
   findings: FindingLog,

@@ -20,9 +20,9 @@ type IssuerAt = { registry: RegistryId; issuerId: number; block: number }
 const LATER = 'run this again when a newer block is final, or name one with --as-of'
 
 /**
- * @returns What the registry counts of an issuer at a block, by proof.
+ * @returns The counts of an issuer in the registry at a block, by proof.
  * @throws {InputError} `unknown_issuer`, `issuer_newer`
- * @throws {ChainError} as {@link SlotProver}; `no_registry` says whether the registry is newer.
+ * @throws {ChainError} as {@link SlotProver}; `no_registry` tells whether the registry is newer.
  */
 export async function readKnownIssuer(
   prover: SlotProver,
@@ -45,8 +45,8 @@ export async function readKnownIssuer(
 }
 
 /**
- * @param at An issuer that the registry does not know at this block. Without a request nobody is
- * asked whether it was registered since.
+ * @param at An issuer that the registry does not have at this block. Without a request, no node is
+ * asked whether it has been registered since.
  */
 export async function unknownIssuer({
   request,
@@ -66,10 +66,12 @@ export async function unknownIssuer({
   )
 }
 
-/** What the registry counts beyond the block of an audit, as the node says. */
+/** How much the registry counts after the block of an audit, according to the node. */
 export type Newer = { documents: number; batches: number }
 
-/** Blocks after that of the audit in which newer documents are looked for, to name them. */
+/**
+ * The number of blocks after that of the audit in which newer documents are searched, to name them.
+ */
 const MAX_NAMED_BLOCKS = 10_000
 
 export async function readNewer(
@@ -83,17 +85,17 @@ export async function readNewer(
   }
 }
 
-/** @returns A sentence; empty where nothing is newer. */
+/** @returns A sentence; empty if nothing is newer. */
 export function newerSentence({ documents, batches }: Newer): string {
   const counts = [
     ...(documents > 0 ? [`${grouped(documents)} document${documents === 1 ? '' : 's'}`] : []),
     ...(batches > 0 ? [`${grouped(batches)} batch${batches === 1 ? '' : 'es'}`] : []),
   ]
   if (counts.length === 0) return ''
-  return `Newer than this block, and so not in it, says the node: ${counts.join(' and ')}.`
+  return `Not included, because the node says they are newer than this block: ${counts.join(' and ')}.`
 }
 
-/** Counts what is newer in the findings, with the hashes of the first. */
+/** Adds what is newer to the findings, with the first hashes. */
 export async function nameNewer(
   { registry, issuerId }: Omit<IssuerAt, 'block'>,
   { request, header }: { request: Request; header: { blockNumber: number } },
@@ -142,7 +144,7 @@ async function readNewerKeys(
   return keys
 }
 
-/** @returns The issuer's counts at the newest block, as the node says. */
+/** @returns The issuer's counts at the newest block, according to the node. */
 async function readHead(
   request: Request,
   { registry, issuerId }: Omit<IssuerAt, 'block'>,

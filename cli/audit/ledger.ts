@@ -3,7 +3,7 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import { createDocumentTable, type DocumentTable } from './documents.ts'
 import type { AdminEvent, IssuedLog } from './registry-events.ts'
 
-/** A batch, as its last event or a kept list says. */
+/** A batch according to its last event or a kept list. */
 export type LedgerBatch = {
   root: Hex
   /** The sha-256 of its manifest's root block, if known. */
@@ -11,11 +11,14 @@ export type LedgerBatch = {
   event: { block: number; transactionHash: Hex; account: Hex; size: number } | null
 }
 
-/** What an issuer issued, as events or a kept list say: documents on the disk, batches in memory. */
+/**
+ * The documents and batches of an issuer, according to events or a kept list. Documents are on
+ * disk, batches in memory.
+ */
 export type Ledger = {
-  /** How many lines were added, repeated ones included. */
+  /** The number of lines that were added, including repeated ones. */
   readonly length: number
-  /** Where its documents are. */
+  /** The database with the documents. */
   readonly scratch: DatabaseSync
   addLog(log: IssuedLog): void
   addDocument(documentHash: Hex): void
@@ -23,11 +26,14 @@ export type Ledger = {
   addAdminEvent(event: AdminEvent): void
   readonly adminEvents: readonly AdminEvent[]
   readonly batches: ReadonlyMap<Hex, LedgerBatch>
-  /** @returns The documents so far, each once, with its last event. Ends the table before it. */
+  /**
+   * @returns The documents so far, each once and with its last event. A table that was returned
+   * before can no longer be used.
+   */
   documents(): DocumentTable
 }
 
-/** Documents and batches; more are refused, since a node could invent events without end. */
+/** The maximum number of documents and batches, because a node could invent events without end. */
 export const MAX_LEDGER = 5_000_000
 
 /** @throws {RangeError} for more than {@link MAX_LEDGER} lines. */

@@ -8,21 +8,23 @@ import { distrustedRevision } from './revisions.ts'
 /** A document of a report. */
 export type AuditedDocument = {
   documentHash: Hex
-  /** The batch that it is in; `null` = issued alone. */
+  /** The batch of the document; `null` = issued alone. */
   batchRoot: Hex | null
   status: RegistryStatus
   record: RegistryRecord
-  /** Its own slot: it differs from `record` in a batch. */
+  /** The slot of the document itself, which differs from `record` in a batch. */
   own: RegistryRecord
   /** The account that issued it; `null` for a hash that was never issued. */
   account: Hex | null
-  /** The transaction that anchored it, as its event says; `null` = unknown. */
+  /** The transaction that anchored it according to its event; `null` = unknown. */
   transactionHash: Hex | null
   category: string | null
   findings: DocumentFinding[]
 }
 
-/** @returns A function that makes the lines of a report, by the block that anchored them. */
+/**
+ * @returns A function that makes the lines of a report, ordered by the block that anchored them.
+ */
 export function createLines(
   table: DocumentTable,
   readingOf: (entry: TableEntry) => RevisedSlot,

@@ -10,7 +10,7 @@ import { inParallel } from '../parallel.ts'
 import type { DocumentTable } from './documents.ts'
 import type { Phases } from './phases.ts'
 
-/** Concurrent requests to IPFS gateways. */
+/** The number of concurrent requests to IPFS gateways. */
 const MAX_AT_A_TIME = 16
 
 /** Checks that the sources have the sealed bytes of each document that was issued alone. */
@@ -31,10 +31,10 @@ export async function checkPayloads(
 }
 
 /**
- * Checks the sealed bytes and the batch block of each document of a batch. Batch blocks follow from
- * the manifest, so a source can only have the right one or none.
+ * Checks the sealed bytes and the batch block of each document in a batch. Batch blocks are
+ * computed from the manifest, so a source can only have the right one or none.
  *
- * @param first The index of its first document.
+ * @param first The index of the first document.
  */
 export async function checkBatchPayloads(
   table: DocumentTable,

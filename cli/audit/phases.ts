@@ -1,8 +1,8 @@
 import type { Progress, Terminal } from '../terminal.ts'
 
-/** The phases of long work, one after the other. */
+/** The phases of long work, one after another. */
 export type Phases = {
-  /** @param total How many there are. */
+  /** @param total The number of items in the phase. */
   begin(phase: string, total: number): void
   advance(count: number): void
   end(): void

@@ -12,7 +12,7 @@ import type { DocumentTable, TableEntry } from './documents.ts'
 import type { DocumentFinding, FindingLog } from './findings.ts'
 import type { Phases } from './phases.ts'
 
-/** A publicId anywhere in a line, so that a CSV will do. */
+/** A publicId anywhere in a line, so that a CSV file can be used too. */
 const PUBLIC_ID = /(?<![A-Za-z0-9])[1-9A-HJ-NP-Za-km-z]{70,80}(?![A-Za-z0-9])/
 const MAX_AT_A_TIME = 16
 
@@ -30,7 +30,7 @@ type Options = {
 }
 
 /**
- * Opens the documents whose publicIds are in a file: compares them with their records, and notes
+ * Opens the documents whose publicIds are in a file, compares them with their records, and stores
  * their categories. Nothing else of a document is kept.
  */
 export async function openListed(
@@ -44,7 +44,7 @@ export async function openListed(
   await inParallel(readLines(file, { unfinished: true }), MAX_AT_A_TIME, async ({ line }) => {
     const where = `line ${++number}`
     const [text] = PUBLIC_ID.exec(line) ?? []
-    // A header, or an empty line.
+    // The line is a header or empty.
     if (text === undefined) return
     phases.advance(1)
     const publicId = decode(text)
@@ -84,7 +84,7 @@ async function openOne(
   if (Date.parse(document.issuedAt) / 1000 > options.blockTime) table.mark(index, 'dated_in_future')
 }
 
-/** @returns Where the document is; `undefined` when its batch block cannot be read. */
+/** @returns The place of the document; `undefined` when its batch block cannot be read. */
 async function placeOf(
   publicId: PublicId,
   { registry, sources, batchOf }: Options,

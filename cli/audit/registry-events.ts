@@ -5,9 +5,9 @@ import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { readHash, readLog, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { toWord } from '#verifier/readers/verification-codec.ts'
 
-// The registry's events that an audit reads: docs/contract.md, "Events".
+// The events of the registry that an audit reads; see docs/contract.md, "Events".
 
-/** Where a log is. */
+/** The place of a log. */
 type Place = { block: number; transactionHash: Hex }
 
 /** `DocumentIssued` or `BatchIssued`. */
@@ -20,15 +20,15 @@ export type IssuedLog = Place & {
 export type AdminEvent = Place & {
   event: AdminEventName
   issuerId: number
-  /** The account that it is about; `null` for one about the issuer itself. */
+  /** The account that the event concerns; `null` for an event about the issuer itself. */
   account: Hex | null
-  /** Who acted; `null` for an account that accepts its own proposal. */
+  /** The account that acted; `null` when an account accepts its own proposal. */
   by: Hex | null
-  /** New permissions. */
+  /** The new permissions. */
   permissions?: number
   /** When a proposed account may accept, in seconds of the Unix epoch. */
   acceptFrom?: number
-  /** From which block an account is distrusted. */
+  /** The block from which an account is distrusted. */
   fromBlock?: number
   name?: string
   uri?: string
@@ -58,7 +58,7 @@ export const ADMIN_EVENTS = Object.keys(ADMIN_SIGNATURES) as AdminEventName[]
 
 const ADMIN = byTopic<AdminEventName>(ADMIN_SIGNATURES)
 
-/** Those of OpenZeppelin's AccessControlDefaultAdminRules. */
+/** The events of OpenZeppelin's AccessControlDefaultAdminRules. */
 const ROLE_SIGNATURES = {
   admin_transfer_scheduled: 'DefaultAdminTransferScheduled(address,uint48)',
   admin_transfer_canceled: 'DefaultAdminTransferCanceled()',
@@ -71,11 +71,11 @@ type RoleEventName = keyof typeof ROLE_SIGNATURES
 /** An event about the role of the registry's admin. */
 export type RoleEvent = Place & {
   event: RoleEventName
-  /** The new admin, or the one that was; `null` for an event without an account. */
+  /** The new or former admin; `null` for an event without an account. */
   account: Hex | null
-  /** Who acted; `null` where the event does not say: only the admin can. */
+  /** The account that acted; `null` if the event does not say, because only the admin can act. */
   by: Hex | null
-  /** When the new admin may accept, or the new delay counts, in seconds of the Unix epoch. */
+  /** When the new admin may accept, or the new delay applies, in seconds of the Unix epoch. */
   acceptFrom?: number
   /** A new delay in seconds. */
   delay?: number
@@ -93,22 +93,22 @@ function topicOf(signature: string): Hex {
   return toHex(keccak_256(encodeUtf8(signature)))
 }
 
-/** @returns The topics of what an issuer issued. */
+/** @returns The topics of the events for what an issuer issued. */
 export function issuedTopics(issuerId: number): unknown[] {
   return [Object.values(ISSUED), null, toWord(issuerId)]
 }
 
-/** @returns The topics of what happened to an issuer and its accounts. */
+/** @returns The topics of the events about an issuer and its accounts. */
 export function adminTopics(issuerId: number): unknown[] {
   return [[...ADMIN.keys()], toWord(issuerId)]
 }
 
-/** @returns The topics of what happened to any issuer, and to roles. */
+/** @returns The topics of the events about any issuer and about roles. */
 export function everyAdminTopic(): unknown[] {
   return [[...ADMIN.keys(), ...ROLES.keys()]]
 }
 
-/** Of what was requested. */
+/** The request to which a log must belong. */
 type Asked = { address: Hex; issuerId?: number | undefined }
 
 /** @throws {FormatError} `rpc_malformed` for a log that was not requested. */
@@ -196,7 +196,7 @@ function readEvent(value: unknown, address: Hex) {
   const { blockNumber } = readObject(value)
   return {
     log,
-    /** A word of the data; of one that is missing, malformed. */
+    /** @returns A word of the data. If it is missing, the event is malformed. */
     words: (index: number): Hex => {
       const word = log.data.slice(2 + 64 * index, 2 + 64 * (index + 1))
       if (word.length !== 64) throw malformed()
@@ -211,8 +211,9 @@ function addressIn(word: Hex): Hex {
 }
 
 /**
- * @returns A Solidity string, with U+FFFD for what is not UTF-8: the admin can set any bytes.
- * @param index The word that has its offset.
+ * @returns A Solidity string, with U+FFFD in place of invalid UTF-8, because the admin can set any
+ * bytes.
+ * @param index The word that contains its offset.
  */
 function textIn(data: Uint8Array, index: number): string {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
@@ -227,9 +228,9 @@ function textIn(data: Uint8Array, index: number): string {
 }
 
 function notAsked(): FormatError {
-  return new FormatError('rpc_malformed', 'a log that was not requested')
+  return new FormatError('rpc_malformed', 'the node returned a log that was not requested')
 }
 
 function malformed(): FormatError {
-  return new FormatError('rpc_malformed', 'a malformed event')
+  return new FormatError('rpc_malformed', 'the node returned a malformed event')
 }

@@ -17,15 +17,18 @@ export type AuditedBatch = ListedBatch & {
 
 /** Everything that a report shows about an issuer. */
 export type IssuerAudit = IssuerState & {
-  /** Whether the list has every document and every batch, as storage proofs show. */
+  /** Whether the list has every document and every batch, according to storage proofs. */
   status: 'complete' | 'incomplete'
   documents: { count: number; found: number }
   batches: { count: number; listed: AuditedBatch[] }
-  /** Documents in batches that were recounted. */
+  /** The number of documents in batches that were recounted. */
   inBatches: number
   adminEvents: readonly AdminEvent[]
   findings: Finding[]
   summary: Summary
-  /** @returns Every document, by the block that anchored it. Made again each time. */
+  /**
+   * @returns Every document, ordered by the block that anchored it. They are made again for each
+   * call.
+   */
   lines(): Generator<AuditedDocument>
 }

@@ -5,8 +5,8 @@ import { isDistrustedRevision, isReleased } from '#verifier/status.ts'
 import type { FindingCode } from './findings.ts'
 
 /**
- * @param record Of a document's own slot, or of a batch.
- * @returns What a distrusted account did to it last; `undefined` if that was a trusted one.
+ * @param record The slot of a document itself, or of a batch.
+ * @returns What a distrusted account did to it last; `undefined` if the last account is trusted.
  */
 export function distrustedRevision(
   record: RegistryRecord,
@@ -16,7 +16,7 @@ export function distrustedRevision(
   return isReleased(record) ? 'released_by_distrusted' : 'revoked_by_distrusted'
 }
 
-/** @returns What a finding is about; of a revocation, whether it is one or a suspension. */
+/** @returns The subject of a finding. For a revocation, it tells whether that is a suspension. */
 export function subjectOf(
   finding: FindingCode,
   hash: Hex,

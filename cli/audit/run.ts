@@ -39,22 +39,22 @@ export type RunOptions = {
   expectedAccounts: readonly Hex[]
   youngSeconds: number
   phases: Phases
-  /** A temporary database of its own; the lines of the result are read from it. */
+  /** A temporary database for this run. The lines of the result are read from it. */
   scratch: DatabaseSync
 }
 
 /** The block of an audit. */
 export type AsOf = Header & {
-  /** Whether the node calls it final; `null` = it does not say. */
+  /** Whether the node reports it as final; `null` = unknown. */
   isFinal: boolean | null
 }
 
-/** An audit of one issuer, with the block that it is true for. */
+/** An audit of one issuer, with its block. */
 export type Audit = IssuerAudit & { asOf: AsOf; newer: Newer }
 
 /**
- * Audits an issuer at the newest final block, or at the requested one. Starts again at a newer
- * block when the node no longer has the state, up to five times in all.
+ * Audits an issuer at the newest final block or at the requested one. If the node no longer has the
+ * state, it starts again at a newer block, up to five times in all.
  *
  * @throws {ChainError} when the chain cannot be read.
  */
@@ -76,18 +76,18 @@ export async function runAudit(options: RunOptions): Promise<Audit> {
 
 type IssuerOption = 'registry' | 'codeHash' | 'issuerId' | 'asOf'
 
-/** The block that is looked at, in which the issuer is registered. */
+/** The block that is read, in which the issuer is registered. */
 type Pinned = {
   request: Request
   header: AsOf
   prover: SlotProver
-  /** At this block. */
+  /** The counts at this block. */
   counts: IssuerCounts
 }
 
 /**
- * Opens a collection, and works with it again when the chain went on meanwhile. Nothing is read
- * and no file is written for an issuer that the registry does not know.
+ * Opens a collection, and works with it again when the chain has moved on meanwhile. For an issuer
+ * that the registry does not have, nothing is read and no file is written.
  */
 export async function withCollection<T>(
   options: Pick<RunOptions, IssuerOption | 'provider' | 'from' | 'list' | 'phases' | 'scratch'> & {
@@ -126,7 +126,9 @@ async function pinIssuer(
   return { request, header, prover, counts: await readKnownIssuer(prover, at) }
 }
 
-/** @returns The header of the newest final block, or of the requested one, unless it is too new. */
+/**
+ * @returns The header of the newest final block, or of the requested block unless that is too new.
+ */
 export async function pinBlock(
   request: Request,
   registry: RegistryId,
@@ -136,17 +138,20 @@ export async function pinBlock(
   const { chainId } = parseRegistry(registry)
   const actual = readStrictly('eth_chainId', () => readQuantity(answer))
   if (actual !== chainId)
-    throw new ChainError('wrong_chain', `the node is of chain ${actual}, not ${chainId}`)
+    throw new ChainError('wrong_chain', `the node is on chain ${actual}, not ${chainId}`)
   const final = await finalBlock(request)
   const blockNumber = asOf ?? final ?? (await newestBlock(request))
   const rlp = await fetchHeader(request, blockNumber, undefined)
   const header = readProof(() => decodeHeader(rlp))
   if (header.blockNumber !== blockNumber)
-    throw new ChainError('state_unavailable', `the header is not of block ${blockNumber}`)
+    throw new ChainError(
+      'state_unavailable',
+      `the node returned a header that is not of block ${blockNumber}`,
+    )
   return { ...header, isFinal: final === undefined ? null : blockNumber <= final }
 }
 
-/** @returns `undefined` when the node does not say, or calls only the first block final. */
+/** @returns `undefined` when the node does not say, or reports only the first block as final. */
 async function finalBlock(request: Request): Promise<number | undefined> {
   try {
     return (await createFinalityReader(request).finalizedBlock()) || undefined

@@ -16,12 +16,12 @@ import type { SlotProver } from '#verifier/readers/slot-prover.ts'
 import type { Phases } from './phases.ts'
 import { inTrieOrder } from './trie-order.ts'
 
-/** What the registry holds about an issuer, proven at one block. */
+/** The state of an issuer in the registry, proven at one block. */
 export type IssuerState = {
   issuer: RegistryIssuer
-  /** By their index, from 0. */
+  /** The accounts by index, from 0. */
   accounts: ReadonlyMap<number, RegistryAccount>
-  /** An account that the admin proposes to recover the issuer; `null` = none. */
+  /** The account that the admin proposes to recover the issuer; `null` = none. */
   proposal: { account: Hex; acceptFrom: number } | null
 }
 
@@ -51,8 +51,8 @@ export async function readIssuerState(prover: SlotProver, issuerId: number): Pro
   const textAt = (slot: Hex) =>
     readText(BigInt(slot), (part) => {
       const word = words.get(part)
-      // Longer than any name or uri that the registry takes, and so than what was proven.
-      if (word === undefined) throw new ChainError('no_registry', 'not a string')
+      // The text is longer than the registry accepts, and so longer than what was proven.
+      if (word === undefined) throw new ChainError('no_registry', 'the slot does not hold a string')
       return fromHex(toWord(word))
     })
   return {
@@ -87,12 +87,14 @@ export async function proveRecords(
       phases.advance(1)
     })
   } finally {
-    // Lets go of the table when a proof has failed.
+    // Releases the table when a proof has failed.
     sorted.return(undefined)
   }
 }
 
-/** @returns The records in the slots, in their order. @throws {ChainError} as {@link SlotProver}. */
+/**
+ * @returns The records in the slots, in the same order. @throws {ChainError} as {@link SlotProver}.
+ */
 export async function proveSome(
   prover: SlotProver,
   slots: readonly Hex[],
@@ -115,7 +117,7 @@ type RecordsToProve = {
   count: number
   /** The slot of a key. */
   slotOf: (index: number) => Hex
-  /** Is given the value of each slot, in any order. */
+  /** Receives the value of each slot, in any order. */
   take: (index: number, word: bigint) => void
   phases: Phases
 }

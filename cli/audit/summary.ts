@@ -7,11 +7,11 @@ import { subjectOf } from './revisions.ts'
 /** Totals of an audit. */
 export type Summary = {
   byStatus: Record<RegistryStatus, number>
-  /** By month of the anchoring, YYYY-MM, in order. */
+  /** Totals by month of the anchoring, YYYY-MM, in order. */
   byMonth: { month: string; issued: number; revoked: number }[]
-  /** By the account that issued, most first. */
+  /** Totals by the issuing account, the largest first. */
   byAccount: { account: string; issued: number }[]
-  /** Of the documents whose publicIds were given, most first. */
+  /** Totals of the documents whose publicIds were given, the largest first. */
   byCategory: { category: string; issued: number }[]
 }
 
@@ -25,7 +25,7 @@ const NO_STATUS: Record<RegistryStatus, number> = {
   distrusted: 0,
 }
 
-/** Goes through the documents once; counts their findings too. */
+/** Reads the documents once, and also counts their findings. */
 export function summarize(lines: () => Iterable<AuditedDocument>, findings: FindingLog): Summary {
   const byStatus = { ...NO_STATUS }
   const months = new Map<string, { issued: number; revoked: number }>()
@@ -55,16 +55,16 @@ export function summarize(lines: () => Iterable<AuditedDocument>, findings: Find
   }
 }
 
-/** @returns YYYY-MM, UTC. A record can contain any time of 40 bits. */
+/** @returns YYYY-MM in UTC. A record can contain any time of 40 bits. */
 function monthName(seconds: number): string {
   const date = new Date(1000 * seconds)
   return Number.isNaN(date.getTime()) ? 'out of range' : date.toISOString().slice(0, -17)
 }
 
-/** Months in a row that a report shows without gaps. */
+/** The maximum number of consecutive months that a report shows without gaps. */
 const MAX_MONTHS = 1200
 
-/** @returns The months in order, those without a document too. */
+/** @returns The months in order, including those without a document. */
 function everyMonth(months: ReadonlyMap<string, { issued: number; revoked: number }>) {
   const names = [...months.keys()].sort()
   const [first, last] = [names[0], names.at(-1)]

@@ -3,10 +3,10 @@ import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { trieKeyOf } from '#verifier/proof/slots.ts'
 
 /**
- * Sorts slots as they stand in the storage trie, on the disk.
+ * Sorts slots by their order in the storage trie, on disk.
  *
- * @param slotOf The slot of an index.
- * @returns Each index with its slot. Until it has ended, no second one can begin.
+ * @param slotOf Returns the slot of an index.
+ * @returns Each index with its slot. Only one such sort can run at a time.
  */
 export function* inTrieOrder(
   scratch: DatabaseSync,

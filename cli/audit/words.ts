@@ -5,12 +5,12 @@ import { grouped } from './charts.ts'
 import { newerSentence } from './known-issuer.ts'
 import type { Audit } from './run.ts'
 
-/** By the bit of the permission. */
+/** The names of permissions in the order of their bits. */
 export const PERMISSION_NAMES = ['issue', 'revoke', 'manage', 'delegate'] as const
 
-/** @returns The statement of an audit in a word and a sentence. */
+/** @returns The result of an audit in a word and a sentence. */
 export function verdictOf({ status, documents, batches, findings, newer }: Audit): {
-  /** `empty`: nothing was there at the block, so nothing was audited. */
+  /** `empty` = there was nothing at the block, so nothing was audited. */
   tone: 'good' | 'bad' | 'empty'
   word: string
   sentence: string
@@ -28,7 +28,7 @@ export function verdictOf({ status, documents, batches, findings, newer }: Audit
     return {
       tone: 'bad',
       word: 'Complete, with faults',
-      sentence: `The list has ${counts}: proven to be all. It has faults, below.`,
+      sentence: `The list has ${counts}. Storage proofs show that these are all. The faults are below.`,
     }
   const isEmpty = documents.count + batches.count === 0
   const sentence = isEmpty

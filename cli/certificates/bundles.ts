@@ -7,15 +7,17 @@ import type { Gateway } from '../gateway.ts'
 import { refusalOf } from '../outcome.ts'
 import { type CommandSources, onlyNode } from '../sources.ts'
 
-/** Where certificates get their documents, keys and proofs from. */
+/** The source of the documents, keys and proofs for certificates. */
 export type Bundles = {
-  /** @throws {ChainError | CertificateError} about this document alone. @throws {InputError} */
+  /** @throws {ChainError | CertificateError} for this document only. @throws {InputError} */
   read(publicId: string): Promise<Bundle>
-  /** The registry to trust, and its code; absent = what the gateway says. */
+  /** The registry to trust, with its code; absent = the one that the gateway names. */
   trusted?: { registry: RegistryId; network: Network; codeHash?: Hex }
 }
 
-/** From the issuer's own gateway, over REST: it needs the scope `documents:read`. */
+/**
+ * Reads bundles from the issuer's own gateway over REST, which requires the scope `documents:read`.
+ */
 export function bundlesOfGateway({ client }: Gateway): Bundles {
   return {
     async read(publicId) {
@@ -28,7 +30,7 @@ export function bundlesOfGateway({ client }: Gateway): Bundles {
   }
 }
 
-/** From chain and IPFS. @throws {UsageError} without a node. */
+/** Reads bundles from chain and IPFS. @throws {UsageError} without a node. */
 export function bundlesOfSources(sources: CommandSources, flags: { rpc?: string[] }): Bundles {
   const { registry, network, codeHash, blocks, asOf, nodes } = sources
   return {

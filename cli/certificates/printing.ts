@@ -12,11 +12,11 @@ import { inParallel } from '../parallel.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Bundles } from './bundles.ts'
 
-/** A template, ready to print with. */
+/** A template that is ready to print. */
 export type Printing = {
   settings: Settings
   pool: Pool
-  /** Of the template as it is now. */
+  /** A mark of the current template. */
   mark: string
 }
 
@@ -24,22 +24,25 @@ export type Printing = {
 export type PrintedRow = {
   line?: number
   publicId: string
-  /** The verify page. */
+  /** The address of the verify page. */
   page: string
-  /** If known before its document was read: then a certificate that is there costs no request. */
+  /**
+   * The file, if it is known before the document is read. An existing certificate then costs no
+   * request.
+   */
   file?: string
-  /** Of its own; otherwise from the sources of the run. */
+  /** The bundle of this row; absent = it comes from the sources of the run. */
   bundle?: () => Promise<Bundle>
 }
 
 export type Printed = { written: number; left: number; failures: Failure[] }
 export type Failure = { line?: number; code: string; message: string }
 
-/** How many certificates are in work: while some are printed, others are read. */
+/** The number of certificates in progress: while some are printed, others are read. */
 const MAX_AT_A_TIME = 16
 
 /**
- * @param template A template's name, or its folder.
+ * @param template The name or the folder of a template.
  * @throws {UsageError} if it cannot be used.
  */
 export async function openPrinting(
@@ -66,7 +69,7 @@ export async function openPrinting(
   })
 }
 
-/** @throws {UsageError} instead of a {@link CertificateError}. */
+/** @throws {UsageError} in place of a {@link CertificateError}. */
 export function asUsage<T>(read: () => T): T {
   try {
     return read()
@@ -85,9 +88,10 @@ export type PrintTask = {
 }
 
 /**
- * Prints the certificates that are not there yet, whole and of this template.
+ * Prints the certificates that do not exist yet, complete and with this template.
  *
- * @returns Failures in the order of their lines. Stopped: without the rows that were not begun.
+ * @returns Failures in the order of their lines. After a stop, the rows that were not started are
+ * missing.
  */
 export async function printAll(rows: readonly PrintedRow[], task: PrintTask): Promise<Printed> {
   const failures: Failure[] = []
@@ -127,7 +131,7 @@ async function printOne(row: PrintedRow, task: PrintTask): Promise<'written' | '
     trustedBlocks: [readBundle(bundle).block.blockHash],
   })
   if (status !== 'valid' || document === null || blockchainProof === null)
-    throw new CertificateError('not_valid', `the document is not valid: ${status}`)
+    throw new CertificateError('not_valid', `the document is not valid, its status is ${status}`)
   const { documentHash } = blockchainProof
   const file = fileNameOf(document.subjectName, documentHash)
   if (file !== row.file && (await isThere(file))) return 'left'

@@ -14,10 +14,11 @@ const TABLE = 'issued.csv'
 
 /**
  * @param given One document.
- * @param from Many: a table; `-` for one on standard input; a folder of `docreg issue`, or of bundles.
- * @param page The verify page; that of each row if absent.
- * @param encoding Of the table.
- * @throws {UsageError} unless there is one source. @throws {InputError}
+ * @param from Several documents: a table; `-` for a table on standard input; a folder of `docreg
+ * issue` or of bundles.
+ * @param page The verify page; absent = that of each row.
+ * @param encoding The encoding of the table.
+ * @throws {UsageError} unless there is exactly one source. @throws {InputError}
  */
 export async function readPrintedRows(
   given: string | undefined,
@@ -25,10 +26,11 @@ export async function readPrintedRows(
   page: string | undefined,
   encoding?: Encoding,
 ): Promise<PrintedRow[]> {
-  if (page !== undefined && !URL.canParse(page)) throw new UsageError('--verify-url is no address')
+  if (page !== undefined && !URL.canParse(page))
+    throw new UsageError('--verify-url must be an http or https address')
   if (from !== undefined && given === undefined) return readMany(from, page, encoding)
   if (given === undefined || from !== undefined)
-    throw new UsageError('one document, or --from, is required')
+    throw new UsageError('name one document, or give --from')
   if (page === undefined) throw new UsageError('--verify-url is required')
   const { publicId, bundle } = await readSubject(given)
   decodePublicId(publicId)
@@ -52,7 +54,7 @@ async function readMany(
   return Promise.all(names.sort().map((name) => ofBundle(join(from, name), page)))
 }
 
-/** Only the publicId is kept: ten thousand bundles may be larger than the memory. */
+/** Only the publicId is kept, because ten thousand bundles may not fit into memory. */
 async function ofBundle(file: string, page: string): Promise<PrintedRow> {
   const read = async () => readBundle(await readBytes(file)).bundle
   try {
@@ -70,7 +72,7 @@ function ofLine({ line, cells }: Row, page: string | undefined): PrintedRow {
   const { publicId = '', verifyUrl = '', subjectName = '', documentHash = '' } = cells
   const itsPage = page ?? (verifyUrl.split('#')[0] || undefined)
   if (itsPage === undefined || !URL.canParse(itsPage))
-    throw badTable(`line ${line} has no verifyUrl: use --verify-url`)
+    throw badTable(`line ${line} has no verifyUrl: give --verify-url`)
   try {
     decodePublicId(publicId)
   } catch (cause) {

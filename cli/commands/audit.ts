@@ -29,7 +29,7 @@ const DAY_SECONDS = 86_400
 const OPTIONS = {
   issuer: {
     value: '<id>',
-    about: 'the number of the issuer; several with commas',
+    about: 'the number of the issuer; separate several with commas',
     isSetting: true,
   },
   ...SOURCE_OPTIONS,
@@ -43,21 +43,20 @@ const OPTIONS = {
   },
   out: {
     value: '<folder>',
-    about:
-      'write report.html, documents.csv and audit.json there, and go on where a run was cut off',
+    about: 'write report.html, documents.csv and audit.json there, and resume an interrupted run',
   },
   from: {
     value: '<block>',
-    about: 'where to begin to look for events; default the block of a known deployment, or 0',
+    about: 'the first block to search for events; default that of a known deployment, or 0',
   },
   list: {
     value: '<file>',
-    about: 'a kept list in the place of old events: of docreg export, docreg list or an audit',
+    about: 'a kept list to use instead of old events, from docreg export, docreg list or an audit',
   },
   payloads: { about: 'fetch every sealed document and batch block, and check its hash' },
   'public-ids': {
     value: '<file>',
-    about: 'publicIds, one a line or in a CSV: opens them, for totals by category',
+    about: 'publicIds, one per line or in a CSV file; opens the documents for totals by category',
   },
   account: {
     value: '<address>',
@@ -70,7 +69,7 @@ const OPTIONS = {
   },
   follow: {
     about:
-      'after that, print what happens to issuers, accounts and the admin as JSON lines, also since an earlier run with the same --out',
+      'then print events of issuers, accounts and the admin as JSON lines, starting where an earlier run with the same --out stopped',
   },
 } as const satisfies Options
 
@@ -106,7 +105,7 @@ async function audit(
   const issuers = readIssuers(values.issuer)
   const isWithoutSource = sources.blocks.length === 0
   if (isWithoutSource && (values.payloads || values['public-ids'] !== undefined))
-    throw new UsageError('--payloads and --public-ids need --ipfs')
+    throw new UsageError('--payloads and --public-ids require --ipfs')
   const opened = issuers.map((issuerId) => ({ issuerId, scratch: openScratch() }))
   const { out } = values
   if (out !== undefined) await makeFolder(out)
@@ -128,7 +127,7 @@ async function audit(
     await writePieces(join(out, 'audit.json'), jsonOf(head, audits))
     await writePieces(join(out, 'report.html'), htmlOf(head, audits))
   }
-  // Of a command that follows, standard output has the alerts alone.
+  // When a command follows events, standard output has only the alerts.
   const say = values.follow ? terminal.note : terminal.write
   if (values.json) say(printableJson({ ...head, issuers: audits.map(aboutOf) }))
   else for (const one of audits) for (const line of textOf(one, terminal)) say(line)
@@ -143,7 +142,7 @@ async function audit(
 
 function exitCodeOf(audits: readonly Audit[]): number {
   if (audits.some((one) => verdictOf(one).tone === 'bad')) return EXIT.wrong
-  // Documents are there, and none of them was looked at.
+  // There are documents, but all are newer than the block.
   const isTooEarly = ({ newer }: Audit) => newer.documents + newer.batches > 0
   const empty = audits.filter((one) => verdictOf(one).tone === 'empty')
   return empty.some(isTooEarly) ? EXIT.failed : EXIT.ok
@@ -157,7 +156,7 @@ function orderOf(
   const { out, list, from } = values
   const accounts = values.account ?? []
   if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))
-    throw new UsageError('--account must be 0x and 40 hexadecimal digits')
+    throw new UsageError('--account must be 0x followed by 40 hexadecimal digits')
   return {
     registry,
     codeHash,

@@ -16,7 +16,7 @@ export const bundleCommand = defineCommand({
   name: 'bundle',
   group: 'Verify',
   summary: 'Write one file that proves offline what the registry said at one block',
-  about: ['The file holds the document and its key. The node must know eth_getProof.'],
+  about: ['The file contains the document and its key. The node must support eth_getProof.'],
   args: [
     { name: '<document>', about: 'a file (publicId, QR code as PNG or JPEG), an address, or -' },
   ],
@@ -28,7 +28,7 @@ export const bundleCommand = defineCommand({
       'echo "$publicId" | docreg bundle - --rpc https://rpc.example --ipfs https://ipfs.example > bundle.json',
     ],
   ],
-  exitCodes: '0 written, 2 could not',
+  exitCodes: '0 written, 2 could not be written',
   run: writeBundle,
 })
 
@@ -48,7 +48,7 @@ async function writeBundle(
   })
   if (network === 'test') terminal.warn(TEST_NETWORK)
   if (bundle.sealed === null)
-    terminal.warn('the sealed document is not in it: it was never issued, or no --ipfs has it')
+    terminal.warn('the bundle lacks the sealed document: it was never issued, or no --ipfs has it')
   const text = JSON.stringify(bundle)
   if (values.out === undefined) terminal.write(text)
   else await writePrivately(values.out, `${text}\n`)

@@ -18,12 +18,12 @@ const OPTIONS = {
   ...GATEWAY_OPTIONS,
   gateway: {
     ...GATEWAY_OPTIONS.gateway,
-    about: 'your service, to read the documents there instead of from chain and IPFS',
+    about: 'read the documents from your service instead of from chain and IPFS',
   },
   from: {
     value: '<file>',
     about:
-      'many: a CSV file with a column publicId, as issued.csv, or - for one on standard input; a folder of "docreg issue", or of bundles',
+      'many: a CSV file with a column publicId, such as issued.csv, or - for standard input; or a folder of "docreg issue" or of bundles',
   },
   encoding: ENCODING_OPTION,
   template: {
@@ -31,13 +31,16 @@ const OPTIONS = {
     about: 'diploma, permit or letter, or the folder of your own template; default letter',
     isSetting: true,
   },
-  'new-template': { value: '<folder>', about: 'copies the template there, for you to change' },
+  'new-template': {
+    value: '<folder>',
+    about: 'copy the template to this folder, for you to change',
+  },
   'verify-url': {
     value: '<url>',
-    about: 'the verify page that the QR code leads to; default that of the column verifyUrl',
+    about: 'the verify page that the QR code leads to; default the column verifyUrl',
     isSetting: true,
   },
-  fonts: { value: '<folder>', multiple: true, about: 'a folder with fonts (TTF, OTF) of your own' },
+  fonts: { value: '<folder>', multiple: true, about: 'a folder with your own fonts (TTF, OTF)' },
   out: { value: '<folder>', about: 'where to write the PDFs; default certificates/' },
 } as const satisfies Options
 
@@ -48,7 +51,7 @@ export const certificateCommand = defineCommand({
   group: 'Issue',
   summary: 'Print documents as PDF/A-3 from a template, with the bundle attached',
   about: [
-    'Each PDF holds the document and its key: it is as secret as the document. Only valid documents are printed. A run that was interrupted goes on: certificates that are there are left.',
+    'Each PDF holds the document and its key: it is as secret as the document. Only valid documents are printed. An interrupted run can be resumed: existing certificates are kept.',
     'The first run installs the PDF engine and its fonts with npm, in the cache of this user.',
   ],
   args: [
@@ -73,7 +76,7 @@ export const certificateCommand = defineCommand({
     ],
     ['A template to change', 'docreg certificate --template diploma --new-template our-diploma'],
   ],
-  exitCodes: '0 all written, 2 some could not, 65 wrong input',
+  exitCodes: '0 all written, 2 some could not be written, 65 wrong input',
   run,
 })
 
@@ -98,10 +101,7 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
     const printed = await printAll(rows, { printing, folder, bundles, terminal, isStopped })
     tell(printed, folder, values, terminal)
     if (isStopped())
-      throw new InputError(
-        'interrupted',
-        'stopped: the same command goes on where this one stopped',
-      )
+      throw new InputError('interrupted', 'stopped: run the same command again to go on')
     return printed.failures.length === 0 ? EXIT.ok : EXIT.failed
   } finally {
     end()
@@ -109,7 +109,10 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
   }
 }
 
-/** The gateway only if it was asked for: a configured one may be there for other commands. */
+/**
+ * The gateway is used only if it is named on the command line, because a configured one may be
+ * meant for other commands.
+ */
 function bundlesOf(values: Input['values'], flags: Input['flags']): Bundles {
   if (flags.gateway !== undefined) return bundlesOfGateway(connect(values, PATIENT_ATTEMPTS))
   return bundlesOfSources(readSources(values), flags)
@@ -127,5 +130,7 @@ function tell(
   }
   for (const { line, message } of failures)
     terminal.warn(line === undefined ? message : `line ${line}: ${message}`)
-  terminal.write(`${written} written to ${folder}, ${left} were there, ${failures.length} failed`)
+  terminal.write(
+    `${written} written to ${folder}, ${left} already there, ${failures.length} failed`,
+  )
 }

@@ -38,7 +38,7 @@ export const demoCommand = defineCommand({
   ],
   options: OPTIONS,
   examples: [['With the service of npm start', 'docreg demo']],
-  exitCodes: '0 all went as told, 1 a verdict was another one, 2 could not',
+  exitCodes: '0 all went as described, 1 a verdict was unexpected, 2 could not run',
   run: demo,
 })
 
@@ -50,7 +50,7 @@ const SUBJECT = {
 }
 const SHOWN = { fields: ['subjectName', 'category'], metadata: ['degree'] }
 
-/** What the steps of the demo work with. */
+/** The state that the steps of the demo share. */
 type Stage = {
   client: Client
   options: VerifyOptions
@@ -66,7 +66,7 @@ async function demo(
 ): Promise<number> {
   const { registry, network, nodes, blocks } = readSources(values)
   if (network !== 'test')
-    throw new UsageError('a demo needs a test network: this registry is on a live one')
+    throw new UsageError('the demo requires a test network, but this registry is on a live one')
   const { client } = connect(values)
   const chain = createChainReader(onlyNode(nodes, flags), registry)
   const verdicts: string[] = []
@@ -105,7 +105,7 @@ async function issueOne({ client, say, title, pause }: Stage): Promise<Issued> {
   const issuedAt = new Date().toISOString().slice(0, 10)
   const issued = await client.issueDocument({ body: { ...SUBJECT, issuedAt } })
   if (issued.status === 'pending')
-    throw new InputError('interrupted', 'no block came in time: try again')
+    throw new InputError('interrupted', 'the document was not in a block in time: try again')
   say(`  document  ${issued.documentHash}`, `  link      ${issued.verifyUrl}`)
   say(...(await drawQrCode(issued.verifyUrl, process.stdout.columns)))
   say('The QR code is on the diploma. Scan it or open the link: that is all a reader needs.')
@@ -128,7 +128,7 @@ async function verifyOne(
   await pause()
 }
 
-/** @returns The link to what is shared. */
+/** @returns The link to the shared fields. */
 async function share(
   { publicId, verifyUrl }: Issued,
   { options, say, title, judge, pause }: Stage,
@@ -139,7 +139,8 @@ async function share(
   )
   const presentation = await present(publicId, options.blocks)
   const link = await encodePresentationLink(verifyUrl.replace(/#.*/, ''), presentation)
-  if (link === undefined) throw new InputError('too_long', 'too long for a link')
+  if (link === undefined)
+    throw new InputError('too_long', 'the presentation is too long for a link')
   say(`  link      ${link}`)
   const shown = await verifyPresentation(await decodePresentationLink(link), options)
   judge(shown)
@@ -162,12 +163,15 @@ async function revokeOne(publicId: string, { client, say, title, pause }: Stage)
 async function present(publicId: string, blocks: readonly BlockSource[]): Promise<Presentation> {
   const payload = await readPayload(decodePublicId(publicId).hash, blocks)
   if (!payload.bytes)
-    throw new InputError('unavailable', `no --ipfs has the document: ${payload.check.code}`)
+    throw new InputError(
+      'unavailable',
+      `the document cannot be fetched from any --ipfs: ${payload.check.code}`,
+    )
   const source = { publicId, sealed: payload.bytes, includeSealed: false, choose: SHOWN }
   return { ...(await createPresentation(source)), sealed: null }
 }
 
-/** Lets a person read. */
+/** Waits until a person has read the text. */
 async function pause(json: boolean | undefined): Promise<void> {
   if (json || !process.stdin.isTTY || !process.stdout.isTTY) return
   const prompt = createInterface({ input: process.stdin, output: process.stdout })

@@ -26,7 +26,8 @@ const OPTIONS = {
   'created-to': { value: '<date>', about: 'only those accepted on this day (UTC) or earlier' },
   'subject-id': { value: '<digits>', about: 'only those of this person or organisation' },
   csv: {
-    about: 'as a table with publicIds, which other commands take as --from; keep it private',
+    about:
+      'print a CSV table with publicIds, which other commands accept as --from; keep it private',
   },
   ...GATEWAY_OPTIONS,
 } as const satisfies Options
@@ -48,7 +49,7 @@ export const documentsCommand = defineCommand({
     ],
     ['To revoke all of a category', 'docreg documents --category permit --csv > permits.csv'],
   ],
-  exitCodes: '0 listed, 2 could not',
+  exitCodes: '0 listed, 2 could not be listed',
   run: documents,
 })
 
@@ -65,7 +66,7 @@ async function documents({ values }: Input, terminal: Terminal): Promise<number>
     progress.update(found.length)
   }
   progress.end()
-  // Those of a batch, or of before a reindex, may be elsewhere.
+  // Documents of a batch, or from before a reindex, may be in another place.
   found.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)))
   if (values.json) terminal.write(printableJson(found))
   else if (values.csv) writeTable(found, terminal)
@@ -99,7 +100,7 @@ async function* pagesOf({ client }: Gateway, values: Input['values']): AsyncGene
 
 const timeOf = ({ createdAt = '' }: Listed) => createdAt
 
-/** What was erased has no fields. */
+/** An erased document has no fields. */
 function lineOf(document: Listed): string {
   const { status, issuedAt, category, subjectName, documentHash, createdAt } = document
   const parts = [status.padEnd(10), (issuedAt ?? '').slice(0, 10).padEnd(10), category ?? '']
@@ -119,7 +120,7 @@ const COLUMNS = [
   'expiresAt',
   'createdAt',
 ]
-/** Of the answer, not of the document. */
+/** Fields of the answer that are not part of the document. */
 const LEFT_OUT = ['registry', 'issuerId', 'qrCodeUrl', 'validUntil', 'blockchainHash']
 
 function writeTable(found: readonly Listed[], terminal: Terminal): void {

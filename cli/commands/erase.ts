@@ -16,7 +16,7 @@ export const eraseCommand = defineCommand({
   group: 'Issue',
   summary: 'Erase the content of documents from the service, permanently',
   about: [
-    'The record stays on the chain: hash and dates. Erasing revokes nothing: revoke first if the document must not count. Copies of others stay theirs.',
+    'The record, with hash and dates, stays on the chain. Erasing does not revoke: revoke the document first if it must not count. Copies that others made are not erased.',
     'The API key needs the scope documents:erase.',
   ],
   args: [TARGET_ARGUMENT],

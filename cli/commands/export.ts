@@ -23,12 +23,12 @@ const { ipfs: _, ...CHAIN_OPTIONS } = SOURCE_OPTIONS
 const OPTIONS = {
   issuer: { value: '<id>', about: 'the number of the issuer', isSetting: true },
   ...CHAIN_OPTIONS,
-  out: { value: '<file>', about: 'the file; one that is there is brought up to date' },
+  out: { value: '<file>', about: 'the file to write; an existing one is updated' },
   from: {
     value: '<block>',
-    about: 'where to begin to look for events; default the block of a known deployment, or 0',
+    about: 'the first block to search for events; default that of a known deployment, or 0',
   },
-  check: { value: '<file>', about: 'check such a file offline; nobody is asked' },
+  check: { value: '<file>', about: 'check such a file offline' },
   'block-hash': {
     value: '<hash>',
     multiple: true,
@@ -41,7 +41,7 @@ export const exportCommand = defineCommand({
   group: 'Audit',
   summary: "Write an issuer's list with a proof that nothing is missing from it",
   about: [
-    'Nodes drop old events, and the list keeps them: run it now and then with the same file, and give it to auditors. docreg audit takes it as --list.',
+    'Nodes drop old events, but the list keeps them: run this regularly with the same file, and give it to auditors. docreg audit accepts it as --list.',
   ],
   options: OPTIONS,
   examples: [
@@ -59,13 +59,13 @@ async function run(
   const sources = readSources(values)
   const { registry, network, codeHash, asOf, deployedIn } = sources
   const [issuerId = 0, ...more] = readIssuers(values.issuer)
-  if (more.length > 0) throw new UsageError('--issuer is one number')
+  if (more.length > 0) throw new UsageError('--issuer must be one number')
   const { out, check, from } = values
   if ((out === undefined) === (check === undefined))
-    throw new UsageError('either --out or --check is required')
+    throw new UsageError('give either --out or --check')
   const trustedBlocks = readBlockHashes(values['block-hash'])
   if (check !== undefined && trustedBlocks.length === 0)
-    throw new UsageError('--block-hash is required with --check')
+    throw new UsageError('--check requires --block-hash')
   let newer: Newer | undefined
   if (out !== undefined) {
     const made = await exportList(onlyNode(sources.nodes, flags), out, {

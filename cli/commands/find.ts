@@ -11,18 +11,21 @@ import type { Terminal } from '../terminal.ts'
 
 const TABLE = 'issued.csv'
 const MAX_FOLDERS = 10_000
-/** Characters of a cell in a line for people. */
+/** The maximum length of a cell in a line for people. */
 const MAX_SHOWN = 200
 
 const OPTIONS = {
-  name: { value: '<text>', about: 'only those whose subjectName has words that begin so' },
+  name: { value: '<text>', about: 'only those whose subjectName has words that begin with these' },
   where: {
     value: '<column=text>',
     multiple: true,
     about:
-      'only those whose column has words that begin so, as metadata.degree=history or issuedAt=2026-07; a subjectId must be whole',
+      'only those whose column has words that begin with these, such as metadata.degree=history or issuedAt=2026-07; a subjectId must be complete',
   },
-  csv: { about: 'as a table with publicIds, which other commands take as --from; keep it private' },
+  csv: {
+    about:
+      'print a CSV table with publicIds, which other commands accept as --from; keep it private',
+  },
 } as const satisfies Options
 
 export const findCommand = defineCommand({
@@ -30,7 +33,7 @@ export const findCommand = defineCommand({
   group: 'Issue',
   summary: `Find documents by name or another column in your folders of ${TABLE}`,
   about: [
-    `The service stores no names in clear: only your own tables have them. Searches each ${TABLE} in the folders and all folders below, without the service. Neither case nor accents count, nor the order of words.`,
+    `The service stores no names in clear: only your own tables have them. Searches each ${TABLE} in the folders and all folders below, without the service. Case, accents and word order are ignored.`,
     'Prints names and the documentHash, with which "docreg show", "revoke" and the like name a document. With --csv or --json, the publicIds are in it too, which open the documents.',
   ],
   args: [
@@ -44,12 +47,12 @@ export const findCommand = defineCommand({
       'docreg find issued --where subjectId=18151210 --csv > theirs.csv && docreg revoke --from theirs.csv',
     ],
   ],
-  exitCodes: '0 searched, 2 a table could not be read, 65 there is none',
+  exitCodes: '0 searched, 2 a table could not be read, 65 there is no table',
   run: find,
 })
 
 type Input = CommandInput<typeof OPTIONS>
-/** Words that a cell must have, by the name of its column. */
+/** The words that a cell must have, by the name of its column. */
 type Wanted = ReadonlyMap<string, readonly string[]>
 type Hit = { file: string; line: number; cells: Record<string, string> }
 type Search = { tables: number; found: Hit[]; problems: string[]; columns: Set<string> }
@@ -62,9 +65,9 @@ async function find({ args, values }: Input, terminal: Terminal): Promise<number
       await searchTable(file, wanted, search)
   const { tables, found, problems, columns } = search
   if (tables === 0 && problems.length === 0)
-    throw new InputError('unreadable', `no ${TABLE} is in these folders or below`)
+    throw new InputError('unreadable', `there is no ${TABLE} in these folders or below`)
   for (const column of wanted.keys())
-    if (tables > 0 && !columns.has(column)) problems.push(`no table has a column ${column}`)
+    if (tables > 0 && !columns.has(column)) problems.push(`no table has the column ${column}`)
   if (values.json) terminal.write(printableJson({ tables, found: found.map(entryOf), problems }))
   else if (values.csv) writeTable(found, terminal)
   else for (const hit of found) terminal.write(lineOf(hit))
@@ -85,22 +88,22 @@ function wantedOf({ name, where = [] }: Input['values']): Wanted {
   const wanted = new Map<string, string[]>()
   for (const [column, text] of pairs) {
     const words = plain(text).split(/\s+/).filter(Boolean)
-    if (words.length === 0) throw new UsageError(`no text to find in ${column}`)
+    if (words.length === 0) throw new UsageError(`--where has no text to find in ${column}`)
     wanted.set(column, [...(wanted.get(column) ?? []), ...words])
   }
   return wanted
 }
 
-/** Letters that no accent was added to. */
+/** Letters that are not composed with an accent. */
 const OTHER_LETTERS: Record<string, string> = { Ł: 'L', Ø: 'O', Đ: 'D', Ð: 'D', Æ: 'AE', Œ: 'OE' }
 
-/** @returns Text without case and accents; in capitals, which make ß and ss the same. */
+/** @returns Text without case and accents. It is in capitals, which make ß and ss equal. */
 function plain(text: string): string {
   return (
     text
       .normalize('NFKD')
       .replace(/\p{Script=Inherited}/gu, '')
-      // As spreadsheets and keyboards write them.
+      // Spreadsheets and keyboards write apostrophes in several ways.
       .replace(/[‘’ʼ]/g, "'")
       .replace(/[‐–]/g, '-')
       .toUpperCase()
@@ -111,7 +114,7 @@ function plain(text: string): string {
 /**
  * Follows no symbolic links. Folders that cannot be read become problems.
  *
- * @throws {InputError} `unreadable`, if there is no such path; `too_many`.
+ * @throws {InputError} `unreadable` if there is no such path; `too_many`.
  */
 async function* tablesIn(path: string, problems: string[]): AsyncGenerator<string> {
   if (!(await statOf(path)).isDirectory()) return yield path
@@ -129,7 +132,7 @@ async function* tablesIn(path: string, problems: string[]): AsyncGenerator<strin
     }
     folders.push(...below.sort())
     if (folders.length > MAX_FOLDERS)
-      throw new InputError('too_many', `more than ${MAX_FOLDERS} folders: name those to search`)
+      throw new InputError('too_many', `more than ${MAX_FOLDERS} folders: name the ones to search`)
   }
 }
 
@@ -141,7 +144,10 @@ async function statOf(path: string): Promise<Stats> {
   }
 }
 
-/** What is no table, or has a bad row among those found, becomes a problem: the others count. */
+/**
+ * A file that is no table, or has a bad row among the matches, becomes a problem, while the others
+ * count.
+ */
 async function searchTable(file: string, wanted: Wanted, search: Search): Promise<void> {
   try {
     const { columns, rows } = parseCsv(await readAll(file))
@@ -153,7 +159,7 @@ async function searchTable(file: string, wanted: Wanted, search: Search): Promis
         search.found.push({ file, line, cells })
       else search.problems.push(`${file}: line ${line} has no documentHash`)
       if (search.found.length + search.problems.length > MAX_ROWS)
-        throw new RangeError(`more than ${MAX_ROWS} documents: ask for fewer`)
+        throw new RangeError(`more than ${MAX_ROWS} documents: narrow the search`)
     }
   } catch (error) {
     if (error instanceof RangeError) throw new InputError('too_many', error.message, error)
@@ -175,7 +181,10 @@ function fits(cells: Hit['cells'], wanted: Wanted): boolean {
   return true
 }
 
-/** @returns Whether a word of the cell begins so: a first name is not found inside another. */
+/**
+ * @returns Whether a word of the cell begins with `start`, so that a first name is not found inside
+ * another.
+ */
 function hasWord(cell: string, start: string): boolean {
   for (let at = cell.indexOf(start); at >= 0; at = cell.indexOf(start, at + 1))
     if (!/[\p{L}\p{N}]$/u.test(cell.slice(0, at))) return true
@@ -184,7 +193,7 @@ function hasWord(cell: string, start: string): boolean {
 
 const COLUMNS = ['subjectName', 'subjectId', 'category', 'issuedAt']
 
-/** Without publicId. The status in the table is that of the time when it was written. */
+/** The line omits the publicId. The status in the table is that from the time of writing. */
 function lineOf({ file, line, cells }: Hit): string {
   const parts = [...COLUMNS, 'documentHash'].map((column) => cells[column] ?? '')
   return [...parts, `${file}:${line}`]
@@ -193,7 +202,7 @@ function lineOf({ file, line, cells }: Hit): string {
     .join('  ')
 }
 
-/** A column of the same name in the table does not count. */
+/** `file` replaces a column of this name in the table. */
 const entryOf = ({ file, cells }: Hit) => ({ ...cells, file })
 
 function writeTable(found: readonly Hit[], terminal: Terminal): void {

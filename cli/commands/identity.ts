@@ -18,12 +18,12 @@ const OPTIONS = {
   uri: {
     value: '<uri>',
     about:
-      "in its place, what the registry has as the issuer's uri: https://host[/path] or did:web:host[:path]; on chain 31337 also http://localhost:<port>",
+      "instead of --domain, the issuer's uri in the registry: https://host[/path] or did:web:host[:path]; on chain 31337 also http://localhost:<port>",
   },
   account: {
     value: '<address>',
     multiple: true,
-    about: 'an account that may issue for it. None: all accounts of the issuer',
+    about: 'an account that may issue for the domain; default all accounts of the issuer',
   },
   out: { value: '<file>', about: 'where to write did.json; default standard output' },
 } as const satisfies Options
@@ -35,13 +35,14 @@ export const identityCommand = defineCommand({
   about: [
     'Says where to serve the file. "check" asks the server for it as a verifier and a browser do, and says what to change.',
   ],
-  args: [{ name: '[check]', about: 'check what the server has', choices: ['check'] }],
+  args: [{ name: '[check]', about: 'check the file on the server', choices: ['check'] }],
   options: OPTIONS,
   examples: [
     ['The file for example.edu', 'docreg identity --issuer 1 --domain example.edu --out did.json'],
     ['Whether it is served well', 'docreg identity check --issuer 1 --domain example.edu'],
   ],
-  exitCodes: '0 written, or all is well, 1 something must change, 2 could not',
+  exitCodes:
+    '0 written, or nothing to change, 1 something must change, 2 could not be written or checked',
   run: identity,
 })
 
@@ -51,10 +52,11 @@ async function identity(
 ): Promise<number> {
   const claim = readClaim(values)
   if (action === 'check') {
-    if (values.out !== undefined) throw new UsageError('--out is not for check: it writes no file')
+    if (values.out !== undefined)
+      throw new UsageError('--out cannot be used with check, which writes no file')
     return check(claim, values.json ?? false, terminal)
   }
-  if (values.json) throw new UsageError('--json is for check')
+  if (values.json) throw new UsageError('--json requires check')
   await write(claim, values.out, terminal)
   return EXIT.ok
 }
@@ -73,17 +75,17 @@ function readClaim(values: {
   const issuerId = wholeNumber('issuer', issuer, 1)
   if (issuerId > 0xffff_ffff) throw new UsageError(`--issuer must be at most ${0xffff_ffff}`)
   if ((domain === undefined) === (uri === undefined))
-    throw new UsageError('one of --domain and --uri is required')
+    throw new UsageError('give either --domain or --uri')
   const { chainId } = parseRegistryId(registry)
   const address = identityAddressOf(uri ?? `https://${domain}`, chainId)
   if (!address)
     throw new UsageError(
       uri === undefined
-        ? '--domain must be a domain in ASCII, as example.edu, and may have a port and a path'
+        ? '--domain must be a domain in ASCII, such as example.edu, optionally with a port and a path'
         : '--uri must be https://host[/path] or did:web:host[:path], with a domain in ASCII',
     )
   if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))
-    throw new UsageError('--account must be 0x and 40 hexadecimal digits')
+    throw new UsageError('--account must be 0x followed by 40 hexadecimal digits')
   return {
     address,
     registry,
@@ -114,7 +116,7 @@ async function write(
       `The issuer's uri in the registry must be ${uriOf(address)}`,
       ...serverLinesFor(address),
       '',
-      'Then run the same with "check".',
+      'Then run the same command with "check".',
     ].join('\n'),
   )
 }

@@ -32,18 +32,18 @@ import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
   out: { value: '<folder>', about: 'where results go, and where a stopped run is resumed' },
-  resume: { about: 'go on in a folder that you began with another API key' },
+  resume: { about: 'continue in a folder that you started with another API key' },
   'dry-run': { about: 'check every row, estimate the cost, issue nothing' },
-  batch: { about: 'issue all by one transaction: far cheaper; see "docreg help issue"' },
+  batch: { about: 'issue all in one transaction, which is far cheaper; see "docreg help issue"' },
   map: {
     value: '<column=field>',
     multiple: true,
-    about: 'what a column is: "Full name=subjectName"; "Notes=" leaves it out',
+    about: 'which field a column holds: "Full name=subjectName"; "Notes=" leaves it out',
   },
   set: {
     value: '<field=value>',
     multiple: true,
-    about: 'the same value in all rows: category=diploma',
+    about: 'a value for all rows, such as category=diploma',
   },
   encoding: ENCODING_OPTION,
   dates: {
@@ -51,7 +51,7 @@ const OPTIONS = {
     choices: [...DATE_ORDERS],
     about: 'how the table writes dates: dmy for 31.7.2026 or 31/07/2026, mdy for 7/31/2026',
   },
-  'skip-bad': { about: 'issue the good rows even if others are bad; those go to failed.csv' },
+  'skip-bad': { about: 'issue the valid rows even if others are not; those go to failed.csv' },
   qr: {
     value: '<formats>',
     choices: ['both', 'svg', 'png', 'none'],
@@ -65,9 +65,12 @@ const OPTIONS = {
   fonts: {
     value: '<folder>',
     multiple: true,
-    about: 'with --certificates: a folder with fonts (TTF, OTF) of your own',
+    about: 'with --certificates, a folder with your own fonts (TTF, OTF)',
   },
-  concurrency: { value: '<number>', about: 'requests at a time, 1 to 256; default 64' },
+  concurrency: {
+    value: '<number>',
+    about: 'how many requests to send at a time, 1 to 256; default 64',
+  },
   ...GATEWAY_OPTIONS,
 } as const satisfies Options
 
@@ -77,9 +80,9 @@ export const issueCommand = defineCommand({
   summary: 'Issue a document for each row of a table',
   about: [
     'The table is CSV (with commas, semicolons or tabs) or NDJSON. "docreg template" prints one to fill in. All rows are checked before the first document is issued.',
-    'Stopped by Ctrl-C, a crash or an outage? Run the same command again: it goes on, and issues no row twice. Rows of failed.csv can be corrected and issued into the same folder.',
-    'A batch has one transaction for up to 100,000 documents. Its documents verify like any other; each can still be revoked alone.',
-    'The folder opens every document in it: it is readable by you alone. Keep it so.',
+    'After Ctrl-C, a crash or an outage, run the same command again: it goes on, and issues no row twice. Rows of failed.csv can be corrected and issued into the same folder.',
+    'A batch issues up to 100,000 documents in one transaction. They verify like any other, and each can be revoked alone.',
+    'Whoever has the folder can open every document in it. Only you can read it: keep it so.',
   ],
   args: [{ name: '<table>', about: 'a CSV or NDJSON file, or - for standard input' }],
   options: OPTIONS,
@@ -87,11 +90,11 @@ export const issueCommand = defineCommand({
     ['What will it cost, and are all rows good?', 'docreg issue people.csv --dry-run'],
     ['Issue them', 'docreg issue people.csv --out issued/'],
     [
-      "A table with columns of one's own",
+      'A table with your own columns',
       'docreg issue graduates.csv --out issued/ --map "Full name=subjectName" --map "Student no=subjectId" --map "Degree=metadata.degree" --set category=diploma --set issuedAt=2026-07-01',
     ],
     ['With a PDF of each', 'docreg issue people.csv --out issued/ --certificates diploma'],
-    ['By one transaction', 'docreg issue people.csv --out issued/ --batch'],
+    ['In one transaction', 'docreg issue people.csv --out issued/ --batch'],
   ],
   exitCodes:
     '0 all issued (or would be), 1 some rows are bad or refused, 2 not finished: run it again, 65 wrong input',
@@ -106,7 +109,7 @@ async function issue(
 ): Promise<number> {
   const { out } = values
   if (out === undefined && !values['dry-run'])
-    throw new UsageError('--out is required: a folder for the results; or --dry-run')
+    throw new UsageError('--out, a folder for the results, or --dry-run is required')
   const { dates, encoding } = values
   const mapping = { ...readMapping(values.map, values.set), dates, encoding }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
@@ -124,7 +127,7 @@ async function issue(
 async function printingOf(values: Values, terminal: Terminal): Promise<Printing | undefined> {
   const { certificates, fonts = [] } = values
   if (certificates !== undefined) return openPrinting(certificates, fonts, terminal)
-  if (fonts.length > 0) throw new UsageError('--fonts is for --certificates')
+  if (fonts.length > 0) throw new UsageError('--fonts requires --certificates')
   return undefined
 }
 
@@ -140,7 +143,7 @@ async function issueChecked(
   if (values['dry-run']) return dryRun(checked, values, terminal)
   if (isRefused || out === undefined) {
     if (json) terminal.write(printableJson({ issued: 0, failed: checked.bad }))
-    else terminal.write('Nothing was issued. Correct the table, or give --skip-bad.')
+    else terminal.write('Nothing was issued. Correct the table, or use --skip-bad.')
     return EXIT.wrong
   }
   const gateway = connect(values, PATIENT_ATTEMPTS)
@@ -220,12 +223,13 @@ async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
     refused.push(
       ...(await (values.batch ? issueBatch(fresh, part) : issueOneByOne(fresh, part, concurrency))),
     )
-    // Promised, but not in a block when the answer came: the same request tells how they stand.
+    // These rows were promised but not in a block when the answer came. Repeating the request shows
+    // their status.
     await issueOneByOne(pending(journal), part, concurrency)
     await refreshBatches(part)
   } finally {
     progress.end()
-    // Also after an outage: what is issued is in the table.
+    // This is also done after an outage, because the table has what is issued.
     writeIssued(out, journal, formats, dialect)
     writeFailed(out, checked, refused)
   }
@@ -237,12 +241,12 @@ async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
   const printed =
     printing &&
     (await printIssued(issued, { ...task, printing, isStopped }).finally(
-      // Also after an outage: it names the certificates that are there.
+      // This is also done after an outage, because the table names the existing certificates.
       () => writeIssued(out, journal, formats, dialect),
     ))
   end()
   if (isStopped())
-    throw new InputError('interrupted', 'stopped: the same command goes on where this one stopped')
+    throw new InputError('interrupted', 'stopped: run the same command again to go on')
   const wanted = new Set(good.map(({ key }) => key))
   const others = issued.filter(({ key }) => !wanted.has(key)).length
   tell({ issued, others, failed: [...bad, ...refused.map(badOf)], formats, printed }, task)
@@ -250,13 +254,13 @@ async function issueAll(checked: CheckedRows, task: Task): Promise<number> {
   return bad.length + refused.length === 0 ? EXIT.ok : EXIT.wrong
 }
 
-/** Rows that were sent by themselves without an answer, even if the table has changed since. */
+/** @returns Rows that were sent alone and have no answer, even if the table has changed since. */
 function unanswered({ rows, batches }: Journal): SentRow[] {
   const inBatch = new Set(batches.filter(({ isDone }) => !isDone).flatMap(({ keys }) => keys))
   return [...rows.values()].filter(({ key, issued }) => !issued && !inBatch.has(key))
 }
 
-/** Documents of batches aside: their batch is asked for as a whole. */
+/** Documents of batches are omitted, because their batch is requested as a whole. */
 function pending({ rows }: Journal): SentRow[] {
   return [...rows.values()].filter(
     ({ issued }) => issued?.status === 'pending' && issued.batchRoot === undefined,
@@ -305,24 +309,26 @@ function tell(result: Result, { out, values, terminal }: Task): void {
   if (printed) tellPrinted(printed, terminal)
   const repeated = failed.filter(({ sameAs }) => sameAs !== undefined).length
   if (failed.length > repeated)
-    terminal.write(`  failed.csv  ${counted(failed.length - repeated, 'row')} not issued, and why`)
+    terminal.write(
+      `  failed.csv  ${counted(failed.length - repeated, 'row')} not issued, with the reason`,
+    )
   if (repeated > 0)
     terminal.write(
-      `Each row is issued once: ${counted(repeated, 'repeated row')} left out, also of failed.csv.`,
+      `Each row is issued once: ${counted(repeated, 'repeated row')} left out, and not in failed.csv.`,
     )
   if (waiting > 0)
     terminal.write(
-      `${waiting} of them are promised, and not in a block yet. The same command shows when they are.`,
+      `${waiting} of them are promised but not in a block yet. Run the same command to see when they are.`,
     )
   if (others > 0)
     terminal.write(
-      `${others} of them are of earlier runs into this folder. Revoke one whose row you have changed since.`,
+      `${others} of them are from earlier runs into this folder. If you have changed a row since, revoke its document.`,
     )
 }
 
 function tellPrinted({ written, left, failures }: Printed, terminal: Terminal): void {
   terminal.write(
-    `  certificates/  ${counted(written + left, 'PDF')}, named by subject and document; as secret as these`,
+    `  certificates/  ${counted(written + left, 'PDF')}, named by subject and document; as secret as the documents`,
   )
   for (const { line, message } of failures)
     terminal.warn(`line ${line}: no certificate: ${message}`)

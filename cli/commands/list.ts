@@ -45,7 +45,7 @@ const OPTIONS = {
   },
   from: {
     value: '<block>',
-    about: 'where to begin to look for events; default the block of a known deployment, or 0',
+    about: 'the first block to search for events; default that of a known deployment, or 0',
   },
   hashes: {
     value: '<file>',
@@ -54,9 +54,9 @@ const OPTIONS = {
   },
   proof: {
     value: '<file>',
-    about: 'write a proof that anybody can check; the node must know eth_getProof',
+    about: 'write a proof that anybody can check; the node must support eth_getProof',
   },
-  check: { value: '<file>', about: 'check this proof offline; nobody is asked' },
+  check: { value: '<file>', about: 'check this proof offline' },
   'block-hash': {
     value: '<hash>',
     multiple: true,
@@ -69,7 +69,7 @@ export const listCommand = defineCommand({
   group: 'Audit',
   summary:
     'List all documents and batches of an issuer from the chain, and prove the list complete',
-  about: ['Nodes drop old events: keep what this prints, and give it as --hashes.'],
+  about: ['Nodes drop old events: keep the output, and pass it as --hashes later.'],
   options: OPTIONS,
   examples: [
     ['All documents of issuer 1', 'docreg list --issuer 1'],
@@ -88,13 +88,13 @@ async function list(
   const trustedBlocks = readBlockHashes(values['block-hash'])
   if (values.issuer === undefined) throw new UsageError('--issuer is required')
   const issuerId = wholeNumber('issuer', values.issuer, 1)
-  if (issuerId > 0xffff_ffff) throw new UsageError('--issuer is too large')
+  if (issuerId > 0xffff_ffff) throw new UsageError('--issuer must be at most 4294967295')
   const from =
     values.from === undefined ? (sources.deployedIn ?? 0) : wholeNumber('from', values.from)
 
   const { check, hashes, proof, json } = values
   if (check === undefined) {
-    if (trustedBlocks.length > 0) throw new UsageError('--block-hash is for --check')
+    if (trustedBlocks.length > 0) throw new UsageError('--block-hash requires --check')
     const provider = onlyNode(sources.nodes, flags)
     const origin = hashes === undefined ? { from } : { file: hashes }
     const { result, notes } = await listOnline(provider, sources, {
@@ -109,9 +109,9 @@ async function list(
   const { rpc, ipfs, 'as-of': asOf } = flags
   if ((rpc ?? ipfs ?? asOf ?? values.from ?? hashes ?? proof) !== undefined)
     throw new UsageError(
-      '--check works offline: without --rpc, --ipfs, --as-of, --from, --hashes and --proof',
+      '--check works offline and cannot be used with --rpc, --ipfs, --as-of, --from, --hashes or --proof',
     )
-  if (trustedBlocks.length === 0) throw new UsageError('--block-hash is required with --check')
+  if (trustedBlocks.length === 0) throw new UsageError('--check requires --block-hash')
   const { registry, codeHash } = sources
   const listing = verifyCompleteness(await readAll(check), {
     registry,
@@ -144,7 +144,8 @@ async function listOnline(
   const { manifests } = keys
   const result = await judge(provider, sources, order, { ...keys, block })
   const recounts = new Map<Hex, Recount>()
-  // One after the other: a batch takes some 100 bytes of memory per document.
+  // Batches are recounted one after another, because a batch takes about 100 bytes of memory per
+  // document.
   if (result.status !== 'unverifiable' && blocks.length > 0)
     for (const batch of result.batches.listed)
       recounts.set(
@@ -176,7 +177,7 @@ async function judge(
   })
 }
 
-/** Collects events up to the block of the list, since new ones may arrive meanwhile. */
+/** Collects events up to the block of the list, because new ones may arrive meanwhile. */
 async function collect(
   provider: Eip1193Provider,
   registry: RegistryId,
@@ -210,7 +211,7 @@ async function newestBlock(provider: Eip1193Provider): Promise<number> {
 }
 
 /**
- * For the library a list that is too long is misuse; here it may come from a node or a file. Adds
+ * Too long a list counts as misuse of the library, but here it may come from a node or a file. Adds
  * advice if the node has pruned its logs.
  */
 async function bounded<T>(work: () => Promise<T>): Promise<T> {
@@ -235,7 +236,7 @@ async function tell(
     terminal,
   }: {
     sources: CommandSources
-    /** Absent: nobody is asked. */
+    /** Absent = the list is checked offline. */
     provider?: Eip1193Provider
     issuerId: number
     json: boolean | undefined
@@ -243,7 +244,7 @@ async function tell(
   },
 ): Promise<number> {
   if (result.status !== 'unverifiable' && result.issuerId !== issuerId)
-    throw new InputError('other_issuer', `the proof is for issuer ${result.issuerId}`)
+    throw new InputError('other_issuer', `the proof is for another issuer, ${result.issuerId}`)
   if (result.status !== 'unverifiable' && !result.isRegistered)
     throw await unknownIssuer({
       registry,

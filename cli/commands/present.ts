@@ -36,15 +36,16 @@ const OPTIONS = {
     about: 'the fields to show, with commas between: subjectName,category',
   },
   metadata: { value: '<key>', multiple: true, about: 'an entry of the metadata to show' },
-  sealed: { about: 'put the sealed document in too, for a reader who cannot fetch it' },
+  sealed: { about: 'include the sealed document, for a reader who cannot fetch it' },
   proof: {
-    about: 'put in what the registry says now, for a reader who asks no node; needs --rpc',
+    about:
+      'include a proof of what the registry says now, for a reader without a node; requires --rpc',
   },
   out: { value: '<file>', about: 'where to write it; default standard output' },
   link: {
     value: '<page>',
     about:
-      'write a link to this verify page to standard output, without --sealed and --proof in it',
+      'write a link to this verify page to standard output; the link omits --sealed and --proof',
   },
   qr: { value: '<file.svg>', about: 'write a QR code of that link' },
 } as const satisfies Options
@@ -54,7 +55,7 @@ export const presentCommand = defineCommand({
   group: 'Verify',
   summary: 'Show some fields of a document and keep the rest',
   about: [
-    'With neither --fields nor --metadata it lists what there is to show.',
+    'Without --fields and --metadata it lists what can be shown.',
     'Whoever receives a presentation can pass it on, and tell that two of them are of one document.',
   ],
   args: [
@@ -65,7 +66,7 @@ export const presentCommand = defineCommand({
   ],
   options: OPTIONS,
   examples: [
-    ['What there is to show', 'docreg present letter.jpg'],
+    ['What can be shown', 'docreg present letter.jpg'],
     [
       'Name and category, in a file',
       'docreg present letter.jpg --fields subjectName,category --out shown.json',
@@ -75,7 +76,7 @@ export const presentCommand = defineCommand({
       'docreg present letter.jpg --fields subjectName,category --link https://registry.example/verify --qr shown.svg',
     ],
   ],
-  exitCodes: '0 written or listed, 2 could not',
+  exitCodes: '0 written or listed, 2 could not be written',
   run: present,
 })
 
@@ -95,7 +96,7 @@ async function present(
   if (sources.network === 'test') terminal.warn(TEST_NETWORK)
   const presentation = await createPresentation({ ...held.source, choose })
   if (presentation.registry !== sources.registry)
-    throw new InputError('other_registry', 'the document is of another registry')
+    throw new InputError('other_registry', 'the document belongs to another registry')
   const stateProof = values.proof
     ? await prove(held.key, onlyNode(sources.nodes, flags), sources)
     : null
@@ -118,9 +119,9 @@ type Values = {
 
 /** @throws {UsageError} */
 function assertUsage({ proof, rpc, link, qr }: Values, flags: { rpc?: string[] }): void {
-  if (proof && rpc === undefined) throw new UsageError('--proof needs --rpc, once')
-  if (!proof && flags.rpc !== undefined) throw new UsageError('--rpc is for --proof')
-  if (qr !== undefined && link === undefined) throw new UsageError('--qr needs --link')
+  if (proof && rpc === undefined) throw new UsageError('--proof requires exactly one --rpc')
+  if (!proof && flags.rpc !== undefined) throw new UsageError('--rpc requires --proof')
+  if (qr !== undefined && link === undefined) throw new UsageError('--qr requires --link')
   if (link !== undefined && !isPage(link))
     throw new UsageError('--link must be the http or https address of a verify page, without #')
 }
@@ -152,7 +153,7 @@ async function locate(
   const places = bundle ? [createBundleSource(bundle.bundle), ...blocks] : blocks
   const batch = decoded.kind === 'batch' ? await readBatch(decoded, registry, places) : undefined
   if (batch?.check.code === 'other_registry')
-    throw new InputError('other_registry', 'the document is of another registry')
+    throw new InputError('other_registry', 'the document belongs to another registry')
   const key = batch ? batch.key : keyOf(decoded)
   if (!key) throw unavailable('the batch block', batch?.check.code)
   const payload = await readPayload(fromHex(key.documentHash), places)
@@ -169,7 +170,7 @@ async function locate(
 }
 
 function unavailable(what: string, code: string | undefined): InputError {
-  return new InputError('unavailable', `${what} is needed, and no --ipfs has it: ${code}`)
+  return new InputError('unavailable', `${what} cannot be fetched from any --ipfs: ${code}`)
 }
 
 async function list(
@@ -184,7 +185,7 @@ async function list(
     return
   }
   const lines = [
-    'Name what to show. This document has',
+    'Name what to show. This document has:',
     `  --fields    ${choices.fields.join(',')}`,
     ...choices.metadata.map((key) => `  --metadata  ${printable(key)}`),
   ]
@@ -215,13 +216,16 @@ async function write(
   const small = { ...presentation, sealed: null, stateProof: null }
   const link = await encodePresentationLink(page, small)
   if (link === undefined)
-    throw new InputError('too_long', 'too long for a link: show less, or a file')
+    throw new InputError(
+      'too_long',
+      'the presentation is too long for a link: show fewer fields, or use --out',
+    )
   terminal.write(link)
   if (qr === undefined) return
   if (link.length > MAX_QR_LINK)
     throw new InputError(
       'too_long',
-      `too long for a QR code: the link has ${link.length} characters, at most ${MAX_QR_LINK} fit`,
+      `the link is too long for a QR code: it has ${link.length} characters, at most ${MAX_QR_LINK} fit`,
     )
   await writePrivately(qr, qrSvg(link, { ecc: 'low', border: 4 }))
 }

@@ -35,11 +35,11 @@ export const recountCommand = defineCommand({
   ],
   options: SOURCE_OPTIONS,
   examples: [['A batch, from its manifest', 'docreg recount 0x…']],
-  exitCodes: '0 complete, 1 not, 2 could not be checked',
+  exitCodes: '0 complete, 1 not complete, 2 could not be checked',
   run: recount,
 })
 
-/** The registry's entry for a batch; blocks are 0 if there is none. */
+/** The entry of a batch in the registry; blocks are 0 if there is none. */
 type BatchRecord = {
   anchoredBlock: number
   size: number
@@ -49,7 +49,7 @@ type BatchRecord = {
 }
 
 const FINDINGS: Partial<Record<Finding, string>> = {
-  other_registry: 'the manifest is of another registry than the one you trust',
+  other_registry: 'the manifest belongs to another registry than the one that you trust',
   not_issued: 'the registry has no such batch',
   other_size: 'the registry has this batch with another size',
 }
@@ -83,7 +83,7 @@ async function recount(
   else {
     terminal.write(
       complete
-        ? terminal.paint('green', `COMPLETE: all ${about?.size} of the batch`)
+        ? terminal.paint('green', `COMPLETE: all ${about?.size} documents of the batch`)
         : terminal.paint('red', `NOT COMPLETE: ${FINDINGS[code] ?? code}`),
     )
     for (const [name, value] of Object.entries(shown))
@@ -99,11 +99,11 @@ function hashOf(given: string): Uint8Array {
       ? fromHex(given.toLowerCase() as Hex)
       : hashOfCid(given)
   } catch {
-    throw new UsageError('a manifest is 0x and 64 hexadecimal digits, or a CID')
+    throw new UsageError('the manifest must be 0x followed by 64 hexadecimal digits, or a CID')
   }
 }
 
-/** Reads from the trusted registry, whatever the manifest names. */
+/** Reads from the trusted registry, whichever one the manifest names. */
 async function readRecord(
   provider: Eip1193Provider,
   registry: RegistryId,
@@ -114,7 +114,7 @@ async function readRecord(
   const request = createRequest(provider)
   const actual = await request('eth_chainId', [])
   if (readStrictly('eth_chainId', () => readQuantity(actual)) !== chainId)
-    throw new ChainError('wrong_chain', `the node is not of chain ${chainId}`)
+    throw new ChainError('wrong_chain', `the node is not on chain ${chainId}`)
   const at = asOf === undefined ? 'latest' : toQuantity(asOf)
   const view = async <T>(data: Hex, decode: (answer: unknown) => T) => {
     const answer = await request('eth_call', [{ to: address, data }, at])

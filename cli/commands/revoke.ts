@@ -23,7 +23,7 @@ const OPTIONS = {
   reason: {
     value: '<reason>',
     choices: REASONS,
-    about: 'why, for everybody to read; default unspecified',
+    about: 'the reason, public on the chain; default unspecified',
   },
   ...TARGET_OPTIONS,
   ...CONFIRM_OPTIONS,
@@ -35,8 +35,8 @@ export const revokeCommand = defineCommand({
   group: 'Issue',
   summary: 'Revoke documents, permanently',
   about: [
-    'To end the validity for a time only, see suspend. To correct a mistake, see supersede.',
-    'In a file, a column reason says why for each document.',
+    'To make a document invalid for a time only, use suspend. To correct a mistake, use supersede.',
+    'In a file, the column reason gives the reason for each document.',
   ],
   args: [TARGET_ARGUMENT],
   options: OPTIONS,

@@ -15,12 +15,12 @@ export const showCommand = defineCommand({
   group: 'Issue',
   summary: 'Show a document of your service, with its status now',
   about: [
-    'A documentHash is enough, as "docreg documents" lists it: the link of a lost document comes back. Readers use "docreg verify", which trusts no service.',
+    'A documentHash, as listed by "docreg documents", is enough to recover a lost link. Readers use "docreg verify", which trusts no service.',
   ],
   args: [{ ...TARGET_ARGUMENT, name: '<document>' }],
   options: OPTIONS,
   examples: [['By its hash', 'docreg show 0x43b6…']],
-  exitCodes: '0 shown, 2 could not, 65 wrong input',
+  exitCodes: '0 shown, 2 could not be shown, 65 wrong input',
   run: show,
 })
 
@@ -61,7 +61,7 @@ async function show(
   return EXIT.ok
 }
 
-/** Dates of a document come as the first second of their day. */
+/** The service returns a date as the first second of its day. */
 function dated(value: string): string {
   return value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00Z$/, '$1')
 }

@@ -18,7 +18,8 @@ const OPTIONS = {
   set: {
     value: '<field=value>',
     multiple: true,
-    about: 'what to correct: subjectName="Augusta Ada King"; an empty value removes',
+    about:
+      'a field to correct, such as subjectName="Augusta Ada King"; an empty value removes the field',
   },
   ...TARGET_OPTIONS,
   out: {
@@ -32,10 +33,10 @@ const OPTIONS = {
 export const supersedeCommand = defineCommand({
   name: 'supersede',
   group: 'Issue',
-  summary: 'Issue corrected documents in the place of others, which are revoked',
+  summary: 'Issue corrected documents to replace others, which are revoked',
   about: [
     'Fields that you do not name stay as they are. A file is a table such as issued.csv with the corrected rows: an empty cell removes its field.',
-    'A repeat is the same successor.',
+    'Repeating the command gives the same successor.',
   ],
   args: [TARGET_ARGUMENT],
   options: OPTIONS,
@@ -54,7 +55,8 @@ export const supersedeCommand = defineCommand({
 async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal): Promise<number> {
   const { values } = input
   const { out } = values
-  if (out === undefined) throw new UsageError('--out is required: a file for the successors')
+  if (out === undefined)
+    throw new UsageError('--out is required: the file in which the successors are written')
   const set = pairsOf('set', values.set)
   const targets = await readTargets(input)
   const gateway = connect(values)
@@ -89,7 +91,7 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
   }
 }
 
-/** @throws {InputError} `bad_table`, for fields that no document may have. */
+/** @throws {InputError} `bad_table` for invalid fields. */
 async function corrected(
   { client }: Gateway,
   { id, cells }: Target,

@@ -11,7 +11,7 @@ export const suspendCommand = defineCommand({
   name: 'suspend',
   group: 'Issue',
   summary: 'Suspend documents: not valid until they are released',
-  about: ['Any number of times; "docreg release" ends it.'],
+  about: ['A document can be suspended any number of times; "docreg release" ends a suspension.'],
   args: [TARGET_ARGUMENT],
   options: OPTIONS,
   examples: [

@@ -13,7 +13,7 @@ export const templateCommand = defineCommand({
   group: 'Issue',
   summary: 'Print a table to fill in for "docreg issue"',
   about: [
-    'subjectName: at most 200 characters. subjectId: digits. category: small letters, digits and _. issuedAt, expiresAt: YYYY-MM-DD; expiresAt may be empty. Columns metadata.<key>: any text, may be empty.',
+    'subjectName: at most 200 characters. subjectId: digits. category: lower-case letters, digits and _. issuedAt, expiresAt: YYYY-MM-DD; expiresAt may be empty. Columns metadata.<key>: any text, may be empty.',
   ],
   options: OPTIONS,
   examples: [
@@ -24,7 +24,7 @@ export const templateCommand = defineCommand({
   run: template,
 })
 
-/** One row that shows the forms; it is to be replaced. */
+/** An example row, which the user replaces. */
 const EXAMPLE = {
   subjectName: 'Ada Lovelace',
   subjectId: '18151210',

@@ -37,19 +37,20 @@ const OPTIONS = {
   'issuer-domain': {
     value: '<domain>',
     about:
-      'the domain that must vouch for the issuer, as example.edu; else the verdict is not valid',
+      'the domain that must vouch for the issuer, such as example.edu; otherwise the verdict is not valid',
     isSetting: true,
   },
   'no-identity': { about: "do not ask the issuer's domain whether it vouches for it" },
   'max-head-age': {
     value: '<seconds>',
-    about: 'a node whose newest block is older is stale; default 900, any age on chain 31337',
+    about:
+      'the age from which the newest block of a node is stale; default 900, any age on chain 31337',
   },
-  bundle: { value: '<file>', about: 'verify this bundle offline; nobody is asked' },
+  bundle: { value: '<file>', about: 'verify this bundle offline' },
   'block-hash': {
     value: '<hash>',
     multiple: true,
-    about: 'hash of a block that you trust, for a bundle or the proof in a presentation',
+    about: 'hash of a block that you trust, for a bundle or a presentation with a proof',
   },
 } as const satisfies Options
 
@@ -58,8 +59,8 @@ export const verifyCommand = defineCommand({
   group: 'Verify',
   summary: 'Check a document against the chain: VALID or not, and why',
   about: [
-    'Name several nodes (--rpc) of different operators: a single node is believed about the record.',
-    'A publicId on the command line is seen by all users of the machine: use a file, or - for standard input.',
+    'Name several nodes (--rpc) of different operators: otherwise the verdict relies on a single node.',
+    'All users of the machine can see a publicId on the command line: use a file, or - for standard input.',
   ],
   args: [
     {
@@ -98,10 +99,10 @@ async function verifyDocument(
   const input = await readInputs(given, values.bundle)
   const proven = provenIn(input, trustedBlocks)
   if (proven && flags['issuer-domain'] !== undefined)
-    throw new UsageError('a proof is verified offline: without --issuer-domain')
-  // Otherwise the user might think that a node's answer was checked against it.
+    throw new UsageError('--issuer-domain cannot be used with a proof, which is verified offline')
+  // Otherwise the user might think that a node's answer was checked against the block hash.
   if (!proven && trustedBlocks.length > 0)
-    throw new UsageError('--block-hash is for a bundle, or for a presentation with a proof')
+    throw new UsageError('--block-hash requires a bundle, or a presentation with a proof')
   if ('publicId' in input) decodePublicId(input.publicId)
   const verdict = await (proven
     ? offline(proven, { ...sources, flags }, trustedBlocks)
@@ -124,14 +125,14 @@ function ask(input: Subject | Presented, online: Ask): Promise<Verdict | Present
   const options = online()
   if ('presentation' in input) return verifyPresentation(input.presentation, options)
   const { publicId, bundle } = input
-  // What a PDF carries needs no other source.
+  // A bundle in a PDF needs no other source.
   const carried = bundle ? [createBundleSource(bundle.bundle)] : []
   return verify(publicId, { ...options, blocks: [...carried, ...options.blocks] })
 }
 
 /**
- * @returns The sources. Checks options before anything is read, but requires a node only when one
- * is needed.
+ * @returns The sources. Options are checked before anything is read, but a node is required only
+ * when it is needed.
  */
 function readOnline(
   values: IdentityValues & { quorum?: string; 'max-head-age'?: string },
@@ -164,10 +165,10 @@ function readIdentityOptions(
 ): Pick<VerifyOptions, 'identity' | 'issuerDomain'> {
   const { 'issuer-domain': issuerDomain, 'no-identity': isOff } = values
   if (issuerDomain === undefined) return isOff ? {} : { identity: sourceWithin(timeout) }
-  if (isOff) throw new UsageError('--issuer-domain checks the domain: not with --no-identity')
+  if (isOff) throw new UsageError('--issuer-domain cannot be used with --no-identity')
   if (!parseDomain(issuerDomain, parseRegistry(registry).chainId))
     throw new UsageError(
-      '--issuer-domain must be a domain in ASCII without a scheme, as example.edu',
+      '--issuer-domain must be a domain in ASCII without a scheme, such as example.edu',
     )
   return { issuerDomain, identity: sourceWithin(timeout) }
 }
@@ -182,7 +183,7 @@ function readerOf(readers: ChainReader[], quorum: number): ChainReader {
   const [only] = readers
   if (only === undefined) throw new UsageError('--rpc is required')
   if (quorum > readers.length)
-    throw new UsageError(`--quorum is more than the number of --rpc, ${readers.length}`)
+    throw new UsageError(`--quorum must be at most the number of --rpc, ${readers.length}`)
   return readers.length === 1 ? only : createQuorumReader(readers, quorum)
 }
 
@@ -195,7 +196,7 @@ async function readInputs(
 ): Promise<Subject | Presented> {
   if (bundle === undefined) return readInput(given ?? '')
   const proven = await readSubject(bundle)
-  if (proven.bundle === undefined) throw new UsageError('--bundle must be the file of a bundle')
+  if (proven.bundle === undefined) throw new UsageError('--bundle must name the file of a bundle')
   if (given === undefined) return proven
   const { publicId, registryHint } = await readSubject(given)
   if (publicId !== proven.publicId)
@@ -242,11 +243,11 @@ async function offline(
   const { name, block } = proven
   if ((flags.rpc ?? flags.ipfs ?? flags['as-of']) !== undefined)
     throw new UsageError(
-      `a ${name} is verified offline and as of its block: without --rpc, --ipfs and --as-of`,
+      `a ${name} is verified offline and as of its block; --rpc, --ipfs and --as-of cannot be used`,
     )
   if (trustedBlocks.length === 0)
     throw new UsageError(
-      `--block-hash is required: what a node or explorer that you trust gives as the hash of block ${block.blockNumber}`,
+      `--block-hash is required: the hash of block ${block.blockNumber}, from a node or explorer that you trust`,
     )
   return proven.verify({
     registry,
@@ -264,11 +265,11 @@ function warningsOf(
   const registryHint = 'presentation' in input ? input.presentation.registry : input.registryHint
   if (registryHint !== undefined && registryHint.toLowerCase() !== registry)
     warnings.push(
-      `the input names another registry, ${registryHint}; the verdict is that of the one that you trust, ${registry}`,
+      `the input names another registry, ${registryHint}; the verdict comes from the registry that you trust, ${registry}`,
     )
   if (proven)
     warnings.push(
-      `the ${proven.name} is of block ${proven.block.blockNumber}, ${proven.block.blockHash}: it does not include later events such as a revocation`,
+      `the ${proven.name} was made at block ${proven.block.blockNumber}, ${proven.block.blockHash}: it does not include later changes such as a revocation`,
     )
   return warnings
 }

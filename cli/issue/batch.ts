@@ -7,7 +7,7 @@ import type { Issued, SentBatch, SentRow } from './journal.ts'
 import type { Run } from './one-by-one.ts'
 import type { RefusedRow } from './outputs.ts'
 
-/** What a dry run of a batch costs; the amounts are wei, as texts. */
+/** The cost of a batch in a dry run, with amounts in wei as text. */
 export type Quote = { size: number; gas: string; fee: string; maxFee: string }
 
 type Line = {
@@ -16,13 +16,13 @@ type Line = {
   error?: { code: string; message: string; details?: { field: string; message: string }[] }
 }
 
-/** An upload of 100,000 rows, and a block. */
+/** Enough for an upload of 100,000 rows and a block. */
 const TIMEOUT_MS = 10 * 60_000
 const MAX_ATTEMPTS = 5
 const BACK_OFF_MS = 2_000
 
 /**
- * Issues rows by one Merkle root.
+ * Issues rows with one Merkle root.
  *
  * @returns The rows that the gateway refused.
  * @throws {InputError} `interrupted`
@@ -32,7 +32,7 @@ export async function issueBatch(rows: readonly SentRow[], run: Run): Promise<Re
   return sendBatch(run.journal.batchSent(rows), run)
 }
 
-/** Sends the batches without an answer again, exactly as before: they are the same batches. */
+/** Sends batches without an answer again, unchanged, so that they are the same batches. */
 export async function resumeBatches(run: Run): Promise<RefusedRow[]> {
   const refused: RefusedRow[] = []
   for (const batch of run.journal.batches)
@@ -40,7 +40,7 @@ export async function resumeBatches(run: Run): Promise<RefusedRow[]> {
   return refused
 }
 
-/** Asks how batches stand that were promised, but in no block when the answer came. */
+/** Asks for the status of batches that were promised but in no block when the answer came. */
 export async function refreshBatches({ gateway, journal }: Run): Promise<void> {
   const waiting = [...journal.rows.values()].filter(
     ({ issued }) => issued?.status === 'pending' && issued.batchRoot !== undefined,
@@ -69,16 +69,16 @@ async function sendBatch(
     }
     progress.update(i + 1)
   }
-  // Only now: a batch that is sent again has all its rows.
+  // This is written only now, because a batch that is sent again must have all its rows.
   journal.batchDone(batch)
   for (const { row } of refused) journal.refused(row.key)
   return refused
 }
 
 /**
- * Has the gateway check all rows, and estimate the cost of one transaction for them.
+ * Asks the gateway to check all rows and to estimate the cost of one transaction for them.
  *
- * @returns The quote, unless all rows are refused; and the refused rows.
+ * @returns The quote, unless all rows are refused, and the refused rows.
  */
 export async function quoteBatch(
   rows: readonly SentRow[],
@@ -95,7 +95,7 @@ function bodyOf(rows: readonly SentRow[]): string {
   return rows.map(({ fields }) => `${JSON.stringify(fields)}\n`).join('')
 }
 
-/** @throws {InputError} `interrupted`, after several attempts; the batch may have been issued. */
+/** @throws {InputError} `interrupted` after several attempts; the batch may have been issued. */
 async function upload(
   { url, apiKey }: Gateway,
   body: string,
@@ -147,21 +147,22 @@ function issuedOf(data: Partial<Issued>): Issued {
 }
 
 function problemOf(line: Line | undefined): string {
-  if (!line?.error) return 'the gateway gave no answer for it'
+  if (!line?.error) return 'the gateway did not answer for this row'
   const { code, message, details = [] } = line.error
   const fields = details.map(({ field, message }) => `${field} ${message}`.trim())
   return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`
 }
 
-/** Gas of a document by itself, and of one among hundreds in a transaction; docs/contract.md. */
+/** The gas of a document alone in a transaction; see docs/contract.md. */
 const GAS_ALONE = 54_832n
+/** The gas of a document among hundreds in a transaction. */
 const GAS_AMONG_MANY = 25_441n
 const WEI_PER_GWEI = 10n ** 9n
 const WEI_PER_ETHER = 10n ** 18n
 
 /**
- * What issuing costs at the present price, in the chain's coin. The gateway estimates a batch. One
- * by one depends on how many documents meet in a transaction, so it is a range.
+ * @returns The cost of issuing at the current price, in the chain's coin. The gateway estimates a
+ * batch. The cost one by one depends on how many documents share a transaction, so it is a range.
  */
 export function costLines({ size, gas, fee, maxFee }: Quote): string[] {
   const price = BigInt(gas) === 0n ? 0n : BigInt(fee) / BigInt(gas)

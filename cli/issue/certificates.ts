@@ -13,13 +13,13 @@ import type { Terminal } from '../terminal.ts'
 import type { SentRow } from './journal.ts'
 import type { CheckedRows, GoodRow } from './rows.ts'
 
-/** In the folder of the run. */
+/** The subfolder of the run. */
 export const CERTIFICATES = 'certificates'
 
-/** For what is not known before a row is issued. */
+/** A placeholder for values that are unknown before a row is issued. */
 const NOWHERE: RegistryId = `eip155:1:0x${'0'.repeat(40)}`
 
-/** @returns The rows, those with bad ones that lack a field of the template. */
+/** @returns The rows, where a row that lacks a field of the template is bad. */
 export function checkForTemplate(rows: CheckedRows, { settings }: Printing): CheckedRows {
   const checked: CheckedRows = { ...rows, good: [], bad: [...rows.bad] }
   for (const row of rows.good) {
@@ -37,9 +37,9 @@ export function checkForTemplate(rows: CheckedRows, { settings }: Printing): Che
 }
 
 /**
- * Prints the first row, to see that engine and template work before anything is issued.
+ * Prints the first row, to test engine and template before anything is issued.
  *
- * @throws {UsageError} if they do not.
+ * @throws {UsageError} if they do not work.
  */
 export async function tryTemplate(rows: readonly GoodRow[], { pool }: Printing): Promise<void> {
   const [row] = rows
@@ -62,12 +62,12 @@ function sample({ fields }: GoodRow): Document {
   return { ...fields, registry: NOWHERE, issuerId: 1 } as Document
 }
 
-/** @returns The certificate's path in the folder of the run, whether it is there or not. */
+/** @returns The path of the certificate in the folder of the run, whether or not it exists. */
 export function certificateName({ fields, issued }: SentRow): string {
   return `${CERTIFICATES}/${fileNameOf(fields.subjectName, (issued?.documentHash ?? '') as Hex)}`
 }
 
-/** Prints what is issued and in a block, from the bundles of the gateway. */
+/** Prints what is issued and in a block, with the bundles of the gateway. */
 export function printIssued(
   rows: readonly SentRow[],
   task: {

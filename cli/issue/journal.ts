@@ -14,7 +14,7 @@ import type { DocumentFields } from '#document/document.ts'
 import { InputError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 
-/** A document as the gateway answered. */
+/** A document as the gateway returned it. */
 export type Issued = {
   publicId: string
   documentHash: string
@@ -23,9 +23,9 @@ export type Issued = {
   network: 'test' | 'live'
   batchRoot?: string
 }
-/** A row that was sent. Without an answer its outcome is unknown: it is sent again. */
+/** A row that was sent. Without an answer its result is unknown, so it is sent again. */
 export type SentRow = { key: string; line: number; fields: DocumentFields; issued?: Issued }
-/** A batch that was sent, by the keys of its rows, in order. */
+/** A batch that was sent, as the keys of its rows in order. */
 export type SentBatch = { number: number; keys: string[]; isDone: boolean }
 
 type Entry =
@@ -37,18 +37,18 @@ type Entry =
   | { kind: 'issued'; key: string; issued: Issued }
 
 /**
- * What a run has sent, and what was answered. Rows are written here before they are sent. The
- * Idempotency-Key of a row is made of the run and the row, so that sending one again after a kill
- * is the same document.
+ * What a run has sent, and the answers. Rows are written here before they are sent. The
+ * Idempotency-Key of a row is derived from the run and the row, so that sending a row again after a
+ * kill gives the same document.
  */
 export type Journal = {
-  /** Of the run; random. */
+  /** The random id of the run. */
   id: string
   rows: ReadonlyMap<string, SentRow>
   batches: readonly SentBatch[]
   sent(row: Omit<SentRow, 'issued'>): void
   issued(key: string, issued: Issued): void
-  /** Forgets a row: nothing was issued. */
+  /** Forgets a row, because nothing was issued. */
   refused(key: string): void
   batchSent(rows: readonly SentRow[]): SentBatch
   batchDone(batch: SentBatch): void
@@ -58,10 +58,11 @@ export type Journal = {
 const NAME = 'journal.ndjson'
 
 /**
- * @param folder Created if it is missing, for its owner alone: everything in it opens documents.
- * @param gateway The run belongs to it: another one would issue everything again.
- * @param isTrusted Whether the user vouches for a run of another API key. Somebody who filled the
- *   folder could otherwise have rows of theirs issued with the user's key.
+ * @param folder Created if it is missing, for its owner only, because everything in it opens
+ * documents.
+ * @param gateway The gateway of the run. Another one would issue everything again.
+ * @param isTrusted Whether the user vouches for a run of another API key. Otherwise somebody who
+ * filled the folder could have their rows issued with the user's key.
  * @throws {InputError} `other_run`, `unwritable`
  */
 export function openJournal(
@@ -73,7 +74,7 @@ export function openJournal(
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (existsSync(path) && !statSync(path).isFile())
-      throw new InputError('other_run', `${path} is not a file of docreg`)
+      throw new InputError('other_run', `${path} was not written by docreg`)
     const entries = existsSync(path) ? readEntries(path) : []
     const file = openSync(path, 'a', 0o600)
     return journalOf(entries, file, { ...gateway, folder, isTrusted })
@@ -96,7 +97,7 @@ function readEntries(path: string): Entry[] {
     })
 }
 
-/** @returns What only a holder of the API key can write beside the id of a run. */
+/** @returns A seal for the id of a run that only a holder of the API key can make. */
 function sealOf(id: string, { url, apiKey }: Pick<Gateway, 'url' | 'apiKey'>): string {
   return createHmac('sha256', apiKey).update(`docreg journal ${id} ${url}`).digest('hex')
 }
@@ -106,7 +107,7 @@ type Owner = Pick<Gateway, 'url' | 'apiKey'> & { folder: string; isTrusted: bool
 function journalOf(before: Entry[], file: number, owner: Owner): Journal {
   const rows = new Map<string, SentRow>()
   const batches: SentBatch[] = []
-  // The line feed in front ends what a kill may have left.
+  // The line feed in front ends a line that a kill may have left unfinished.
   const write = (entry: Entry) => {
     try {
       writeFileSync(file, `\n${JSON.stringify(entry)}\n`)
@@ -119,18 +120,18 @@ function journalOf(before: Entry[], file: number, owner: Owner): Journal {
     const id = randomUUID()
     run = { kind: 'run', id, gateway: owner.url, seal: sealOf(id, owner) }
     write(run)
-    // Everything that is sent depends on it.
+    // Everything that is sent depends on this entry.
     fsyncSync(file)
   }
   if (run.gateway !== owner.url)
     throw new InputError(
       'other_run',
-      `${owner.folder} is of a run with another gateway, ${run.gateway}: use another folder`,
+      `${owner.folder} belongs to a run with another gateway, ${run.gateway}: use another folder`,
     )
   if (!owner.isTrusted && run.seal !== sealOf(run.id, owner))
     throw new InputError(
       'other_run',
-      `${owner.folder} is of a run with another API key: if you began that run, give --resume`,
+      `${owner.folder} belongs to a run with another API key: if you started that run, give --resume`,
     )
   for (const entry of before) apply(entry)
 

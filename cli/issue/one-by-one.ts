@@ -13,7 +13,7 @@ export type Run = {
 }
 
 /**
- * Issues each row by a request of its own. A row that was sent before is the same document.
+ * Issues each row with its own request. A row that was sent before gives the same document.
  *
  * @returns The rows that the gateway refused.
  * @throws {InputError} `interrupted`

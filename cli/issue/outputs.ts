@@ -7,7 +7,7 @@ import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'
 import { type CheckedRows, cellsOf } from './rows.ts'
 
-/** Everything here opens documents, or is about people. */
+/** The mode of all files here, because they open documents or contain personal data. */
 const PRIVATE = 0o600
 const FIRST_COLUMNS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
 
@@ -16,7 +16,7 @@ export type QrFormat = 'svg' | 'png'
 /** A row that the gateway refused. */
 export type RefusedRow = { row: SentRow; problem: string }
 
-/** Writes `issued.csv`: all documents of the folder, in the order of their lines. */
+/** Writes `issued.csv` with all documents of the folder, in the order of their lines. */
 export function writeIssued(
   folder: string,
   { rows }: Journal,
@@ -34,20 +34,20 @@ export function writeIssued(
   writeTable(join(folder, 'issued.csv'), table, ['line', ...FIRST_COLUMNS], dialect)
 }
 
-/** Only one that is there; also of an earlier run. */
+/** Only an existing certificate is named, also from an earlier run. */
 function certificateOf(folder: string, row: SentRow): { certificate?: string } {
   const certificate = certificateName(row)
   return existsSync(join(folder, certificate)) ? { certificate } : {}
 }
 
-/** Writes `failed.csv`, which can be corrected and issued; an older one is replaced. */
+/** Writes `failed.csv`, which can be corrected and issued. It replaces an older one. */
 export function writeFailed(
   folder: string,
   { bad, cells, dialect }: CheckedRows,
   refused: readonly RefusedRow[],
 ): void {
   const path = join(folder, 'failed.csv')
-  // A repeated row is good in a table without the other one: it would become a second document.
+  // A repeated row is left out. In a table without the other one it would become a second document.
   const correctable = bad.filter(({ sameAs }) => sameAs === undefined)
   const table = [
     ...correctable.map(({ line, cells: own, problems }) => ({
@@ -56,7 +56,7 @@ export function writeFailed(
       problem: problems.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
     })),
     ...refused.map(({ row, problem }) => ({
-      // Of a row that is sent again, the table may be another one now.
+      // A row that is sent again may not be in the current table.
       ...(cells.get(row.key) ?? cellsOf(row.fields)),
       line: String(row.line),
       problem,
@@ -75,18 +75,18 @@ function writeTable(
   replace(path, formatTable(columns, rows, dialect))
 }
 
-/** By rename, so that a kill leaves the old file or the new one. */
+/** Replaces the file with a rename, so that a kill leaves either the old or the new one. */
 function replace(path: string, content: string | Uint8Array): void {
   writeFileSync(`${path}.tmp`, content, { mode: PRIVATE })
   renameSync(`${path}.tmp`, path)
 }
 
-/** Names that a person finds, and that are different for each document. */
+/** @returns A name that a person can find and that is different for each document. */
 function qrName({ fields, issued }: SentRow, format: QrFormat): string {
   return `qr/${fields.subjectId}-${issued?.documentHash.slice(2, 10)}.${format}`
 }
 
-/** Draws the QR codes that are missing, which lead to the verify page. */
+/** Draws the missing QR codes, which lead to the verify page. */
 export async function drawQrCodes(
   folder: string,
   rows: readonly SentRow[],
@@ -103,7 +103,7 @@ export async function drawQrCodes(
       if (!existsSync(path)) replace(path, draw(row.issued?.verifyUrl ?? '', format))
     }
     drawn(i + 1)
-    // Lets Ctrl-C and the progress bar in.
+    // Gives Ctrl-C and the progress bar a turn.
     await setImmediate()
   }
 }

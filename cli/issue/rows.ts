@@ -21,22 +21,22 @@ import { UsageError } from '../errors.ts'
 export type GoodRow = {
   line: number
   fields: DocumentFields
-  /** sha-256 of the canonical fields, hexadecimal: the same row is the same document. */
+  /** The sha-256 of the canonical fields in hexadecimal. The same row gives the same document. */
   key: string
 }
 export type BadRow = {
   line: number
   cells: Record<string, string>
   problems: FieldProblem[]
-  /** The line of the same row, which is issued instead: `failed.csv` leaves this one out. */
+  /** The line of an identical row, which is issued instead. `failed.csv` leaves this one out. */
   sameAs?: number
 }
 export type CheckedRows = {
   good: GoodRow[]
   bad: BadRow[]
-  /** What `failed.csv` has of a good row that is refused, by its key. */
+  /** The cells for `failed.csv` of a good row that is refused, by its key. */
   cells: ReadonlyMap<string, Row['cells']>
-  /** Of the table, for those that are made of it. */
+  /** The dialect of the table, for tables that are made from it. */
   dialect: Dialect
 }
 
@@ -45,20 +45,20 @@ const DATES = ['issuedAt', 'expiresAt']
 const METADATA = 'metadata.'
 const BY_LOWER_CASE = new Map(FIELDS.map((field) => [field.toLowerCase(), field]))
 
-/** How a spreadsheet writes dates: day, month, year or month, day, year. */
+/** How a spreadsheet writes dates: day, month, year, or month, day, year. */
 export const DATE_ORDERS = ['dmy', 'mdy'] as const
 export type DateOrder = (typeof DATE_ORDERS)[number]
 
 const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
 const SHORT_DATE = /^\d{1,2}[./-]\d{1,2}[./-]\d{2}$/
 
-/** What `--map`, `--set`, `--dates` and `--encoding` say. */
+/** The values of `--map`, `--set`, `--dates` and `--encoding`. */
 export type Mapping = {
-  /** Field by column; an empty field leaves the column out. */
+  /** The field of each column; an empty field leaves the column out. */
   map: ReadonlyMap<string, string>
-  /** The same value in all rows, by field. */
+  /** Values for all rows, by field. */
   set: ReadonlyMap<string, string>
-  /** Absent: dates are YYYY-MM-DD. */
+  /** Absent = dates are YYYY-MM-DD. */
   dates?: DateOrder | undefined
   encoding?: Encoding | undefined
 }
@@ -99,7 +99,7 @@ export function isField(name: string): boolean {
  * Reads a table of documents and checks every row with the rules of the REST API.
  *
  * @param now Milliseconds of the Unix epoch.
- * @throws {InputError} `bad_table`, if it is not a table. @throws {UsageError} for unknown columns.
+ * @throws {InputError} `bad_table` if it is not a table. @throws {UsageError} for unknown columns.
  */
 export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): CheckedRows {
   const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
@@ -122,7 +122,7 @@ export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): Chec
       good.push({ line, fields: read.fields, key })
       cellsByKey.set(key, cells)
     } else {
-      const problems = [{ field: '', message: `is the same as line ${before}` }]
+      const problems = [{ field: '', message: `is a duplicate of line ${before}` }]
       bad.push({ line, cells, problems, sameAs: before })
     }
     lines.set(key, before ?? line)
@@ -136,7 +136,7 @@ type Sent = { line: number; cells: Record<string, string>; value: JsonValue }
 function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: Dialect } {
   const { columns, rows, dialect } = parseCsv(bytes, mapping.encoding)
   if (columns.includes('publicId'))
-    throw badTable('it has a column publicId: these documents are issued already')
+    throw badTable('the table has the column publicId: these documents are already issued')
   const fields = fieldsOf(columns, mapping)
   const sent = rows.map((row) => {
     const cells = withDates(row.cells, fields, mapping.dates)
@@ -147,8 +147,8 @@ function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: 
 }
 
 /**
- * @returns A row as `failed.csv` has it, which can be issued without the options of its table: by
- * the names of fields, with the values of `--set`. Columns that were left out are in parentheses.
+ * @returns A row for `failed.csv`, which can be issued without the options of its table: with the
+ * names of fields and the values of `--set`. Columns that were left out are in parentheses.
  */
 function byFields(
   cells: Row['cells'],
@@ -165,7 +165,10 @@ function byFields(
   return Object.fromEntries([...named, ...[...set].filter(([, text]) => text !== '')])
 }
 
-/** A column of `failed.csv` that is no field: so a mistyped name of a field is not taken for one. */
+/**
+ * A column of `failed.csv` that is not a field. The parentheses keep a mistyped field name from
+ * being taken for one.
+ */
 const LEFT_OUT = /^\(.*\)$/s
 
 function isFailedTable(columns: readonly string[]): boolean {
@@ -177,9 +180,9 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   const isFailed = isFailedTable(columns)
   const missing = [...map.keys()].filter((column) => !columns.includes(column))
   if (missing.length > 0 && !isFailed)
-    throw new UsageError(`--map names a missing column: ${missing.join(', ')}`)
+    throw new UsageError(`--map names columns that the table does not have: ${missing.join(', ')}`)
   const found = columns.flatMap((column): [string, string | undefined][] => {
-    // The options of the first table may be given again, and must not map its fields twice.
+    // The options of the first table may be given again and must not map its fields twice.
     if (isFailed && isField(column)) return [[column, column]]
     if (isFailed && LEFT_OUT.test(column)) return []
     if (map.has(column)) return [[column, map.get(column)]]
@@ -189,15 +192,15 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   const unknown = found.flatMap(([column, field]) => (field === undefined ? [column] : []))
   if (unknown.length > 0)
     throw new UsageError(
-      `unknown columns: ${unknown.join(', ')}. Say what they are, as --map "${unknown[0]}=subjectName", or leave them out, as --map "${unknown[0]}="`,
+      `unknown columns: ${unknown.join(', ')}. Name their fields, such as --map "${unknown[0]}=subjectName", or leave them out with --map "${unknown[0]}="`,
     )
   const used = found.flatMap(([column, field]) => (field ? [[column, field] as const] : []))
   const twice = used.find(([, field], i) => used.findIndex((other) => other[1] === field) !== i)
-  if (twice) throw new UsageError(`two columns are ${twice[1]}`)
+  if (twice) throw new UsageError(`duplicate column: ${twice[1]}`)
   return new Map(used)
 }
 
-/** @returns The cells with their dates as YYYY-MM-DD, if they may be written in this order. */
+/** @returns The cells with dates as YYYY-MM-DD, if they can be in this order. */
 function withDates(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
@@ -215,19 +218,19 @@ function withDates(
   return changed
 }
 
-/** @returns What to do about dates that are as spreadsheets write them, if a bad row has one. */
+/** @returns Advice if a bad row has a date as spreadsheets write it. */
 export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
   const cells = bad.flatMap((row) =>
     row.problems.some(({ field }) => DATES.includes(field)) ? Object.values(row.cells) : [],
   )
   if (cells.some((cell) => LOCAL_DATE.test(cell)))
-    return 'For dates such as 31.7.2026 or 31/07/2026 give --dates dmy, for 7/31/2026 --dates mdy.'
+    return 'Use --dates dmy for dates such as 31.7.2026 or 31/07/2026, and --dates mdy for 7/31/2026.'
   if (cells.some((cell) => SHORT_DATE.test(cell)))
     return 'Dates such as 31.7.26 must have a year of four digits.'
   return undefined
 }
 
-/** An empty cell is an absent field; a required one is then reported as such. */
+/** An empty cell is an absent field; a required one is then reported as missing. */
 export function documentOf(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
@@ -244,9 +247,10 @@ export function documentOf(
   }
 }
 
-/** On each line a document as the REST API takes it. */
+/** Each line has a document as the REST API accepts it. */
 function fromNdjson(text: string, { map, set, dates }: Mapping): Sent[] {
-  if (map.size > 0 || dates !== undefined) throw new UsageError('--map and --dates are for CSV')
+  if (map.size > 0 || dates !== undefined)
+    throw new UsageError('--map and --dates require a CSV table')
   const sent = text.split('\n').flatMap((source, i): Sent[] => {
     if (source.trim() === '') return []
     const value = parseLine(source)
@@ -264,7 +268,7 @@ function withSet(value: JsonObject, set: JsonObject): JsonObject {
   return { ...both, metadata: { ...Object(value.metadata), ...Object(set.metadata) } }
 }
 
-/** @returns `null`, which is not a document, for what is not JSON. */
+/** @returns `null`, which is not a document, if the text is not JSON. */
 function parseLine(source: string): JsonValue {
   try {
     return parseStrictJson(source)

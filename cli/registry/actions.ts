@@ -1,12 +1,15 @@
 /**
- * Who makes a call: the current or next admin, the proposed account, or the account of the issuer
- * that `--as` names.
+ * The account that makes a call: the current or next admin, the proposed account, or the account of
+ * the issuer that `--as` names.
  */
 export type Actor = 'admin' | 'next admin' | 'proposed account' | 'account'
 
 type Action = readonly [actor: Actor, method: string, usage: string]
 
-/** For each action: who makes the call, the registry's function, and its arguments. */
+/**
+ * For each action, the account that makes the call, the function of the registry, and its
+ * arguments.
+ */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   'register-issuer': ['admin', 'registerIssuer', '<account> <name> <uri>'],
   'update-issuer': ['admin', 'updateIssuer', '<issuerId> <name> <uri>'],

@@ -11,7 +11,7 @@ interface DeployedCode {
 type Output = {
   evm: { deployedBytecode: { object: string; immutableReferences: ImmutableReferences } }
 }
-/** By file and name. */
+/** The contracts by file and name. */
 type Contracts = Record<string, Record<string, Output>>
 
 /**
@@ -23,9 +23,9 @@ export async function readBuild() {
   const artifact = await hre.artifacts.readArtifact('DocumentRegistry')
   const name = 'contracts/DocumentRegistry.sol:DocumentRegistry'
   const id = await hre.artifacts.getBuildInfoId(name)
-  if (id === undefined) throw new Error('the build left no build info')
+  if (id === undefined) throw new Error('the build has no build info')
   const read = (path: string | undefined): unknown => {
-    if (path === undefined) throw new Error('the build left no build info')
+    if (path === undefined) throw new Error('the build has no build info')
     return JSON.parse(readFileSync(path, 'utf8'))
   }
   const { input } = read(await hre.artifacts.getBuildInfoPath(id)) as { input: unknown }
@@ -41,5 +41,5 @@ function deployedCode(contracts: Contracts): DeployedCode {
     if (code !== undefined)
       return { code: `0x${code.object}`, immutables: code.immutableReferences }
   }
-  throw new Error('the build holds no ERC2771Forwarder')
+  throw new Error('the build does not contain ERC2771Forwarder')
 }

@@ -64,7 +64,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
     keccak256(code) === deployment.codeHash,
   )
   compare(
-    "code of this commit's build, except what the constructor fills in",
+    "code of this commit's build, except for the immutable values",
     withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
   )
   // A CREATE2 address is a hash of the creation code, so this also checks what the constructor
@@ -88,7 +88,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
     keccak256(forwarderCode) === deployment.forwarderCodeHash,
   )
   compare(
-    "forwarder's code of this commit's build, except what the constructor fills in",
+    "forwarder's code of this commit's build, except for the immutable values",
     withoutImmutables(forwarderCode, forwarder.immutables) ===
       withoutImmutables(forwarder.code, forwarder.immutables),
   )
@@ -101,7 +101,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
   return { chainId: Number(chainId), registry: deployment.address, comparisons, contract }
 }
 
-/** Who may do what. */
+/** The roles of accounts in the registry. */
 type Office = Awaited<ReturnType<typeof readOffice>>
 
 async function readOffice(registry: Contract) {
@@ -135,7 +135,10 @@ async function readOffice(registry: Contract) {
   }
 }
 
-/** A text of an issuer that is no UTF-8 is shown as none: ethers throws where it is first read. */
+/**
+ * An issuer's text that is not UTF-8 is shown as empty, because ethers throws when it is first
+ * read.
+ */
 function textIn(issuer: Record<string, string>, member: string): string {
   try {
     return issuer[member] ?? ''

@@ -1,8 +1,8 @@
 import { InputError } from '../errors.ts'
 
 /**
- * Loads what only a checkout with its development dependencies has: Hardhat, the contracts and
- * their gas.
+ * Loads modules that only a checkout with its development dependencies has: Hardhat, the contracts
+ * and their gas.
  *
  * @throws {InputError} `no_checkout` anywhere else.
  */
@@ -13,7 +13,7 @@ export async function inCheckout<T>(load: () => Promise<T>): Promise<T> {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
     throw new InputError(
       'no_checkout',
-      'docreg registry works in a checkout of document-registry alone, after "npm install": it needs Hardhat and the contracts',
+      'docreg registry works only in a checkout of document-registry, after "npm install": it requires Hardhat and the contracts',
       cause,
     )
   }

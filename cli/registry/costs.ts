@@ -1,11 +1,11 @@
-// What a year of issuing costs, from the gas snapshot of the contract.
+// Computes the cost of issuing for a year from the gas snapshot of the contract.
 import { readFileSync } from 'node:fs'
 import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printableJson } from '../printable.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** One document in a hundred is revoked. */
+/** It is assumed that one document in a hundred is revoked. */
 const REVOKED = 0.01
 const DOCUMENTS = [1_000, 50_000, 1_000_000]
 
@@ -46,7 +46,7 @@ export function costs(
 function numberOf(option: string, text: string): number {
   const number = Number(text)
   if (number > 0 && Number.isFinite(number)) return number
-  throw new UsageError(`--${option} must be a number above 0`)
+  throw new UsageError(`--${option} must be a number greater than 0`)
 }
 
 const rounded = (number: number) =>

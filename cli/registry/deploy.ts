@@ -38,7 +38,7 @@ import { type DEPLOY_OPTIONS, requireNetwork } from './options.ts'
 const TWO_DAYS = `${2 * 24 * 60 * 60}`
 
 type Values = ValuesOf<typeof DEPLOY_OPTIONS>
-/** What has become of it. */
+/** The result of a deployment. */
 type Outcome = {
   state: 'planned' | 'deployed' | 'adopted' | 'already_deployed'
   /** The cost is in wei. */
@@ -46,7 +46,7 @@ type Outcome = {
 }
 
 /**
- * Deploys the registry, which deploys its forwarder. Without `--send` it only says what would be
+ * Deploys the registry, which deploys its forwarder. Without `--send` it only prints what would be
  * sent and what it would cost.
  *
  * @returns The exit code.
@@ -67,7 +67,7 @@ export async function deploy(
     const { address, admin, chainId, isThere } = plan
     const hasIt = await isThere(address)
     if (values.adopt && !hasIt)
-      throw new InputError('not_possible', `no registry to adopt at ${address}`)
+      throw new InputError('not_possible', `there is no registry to adopt at ${address}`)
     const outcome = values.adopt
       ? await adopt(plan, block)
       : hasIt
@@ -121,7 +121,7 @@ async function planFor(
   if (!isContract(await provider.getCode(admin)) && !values['allow-plain-admin'])
     throw new InputError(
       'not_possible',
-      `the admin ${admin} is no contract on this chain, but a plain key: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
+      `the admin ${admin} is a plain key, not a contract: name a multi-signature wallet with --admin, or accept with --allow-plain-admin that one lost or stolen key decides everything`,
     )
   const isThere = async (where: string): Promise<boolean> =>
     (await provider.getCode(where)) !== '0x'
@@ -157,7 +157,7 @@ async function create(plan: Plan): Promise<Outcome> {
     to: proxy.address,
     data: concat([salt, initCode]),
   }
-  // Without the proxy, the estimate is that of a direct creation of the same code.
+  // Without the proxy, the estimate is that of creating the same code directly.
   const gas = await provider.estimateGas(
     needsProxy ? { from: payer, data: initCode } : { from: payer, ...creation },
   )
@@ -192,7 +192,7 @@ async function create(plan: Plan): Promise<Outcome> {
     const created = await provider.broadcastTransaction(proxy.raw).catch((cause) => {
       throw new InputError(
         'not_possible',
-        `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that takes it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
+        `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that accepts it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
         cause,
       )
     })
@@ -212,7 +212,7 @@ async function create(plan: Plan): Promise<Outcome> {
 }
 
 /**
- * Records a registry that somebody deployed before. Its address is a hash of this build's code, the
+ * Records a registry that was deployed before. Its address is a hash of this build's code, the
  * admin and the delay, so it can only be this registry.
  */
 async function adopt(plan: Plan, given: number | undefined): Promise<Outcome> {
@@ -229,7 +229,7 @@ async function adopt(plan: Plan, given: number | undefined): Promise<Outcome> {
   if (log === undefined)
     throw new InputError(
       'not_possible',
-      `${address} was not created in block ${block}: name the block of its creation by --block`,
+      `${address} was not created in block ${block}: give the block of its creation with --block`,
     )
   await record(plan, block, log.transactionHash)
   say(
@@ -238,7 +238,7 @@ async function adopt(plan: Plan, given: number | undefined): Promise<Outcome> {
   return { state: 'adopted', block, transaction: log.transactionHash }
 }
 
-/** Bisects over the code at old blocks; needs a node that keeps old state. */
+/** Finds the block by bisection over the code at old blocks, which needs a node with old state. */
 async function creationBlock({ provider, address }: Plan): Promise<number> {
   try {
     let low = 0
@@ -252,7 +252,7 @@ async function creationBlock({ provider, address }: Plan): Promise<number> {
   } catch (cause) {
     throw new InputError(
       'not_possible',
-      'this RPC does not answer for old blocks: name the block of the creation by --block',
+      'this RPC does not answer for old blocks: give the block of the creation with --block',
       cause,
     )
   }
@@ -285,7 +285,7 @@ async function record(plan: Plan, block: number, transaction: string): Promise<v
   writeDeployment(deployment, input)
 }
 
-/** The proxy swallows the reason of a failure, so the creation is simulated without it first. */
+/** The proxy swallows the reason of a failure, so the creation is first simulated without it. */
 async function tryDirectly({ provider, payer, initCode, artifact }: Plan): Promise<void> {
   try {
     await provider.call({ from: payer, data: initCode })

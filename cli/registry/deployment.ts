@@ -1,5 +1,5 @@
 /**
- * Shared by the deploy, check and roles commands: the registry's address, and the files in
+ * Shared by the deploy, check and roles commands: the address of the registry, and the files in
  * `deployments/`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,9 @@ export const proxy = {
   sender: '0x3fAB184622Dc19b6109349B94811493BF2a45362',
   /** The maximum cost of {@link raw}: 100,000 gas at 100 gwei. */
   funds: 10n ** 16n,
-  /** Creates the proxy; not bound to a chain, so some RPC providers refuse it. */
+  /**
+   * Creates the proxy. The transaction is not bound to a chain, so some RPC providers refuse it.
+   */
   raw: '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222',
 } as const
 
@@ -58,14 +60,14 @@ export interface Deployment {
   readonly commit: string
 }
 
-/** Where the record of a registry is, for people; its input is beside it. */
+/** @returns The path of a registry's record for people; its compiler input is next to it. */
 export const recordOf = (chainId: bigint, address: string): string =>
   `deployments/${chainId}/${address.toLowerCase()}.json`
 
 const fileOf = (chainId: bigint, address: string): URL =>
   new URL(`${chainId}/${address.toLowerCase()}.json`, DEPLOYMENTS)
 
-/** The compiler's standard JSON input of the deployed code. */
+/** @returns The file with the compiler's standard JSON input for the deployed code. */
 const inputFileOf = (chainId: bigint, address: string): URL =>
   new URL(`${chainId}/${address.toLowerCase()}.input.json`, DEPLOYMENTS)
 
@@ -81,16 +83,17 @@ export function readInput(chainId: bigint, address: string): unknown {
   return readJson(inputFileOf(chainId, address))
 }
 
-/** @param what Of the command line. @throws {UsageError} */
+/** @param what The name of the option or argument. @throws {UsageError} */
 export function readAddress(what: string, text: string): string {
   if (isAddress(text)) return getAddress(text)
   throw new UsageError(
-    `${what} must be an address: 0x and 40 hexadecimal digits, in lower case or with its checksum`,
+    `${what} must be an address: 0x followed by 40 hexadecimal digits, in lower case or with a valid checksum`,
   )
 }
 
 /**
- * @param given By `--registry`; else the only recorded registry of the chain is meant.
+ * @param given The value of `--registry`; if absent, the only recorded registry of the chain is
+ * used.
  * @returns The address of a registry.
  */
 export function addressOf(chainId: bigint, given: string | undefined): string {
@@ -99,11 +102,11 @@ export function addressOf(chainId: bigint, given: string | undefined): string {
   if (known.address) return getAddress(known.address)
   throw new InputError(
     'not_possible',
-    `${known.problem}; name the registry by --registry <address>`,
+    `${known.problem}; name the registry with --registry <address>`,
   )
 }
 
-/** Overwrites no other deployment: an address is a hash of code, admin and delay. */
+/** Overwrites no other deployment, because an address is a hash of code, admin and delay. */
 export function writeDeployment(deployment: Deployment, input: unknown): void {
   const { address } = deployment
   const chainId = BigInt(deployment.chainId)
@@ -121,7 +124,7 @@ export function parseAdminDelay(text: string): number {
   const inRange = delay >= MIN_ADMIN_DELAY && delay <= MAX_ADMIN_DELAY
   if (!Number.isSafeInteger(delay) || !inRange)
     throw new UsageError(
-      `--admin-delay ${text} is not a number of seconds from ${MIN_ADMIN_DELAY} (a day) to ${MAX_ADMIN_DELAY} (a year)`,
+      `--admin-delay must be a number of seconds from ${MIN_ADMIN_DELAY} (a day) to ${MAX_ADMIN_DELAY} (a year), not ${text}`,
     )
   return delay
 }
@@ -130,7 +133,9 @@ export function parseAdminDelay(text: string): number {
 export const forwarderOf = (registry: string): string =>
   getCreateAddress({ from: registry, nonce: 1 })
 
-/** The address is a hash of the code and the constructor's arguments: no other code can have it. */
+/**
+ * The address is a hash of the code and the constructor's arguments, so no other code can have it.
+ */
 export function planOf(
   bytecode: string,
   admin: string,
@@ -146,7 +151,7 @@ export function planOf(
   }
 }
 
-/** Places in deployed code that the constructor fills in, in the form of an artifact. */
+/** The places in deployed code that the constructor fills in, in the form of an artifact. */
 export type ImmutableReferences = Readonly<
   Record<string, readonly { readonly start: number; readonly length: number }[]>
 >
@@ -160,9 +165,9 @@ export function withoutImmutables(code: string, references: ImmutableReferences)
 }
 
 /**
- * @param code At an address.
- * @returns Whether a contract is there. A plain key that delegates (EIP-7702) has code too:
- *   0xef0100 and the address of what it runs.
+ * @param code The code at an address.
+ * @returns Whether it is that of a contract. A plain key that delegates (EIP-7702) has code too:
+ * 0xef0100 and the address of the code that it runs.
  */
 export function isContract(code: string): boolean {
   return code !== '0x' && !/^0xef0100[0-9a-f]{40}$/i.test(code)
@@ -171,8 +176,8 @@ export function isContract(code: string): boolean {
 const arbSys = toBeHex(100, 20)
 
 /**
- * Records must name blocks by the numbers that `eth_getLogs` uses. On a chain whose EVM's NUMBER
- * differs from those, only the contract's ArbSys branch does.
+ * Records must name blocks by the numbers of `eth_getLogs`. On a chain whose EVM returns another
+ * NUMBER, only the contract's ArbSys branch does.
  */
 export async function checkBlockNumbers(
   provider: Pick<Provider, 'getCode' | 'getBlockNumber' | 'call'>,
@@ -192,7 +197,7 @@ export async function checkBlockNumbers(
   }
 }
 
-/** @returns Why a simulated call failed: the contract's error if there is one. */
+/** @returns Why a simulated call failed, with the contract's error if there is one. */
 export function reasonOf(cause: unknown, contract: Interface): string {
   const own = errorOf(cause, contract)
   if (own !== undefined) return own

@@ -1,14 +1,14 @@
 import type { Options } from '../command.ts'
 import { UsageError } from '../errors.ts'
 
-/** The option of all commands that ask a chain. */
+/** The option of all commands that read a chain. */
 export const NETWORK = {
   value: '<name>',
   about: 'a network of hardhat.config.ts, such as sepolia, or custom with CUSTOM_RPC_URL',
 } as const
 export const REGISTRY = {
   value: '<address>',
-  about: 'the registry; default the only one of the chain in deployments/',
+  about: 'the registry; default the only one on the chain in deployments/',
 } as const
 
 export const DEPLOY_OPTIONS = {
@@ -19,9 +19,10 @@ export const DEPLOY_OPTIONS = {
   },
   'admin-delay': {
     value: '<seconds>',
-    about: 'before a new admin or a proposed account may accept; default two days',
+    about:
+      'how long a new admin or a proposed account waits before it may accept; default two days',
   },
-  'allow-plain-admin': { about: 'accept an admin that is a plain key' },
+  'allow-plain-admin': { about: 'allow an admin that is a plain key' },
   send: { about: 'deploy; without it nothing is sent' },
   adopt: { about: 'record a registry that is already deployed' },
   block: { value: '<number>', about: 'the block of its creation, for --adopt' },
@@ -38,5 +39,5 @@ export const ROLES_OPTIONS = {
 /** @throws {UsageError} */
 export function requireNetwork(name: string | undefined): string {
   if (name !== undefined) return name
-  throw new UsageError('--network <name> is missing; hardhat.config.ts lists the names')
+  throw new UsageError('--network <name> is required; hardhat.config.ts lists the names')
 }

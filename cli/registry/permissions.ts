@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.ts'
 
-/** Permissions of an account in the form that operators write: `issue,revoke`. */
+/** Permissions of an account as operators write them, such as `issue,revoke`. */
 const BITS = { issue: 1, revoke: 2, manage: 4, delegate: 8 } as const
 
-/** @throws For an unknown name, a name that occurs twice, or none. */
+/** @throws for an unknown name, a duplicate name, or none. */
 export function parsePermissions(text: string): number {
   let permissions = 0
   for (const name of text.split(',')) {

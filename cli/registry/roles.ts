@@ -20,7 +20,7 @@ import { readNetwork, signerOf } from './network.ts'
 import { type ROLES_OPTIONS, requireNetwork } from './options.ts'
 import { parsePermissions } from './permissions.ts'
 
-/** The functions for several documents, of those for one. */
+/** For each function about one document, the function about several. */
 const manyOf: Readonly<Record<string, string>> = { revoke: 'revokeMany', release: 'releaseMany' }
 const CHANGES = /^Document(InBatch)?(Revoked|Released)$/
 
@@ -28,10 +28,10 @@ type Argument = string | number | readonly string[]
 
 type RolesValues = Values<typeof ROLES_OPTIONS>
 
-/** What is to be called, and by whom. */
+/** The call to make, and the account that makes it. */
 type Order = {
   network: string
-  /** By `--registry`. */
+  /** The value of `--registry`. */
   given: string | undefined
   as: string | undefined
   isSent: boolean
@@ -47,27 +47,29 @@ function readOrder([name = '', ...texts]: readonly string[], values: RolesValues
   const [actor, method, usage] = action
   const names = usage.split(' ').filter(Boolean)
   if (texts.length !== names.length)
-    throw new UsageError(`${name} takes ${usage || 'no arguments'}, and ${texts.length} were given`)
+    throw new UsageError(`${name} takes ${usage || 'no arguments'}, but ${texts.length} were given`)
   const network = requireNetwork(values.network)
   const args = texts.map((text, index) => readArgument(names[index] ?? '', text))
   const as = values.as === undefined ? undefined : readAddress('--as', values.as)
   return { network, given: values.registry, as, isSent: values.send === true, actor, method, args }
 }
 
-/** @param name In the usage of an action. @throws {UsageError} */
+/** @param name The name of an argument in the usage of an action. @throws {UsageError} */
 function readArgument(name: string, text: string): Argument {
   if (name === '<permissions>') return parsePermissions(text)
   if (name === '<documentHashes>') return readHashes(text)
   if (name === '<account>') return readAddress(name, text)
   if (name === '<root>' && !/^0x[0-9a-fA-F]{64}$/.test(text))
-    throw new UsageError('<root> must be 0x and 64 hexadecimal digits')
+    throw new UsageError('<root> must be 0x followed by 64 hexadecimal digits')
   const most = LARGEST[name]
   if (most !== undefined && !(/^\d{1,15}$/.test(text) && Number(text) <= most))
     throw new UsageError(`${name} must be a whole number, at most ${most}`)
   return text
 }
 
-/** The largest number that the contract takes; it judges the others. */
+/**
+ * The largest number that the contract accepts for an argument; others are checked by the contract.
+ */
 const LARGEST: Readonly<Record<string, number>> = {
   '<issuerId>': 2 ** 32 - 1,
   '<reason>': 255,
@@ -78,8 +80,8 @@ const LARGEST: Readonly<Record<string, number>> = {
 type Office = Order & { registry: Contract; provider: JsonRpcProvider; chainId: bigint }
 
 /**
- * Prints a call of the registry, for a multi-signature wallet to send, and simulates it as the
- * account that must make it; this needs no key. `--send` sends it with the network's key instead.
+ * Prints a call of the registry for a multi-signature wallet to send, and simulates it as the
+ * account that must make it, which needs no key. `--send` sends it with the network's key instead.
  *
  * @returns The exit code: 1 if it would fail.
  */
@@ -124,7 +126,7 @@ async function assertRegistry(registry: Contract, chainId: bigint): Promise<void
 
 type Call = { to: string; data: string; text: string; changes: number | null }
 
-/** A call, and what became of it. Numbers of wei and gas are texts. */
+/** A call with its result. Numbers of wei and gas are texts. */
 type Made = Record<'call' | 'from' | 'actor' | 'to' | 'data' | 'value', string> & {
   chainId: number
   gas?: string
@@ -169,7 +171,7 @@ async function makeCalls(
   return made
 }
 
-/** @returns The calls of the action, each simulated: a list may need several. */
+/** @returns The calls of the action, each simulated. A list may need several. */
 async function* fittingCalls(
   office: Office,
   from: string,
@@ -193,7 +195,7 @@ async function* fittingCalls(
     yield { call: await ofMany(part), trial }
 }
 
-/** @param listed The part of the action's hashes that this call is about; absent = no hashes. */
+/** @param listed The part of the action's hashes for this call; absent = no hashes. */
 async function callOf(
   { args, registry }: Office,
   name: string,
@@ -218,7 +220,7 @@ async function simulated(
     return { gas: await provider.estimateGas({ from, to, data }) }
   } catch (cause) {
     const failure = reasonOf(cause, registry.interface)
-    // Anything else is no word of the chain on this call.
+    // Any other error is not the chain's answer to this call.
     if (!isCallException(cause)) throw new InputError('not_possible', failure, cause)
     return { failure, isReverted: errorOf(cause, registry.interface) !== undefined }
   }
@@ -239,15 +241,15 @@ async function send(
   return { block, transaction, changed }
 }
 
-/** @returns How many documents a list has changed: it skips the others. */
+/** @returns The number of documents of a list that were changed; the others are skipped. */
 function changedBy(receipt: TransactionReceipt | null, registry: Contract): number {
   const events = receipt?.logs.map((log) => registry.interface.parseLog(log)?.name ?? '') ?? []
   return events.filter((name) => CHANGES.test(name)).length
 }
 
 /**
- * @returns With `--send`, the account of the key; otherwise `--as`, or the account that the
- * registry has in that role.
+ * @returns With `--send`, the account of the key; otherwise `--as`, or the account that has this
+ * role in the registry.
  */
 async function caller(
   { registry, as: named, actor, args }: Office,
@@ -264,7 +266,5 @@ async function caller(
   if (actor === 'next admin') return (await registry.getFunction('pendingDefaultAdmin')())[0]
   if (actor === 'proposed account')
     return (await registry.getFunction('proposalOf')(args[0])).account
-  throw new UsageError(
-    `--as <address> is missing: name the account of the issuer that makes this call`,
-  )
+  throw new UsageError(`--as <address> is required, the account of the issuer that makes this call`)
 }

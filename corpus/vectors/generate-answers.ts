@@ -31,14 +31,14 @@ import golden from './documents.json' with { type: 'json' }
 const ORIGIN =
   'eth_call, eth_getProof, eth_getBlockByNumber and eth_getLogs of Anvil 1.7.1, read with ethers 6.17.0, by generate-answers.ts'
 
-/** Anvil's first account: it gives the registry of documents.json. */
+/** Anvil's first account, which gives the registry of documents.json. */
 const ADMIN: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const MANAGER: Hex = `0x${'b2'.repeat(32)}`
 const ISSUER: Hex = `0x${'c3'.repeat(32)}`
 const STOLEN: Hex = `0x${'d4'.repeat(32)}`
 const THIEF: Hex = `0x${'e5'.repeat(32)}`
 
-/** As docs/formats.md has it. */
+/** The account in the form of docs/formats.md. */
 const ACCOUNT =
   '(address account, uint16 accountIndex, uint8 permissions, uint40 addedBlock, uint40 changedBlock, uint40 retiredBlock, uint40 distrustedFrom)'
 const VERIFICATION = `(uint256 chainId, uint256 blockNumber, uint256 blockTime, uint8 status,
@@ -52,7 +52,7 @@ const abi = new Interface([
   `function verificationInBatch(uint32 issuerId, bytes32 root, bytes32 documentHash, uint40 validUntil, bytes32[] proof) view returns (${VERIFICATION})`,
 ])
 
-/** The same with texts as bytes: ethers reads UTF-8 alone. */
+/** The same ABI with texts as bytes, because ethers reads only UTF-8. */
 const ofBytes = new Interface([
   `function verificationOf(uint32 issuerId, bytes32 documentHash) view returns (${VERIFICATION.replace('string name, string uri', 'bytes name, bytes uri')})`,
 ])
@@ -65,7 +65,9 @@ type Key = {
   batch: { root: string; validUntil: number; proof: string[] } | null
 }
 
-/** @returns What ethers decodes, numbers as numbers and addresses in lower case. */
+/**
+ * @returns The values that ethers decodes, with integers as numbers and addresses in lower case.
+ */
 function read(answer: string): Values {
   const [tuple] = ofBytes.decodeFunctionResult('verificationOf', answer)
   const plain = (value: unknown): Value => {
@@ -85,7 +87,7 @@ function read(answer: string): Values {
   return values
 }
 
-/** @returns The answer with other values: what a node that lies or errs would send. */
+/** @returns The answer with other values, as a node that lies or errs would send it. */
 function rewrite(answer: string, change: (values: Values) => void): string {
   const values = read(answer)
   change(values)
@@ -144,7 +146,6 @@ const blockNumber = async () => Number(await anvil.request<string>('eth_blockNum
 const call = (key: Key, block: number) =>
   anvil.request<string>('eth_call', { to: address, data: dataOf(key) }, `0x${block.toString(16)}`)
 
-// The chain.
 await send('issue', [1, valid.documentHash, 0])
 await send('issue', [1, held.documentHash, 0])
 await send('issue', [1, revoked.documentHash, FOREVER])
@@ -192,7 +193,7 @@ const manifest = sha256(
 )
 await send('issueBatch', [1, tree.root, leaves.length, manifest])
 
-// What a thief released, alone and a whole batch.
+// A thief releases one document that was issued alone, and a whole batch.
 const released = hash(10)
 await send('addAccount', [1, accountOf(THIEF), PERMISSION.revoke], MANAGER)
 const reissued: [string, number][] = [
@@ -219,7 +220,8 @@ await send('registerIssuer', [accountOf(MANAGER), 'N', ''], ADMIN)
 await send('setPermissions', [3, accountOf(MANAGER), PERMISSION.issue | PERMISSION.manage], MANAGER)
 await send('issue', [3, hash(1), 0], MANAGER)
 await setTexts(provider, registry, ADMIN, 3, {
-  // Each is what WHATWG decodes to one U+FFFD: a lone byte, two that are cut off, a surrogate's 3.
+  // Each is decoded by WHATWG to one U+FFFD: a lone byte, two truncated sequences, and a
+  // surrogate's three bytes.
   name: Buffer.from('41ff42e28243eda08044', 'hex'),
   uri: Buffer.concat([Buffer.from('https://example.org/'), Buffer.of(0xc3)]),
 })
@@ -293,7 +295,7 @@ const setIn = (name: string, member: string, value: Value, of = 'valid') =>
     part(values, name)[member] = value
   }, of)
 const REVOKED = 'revoked by another account, with an expiry'
-/** That of a document in a batch, which was not issued alone. */
+/** The revocation of a document in a batch, which was not issued alone. */
 const REVOCATION = { revokerIndex: 2, revokedBlock: 20, revokedAt: 1_700_000_000, reason: 1 }
 const readAs = (name: string, answer: string) => {
   const base = good.find((one) => one.name === 'not issued')
@@ -486,7 +488,7 @@ async function slotsOf(key: Key, block: number): Promise<string[]> {
     for (const one of [anchor, await load(own)])
       if (bits(one, 152, 40) !== 0n && bits(one, 232, 8) === 8n)
         slots.push(signer(bits(one, 136, 16)))
-  // The one that is shown: ethers reads it.
+  // The record of the slots, as ethers reads it.
   const record = part(read(await call(key, block)), 'record') as Record<string, number>
   const indexes = [bits(anchor, 0, 16)]
   if (record.revokedBlock !== 0) indexes.push(BigInt(record.revokerIndex ?? 0))
@@ -930,7 +932,7 @@ save('bundles', { cases: bundles, mustFail: badBundles })
 
 // quorums.json
 const one = of(revoked.documentHash)
-/** Mines a block that many seconds after the newest. */
+/** Mines a block that is this many seconds later than the newest. */
 async function later(seconds: number) {
   const { timestamp } = await blockAt(await blockNumber())
   await anvil.request('evm_setNextBlockTimestamp', Number(timestamp) + seconds)

@@ -1,5 +1,7 @@
-// Makes state-proofs.json: state proofs as real nodes give them, with the reading that the node's
-// own `eth_call` gives. node corpus/vectors/generate-proofs.ts && biome check --write corpus/vectors
+// Makes state-proofs.json: state proofs from real nodes, with the values that the same node's
+// `eth_call` returns.
+//
+// node corpus/vectors/generate-proofs.ts && biome check --write corpus/vectors
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +33,7 @@ const REASON = { keyCompromise: 1, certificateHold: 6, privilegeWithdrawn: 9 }
 
 const hash = (byte: number): Hex => `0x${byte.toString(16).padStart(2, '0').repeat(32)}`
 
-/** Documents that are issued alone, by what becomes of them. */
+/** Documents that are issued alone, by what is done to them. */
 const ALONE = {
   valid: hash(1),
   expired: hash(2),
@@ -47,17 +49,17 @@ const ALONE = {
   'set aside': hash(12),
   'not issued': hash(13),
 }
-/** Likewise; by an account that was stolen after it had served. */
+/** The same, by an account that was stolen after it had been in use. */
 const BY_THIEF = {
   'released by a thief': hash(14),
 }
-/** Documents of the first batch. */
+/** Documents in the first batch. */
 const BATCHED = {
   'valid in a batch': hash(33),
   'expired in a batch': hash(34),
   'revoked in a batch': hash(35),
 }
-/** Documents of the second, which is suspended. */
+/** Documents in the second batch, which is suspended. */
 const HELD = {
   'suspended with its batch': hash(49),
   'revoked in a suspended batch': hash(50),
@@ -65,7 +67,7 @@ const HELD = {
 
 /** What is done to a batch or to a document in it, in this order. */
 type Revision = 'hold' | 'revoke' | 'release' | "thief's release" | "thief's early release"
-/** Batches of two documents each, by what becomes of the batch and of its first document. */
+/** Batches of two documents each, by what is done to the batch and to its first document. */
 const REVISED: Record<string, { whole: Revision[]; own: Revision[] }> = {
   'batch released by a thief': { whole: ['hold', "thief's release"], own: [] },
   'both released by a thief': {
@@ -96,7 +98,7 @@ const REVISED: Record<string, { whole: Revision[]; own: Revision[] }> = {
 
 type Case = { name: string; key: DocumentKey }
 
-/** A tree of OpenZeppelin's own, and what it proves of each document. */
+/** @returns A tree made by OpenZeppelin's library, with its proof for each document. */
 function treeOf(documents: Record<string, Hex>) {
   const entries = Object.entries(documents)
   const expiry = (name: string) => (name.startsWith('expired') ? PAST : FUTURE)
@@ -171,7 +173,10 @@ function commonCases(): Case[] {
   ]
 }
 
-/** Of one node alone: they differ in the slots that are read, and the file is large. */
+/**
+ * @returns Cases from only one node, because they differ in the slots that are read and the file is
+ * large.
+ */
 function furtherCases(): Case[] {
   return [
     ...aloneOf(BY_THIEF),
@@ -182,7 +187,7 @@ function furtherCases(): Case[] {
 
 type Send = (name: string, args: unknown[], key?: Hex) => Promise<unknown>
 
-/** Releases by an account that is distrusted from a block on, of which some came before. */
+/** Releases by an account that is distrusted from a block on. Some were made before that block. */
 async function reviseAsThief(send: Send, blockNumber: () => Promise<number>): Promise<void> {
   const accountOf = (key: Hex) => new Wallet(key).address
   const released = [1, BY_THIEF['released by a thief']]
@@ -226,7 +231,7 @@ async function proofsOf(
   const registry = await deployRegistry(
     provider,
     { admin: ADMIN, manager: MANAGER, issuer: ISSUER },
-    // Longer than a slot.
+    // This is longer than a slot.
     {
       name: 'Ämter und Behörden der Stadt Teststadt',
       uri: 'https://example.org',
@@ -284,7 +289,7 @@ async function proofsOf(
   await send('setPermissions', [3, accountOf(MANAGER), ALL], MANAGER)
   await send('issue', [3, ALONE.valid, 0], MANAGER)
   await setTexts(provider, registry, ADMIN, 3, {
-    // 70 bytes, and 138 with U+FFFD: it has three further slots, and not five.
+    // 70 bytes, and 138 with U+FFFD: it has three further slots, not five.
     name: Buffer.concat([Buffer.from('Amt '), Buffer.alloc(34, 0xff), Buffer.alloc(32, 0x41)]),
     uri: Buffer.of(0xc3),
   })

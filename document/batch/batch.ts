@@ -15,60 +15,60 @@ import {
 import { createRows, pause, type Rows, sortRows } from './rows.ts'
 import { buildTree, createTreeHasher, LEAVES_A_TURN, NODE, proofOf } from './tree.ts'
 
-/** Documents that one Merkle root anchors together. Its manifest is enough to make it again. */
+/** Documents that one Merkle root anchors together. The manifest is enough to rebuild it. */
 export type Batch = {
   registry: RegistryId
   issuerId: number
   root: Hex
   size: number
-  /** The sha-256 of the root block of the manifest; `BatchIssued` has it. */
+  /** The sha-256 of the root block of the manifest, which `BatchIssued` contains. */
   manifest: Hex
   manifestBlock: Uint8Array
-  /** @returns The chunks of the manifest, each made when it is asked for. */
+  /** @returns The chunks of the manifest, each made when it is requested. */
   chunks(): Generator<Uint8Array>
-  /** @returns The batch blocks, in the order of the manifest, each made when it is asked for. */
+  /** @returns The batch blocks in the order of the manifest, each made when it is requested. */
   blocks(): Generator<BatchBlock>
   /**
-   * @param index From 0, in the order in which the documents came.
+   * @param index The number of the document in the order of input, from 0.
    * @returns The batch block of that document.
-   * @throws {RangeError} When there are not as many.
+   * @throws {RangeError} if there is no such document.
    */
   blockAt(index: number): BatchBlock
   /** @returns The batch block of a document; `undefined` when it is not in the batch. */
   blockOf(documentHash: Uint8Array): BatchBlock | undefined
 }
 
-/** Entries that are hashed in one turn of the event loop: some 10 ms. */
+/** The number of entries that are hashed in one turn of the event loop; these take about 10 ms. */
 const ENTRIES_A_TURN = 8192
 
 type Iterated<T> = Iterable<T> | AsyncIterable<T>
 type Issuer = Pick<Batch, 'registry' | 'issuerId'>
 
 /**
- * Builds the batch of some documents, in any order, in n log n steps. Its tables take 97 bytes of
- * memory a document.
+ * Builds the batch of documents in any order, in n log n steps. Its tables take 97 bytes of memory
+ * per document.
  *
  * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for
- * no documents, and for more than a manifest can hold.
+ * no documents, and for more than a manifest can contain.
  */
 export async function buildBatch(issuer: Issuer, entries: Iterated<BatchEntry>): Promise<Batch> {
   const table = createTable()
   for await (const entry of entries) {
-    if (table.rows.length === MAX_BATCH_SIZE) throw malformed('too many documents')
+    if (table.rows.length === MAX_BATCH_SIZE) throw malformed('the batch has too many documents')
     const turn = table.add(encodeEntry(entry))
     if (turn) await turn
   }
-  if (table.rows.length === 0) throw malformed('no documents')
+  if (table.rows.length === 0) throw malformed('the batch has no documents')
   return assemble(issuer, table)
 }
 
 /**
  * Recounts a batch from its manifest: the entries in the chunks rebuild root and size, and no
- * document is repeated. When the registry has the root with this size, these are all documents of
- * the batch.
+ * document is repeated. If the registry has the root with this size, these are all documents of the
+ * batch.
  *
  * @param manifestBlock The root block of the manifest.
- * @param chunks In the order in which it lists them.
+ * @param chunks The chunks in the order of the manifest.
  * @throws {FormatError} `manifest_malformed` for bytes that are not a root block; `manifest_chunk`
  * for a chunk that is missing, not listed or of the wrong length; `manifest_order` for entries that
  * are not in ascending order of their leaves; `manifest_repeated` for a repeated documentHash;
@@ -85,7 +85,7 @@ export async function recountBatch(
     const good =
       toHex(sha256(chunk)) === manifest.chunks[count] &&
       chunk.length === chunkLength(manifest.size, count)
-    if (!good) throw new FormatError('manifest_chunk', `chunk ${count}`)
+    if (!good) throw new FormatError('manifest_chunk', `chunk ${count} does not match the manifest`)
     for (let at = 0; at < chunk.length; at += ENTRY) {
       const turn = table.add(chunk.subarray(at, at + ENTRY))
       if (turn) await turn
@@ -97,15 +97,15 @@ export async function recountBatch(
   assertAscending(table.leaves)
   const batch = await assemble(manifest, table)
   if (batch.root !== manifest.root)
-    throw new FormatError('manifest_root', 'the root of the chunks does not match')
+    throw new FormatError('manifest_root', 'the chunks do not produce the root in the manifest')
   return batch
 }
 
-/** Entries and their leaves, in the order in which they came. */
+/** Entries and their leaves, in the order of input. */
 type Table = {
   leaves: Rows
   rows: Rows
-  /** @returns What to wait for, now and then, so that everything else has its turn. */
+  /** @returns Now and then a promise to wait for, so that other work has its turn. */
   add(entry: Uint8Array): Promise<void> | undefined
 }
 
@@ -196,7 +196,7 @@ async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table)
       for (const index of order) yield blockAt(index)
     },
     blockAt(index) {
-      if (!(index in placeOf)) throw new RangeError('no such document')
+      if (!(index in placeOf)) throw new RangeError('the batch has no document at this index')
       return blockAt(index)
     },
     blockOf(documentHash) {
@@ -209,7 +209,7 @@ async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table)
 function assertNoneTwice(byHash: Uint32Array, rows: Rows): void {
   for (let i = 1; i < byHash.length; i++)
     if (rows.compare(byHash[i - 1] as number, byHash[i] as number, NODE) === 0)
-      throw new FormatError('manifest_repeated', 'a repeated documentHash')
+      throw new FormatError('manifest_repeated', 'duplicate documentHash')
 }
 
 /** @returns The index of the entry with this documentHash. */

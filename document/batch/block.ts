@@ -10,15 +10,15 @@ import { size } from './manifest.ts'
 import { isProofLength, NODE, rootOf } from './tree.ts'
 
 /**
- * Leads from the publicId of a document in a batch to its record: the root that anchors it, and the
- * proof of that.
+ * Leads from the publicId of a document in a batch to its record. It contains the root that anchors
+ * the document, and the proof of this.
  */
 export type BatchBlock = Omit<v.InferOutput<typeof schema>, 'proof' | 'v'> & {
-  /** The siblings from the leaf up, 32 bytes each. */
+  /** The siblings from the leaf upwards, 32 bytes each. */
   proof: Uint8Array
 }
 
-/** More than any batch block has. */
+/** More bytes than any batch block has. */
 const MAX_BYTES = 4096
 
 const schema = v.strictObject({
@@ -36,7 +36,7 @@ const schema = v.strictObject({
 export function encodeBatchBlock(block: BatchBlock): Uint8Array {
   const { documentHash, issuerId, manifest, registry, root, size, validUntil } = block
   const proof = encodeBase64url(block.proof)
-  // In the order of RFC 8785, and ASCII: JSON.stringify writes the same bytes.
+  // The members are ASCII and in the order of RFC 8785, so JSON.stringify writes the same bytes.
   const members = {
     documentHash,
     issuerId,
@@ -52,20 +52,20 @@ export function encodeBatchBlock(block: BatchBlock): Uint8Array {
 }
 
 /**
- * @throws {FormatError} `batch_malformed`, also for a proof whose length does not fit the size. It
- * does not check where the proof leads: {@link provesRoot} and the registry do.
+ * @throws {FormatError} `batch_malformed`, also for a proof whose length does not match the size.
+ * Whether the proof leads to the root is checked by {@link provesRoot} and the registry.
  */
 export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
-  return refusingAs('batch_malformed', 'not a batch block', () => {
+  return refusingAs('batch_malformed', 'invalid batch block', () => {
     const { success, output } = v.safeParse(
       schema,
       bytes.length <= MAX_BYTES ? fromCanonical(bytes) : undefined,
     )
-    if (!success) throw new FormatError('batch_malformed', 'invalid members')
+    if (!success) throw new FormatError('batch_malformed', 'the batch block has invalid members')
     const { v: _, proof: text, ...members } = output
     const proof = decodeBase64url(text)
     if (!isProofLength(proof.length / NODE, members.size))
-      throw new FormatError('batch_malformed', 'a proof has the wrong length')
+      throw new FormatError('batch_malformed', 'the proof has the wrong length')
     return { ...members, proof }
   })
 }

@@ -1,4 +1,4 @@
-/** A document of a batch, as the registry needs to know it. */
+/** A document of a batch, with the data that the registry needs. */
 export type BatchEntry = {
   /** 32 bytes. */
   documentHash: Uint8Array
@@ -9,21 +9,22 @@ export type BatchEntry = {
 const HASH = 32
 const VALID_UNTIL = 5
 export const MAX_VALID_UNTIL = 2 ** 40 - 1
-/** Bytes of an entry in a manifest. */
+/** The number of bytes of an entry in a manifest. */
 export const ENTRY = HASH + VALID_UNTIL
 
 /**
  * @returns documentHash ‖ validUntil (5 bytes, big-endian).
- * @throws {TypeError} For a documentHash of another length, or a validUntil beyond 40 bits.
+ * @throws {TypeError} for a documentHash of another length, or a validUntil of more than 40 bits.
  */
 export function encodeEntry(entry: BatchEntry): Uint8Array {
   const { documentHash, validUntil } = entry
   if (documentHash.length !== HASH) throw new TypeError('documentHash must have 32 bytes')
   if (!Number.isInteger(validUntil) || validUntil < 0 || validUntil > MAX_VALID_UNTIL)
-    throw new TypeError('validUntil must be a number of seconds in 40 bits')
+    throw new TypeError('validUntil must be a whole number of seconds below 2^40')
   const bytes = new Uint8Array(ENTRY)
   bytes.set(documentHash)
-  // Not with a DataView: it would give each of these small arrays memory outside of the heap.
+  // A DataView is not used, because it would give each of these small arrays memory outside of the
+  // heap.
   let rest = validUntil
   for (let at = ENTRY - 1; at >= HASH; at--) {
     bytes[at] = rest % 256
@@ -32,7 +33,7 @@ export function encodeEntry(entry: BatchEntry): Uint8Array {
   return bytes
 }
 
-/** @param bytes 37 bytes; not kept. */
+/** @param bytes 37 bytes, which are not kept. */
 export function decodeEntry(bytes: Uint8Array): BatchEntry {
   let validUntil = 0
   for (let at = HASH; at < ENTRY; at++) validUntil = 256 * validUntil + (bytes[at] as number)

@@ -4,11 +4,14 @@ import { FormatError, refusingAs } from '../errors.ts'
 import { bytes32, issuerId, registry } from '../members.ts'
 import { ENTRY } from './entry.ts'
 
-/** Entries of every chunk of a manifest but the last: a chunk is a block of at most 1 MiB. */
+/**
+ * The number of entries in every chunk of a manifest except the last, because a chunk is a block of
+ * at most 1 MiB.
+ */
 export const ENTRIES_A_CHUNK = 28_339
-/** The root block, too, is a block of at most 1 MiB. */
+/** The root block is also a block of at most 1 MiB. */
 const MAX_CHUNKS = 15_000
-/** Documents of a batch. */
+/** The maximum number of documents in a batch. */
 export const MAX_BATCH_SIZE = MAX_CHUNKS * ENTRIES_A_CHUNK
 const MAX_BYTES = 1_048_576
 
@@ -38,13 +41,13 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 
 /** @throws {FormatError} `manifest_malformed`. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
-  return refusingAs('manifest_malformed', 'not a manifest', () => {
+  return refusingAs('manifest_malformed', 'invalid manifest', () => {
     const { success, output } = v.safeParse(
       schema,
       bytes.length <= MAX_BYTES ? fromCanonical(bytes) : undefined,
     )
     if (success) return output
-    throw new FormatError('manifest_malformed', 'not a manifest')
+    throw new FormatError('manifest_malformed', 'invalid manifest')
   })
 }
 

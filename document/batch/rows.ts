@@ -1,22 +1,25 @@
 /**
- * Rows of bytes, all of one width: a table that grows without being copied. Its rows are read in
- * place: a view of each, a hundred bytes that live for a moment, would cost more than the row.
+ * Rows of bytes, all of the same width, in a table that grows without being copied. Rows are read
+ * in place, because a view of each, a hundred bytes that live for a moment, would cost more than
+ * the row.
  */
 export type Rows = {
   readonly length: number
-  /** @param row Copied. */
+  /** @param row A row, which is copied. */
   push(row: Uint8Array): void
   /** @returns A view of the row. */
   at(index: number): Uint8Array
   /** Copies the row to the beginning of `out`. */
   copyTo(index: number, out: Uint8Array): void
-  /** Compares the row with a key as {@link compareBytes} does, as far as the key goes. */
+  /**
+   * Compares the row with a key in the order of {@link compareBytes}, up to the length of the key.
+   */
   compareWith(index: number, key: Uint8Array): number
-  /** Compares two rows so, in their first bytes: all if absent. */
+  /** Compares two rows in their first bytes; absent = in all bytes. */
   compare(a: number, b: number, bytes?: number): number
 }
 
-/** Few, so that the last part is not much of a small table. */
+/** The number is small, so that the unused rest of the last part is small too. */
 const ROWS_A_PART = 2048
 
 export function createRows(width: number): Rows {
@@ -49,20 +52,22 @@ export function createRows(width: number): Rows {
   }
 }
 
-/** Rows that a sort places in one step: some milliseconds. */
+/** The number of rows that a sort places in one step, which takes some milliseconds. */
 const PLACED_A_STEP = 32_768
 
-/** Lets everything else that waits have its turn. */
+/** Lets other work have its turn. */
 export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
 
-/** @returns The indices of the rows, by ascending row. Lets everything else have its turn. */
+/**
+ * @returns The indices of the rows in ascending order of the rows. Lets other work have its turn.
+ */
 export function sortRows({ length, compare }: Rows): Promise<Uint32Array> {
   const order = new Uint32Array(length)
   for (let i = 0; i < length; i++) order[i] = i
   return mergeSort(order, compare)
 }
 
-/** As `items.sort(compare)`, which takes four times the memory, in steps. */
+/** Same as `items.sort(compare)`, which takes four times the memory, but in steps. */
 async function mergeSort(
   items: Uint32Array<ArrayBuffer>,
   compare: (a: number, b: number) => number,
@@ -87,7 +92,10 @@ async function mergeSort(
   return from
 }
 
-/** @returns Negative, 0 or positive: as big-endian numbers of the same length. */
+/**
+ * @returns A negative number, 0 or a positive number, comparing the bytes as big-endian numbers of
+ * the same length.
+ */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return compareAt(a, 0, b, 0, a.length)
 }

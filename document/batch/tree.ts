@@ -2,24 +2,27 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { compareBytes, pause } from './rows.ts'
 
-/** Bytes of a node. */
+/** The number of bytes of a node. */
 export const NODE = 32
-/** Leaves that are hashed in one turn of the event loop: some 15 ms. */
+/** The number of leaves that are hashed in one turn of the event loop; these take about 15 ms. */
 export const LEAVES_A_TURN = 2048
-/** Inner nodes of one turn: each takes up to three hashes, a leaf two. */
+/** The number of inner nodes in one turn. Each takes up to three hashes, a leaf two. */
 const NODES_A_TURN = 1024
 
 /**
- * The two hashes of a StandardMerkleTree of OpenZeppelin over `(bytes32 documentHash, uint40
+ * The two hashes of OpenZeppelin's StandardMerkleTree over `(bytes32 documentHash, uint40
  * validUntil)`.
  */
 type TreeHasher = {
-  /** Hashed twice, so that no inner node can be taken for a leaf. */
+  /** A leaf is hashed twice, so that no inner node can be taken for a leaf. */
   leaf(entry: Uint8Array, out: Uint8Array): void
   parent(a: Uint8Array, b: Uint8Array, out: Uint8Array): void
 }
 
-/** One for many hashes: a state of keccak for each would fill more memory than the tree. */
+/**
+ * One hasher is used for many hashes, because a state of keccak for each would fill more memory
+ * than the tree.
+ */
 export function createTreeHasher(): TreeHasher {
   const [blank, state] = [keccak_256.create(), keccak_256.create()]
   const message = new Uint8Array(2 * NODE)
@@ -27,8 +30,8 @@ export function createTreeHasher(): TreeHasher {
     blank._cloneInto(state).update(bytes).digestInto(out)
   return {
     leaf(entry, out) {
-      // abi.encode: two words of 32 bytes, the number at the end of its own. Not with subarray,
-      // which gives a small array memory outside of the heap.
+      // This is abi.encode: two words of 32 bytes, with the number at the end of its word.
+      // `subarray` is not used, because it gives a small array memory outside of the heap.
       message.fill(0)
       for (let i = 0; i < NODE; i++) message[i] = entry[i] as number
       const shift = message.length - entry.length
@@ -46,8 +49,8 @@ export function createTreeHasher(): TreeHasher {
 }
 
 /**
- * Writes a node of a tree, by its number, to `out`: 0 is the root, the children of node `i` are `2i
- * + 1` and `2i + 2`.
+ * Writes the node with a number to `out`: 0 is the root, the children of node `i` are `2i + 1` and
+ * `2i + 2`.
  */
 type Tree = (node: number, out: Uint8Array) => void
 
@@ -55,9 +58,9 @@ type Tree = (node: number, out: Uint8Array) => void
  * Builds the tree of some leaves. Leaf `k` of `n` is node `2n - 2 - k`.
  *
  * It keeps neither the leaves nor the parents of leaves, which are half of the inner nodes: a proof
- * needs one of these, and one more hash makes it again.
+ * needs one of these, and one more hash rebuilds it.
  *
- * @param copyLeaf Writes a leaf to `out`; it must go on to give the same.
+ * @param copyLeaf Writes a leaf to `out`. It must keep giving the same leaf.
  */
 export async function buildTree(
   size: number,
@@ -89,7 +92,7 @@ export async function buildTree(
   return tree
 }
 
-/** @returns The siblings of a node from there up, one after the other. */
+/** @returns The siblings from a node upwards, one after another. */
 export function proofOf(tree: Tree, node: number): Uint8Array {
   const siblings: Uint8Array[] = []
   for (let at = node; at > 0; at = Math.floor((at - 1) / 2)) {
@@ -114,14 +117,18 @@ export function rootOf(entry: Uint8Array, proof: Uint8Array): Uint8Array {
 }
 
 /**
- * The lowest two levels of a tree hold its leaves, so there are one or two lengths of a proof. The
- * contract believes no other: a longer one could prove what only looks like a leaf.
+ * The leaves are on the lowest two levels of a tree, so a proof has one of at most two lengths. The
+ * contract accepts no other, because a longer one could prove something that only looks like a
+ * leaf.
  */
 export function isProofLength(siblings: number, size: number): boolean {
   return siblings === log2(size) || siblings === log2(2 * size - 1)
 }
 
-/** @returns Rounded down. Not with Math.log2, which rounds up just below a power of two. */
+/**
+ * @returns The logarithm rounded down. Math.log2 is not used, because it rounds up just below a
+ * power of two.
+ */
 function log2(value: number): number {
   let power = 0
   for (let rest = value; rest >= 2; rest = Math.floor(rest / 2)) power++

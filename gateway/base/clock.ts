@@ -1,13 +1,13 @@
-/** A clock that has jumped is believed once it has held for this long. */
+/** How long a clock must run evenly after a jump before it is trusted again. */
 const HOLD_MS = 3_600_000
-/** What the clock may gain or lose between two readings without having jumped. */
+/** How much the clock may gain or lose between two readings without counting as a jump. */
 const TOLERANCE_MS = 60_000
 
-/** The clock of the machine, without its jumps. */
+/** The clock of the machine without its jumps. */
 export type Clock = {
   /**
-   * Milliseconds of the Unix epoch. After a jump forward it goes on as if there had been none, for
-   * an hour; a jump back is followed at once.
+   * Milliseconds of the Unix epoch. After a jump forward it goes on for an hour as if there had
+   * been none; a jump back is followed at once.
    */
   now(): number
   /** Whether the clock has run evenly for an hour; `false` in the first hour of a process. */
@@ -16,13 +16,13 @@ export type Clock = {
 
 /**
  * @param wall Milliseconds of the Unix epoch.
- * @param elapsed Milliseconds since the process began, which no change of the clock moves.
+ * @param elapsed Milliseconds since the process started, which no change of the clock affects.
  */
 export function createClock(
   wall: () => number = () => Date.now(),
   elapsed: () => number = () => performance.now(),
 ): Clock {
-  /** When the process began, by a clock that is believed. */
+  /** When the process started, according to the trusted clock. */
   let believed = wall() - elapsed()
   let doubted: { began: number; since: number } | undefined
 
@@ -47,19 +47,19 @@ export function createClock(
   }
 }
 
-/** That of this process. */
+/** The clock of this process. */
 export const clock = createClock()
 
 /**
- * The time by which something may be deleted: the earlier of clock and newest block. Both may be
- * wrong, but not likely together; on a local chain they are one, so that the clock has to have run
- * evenly too.
+ * The time by which something may be deleted: the earlier of the clock and the newest block. Both
+ * can be wrong, but hardly at the same time. On a local chain they are the same, so the clock must
+ * also have run evenly.
  *
  * @returns `undefined` while it is not certain. Rejects when the chain cannot be read.
  */
 export type CertainTime = () => Promise<number | undefined>
 
-/** @param head The newest block; its timestamp is in seconds. */
+/** @param head The newest block, with its timestamp in seconds. */
 export function createCertainTime(
   head: () => Promise<{ timestamp: number }>,
   clock: Clock,

@@ -1,22 +1,25 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
-/** Documents to seal, or to answer for, in one turn of the event loop: about 1 ms. */
+/**
+ * The documents to seal, or to answer for, in one turn of the event loop, which take about 1
+ * ms.
+ */
 const DOCUMENTS_A_TURN = 16
 
 /**
- * Lets everything else have its turn, now and then.
+ * Lets other work have its turn now and then.
  *
- * @param count What was done by now. @param each How much of it is done in one turn.
+ * @param count How much has been done so far. @param each How much is done in one turn.
  */
 export async function turnAfter(count: number, each = DOCUMENTS_A_TURN): Promise<void> {
   if (count % each === 0) await nextTurn()
 }
 
 /**
- * Limits how many callers continue in one turn of the event loop, so that a wave of requests does
- * not hold up answers of chain and disk that earlier requests wait for.
+ * Limits how many callers continue in one turn of the event loop, so that many requests at once do
+ * not delay answers of chain and disk for which earlier requests wait.
  *
- * @param max Callers in one turn.
+ * @param max The number of callers in one turn.
  * @returns A function whose promise resolves in the caller's turn.
  */
 export function limitPerTurn(max: number): () => Promise<void> {
@@ -34,12 +37,15 @@ export function limitPerTurn(max: number): () => Promise<void> {
     })
 }
 
-/** How much all owners may have together, and each of them. */
+/** How much all owners together may have, and how much each of them. */
 export type Limits = { all: number; each: number }
 
-/** Divides places, or bytes, between owners. None can take all if `each` is less than `all`. */
+/**
+ * Divides places or bytes between owners. No owner can take everything if `each` is less than
+ * `all`.
+ */
 export type Shares = {
-  /** @returns Whether there was enough; otherwise nothing is taken. */
+  /** @returns Whether enough was left; otherwise nothing is taken. */
   take(owner: string, amount?: number): boolean
   give(owner: string, amount?: number): void
 }
@@ -66,7 +72,7 @@ export function createShares({ all, each }: Limits): Shares {
 }
 
 /**
- * Waits until its owner has a free place, and then begins the work.
+ * Waits until the owner has a free place, and then starts the work.
  *
  * @returns The promise of the work, in an object.
  */
@@ -76,15 +82,15 @@ export type BeginInShare = <T>(
 ) => Promise<{ done: Promise<T> }>
 
 /**
- * Limits how much work of one kind is done at the same time. Owners that wait take turns; each gets
- * its own in the order in which it asked for them.
+ * Limits how much work of one kind is done at the same time. Waiting owners take turns, and the
+ * work of each owner starts in the order in which it was requested.
  */
 export function limitInShares(limits: Limits): BeginInShare {
   const shares = createShares(limits)
-  // In the order in which they are served.
+  // Owners in the order in which they are served.
   const waiting = new Map<string, (() => void)[]>()
 
-  /** One piece of work has ended, so that one can begin. */
+  /** Starts the next piece of work after one has ended. */
   function beginNext(): void {
     for (const [owner, [begin, ...others]] of waiting) {
       if (!shares.take(owner)) continue
@@ -133,11 +139,11 @@ export function shareRead<T>(read: () => Promise<T>, ttlMs: number): () => Promi
 
 /** A sleep that can be interrupted. */
 export type Nap = {
-  /** Ends the sleep under way, or the next one before it begins. */
+  /** Ends the current sleep, or the next one before it starts. */
   wake(): void
-  /** @param maxMs Absent = until `wake`. */
+  /** @param maxMs Absent = sleep until `wake`. */
   sleep(maxMs?: number): Promise<void>
-  /** Sleeps for this long, without interruption. */
+  /** Sleeps for this long without interruption. */
   pause(milliseconds: number): Promise<void>
 }
 

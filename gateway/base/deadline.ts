@@ -1,19 +1,19 @@
 import { ChainError } from '#verifier/errors.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
 
-/** When a request, or one call, has to end, even while it waits for something. */
+/** The time at which a request or a call has to end, even while it waits for something. */
 export type Deadline = {
-  /** @returns Milliseconds that are left; 0 once it has passed. */
+  /** @returns The milliseconds that are left; 0 once it has passed. */
   left(): number
   /**
-   * @param read Reads something. It should end with its signal, but need not.
-   * @returns What it read. Once the deadline has passed, rejects with a `ChainError`
-   *   `rpc_unreachable`.
+   * @param read Reads something. It should stop when its signal aborts, but need not.
+   * @returns The result of `read`. Once the deadline has passed, rejects with a `ChainError`
+   * `rpc_unreachable`.
    */
   within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
-/** When a request that begins now has to be answered. */
+/** @returns The deadline of a request that starts now. */
 export type NewDeadline = () => Deadline
 
 /** @param limit Milliseconds from now. */
@@ -21,13 +21,13 @@ export function createDeadline(limit: number): Deadline {
   const end = performance.now() + limit
   const left = () => Math.max(0, end - performance.now())
 
-  // Most documents are issued without a read.
+  // Created only when needed, because most documents are issued without a read.
   let passed: AbortController | undefined
   const waiting = new Set<(reason: unknown) => void>()
   let timer: NodeJS.Timeout | undefined
 
   function abort(): void {
-    const reason = new ChainError('rpc_unreachable', 'no answer in time')
+    const reason = new ChainError('rpc_unreachable', 'the node did not answer in time')
     passed?.abort(reason)
     for (const reject of waiting) reject(reason)
   }
@@ -36,10 +36,11 @@ export function createDeadline(limit: number): Deadline {
     passed ??= new AbortController()
     const { signal } = passed
     signal.throwIfAborted()
-    // Only during a read, and therefore not `AbortSignal.timeout`: thousands of timers would stay
-    // until they fire.
+    // The timer runs only during a read. `AbortSignal.timeout` is not used, because thousands of
+    // its timers would stay until they fire.
     if (waiting.size === 0) timer = setTimeout(abort, left())
-    // Not `abortable`: a listener for each of the four reads of a verdict takes longer.
+    // `abortable` is not used, because a listener for each of the four reads of a verdict takes
+    // longer.
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     waiting.add(reject)
     try {
@@ -55,8 +56,8 @@ export function createDeadline(limit: number): Deadline {
 }
 
 /**
- * @returns The same options, with sources that do not answer after the deadline: the verdict then
- *   follows from what was read before.
+ * @returns The same options with sources that do not answer after the deadline. The verdict then
+ * follows from what was read before.
  */
 export function verifyWithin(
   deadline: Deadline,
@@ -79,22 +80,22 @@ export function verifyWithin(
   }
 }
 
-/** How long the entries of one request wait for blocks: a deadline that progress puts off. */
+/** How long the entries of one request wait for blocks. Progress extends this deadline. */
 export type Patience = {
-  /** @returns Milliseconds that an entry may still wait. */
+  /** @returns The milliseconds that an entry may still wait. */
   left(): number
   /** Reports that an entry has been answered with a block. */
   progressed(): void
 }
 
-/** However steadily the chain goes on. */
+/** The maximum wait, however steadily the chain goes on. */
 const MAX_WAIT_MS = 5 * 60_000
 
 /**
- * Thousands of entries need many blocks: they wait while the chain goes on, and no longer than one
- * request would once it stands still.
+ * Thousands of entries need many blocks, so they wait while the chain goes on. Once it stops, they
+ * wait no longer than a single request would.
  *
- * @param wait How long without a block; milliseconds. 0 = do not wait.
+ * @param wait How long to wait without a block, in milliseconds; 0 = do not wait.
  */
 export function createPatience(wait: number, now = () => performance.now()): Patience {
   const last = now() + MAX_WAIT_MS

@@ -7,14 +7,16 @@ type Job<T, R> = {
 }
 
 /**
- * Gathers concurrent calls: while one group is under way, the next gathers, and becomes one call.
+ * Groups concurrent calls: while one group is in progress, the next one gathers and becomes one
+ * call.
  *
- * @param options.maxItems In one group.
- * @param options.run Returns a result for each item, in order. When it rejects, so do all calls of
- * the group, and those that wait: they would meet the same outage.
- * @param options.idOf Items with the same id never are in one group; absent = all go together.
- * @param options.inTurn Begins a group when its turn comes; absent = at once. Never gets work that
- * rejects.
+ * @param options.maxItems The maximum number of items in a group.
+ * @param options.run Returns a result for each item, in order. When it rejects, all calls of the
+ * group reject, and so do those that wait, because they would meet the same outage.
+ * @param options.idOf Items with the same id are never in the same group; absent = any items can
+ * be.
+ * @param options.inTurn Starts a group when its turn comes; absent = at once. The work that it gets
+ * never rejects.
  */
 export function groupCalls<T, R>(options: {
   maxItems: number
@@ -54,7 +56,7 @@ export function groupCalls<T, R>(options: {
 
   async function runAll(): Promise<void> {
     while (waiting.length > 0) {
-      // Requests of this turn of the event loop go together.
+      // Requests of this turn of the event loop are grouped.
       await nextTurn()
       await inTurn(runGroup)
     }
@@ -73,32 +75,34 @@ export function groupCalls<T, R>(options: {
 export type GroupedReads<K, V> = {
   /** @returns The same text for keys that are read once for all their callers. */
   idOf(key: K): string
-  /** @returns The same text for keys that one call can read; absent = one can read all. */
+  /**
+   * @returns The same text for keys that one call can read; absent = one call can read any keys.
+   */
   callOf?(key: K): string
   /** @returns The values, in the order of the keys. */
   readMany(keys: K[], signal: AbortSignal): Promise<V[]>
   readOne(key: K, signal: AbortSignal): Promise<V>
-  /** Maximum number of keys in one call. */
+  /** The maximum number of keys in one call. */
   maxKeys: number
-  /** Maximum number of calls at the same time. */
+  /** The maximum number of calls at the same time. */
   maxCalls: number
 }
 
-/** One key, and all callers that wait for its value. */
+/** One key and all callers that wait for its value. */
 type Read<K, V> = {
   key: K
   callers: Set<Pick<PromiseWithResolvers<V>, 'resolve' | 'reject'>>
-  /** Called when the last caller has left. */
+  /** Called when the last caller has aborted. */
   onAbandoned: () => void
 }
 
 /**
- * Groups reads: those of one turn of the event loop go out together, and so do those that gather
- * while {@link GroupedReads.maxCalls} are under way. A read never joins a call that has gone out:
- * no value is older than its caller's request.
+ * Groups reads: those of one turn of the event loop are sent together, and so are those that gather
+ * while {@link GroupedReads.maxCalls} calls are in progress. A read never joins a call that was
+ * already sent, so no value is older than its caller's request.
  *
- * When a call of many fails, each of its reads goes out alone, so that no key spoils another. A
- * call is aborted when all its callers have left.
+ * When a call with several keys fails, each key is read alone, so that no key spoils another. A
+ * call is aborted when all its callers have aborted.
  *
  * @returns A function that reads one key. Rejects with the reason of its signal once that aborts.
  */
@@ -106,7 +110,7 @@ export function groupReads<K, V>(
   reads: GroupedReads<K, V>,
 ): (key: K, signal?: AbortSignal) => Promise<V> {
   const { idOf, callOf = () => '', maxKeys, maxCalls } = reads
-  /** By call, then by key. */
+  /** Waiting reads by call, and then by key. */
   const waiting = new Map<string, Map<string, Read<K, V>>>()
   let underWay = 0
   let isScheduled = false
@@ -140,7 +144,7 @@ export function groupReads<K, V>(
     schedule()
   }
 
-  /** @returns Reads of one call. */
+  /** @returns The reads of one call. */
   function take(): Read<K, V>[] {
     const taken: Read<K, V>[] = []
     const [next] = waiting

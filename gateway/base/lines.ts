@@ -3,9 +3,9 @@ const LINE_FEED = 0x0a
 /**
  * Splits bytes into lines.
  *
- * @param maxLength Bytes of a line, without its line feed.
- * @returns The lines, without line feeds; `undefined` for one that is too long, whose rest is
- * skipped. The last may end without a line feed.
+ * @param maxLength The maximum bytes of a line, without its line feed.
+ * @returns The lines without line feeds; `undefined` for one that is too long, whose rest is
+ * skipped. The last line may lack its line feed.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -1,35 +1,35 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** A request that was answered. */
+/** A request that has been answered. */
 export type Served = {
   method: string
-  /** The template of its route; `*` for a path or method that nobody serves. */
+  /** The template of its route; `*` for a path or method that is not served. */
   route: string
   status: number
-  /** Since it arrived. */
+  /** The time since the request arrived. */
   milliseconds: number
 }
 
-/** What a request used up: the quota of its API key or address, or the places of /rpc. */
+/** The limit that a request reached: the quota of its API key or address, or the places of /rpc. */
 export type Limit = (typeof LIMITS)[number]
 
-/** Durations and sizes, as histograms, and refusals. */
+/** Durations and sizes as histograms, and refusals. */
 export type LoadMetrics = {
   served(request: Served): void
-  /** A request was answered 429. */
+  /** Counts a request that was answered with 429. */
   limited(limit: Limit): void
-  /** A transaction was signed for so many intents. */
+  /** Records how many intents a signed transaction carries. */
   planned(intents: number): void
-  /** From the durable request to its block. */
+  /** Records the time from the durable request to its block. */
   included(kind: string, seconds: number): void
-  /** From its block to that block's finality. */
+  /** Records the time from its block to the finality of that block. */
   final(kind: string, seconds: number): void
 }
 
 export type LoadSources = {
-  /** Seconds, negative for a time to come; rejects when the chain cannot be read. */
+  /** @returns Seconds, negative for a time in the future. Rejects when the chain cannot be read. */
   headAge(): Promise<number>
-  /** Erasures that have begun and are not finished; counts to 16. */
+  /** @returns The number of erasures that have begun and are not finished, counted up to 16. */
   unfinishedErasures(): Promise<number>
 }
 
@@ -55,7 +55,7 @@ export function createLoadMetrics(registers: Registry[], sources: LoadSources): 
     labelNames: ['limit'],
     registers,
   })
-  // From 0, so that the first refusal is an increase.
+  // Counters start at 0, so that the first refusal is an increase.
   for (const limit of LIMITS) limited.inc({ limit }, 0)
   const sizes = new Histogram({
     name: 'document_registry_transaction_intents',
@@ -93,7 +93,7 @@ export function createLoadMetrics(registers: Registry[], sources: LoadSources): 
   }
 }
 
-/** Read for each scrape. */
+/** Adds values that are read for each scrape. */
 function addGauges(registers: Registry[], { headAge, unfinishedErasures }: LoadSources): void {
   new Gauge({
     name: 'document_registry_head_age_seconds',

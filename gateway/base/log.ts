@@ -5,8 +5,8 @@ type Level = (typeof LEVELS)[number]
 export type LogLevel = Level | 'silent'
 
 /**
- * Writes one JSON object per line to the standard error. Events are snake_case identifiers. Neither
- * they nor their fields may hold a publicId, an API key, a secret, or a field of a document.
+ * Writes one JSON object per line to standard error. Events are snake_case identifiers. Neither
+ * they nor their fields may contain a publicId, an API key, a secret or a field of a document.
  */
 export type Log = Record<Level, (event: string, fields?: Record<string, unknown>) => void>
 
@@ -29,8 +29,8 @@ export function createLog(threshold: LogLevel): Log {
 }
 
 /**
- * @returns The details that a developer needs to find a bug, without the message: it may quote a
- * request or a document.
+ * @returns The details that a developer needs to find a bug. The message is omitted, because it may
+ * quote a request or a document.
  */
 export function describeBug(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }

@@ -1,29 +1,34 @@
 /**
- * Time between looks at transactions in flight, as a fraction of the age of the oldest, and its
- * bounds: a block is seen late by a small part of the time that it took to come.
+ * The time between looks at transactions in flight, as a fraction of the age of the oldest, with
+ * its limits. So the delay in noticing a block is a small part of the time that the block took.
  */
 const LOOK = { part: 1 / 8, minMs: 2, maxMs: 250 }
-/** Until the first look at a plan whose broadcast no node has answered. */
+/** How long to wait for the first look at a plan whose broadcast no node has answered. */
 const UNANSWERED_MS = 50
 
-/** When to look at the chain again: less and less often until something changes. */
+/**
+ * Decides when to look at the chain again, which is less and less often until something changes.
+ */
 export type LookTimer = {
   isDue(): boolean
-  /** Milliseconds until the next look is due. */
+  /** @returns The milliseconds until the next look is due. */
   left(): number
-  /** A node has answered a broadcast: a look is due. */
+  /** Call this when a node has answered a broadcast, because a look is then due. */
   answered(): void
   /**
-   * A plan was made.
+   * Call this when a plan was made.
    *
-   * @param isOnly Whether no other is in flight.
+   * @param isOnly Whether no other plan is in flight.
    */
   planned(isOnly: boolean): void
-  /** @param oldestMade When the oldest plan that is still in flight was signed, if any is. */
+  /**
+   * @param oldestMade When the oldest plan that is still in flight was signed; `undefined` = none
+   * is.
+   */
   looked(oldestMade: number | undefined): void
 }
 
-/** Times are those of `now`, in milliseconds. */
+/** All times are those of `now`, in milliseconds. */
 export function createLookTimer(now: () => number = () => performance.now()): LookTimer {
   let nextAt = 0
 

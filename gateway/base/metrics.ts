@@ -9,7 +9,7 @@ import {
 import { inEther } from './wei.ts'
 
 /**
- * The gateway's metrics, in the Prometheus text format. Labels hold no identifier of a client,
+ * The gateway's metrics in the Prometheus text format. Labels contain no identifier of a client,
  * issuer or document.
  */
 export type Metrics = WebhookMetrics &
@@ -25,18 +25,20 @@ export type Metrics = WebhookMetrics &
 /** Values that are read for each scrape. */
 export type MetricSources = LoadSources & {
   depth(): { queued: number; inFlight: number }
-  /** Wei; rejects when it cannot be read. */
+  /** @returns The balance in wei. Rejects when it cannot be read. */
   balance(): Promise<bigint>
-  /** Wei. */
+  /** @returns The fees in wei. */
   spentLastHour(): Promise<bigint>
   /** The error code that requests get; `undefined` while documents can be issued. */
   stopped(): string | undefined
-  /** Wei; absent = no cap. */
+  /** The caps in wei; absent = no cap. */
   feeCaps: { transaction?: bigint; hour?: bigint }
   webhookBacklog: WebhookBacklog
 }
 
-/** A rendering takes milliseconds of the only thread; scrapes in this time get the same one. */
+/**
+ * Rendering takes milliseconds of the only thread, so scrapes within this time get the same result.
+ */
 const RENDERING_TTL_MS = 1_000
 
 export function createMetrics(sources: MetricSources): Metrics {
@@ -71,7 +73,7 @@ function addCounters(registers: Registry[]) {
   }
 }
 
-/** What waits, and whether anything can be issued. */
+/** Adds how much is waiting, and whether documents can be issued. */
 function addLoad(registers: Registry[], { depth, stopped }: MetricSources): void {
   new Gauge({
     name: 'document_registry_intents_queued',
@@ -102,7 +104,7 @@ function addLoad(registers: Registry[], { depth, stopped }: MetricSources): void
   })
 }
 
-/** The account's balance, its fees and their caps. */
+/** Adds the balance of the account, its fees and their caps. */
 function addFunds(registers: Registry[], { balance, spentLastHour, feeCaps }: MetricSources): void {
   new Gauge({
     name: 'document_registry_account_balance_ether',

@@ -6,9 +6,9 @@ const BLOCK = 64
 const DIGEST = 32
 
 /**
- * HKDF-SHA256 (RFC 5869), of keys and salts of at most 64 bytes. `hkdfSync` and `createHmac` spend
- * 12 µs and more on each call before they hash anything, `hash` under 1 µs; of its forms, that with
- * a binary string is the fastest.
+ * HKDF-SHA256 (RFC 5869) for keys and salts of at most 64 bytes. `hkdfSync` and `createHmac` spend
+ * at least 12 µs on each call before they hash anything, `hash` less than 1 µs. Its fastest form is
+ * that with a binary string.
  */
 export const hkdfWithNode: Hkdf = (key, salt) => {
   const extraction = hmacBuffers(salt, key.length)
@@ -17,7 +17,7 @@ export const hkdfWithNode: Hkdf = (key, salt) => {
   return (info, length) => expand(prk, info, length)
 }
 
-/** HMAC-SHA256, likewise. */
+/** HMAC-SHA256, also based on `hash`. */
 export const hmacWithNode: Hmac = (key, message) => {
   const buffers = hmacBuffers(key, message.length)
   buffers.inner.set(message, BLOCK)
@@ -25,7 +25,7 @@ export const hmacWithNode: Hmac = (key, message) => {
 }
 
 function expand(prk: Buffer, info: string, length: number): Uint8Array {
-  // Inner: the padded key, the block before, the info and the number of the block.
+  // The inner message has the padded key, the previous block, the info and the number of the block.
   const { inner, outer } = hmacBuffers(prk, DIGEST + info.length + 1)
   inner.write(info, BLOCK + DIGEST, 'latin1')
   const blocks = Math.ceil(length / DIGEST)
@@ -39,7 +39,7 @@ function expand(prk: Buffer, info: string, length: number): Uint8Array {
   return output.subarray(0, length)
 }
 
-/** @returns The message without a block before: the first block has none. */
+/** @returns The message without a previous block, which the first block does not have. */
 function firstOf(inner: Buffer): Buffer {
   return Buffer.concat([inner.subarray(0, BLOCK), inner.subarray(BLOCK + DIGEST)])
 }
@@ -47,8 +47,8 @@ function firstOf(inner: Buffer): Buffer {
 type HmacBuffers = { inner: Buffer; outer: Buffer }
 
 /**
- * @returns The two messages of an HMAC (RFC 2104), with room for a text of this length in the inner
- * one.
+ * @returns The two messages of an HMAC (RFC 2104). The inner one has room for a text of this
+ * length.
  */
 function hmacBuffers(key: Uint8Array, length: number): HmacBuffers {
   const inner = Buffer.allocUnsafe(BLOCK + length)

@@ -3,7 +3,10 @@ import { FormatError } from '#document/errors.ts'
 import { type Decrypt, decodeOpened, type Opener, open } from '#document/sealed.ts'
 import { NODE_PRIMITIVES } from './node-seal.ts'
 
-/** Opens with Node's own cryptography, in a fraction of WebCrypto's time (docs/performance.md). */
+/**
+ * Opens documents with Node's own cryptography, in a fraction of the time of WebCrypto
+ * (docs/performance.md).
+ */
 export const openWithNode: Opener = {
   sha256: (bytes) => hash('sha256', bytes, 'buffer'),
   open: (sealed, documentKey) => open(sealed, documentKey, { decrypt, decodeBase64url }),
@@ -27,7 +30,7 @@ const decrypt: Decrypt = ({ additionalData, iv, data }, documentKey) => {
   try {
     decipher.final()
   } catch (cause) {
-    throw new FormatError('wrong_key', 'the key does not open it', { cause })
+    throw new FormatError('wrong_key', 'the key does not open the sealed document', { cause })
   }
   return plaintext
 }

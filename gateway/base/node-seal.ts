@@ -5,8 +5,8 @@ import { headerOf, pad, type Seal } from '#document/sealed.ts'
 import { hkdfWithNode } from './node-hkdf.ts'
 
 /**
- * `seal` with Node's own cryptography: the same bytes as with WebCrypto, in a fraction of the time
- * (docs/performance.md).
+ * `seal` with Node's own cryptography. It gives the same bytes as WebCrypto in a fraction of the
+ * time (docs/performance.md).
  */
 export const sealWithNode: Seal = (document, keys, encoded = encodeDocument(document)) => {
   const { salt, documentKey, iv } = keys
@@ -16,7 +16,7 @@ export const sealWithNode: Seal = (document, keys, encoded = encodeDocument(docu
   cipher.setAAD(Buffer.from(header, 'latin1'))
   const ciphertext = Buffer.concat([cipher.update(pad(encoded)), cipher.final()])
   const tag = cipher.getAuthTag()
-  // The part that is empty would be an encrypted key; with `dir` there is none (RFC 7516 §5.1).
+  // The empty part is the place of the encrypted key, which `dir` does not have (RFC 7516 §5.1).
   const parts = [header, '', ...[iv, ciphertext, tag].map(base64url)]
   const bytes = Buffer.from(parts.join('.'), 'latin1')
   return { bytes, documentHash: hash('sha256', bytes, 'buffer') }

@@ -3,7 +3,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Agent, fetch as undiciFetch } from 'undici'
 
 /**
- * Ranges of IPv4 outside the public internet (IANA's special-purpose registry, multicast).
+ * Ranges of IPv4 outside the public internet (from IANA's special-purpose registry, and multicast).
  */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8',
@@ -23,7 +23,7 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4',
 ]
 /**
- * Ranges of 2000::/3 (all of IPv6 that is assigned) that lead elsewhere, or are for documentation.
+ * Ranges of 2000::/3, which is all of assigned IPv6, that lead elsewhere or are for documentation.
  */
 const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
@@ -40,7 +40,9 @@ function listOf(family: 'ipv4' | 'ipv6', ranges: string[]): BlockList {
   return list
 }
 
-/** @param address IPv4 or IPv6. @returns Whether anybody on the internet could reach it. */
+/**
+ * @param address An IPv4 or IPv6 address. @returns Whether anybody on the internet can reach it.
+ */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !special.check(address, 'ipv4')
   return (
@@ -49,7 +51,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 export type PublicFetchOptions = {
-  /** @returns All addresses of a name; by DNS if absent. */
+  /** @returns All addresses of a name; absent = DNS is asked. */
   resolve?: (hostname: string) => Promise<string[]>
   isAllowed?: (address: string) => boolean
 }
@@ -57,7 +59,7 @@ export type PublicFetchOptions = {
 /** @returns The addresses of a host. Rejects when it has none, or one that is not allowed. */
 export type CheckHost = (hostname: string) => Promise<string[]>
 
-/** @returns A check of hosts: names, or IP addresses as URLs have them. */
+/** @returns A check for hosts, which are names or IP addresses as in URLs. */
 export function createHostCheck({
   resolve = resolveByDns,
   isAllowed = isPublicAddress,
@@ -66,16 +68,15 @@ export function createHostCheck({
     const host = hostname.replace(/^\[|\]$/g, '')
     // An IP address needs no lookup.
     const addresses = isIP(host) ? [host] : await resolve(host)
-    if (addresses.length === 0) throw new Error('the name has no address')
-    if (!addresses.every(isAllowed)) throw new Error('not a public address')
+    if (addresses.length === 0) throw new Error('the host name has no address')
+    if (!addresses.every(isAllowed)) throw new Error('the address is not public')
     return addresses
   }
 }
 
 /**
- * A `fetch` for addresses that others choose. It connects to public addresses only: those that it
- * has resolved and checked itself, so that a name cannot lead elsewhere between check and
- * connection.
+ * A `fetch` for addresses that others choose. It connects only to public addresses, which it
+ * resolves and checks itself, so that a name cannot lead elsewhere between check and connection.
  */
 export function createPublicFetch(options: PublicFetchOptions = {}): typeof fetch {
   const check = createHostCheck(options)
@@ -94,12 +95,12 @@ export function createPublicFetch(options: PublicFetchOptions = {}): typeof fetc
       (error) => callback(error, ''),
     )
   }
-  // Each connection serves one request: the checked address is the one in use.
+  // Each connection serves one request, so that the checked address is the one in use.
   const dispatcher = new Agent({ connect: { lookup }, pipelining: 0 })
 
   const publicFetch = async (url: string, init: RequestInit = {}) => {
     const { hostname } = new URL(url)
-    // Connecting to an IP address does not look it up.
+    // Connecting to an IP address does not call `lookup`.
     if (isIP(hostname.replace(/^\[|\]$/g, ''))) await check(hostname)
     const { signal, redirect, method, headers, body } = init
     return undiciFetch(url, {
@@ -111,11 +112,13 @@ export function createPublicFetch(options: PublicFetchOptions = {}): typeof fetc
       ...(typeof body === 'string' && { body }),
     })
   }
-  // undici's Response is that of the platform, with types of its own.
+  // undici's Response is that of the platform, but has different types.
   return publicFetch as unknown as typeof fetch
 }
 
-/** Not `dns.lookup`: it takes a thread of the few that the disk is flushed with. */
+/**
+ * `dns.lookup` is not used, because it occupies one of the few threads that also flush the disk.
+ */
 async function resolveByDns(hostname: string): Promise<string[]> {
   const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 })
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])

@@ -1,13 +1,13 @@
 import { RecentMap } from './recent-map.ts'
 
-/** What a request took from its quota. */
+/** The state of a quota after a request. */
 export type Allowance = {
   isAllowed: boolean
-  /** Requests that are left now. */
+  /** The number of requests that are left. */
   remaining: number
-  /** Until the quota is full again; seconds, rounded up. */
+  /** Seconds until the quota is full again, rounded up. */
   resetSeconds: number
-  /** Until the next request is allowed; seconds, rounded up, at least 1. */
+  /** Seconds until the next request is allowed, rounded up, at least 1. */
   retryAfterSeconds: number
 }
 
@@ -16,21 +16,22 @@ export type RateLimiter = {
   /**
    * Takes one request from a quota. A request that is not allowed takes nothing.
    *
-   * @param name Whose quota.
-   * @param perSecond Its size, and what comes back in a second.
+   * @param name The owner of the quota.
+   * @param perSecond The size of the quota, and how much of it comes back in a second.
    */
   take(name: string, perSecond: number): Promise<Allowance>
 }
 
 const WINDOW_MS = 1_000
-/** Against the rounding of fractions of a millisecond. */
+/** Allows for the rounding of fractions of a millisecond. */
 const EPSILON = 1e-6
 
 /**
- * A token bucket for each name. It is one number, the time at which the bucket is full again (GCRA,
- * the generic cell rate algorithm of ITU-T I.371).
+ * A token bucket for each name, stored as one number: the time at which the bucket is full again
+ * (GCRA, the generic cell rate algorithm of ITU-T I.371).
  *
- * @param maxNames Names in memory at a time; those seen longest ago start afresh.
+ * @param maxNames The maximum number of names in memory. Names that were seen longest ago start
+ * again with a full bucket.
  */
 export function createMemoryRateLimiter(maxNames: number): RateLimiter {
   const buckets = new RecentMap<{ fullAt: number }>(maxNames)

@@ -1,6 +1,6 @@
 /**
  * A map of the entries that were added or read last, in two generations: when the young one is
- * full, the old one is dropped. A map in order of use would be written at each read.
+ * full, the old one is dropped. A map in order of use would need a write for each read.
  */
 export class RecentMap<V> {
   readonly #maxWeight: number
@@ -9,7 +9,10 @@ export class RecentMap<V> {
   #old = new Map<string, V>()
   #youngWeight = 0
 
-  /** @param maxWeight Of all values together. @param weightOf 1 for each if absent. */
+  /**
+   * @param maxWeight The maximum weight of all values together.
+   * @param weightOf The weight of a value; absent = 1 for each.
+   */
   constructor(maxWeight: number, weightOf: (value: V) => number = () => 1) {
     this.#maxWeight = maxWeight
     this.#weightOf = weightOf

@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
 
-// ethers' fragments name no structs: these are the ones of contracts/IDocumentRegistry.sol.
+// The fragments of ethers cannot name structs, so these are copies of those in
+// contracts/IDocumentRegistry.sol.
 
 const RECORD = `(
   uint16 accountIndex, uint40 anchoredBlock, uint40 anchoredAt, uint40 validUntil,
@@ -21,8 +22,8 @@ const VERIFICATION = `(
   ${RECORD} record, ${ACCOUNT} account, ${ACCOUNT} revoker, ${ISSUER} issuer)`
 
 /**
- * The registry's ABI without its constructor. test/gateway/registry-abi.test.ts holds it against
- * the compiler's. Parsing takes some 20 ms: share this one.
+ * The registry's ABI without its constructor. test/gateway/registry-abi.test.ts compares it with
+ * the compiler's. Share this instance, because parsing takes about 20 ms.
  */
 export const registryAbi = new Interface([
   'function DEFAULT_ADMIN_ROLE() view returns (bytes32)',

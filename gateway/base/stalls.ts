@@ -6,40 +6,43 @@ import type { Socket } from 'node:net'
  * long for its block.
  */
 export type Pace = {
-  /** How long a client may take to send, or to read, as little as follows; milliseconds. */
+  /** How long a client may take to send or read at least `minBytes`, in milliseconds. */
   windowMs: number
-  /** Bytes of a body that a client sends in a window, at least, unless the body ends. */
+  /**
+   * The minimum number of bytes of a body that a client must send in a window, unless the body
+   * ends.
+   */
   minBytes: number
-  /** How long a client may take to send a request and to read its answer; milliseconds. */
+  /** How long a client may take to send a request and to read its answer, in milliseconds. */
   totalMs: number
-  /** Bytes, sent or read, that give a client one second more. */
+  /** For this many bytes, sent or read, a client gets one more second. */
   bytesPerSecond: number
 }
 
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
 /**
- * Cuts off clients that read nothing of their answer for a window.
+ * Disconnects clients that read nothing of their answer for a window.
  *
- * Node notices a window without any movement on a connection. That is a client's fault only while
- * there is something to read for it: a request may wait longer for its block.
+ * Node notices when nothing moves on a connection for a window. This is the client's fault only
+ * while there is something for it to read, because a request may wait longer for its block.
  */
 export function cutOffIdleReaders(server: Server, { windowMs }: Pace): void {
   server.setTimeout(windowMs, (socket: Socket) => {
-    // A reset: the system would keep what was sent and not read.
+    // The connection is reset, because the system would otherwise keep what was sent and not read.
     if (socket.writableLength > 0) socket.resetAndDestroy()
   })
 }
 
-/** Cuts off clients that send their bodies, or read their answers, too slowly. */
+/** Disconnects clients that send their bodies or read their answers too slowly. */
 export type PaceWatch = {
   watch(incoming: IncomingMessage, outgoing: ServerResponse): void
   stop(): void
 }
 
-/** @param intervalMs Between two checks of the connections. */
+/** @param intervalMs Milliseconds between two checks of the connections. */
 export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
-  // By connection, of which there are fewer than requests.
+  // The newest request of each connection, because there are fewer connections than requests.
   const newest = new Map<Socket, Watched>()
 
   const timer = setInterval(() => {
@@ -58,7 +61,7 @@ export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
       const now = performance.now()
       const start = { waited: 0, before: socket.bytesRead + socket.bytesWritten }
       const former = newest.get(socket)
-      // A client that sends requests ahead has not read the answers of the former ones.
+      // A client that sends several requests at once has not yet read the earlier answers.
       const { waited, before } = former && !former.outgoing.writableFinished ? former : start
       newest.set(socket, {
         incoming,
@@ -74,26 +77,27 @@ export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
   }
 }
 
-/** A request. Times are as `performance.now()` counts. */
+/** A request. Its times are those of `performance.now()`. */
 type Watched = {
   incoming: IncomingMessage
   outgoing: ServerResponse
-  /** When the newest window of its body began. */
+  /** When the current window of its body began. */
   since: number
-  /** That its connection had received then. */
+  /** The number of bytes that its connection had received at that time. */
   bytes: number
   /** When it was last checked. */
   checkedAt: number
-  /** For how long the client was waited for; milliseconds. */
+  /** How long the service has waited for the client, in milliseconds. */
   waited: number
-  /** Bytes that its connection had moved when the request came. */
+  /** The number of bytes that its connection had moved when the request came. */
   before: number
 }
 
-/** Notes how a request gets on. @returns Whether its client takes too long. */
+/** Records the progress of a request. @returns Whether its client is too slow. */
 function isTooSlow(request: Watched, pace: Pace, now: number): boolean {
   const { complete, readableLength, socket } = request.incoming
-  // Bytes that nobody has taken yet wait for us, and so does a client without anything to read.
+  // Bytes that have not been read yet wait for the service, and so does a client that has nothing
+  // to read.
   const waitsForUs = complete ? socket.writableLength === 0 : readableLength > 0
   if (!waitsForUs) request.waited += now - request.checkedAt
   request.checkedAt = now

@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** What is read for each scrape. */
+/** The values that are read for each scrape. */
 export type WebhookBacklog = () => Promise<{ events: number; failing: number; disabled: number }>
 
 export type WebhookMetrics = {
   /** Counts an attempt to deliver an event. */
   attemptedDelivery(outcome: 'delivered' | 'failed' | 'given_up'): void
-  /** Shows whose turn it is, and who waits for one. */
+  /** Shows how many receivers have a turn and how many wait for one. */
   showTurns(turns: { quick: number; slow: number; waiting: number }): void
 }
 

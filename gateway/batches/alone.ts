@@ -3,16 +3,20 @@ import { type BatchDrafts, leaseOfBatch } from '#promise/batch-log.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Lease, Leases } from '#promise/lease.ts'
 
-/** Runs the work of requests for batches, so that none leaves anything that was not promised. */
+/**
+ * Runs the work of requests for batches. Work that fails leaves nothing behind that was not
+ * promised.
+ */
 export type Alone = {
   /**
-   * Runs the work of a request, one at a time of the same, and deletes its draft if it fails.
+   * Runs the work of a request and deletes its draft if the work fails. The same request runs only
+   * once at a time.
    *
-   * @param work Gets the lease of the request.
-   * @throws {IssueError} `overloaded` while the same request is under way.
+   * @param work Receives the lease of the request.
+   * @throws {IssueError} `overloaded` while the same request is being worked on.
    */
   run<T>(request: Uint8Array, work: (lease: Lease) => Promise<T>): Promise<T>
-  /** Deletes what earlier processes left. `run` waits for it. */
+  /** Deletes what earlier processes left behind. `run` waits for this. */
   start(): void
 }
 
@@ -21,7 +25,7 @@ export type AloneDeps = {
   leases: Leases
   /** Aborts when the service stops. */
   signal: AbortSignal
-  /** Reports what was left by earlier processes, or why it could not be deleted. */
+  /** Reports how many requests earlier processes left behind, or why these could not be deleted. */
   discarded: (result: { requests: number } | { error: unknown }) => void
 }
 
@@ -29,7 +33,7 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
   const underWay = new Set<string>()
   let discarding: Promise<void> | undefined
 
-  /** Before anything is stored: what is deleted may be of the same request. */
+  /** Runs before anything is stored, because the new request may be the same as a deleted one. */
   function discardOlder(): Promise<void> {
     discarding ??= drafts.discardAll(signal).then(
       (requests) => discarded({ requests }),
@@ -45,9 +49,10 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
   return {
     async run(request, work) {
       const name = toHex(request)
-      if (underWay.has(name)) throw new IssueError('overloaded', 'the same batch is under way')
+      if (underWay.has(name))
+        throw new IssueError('overloaded', 'the same batch is already being issued')
       underWay.add(name)
-      // The next start deletes what this cannot.
+      // If this cannot delete the draft, the next start does.
       const discard = async () => {
         // Another gateway continues with the draft.
         if (!lease?.ended.aborted) await drafts.discard(request).catch(() => {})
@@ -56,10 +61,11 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       const release = async () => lease?.release().catch(() => {})
       try {
         lease = await leases.take([leaseOfBatch(name)])
-        if (!lease) throw new IssueError('overloaded', 'another gateway has this batch')
+        if (!lease) throw new IssueError('overloaded', 'another gateway is issuing this batch')
         await discardOlder()
         const result = await work(lease)
-        // Only notes: it is promised. The answer does not wait for that.
+        // Only notes remain, because the batch is promised. The answer does not wait for their
+        // deletion.
         void discard().then(release)
         return result
       } catch (error) {

@@ -6,14 +6,14 @@ import type { TrustedRecord } from '#promise/record.ts'
 import { statusOfBatch } from '#promise/revisable.ts'
 import type { RegistryStatus } from '#verifier/ports.ts'
 
-/** A batch, and where it stands. */
+/** A batch and its standing. */
 export type BatchStanding = {
   root: Hex
   size: number
   /** The sha-256 of the root block of its manifest; `null` when this gateway did not issue it. */
   manifest: Hex | null
   status: RegistryStatus | 'pending'
-  /** `null` while it is pending. */
+  /** The record of the batch; `null` while it is pending. */
   record: TrustedRecord | null
   transactionHash: Hex | null
 }
@@ -21,14 +21,15 @@ export type BatchStanding = {
 /** Reads batches of the issuer. Rejects with an `IssueError` when the chain cannot be read. */
 export type BatchReader = {
   /**
-   * @param tenant Whose batch; `null` = any one of the issuer's, also one of another gateway.
+   * @param tenant The tenant of the batch; `null` = any batch of the issuer, also one of another
+   * gateway.
    * @returns `undefined` for a root that is neither in the registry nor promised here.
    */
   get(root: Hex, tenant: string | null): Promise<BatchStanding | undefined>
-  /** @returns Whether a batch is this tenant's; `null` = any. */
+  /** @returns Whether a batch belongs to this tenant; `null` = any tenant. */
   isOf(root: Hex, tenant: string | null): Promise<boolean>
   /**
-   * @param before A cursor; absent = from the newest.
+   * @param before A cursor; absent = from the newest batch.
    * @returns Batches that this gateway promised, the newest first, and the next cursor if there are
    * more.
    */

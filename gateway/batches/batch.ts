@@ -7,55 +7,55 @@ import type { Quote } from '#promise/ports.ts'
 export type BatchLine =
   /** The line is not a document. */
   | { line: number; problems: readonly FieldProblem[] }
-  /** Of a repeat: the document has been erased since. */
+  /** When the request is repeated: the document has since been erased. */
   | { line: number; isErased: true }
-  /** The line is a document; with its publicId and hash once its batch is issued. */
+  /** The line is a document. It has a publicId and hash once its batch is issued. */
   | { line: number; publicId?: string; documentHash?: Hex }
 
 export type BatchRequest = {
   body: AsyncIterable<Uint8Array>
   tenant: string
-  /** Whose share of disk and work it takes. */
+  /** The owner of the share of disk and work that the request uses. */
   share: string
   /** The only categories that the caller may issue; absent = all. */
   categories?: readonly string[]
   idempotencyKey?: string
-  /** Whether one bad line stops all. */
+  /** Whether one bad line stops the whole batch. */
   atomic: boolean
-  /** Whether to issue nothing. */
+  /** Whether to check only, and issue nothing. */
   dryRun: boolean
-  /** Milliseconds to wait for a block once all is stored. */
+  /** How long to wait for a block once everything is stored, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
-  /** Rejects when the caller may not issue any more. */
+  /** Rejects when the caller may no longer issue. */
   assertAllowed(): Promise<void>
 }
 
 export type BatchOutcome =
-  /** Nothing was issued: no line is good, or one is bad and the request is atomic. */
+  /** Nothing was issued, because all lines are bad, or one is bad and the request is atomic. */
   | { status: 'refused' }
   | { status: 'checked'; size: number; quote: Quote }
-  /** `pending`: it will be anchored, whatever happens to this process. */
+  /** `pending` = the batch will be anchored, whatever happens to this process. */
   | {
       status: 'valid' | 'pending'
       root: Hex
       transactionHash: Hex | null
-      /** Whether it had been promised or anchored before this request. */
+      /** Whether the batch had been promised or anchored before this request. */
       replayed: boolean
     }
 
 export type BatchAnswer = {
   outcome: BatchOutcome
-  /** In order; made as they are read. */
+  /** The results in order, made while they are read. */
   lines: AsyncGenerator<BatchLine>
-  /** Frees what the lines are made of. */
+  /** Frees the memory from which the lines are made. */
   close(): Promise<void>
 }
 
-/** Issues all documents of an upload by one Merkle root. */
+/** Issues all documents of an upload with one Merkle root. */
 export type Batches = {
   /** Reads the whole upload first. Rejects when nothing was promised. */
   issue(request: BatchRequest): Promise<BatchAnswer>
-  /** Deletes what an earlier process stored of batches that it did not promise. */
+  /** Deletes what an earlier process stored for batches that it did not promise. */
   start(): void
 }

@@ -21,7 +21,7 @@ import type { Spool } from './spool.ts'
 import { linesIn, readAgain, readUpload, rulesOf, type Upload } from './upload.ts'
 
 export type BatchDeps = AloneDeps & {
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: RegistryId
   issuerId: number
   allSubkeys: AllSubkeys
@@ -33,17 +33,17 @@ export type BatchDeps = AloneDeps & {
   quote: (intent: IssueIntent) => Promise<Quote>
 }
 
-/** Batches that are sealed, or wait for their blocks: each takes memory for its tables. */
+/** The maximum number of batches that are being sealed or wait for their blocks. */
 const MAX_UNDER_WAY = { all: 3, each: 2 }
 
-/** An answer without the way to end it. */
+/** An answer without the function that closes it. */
 type Unclosed = Omit<BatchAnswer, 'close'>
 
 /**
- * Issues batches: an upload goes to the spool while it is checked; then its documents are sealed and
- * stored, and at last the root is promised. So an upload that breaks off leaves nothing, and what
- * is promised has all of its payloads. It waits for its turn once it is spooled, so that no client
- * takes one for as long as it sends.
+ * Issues batches. An upload is written to the spool while it is checked. Then its documents are
+ * sealed and stored, and only then the root is promised. So an upload that is cut off leaves
+ * nothing, and a promised batch has all of its payloads. A batch waits for its turn only once it is
+ * in the spool, so that a slow client does not hold one.
  */
 export function createBatches(deps: BatchDeps): Batches {
   const alone = createAlone(deps)
@@ -56,7 +56,7 @@ export function createBatches(deps: BatchDeps): Batches {
       return { ...(await issueUpload(spool, request)), close: spool.close }
     } catch (error) {
       await spool.close()
-      // The database is closed under a batch when the service stops.
+      // When the service stops, the database is closed while a batch is being issued.
       if (!(error instanceof BatchError || error instanceof IssueError)) deps.batcher.assertOpen()
       throw error
     }
@@ -70,7 +70,8 @@ export function createBatches(deps: BatchDeps): Batches {
 
   async function issueRead(read: Upload, request: BatchRequest): Promise<Unclosed> {
     const first = await findClaim(deps, request, read)
-    // What was a document then is one now: dates are judged by the day.
+    // The dates are judged by the day of the first request, so that its documents are still
+    // documents.
     const upload = first ? await readAgain(deps.sealer, read, first.checkedAt) : read
     const size = upload.size - upload.bad
     if (size === 0 || (upload.bad > 0 && request.atomic))
@@ -92,7 +93,7 @@ export function createBatches(deps: BatchDeps): Batches {
   return { issue, start: alone.start }
 }
 
-/** Everything but the root is durable when it resolves. */
+/** When it resolves, everything except the root is durable. */
 async function seal(
   { registry, issuerId, sealer, drafts }: BatchDeps,
   upload: Upload,
@@ -130,7 +131,7 @@ async function anchor(
   await assertAllowed()
   const isNew = await log.promise(id, batch, lease)
   if (before.status === 'anchored') {
-    // Until its block is final.
+    // The batcher has the intent until its block is final.
     batcher.enqueue([intent])
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }
@@ -141,7 +142,7 @@ async function anchor(
   return { status, transactionHash, replayed: !isNew }
 }
 
-/** An intent with a random root, to estimate gas: every root costs the same. */
+/** @returns An intent with a random root to estimate gas, because every root costs the same. */
 function sampleOf(size: number): IssueIntent {
   const random = toHex(randomBytes(32))
   return intentOfBatch({ root: random, size, manifest: random, tenant: '' })
@@ -155,20 +156,20 @@ async function* linesOf(upload: Upload, issued?: Issued): AsyncGenerator<BatchLi
   }
 }
 
-/** Without a key, the content is the key. */
+/** Without an idempotency key, the content of the upload is the key. */
 function keyOf({ idempotencyKey }: BatchRequest, { sha256 }: Checked): string {
   return idempotencyKey ?? sha256.toString('hex')
 }
 
 /**
- * Whose idempotency keys a request shares. The categories decide which lines are documents, and so
- * which batch it is.
+ * @returns The owner whose idempotency keys a request shares. The categories belong to it because
+ * they decide which lines are documents, and so which batch it is.
  */
 function keyOwnerOf({ tenant, categories = [] }: BatchRequest): string {
   return JSON.stringify(['batch', tenant, categories])
 }
 
-/** Identifies a request. A keyed hash, since a client's key may be guessable. */
+/** @returns The id of a request. It is a keyed hash, because a client's key may be guessable. */
 function requestOf(subkeys: IssuerSubkeys, request: BatchRequest, checked: Checked): Buffer {
   return createHmac('sha256', subkeys.salt)
     .update(JSON.stringify(['batch-request', keyOwnerOf(request), keyOf(request, checked)]))
@@ -177,7 +178,7 @@ function requestOf(subkeys: IssuerSubkeys, request: BatchRequest, checked: Check
 
 /**
  * @returns The first use of a request's key, and the secret that sealed it.
- * @throws {IssueError} `idempotency_key_reused` when it was used for another body.
+ * @throws {IssueError} `idempotency_key_reused` when the key was used with another body.
  */
 async function findClaim(
   { log, allSubkeys }: { log: BatchLog; allSubkeys: AllSubkeys },
@@ -196,11 +197,12 @@ async function claim(log: BatchLog, id: Uint8Array, upload: Upload): Promise<voi
   const { sha256: content, now } = upload
   const first = await log.claim(id, { content, checkedAt: now })
   assertSame(first, upload)
-  // Another request came first, at this moment; a repeat finds its claim.
-  if (first.checkedAt !== now) throw new IssueError('overloaded', 'the same batch is under way')
+  // Another request with this key came first, at the same moment. A repeat finds its claim.
+  if (first.checkedAt !== now)
+    throw new IssueError('overloaded', 'the same batch is already being issued')
 }
 
 function assertSame(first: BatchClaim, { sha256 }: Checked): BatchClaim {
   if (sha256.equals(first.content)) return first
-  throw new IssueError('idempotency_key_reused', 'the key was used for another body')
+  throw new IssueError('idempotency_key_reused', 'the Idempotency-Key was used with another body')
 }

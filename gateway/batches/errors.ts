@@ -1,12 +1,12 @@
 export type BatchErrorCode =
-  /** More documents or bytes than a batch takes. */
+  /** The upload has more documents or bytes than a batch may have. */
   | 'too_large'
-  /** The upload broke off. */
+  /** The upload was cut off. */
   | 'truncated'
   /** The batch has no documents. */
   | 'empty'
 
-/** Thrown when an upload was not read to its end, or has nothing in it. Nothing was done. */
+/** Thrown when an upload was not read completely, or is empty. Nothing was done. */
 export class BatchError extends Error {
   override name = 'BatchError'
   readonly code: BatchErrorCode

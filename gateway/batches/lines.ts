@@ -6,40 +6,40 @@ import { decodeJsonText, parseStrictJson } from '#document/json.ts'
 import { MAX_SENT_BYTES, mayIssue, readNewDocument } from '#document/new-document.ts'
 
 /**
- * The fields of a document on each line: JSON Lines, read once to check them and again to issue
- * them.
+ * The upload as JSON Lines, with the fields of a document on each line. It is read once to check
+ * the lines, and again to issue them.
  */
 export type Checked = {
-  /** Of all its bytes. */
+  /** The sha-256 of all bytes. */
   sha256: Buffer
-  /** Lines. */
+  /** The number of lines. */
   size: number
-  /** How many of them are not documents. */
+  /** The number of lines that are not documents. */
   bad: number
 }
 
-/** What is on a line. */
+/** The content of a line. */
 export type Line = { line: number } & (
   | { fields: DocumentFields }
-  /** Never its content. */
+  /** The problems never contain the content of the line. */
   | { problems: readonly FieldProblem[] }
 )
 
-/** The problem of a line. */
+/** A line with problems. */
 export type BadLine = Extract<Line, { problems: unknown }>
 
-/** What decides whether a line is a document. */
+/** The rules that decide whether a line is a document. */
 export type Rules = {
-  /** Dates are judged by this time; milliseconds of the Unix epoch. */
+  /** The time by which dates are judged, in milliseconds of the Unix epoch. */
   now: number
   /** The only categories that the caller may issue; absent = all. */
   categories?: readonly string[]
 }
 
 /**
- * Reads all lines, even after bad ones. It is as strict as the REST API about each document.
+ * Reads all lines, even after bad ones. Documents are checked as strictly as in the REST API.
  *
- * @param seen Called for every line, in order; reading stops when it throws.
+ * @param seen Called for every line, in order. If it throws, reading stops.
  */
 export async function checkLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -56,7 +56,7 @@ export async function checkLines(
   return { ...checked, sha256: digest.digest() }
 }
 
-/** Reads what is on each line. */
+/** Reads the content of each line. */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   rules: Rules,
@@ -66,7 +66,7 @@ export async function* readLines(
     yield { line: ++line, ...parseLine(bytes, rules) }
 }
 
-/** @param bytes A line; `undefined` for one that is too long. */
+/** @param bytes A line; `undefined` for a line that is too long. */
 export function parseLine(
   bytes: Uint8Array | undefined,
   { now, categories }: Rules,

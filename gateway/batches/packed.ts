@@ -5,17 +5,17 @@ import type { DraftDocument } from '#promise/batch-log.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import type { Block, SealedDocument } from './seal-batch.ts'
 
-// Groups on their way between threads: a few arrays, each with a buffer of its own, are moved at
-// once. An object for each block or document would be copied, member by member.
+// Packs groups for the way between threads. A few arrays, each with its own buffer, are moved at
+// once, while an object for each block or document would be copied member by member.
 
 const HASH = 32
 
-/** Blocks, one after the other. */
+/** Blocks, one after another. */
 export type PackedBlocks = {
-  /** 32 bytes each. */
+  /** The hashes, 32 bytes each. */
   hashes: Uint8Array
   bytes: Uint8Array
-  /** Where each ends in `bytes`. */
+  /** The end of each block in `bytes`. */
   ends: Uint32Array
 }
 
@@ -33,7 +33,7 @@ export function packBlocks(blocks: readonly Block[]): PackedBlocks {
   return { hashes, bytes, ends }
 }
 
-/** @returns Views. */
+/** @returns The blocks as views of the packed bytes. */
 export function unpackBlocks({ hashes, bytes, ends }: PackedBlocks): Block[] {
   let at = 0
   return Array.from(ends, (end, i) => {
@@ -43,10 +43,13 @@ export function unpackBlocks({ hashes, bytes, ends }: PackedBlocks): Block[] {
   })
 }
 
-/** Bytes of an entry of the index. Its tenant is not in them: a batch is of one tenant. */
+/**
+ * The bytes of an index entry. The tenant is not part of them, because all documents of a batch
+ * belong to one.
+ */
 export const ENTRY_BYTES = 28
 
-/** @param out At least 28 bytes. */
+/** @param out A view of at least 28 bytes. */
 export function writeEntry(entry: IndexEntry, out: DataView): void {
   out.setInt32(0, entry.issuedOn)
   out.setFloat64(4, entry.validUntil)
@@ -55,7 +58,7 @@ export function writeEntry(entry: IndexEntry, out: DataView): void {
 }
 
 /**
- * @param at Where it begins in `bytes`.
+ * @param at The start of the entry in `bytes`.
  * @param blindTenant The blind index of the batch's tenant.
  */
 function readEntry(bytes: DataView, at: number, blindTenant: bigint | null): IndexEntry {
@@ -68,23 +71,23 @@ function readEntry(bytes: DataView, at: number, blindTenant: bigint | null): Ind
   }
 }
 
-/** Documents of a batch, one after the other. */
+/** Documents of a batch, one after another. */
 export type PackedDocuments = {
-  /** The place of the first in the batch, from 0. */
+  /** The place of the first document in the batch, from 0. */
   first: number
-  /** 32 bytes each. */
+  /** The documentHashes, 32 bytes each. */
   hashes: Uint8Array
   /** The hashes of their batch blocks, 32 bytes each. */
   batchBlocks: Uint8Array
-  /** ASCII, 77 bytes each. */
+  /** The publicIds in ASCII, 77 bytes each. */
   publicIds: Uint8Array
-  /** For the index, 28 bytes each. */
+  /** The index entries, 28 bytes each. */
   entries: Uint8Array
-  /** The blind index of the tenant of all of them. */
+  /** The blind index of the tenant of all these documents. */
   blindTenant: bigint | null
 }
 
-/** @param copyEntry Writes the entry of a document, by its place from 0, to `out`. */
+/** @param copyEntry Writes the entry of the document at a place, from 0, to `out`. */
 export function packDocuments(
   documents: readonly SealedDocument[],
   blindTenant: bigint | null,
@@ -119,15 +122,15 @@ export function unpackDocuments(packed: PackedDocuments): DraftDocument[] {
 /** A document of a batch, for the answer. */
 type IssuedLine = { publicId: string; documentHash: Hex } | { isErased: true }
 
-/** The documents of a batch until they are answered for. */
+/** The documents of a batch until the request is answered. */
 export type Issued = {
-  /** @param erased Those of them that have been erased. */
+  /** @param erased The documents that have been erased. */
   set(documents: PackedDocuments, erased: ReadonlySet<Hex>): void
-  /** @param place From 0, in the order of the upload. */
+  /** @param place The place in the upload, from 0. */
   at(place: number): IssuedLine
 }
 
-/** Takes 110 bytes of memory a document. */
+/** Uses 110 bytes of memory per document. */
 export function createIssued(size: number): Issued {
   const hashes = Buffer.alloc(HASH * size)
   const publicIds = Buffer.alloc(PUBLIC_ID_LENGTH * size)

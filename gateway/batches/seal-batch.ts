@@ -14,9 +14,9 @@ import type { Seal } from '#document/sealed.ts'
 /** A block and its sha-256, 32 bytes. */
 export type Block = { hash: Uint8Array; bytes: Uint8Array }
 
-/** A document of a batch, as its issuer receives it. */
+/** A document of a batch, as the issuer receives it. */
 export type SealedDocument = {
-  /** From 1, as in the upload. */
+  /** The line in the upload, from 1. */
   line: number
   publicId: string
   documentHash: Hex
@@ -28,28 +28,28 @@ export type SealedDocument = {
 export type SealedBatch = {
   batch: Batch
   /**
-   * Keeps the batch blocks and the manifest.
+   * Stores the batch blocks and the manifest.
    *
-   * @returns The documents in the order of the upload. When the last has come, everything is kept.
+   * @returns The documents in the order of the upload. After the last one, everything is stored.
    */
   keepBlocks(): AsyncGenerator<SealedDocument>
 }
 
 type SealDeps = {
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: RegistryId
   issuerId: number
   subkeys: IssuerSubkeys
   seal: Seal
   hkdf: Hkdf
   hmac: Hmac
-  /** Resolves when they are durable. */
+  /** Stores blocks, and resolves when they are durable. */
   keep(blocks: readonly Block[]): Promise<void>
-  /** Blocks that are kept together. */
+  /** The number of blocks that are stored together. */
   group: number
-  /** Groups that are being kept while the next one gathers. */
+  /** The maximum number of groups being stored while the next one gathers. */
   ahead: number
-  /** Whose the idempotency key is. */
+  /** The owner of the idempotency key. */
   keyOwner: string
 }
 
@@ -57,8 +57,8 @@ const KEY_LENGTH = 16
 
 /**
  * Seals documents and builds their batch. The same documents in the same order with the same key
- * are the same batch again, to the byte, whatever was cut off before. Its tables take 113
- * bytes of memory a document.
+ * give the same batch again, byte for byte, even after an interrupted run. The tables take 113
+ * bytes of memory per document.
  */
 export async function sealBatch(
   deps: SealDeps,
@@ -105,7 +105,7 @@ export async function sealBatch(
         })
         yield { line: index + 1, publicId, documentHash, batchBlock: toHex(block.hash) }
       }
-      // A chunk has up to 1 MiB: each is a group of its own.
+      // A chunk has up to 1 MiB, so each is a separate group.
       for (const chunk of batch.chunks()) await deps.keep([blockOf(chunk)])
       await keeper.add(blockOf(batch.manifestBlock))
       await keeper.end()
@@ -117,17 +117,17 @@ function blockOf(bytes: Uint8Array): Block {
   return { hash: digestOf('sha256', bytes, 'buffer'), bytes }
 }
 
-/** Keeps items in groups. */
+/** Stores items in groups. */
 type Keeper<T> = {
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for more items. */
   add(item: T): Promise<void>
-  /** Resolves when all are kept. */
+  /** Resolves when all items are stored. */
   end(): Promise<void>
 }
 
 /**
- * @param group Items in each group.
- * @param ahead How many groups are being kept while the next one gathers.
+ * @param group The number of items in each group.
+ * @param ahead The maximum number of groups being stored while the next one gathers.
  */
 export function createKeeper<T>(
   keep: (items: readonly T[]) => Promise<void>,
@@ -140,7 +140,7 @@ export function createKeeper<T>(
   async function next(): Promise<void> {
     if (keeping.length >= ahead) await keeping.shift()
     const kept = keep(waiting)
-    // Reported at the next wait for it.
+    // An error is reported by the next wait for this promise.
     kept.catch(() => {})
     keeping.push(kept)
     waiting = []

@@ -6,37 +6,37 @@ import type { Checked, Rules } from './lines.ts'
 import type { PackedBlocks, PackedDocuments } from './packed.ts'
 import { createThreadTasks } from './thread-tasks.ts'
 
-/** Lines that were checked. */
+/** Lines that have been checked. */
 export type CheckedLines = Checked & {
-  /** The numbers of those that are not documents, ascending. */
+  /** The numbers of the lines that are not documents, in ascending order. */
   badLines: Uint32Array
 }
 
-/** What to seal, and for whom. */
+/** The documents to seal, and the tenant for whom they are sealed. */
 export type SealOrder = {
   rules: Rules
   registry: RegistryId
   issuerId: number
   subkeys: IssuerSubkeys
-  /** Whose documents they are, for the index. */
+  /** The tenant of the documents, for the index. */
   tenant: string
-  /** What the salts of the documents are made of; see `idempotentSalt`. */
+  /** The values from which the salts of the documents are derived; see `idempotentSalt`. */
   salt: { keyOwner: string; idempotencyKey: string }
 }
 
 export type SealedRoot = Pick<KnownBatch, 'root' | 'size' | 'manifest'>
 
-/** Stores what is made of a batch. It is durable when they resolve. */
+/** Stores the parts of a batch. They are durable when the promises resolve. */
 export type SealedParts = {
   keep(blocks: PackedBlocks): Promise<void>
   index(documents: PackedDocuments & { batch: SealedRoot }): Promise<void>
 }
 
-/** Checks and seals documents beside the event loop. */
+/** Checks and seals documents outside the event loop. */
 export type Sealer = {
   /**
-   * @param chunks NDJSON.
-   * @returns `undefined` when there are more than `maxLines`.
+   * @param chunks The upload as NDJSON.
+   * @returns `undefined` when it has more than `maxLines` lines.
    */
   check(
     chunks: AsyncIterable<Uint8Array>,
@@ -44,27 +44,27 @@ export type Sealer = {
     maxLines: number,
   ): Promise<CheckedLines | undefined>
   /**
-   * Seals the documents of NDJSON, and builds their batch.
+   * Seals the documents of NDJSON and builds their batch.
    *
-   * @returns The batch once all parts are kept. Rejects as they do.
+   * @returns The batch once all parts are stored. Rejects if storing a part rejects.
    */
   seal(chunks: AsyncIterable<Uint8Array>, order: SealOrder, parts: SealedParts): Promise<SealedRoot>
 }
 
-/** What the batch worker is asked to do. */
+/** The tasks of the batch worker. */
 export type Task =
   | { kind: 'check'; rules: Rules; maxLines: number }
   | { kind: 'seal'; order: SealOrder }
 
-/** What the main thread does for a task. */
+/** The functions of the main thread that a task calls. */
 export type TaskCalls = SealedParts & {
   /** @returns The next chunk of the upload; `undefined` at its end. */
   read(nothing: undefined): Promise<Uint8Array | undefined>
 }
 
 /**
- * Checks and seals in a thread: what takes most of a batch's time then does not hold up requests,
- * and uses another core than the database does.
+ * Checks and seals in a thread. This work takes most of the time of a batch; in a thread it does
+ * not delay requests, and uses another core than the database.
  *
  * @param newThread Starts a thread that serves tasks; see gateway/parts/sealing-thread.ts.
  * @param signal Ends the thread.
@@ -82,7 +82,7 @@ export function createThreadSealer(newThread: () => Worker, signal: AbortSignal)
     try {
       return await run(task, { ...parts, read })
     } finally {
-      // Not waited for: a client may be slow to send what nobody reads any more.
+      // Not awaited, because a client may be slow to send what is no longer read.
       iterator.return?.().catch(() => {})
     }
   }

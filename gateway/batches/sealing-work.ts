@@ -11,13 +11,13 @@ import { createKeeper, type SealedDocument, sealBatch } from './seal-batch.ts'
 import type { CheckedLines, SealedRoot, SealOrder, Task, TaskCalls } from './sealer.ts'
 import type { Call } from './thread-tasks.ts'
 
-// Runs in the batch worker; upload and database stay on the main thread.
+// Runs in the batch worker. The upload and the database stay in the main thread.
 
 type TaskResult = CheckedLines | SealedRoot | undefined
 
-/** Blocks, or documents, that are stored together. */
+/** The number of blocks or documents that are stored together. */
 const GROUP_SIZE = 256
-/** Groups that are being stored while the next one is made. */
+/** The maximum number of groups being stored while the next one is made. */
 const MAX_AHEAD = 2
 
 export function runTask(
@@ -100,7 +100,7 @@ async function seal(
   return sealed
 }
 
-/** @returns A function that calls with groups, whose arrays are moved to the main thread. */
+/** @returns A function that passes groups on. Their arrays are moved to the main thread. */
 function createSend(call: Call<TaskCalls>) {
   return <N extends 'keep' | 'index'>(name: N, group: Parameters<TaskCalls[N]>[0]) =>
     call(
@@ -112,11 +112,11 @@ function createSend(call: Call<TaskCalls>) {
     )
 }
 
-/** Asks for the next chunk before it hands one out, so that none has to be waited for. */
+/** Requests the next chunk before it returns one, so that no chunk has to be waited for. */
 async function* chunksOf(call: Call<TaskCalls>): AsyncGenerator<Uint8Array> {
   const read = () => {
     const chunk = call('read', undefined)
-    // Reported when it is waited for.
+    // An error is reported when the chunk is awaited.
     chunk.catch(() => {})
     return chunk
   }

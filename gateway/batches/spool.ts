@@ -6,30 +6,30 @@ import { createShares, type Limits } from '#base/concurrency.ts'
 import { IssueError } from '#promise/errors.ts'
 
 /**
- * An upload on the disk, to be read several times. The file has no name, so that the system frees
- * it with the process, however that ends; its bytes are encrypted with a key that only this process
- * has, since they are documents in clear.
+ * An upload on disk that can be read several times. The file has no name, so that the system
+ * deletes it with the process, however that ends. Its bytes are documents in clear, so they are
+ * encrypted with a key that only this process has.
  */
 export type Spool = {
-  /** @returns The same bytes, in larger chunks; each has been written when it comes. */
+  /** @returns The same bytes in larger chunks. Each chunk has been written when it is returned. */
   write(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>
-  /** Reads all from the start. */
+  /** Reads the upload from the start. */
   read(): AsyncGenerator<Uint8Array>
   close(): Promise<void>
 }
 
 const CHUNK = 64 * 1024
-/** Bytes of spools that are open. */
+/** The maximum number of bytes in all open spools. */
 const MAX_BYTES = { all: 4 * 1024 ** 3, each: 2 * 1024 ** 3 }
 
-/** Bytes of the disk, for one owner. */
+/** The share of the disk of one owner, in bytes. */
 type Room = { take(bytes: number): boolean; give(bytes: number): void }
 
 /**
- * Removes what a killed process left, and makes the folder of spools.
+ * Deletes what a killed process left behind, and creates the folder of spools.
  *
- * @param folder Its path.
- * @returns Makes a spool, which takes its owner's share of the disk.
+ * @param folder The path of the folder.
+ * @returns A function that makes a spool, which uses its owner's share of the disk.
  */
 export function openSpoolFolder(
   folder: string,
@@ -45,7 +45,10 @@ export function openSpoolFolder(
     })
 }
 
-/** @throws {IssueError} `store_unavailable` when the disk refuses it; so do its methods. */
+/**
+ * @throws {IssueError} `store_unavailable` when the disk refuses the file. Its methods can throw
+ * the same.
+ */
 async function createSpool(folder: string, room: Room): Promise<Spool> {
   const path = join(folder, randomBytes(8).toString('hex'))
   const { O_RDWR, O_CREAT, O_EXCL } = constants
@@ -62,10 +65,10 @@ function spoolOf(file: FileHandle, room: Room): Spool {
     async *write(chunks) {
       const cipher = createCipheriv('aes-256-ctr', key, iv)
       for await (const chunk of gather(chunks)) {
-        // The last chunk of an upload that was given up comes late.
+        // The last chunk can arrive after the upload was given up.
         if (!isOpen) return
         if (!room.take(chunk.length))
-          throw new IssueError('overloaded', 'uploads take all of their share of the disk')
+          throw new IssueError('overloaded', 'uploads use all disk space reserved for them')
         length += chunk.length
         await onDisk(file.appendFile(cipher.update(chunk)))
         yield chunk
@@ -88,7 +91,9 @@ function spoolOf(file: FileHandle, room: Room): Spool {
   }
 }
 
-/** A client may send each line as a chunk: a write for each would take longer than its check. */
+/**
+ * A client may send each line as a chunk. Writing each of them would take longer than checking it.
+ */
 async function* gather(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let waiting: Uint8Array[] = []
   let length = 0
@@ -107,6 +112,6 @@ async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw new IssueError('store_unavailable', `the spool: ${error}`, error)
+    throw new IssueError('store_unavailable', `an upload cannot be stored: ${error}`, error)
   }
 }

@@ -1,14 +1,15 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 
-// Both ends of a task that runs in another thread, and calls functions of this one. A port for each
-// task: closing it ends the task, whatever it waits for.
+// Both ends of a task that runs in another thread and calls functions of the main thread. Each task
+// has its own port: closing it ends the task, whatever it waits for.
 
 type Functions = Record<string, (argument: never) => Promise<unknown>>
 
 /**
- * Calls a function in the main thread. Rejects once the task has been ended.
+ * Calls a function in the main thread. Rejects once the task has ended.
  *
- * @param transfer Buffers in the argument that are moved and not copied: they are empty here then.
+ * @param transfer Buffers in the argument that are moved instead of copied. Here they are then
+ * empty.
  */
 export type Call<F extends Functions> = <N extends keyof F & string>(
   name: N,
@@ -23,9 +24,9 @@ type FromThread =
 type ToThread = { reply: number; value: unknown }
 type Start = { task: unknown; port: MessagePort }
 
-/** Runs tasks in one thread, which is started when it is first needed, or has died. */
+/** Runs tasks in one thread, which is started when it is first needed or has died. */
 export type ThreadTasks<T, F extends Functions> = {
-  /** Rejects with what a function threw, or the task; or when the thread has ended. */
+  /** Rejects with the error of a function or of the task, or when the thread has ended. */
   run(task: T, functions: Partial<F>): Promise<unknown>
 }
 
@@ -45,9 +46,9 @@ export function createThreadTasks<T, F extends Functions>(
       signal.removeEventListener('abort', end)
       if (thread === started) thread = undefined
     })
-    // A task fails with the thread; so does nothing else.
+    // If the thread dies, only its tasks fail.
     started.on('error', () => {})
-    // The port of a task keeps the process alive, not the idle thread.
+    // The port of a task keeps the process alive; an idle thread does not.
     started.unref()
     return started
   }
@@ -81,7 +82,7 @@ export function createThreadTasks<T, F extends Functions>(
   }
 }
 
-/** Serves the tasks of {@link createThreadTasks}. @param parent `parentPort` of the thread. */
+/** Serves the tasks of {@link createThreadTasks}. @param parent The `parentPort` of the thread. */
 export function serveTasks<T, F extends Functions>(
   parent: MessagePort,
   run: (task: T, call: Call<F>) => Promise<unknown>,

@@ -7,11 +7,12 @@ import { type BadLine, parseLine, type Rules } from './lines.ts'
 import type { CheckedLines, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
 
-/** Maximum documents in one batch, and bytes of an upload. */
+/** The maximum number of documents in one batch. */
 const MAX_DOCUMENTS = 100_000
+/** The maximum number of bytes in an upload. */
 const MAX_UPLOAD = 1024 ** 3
 
-/** An upload that was read to its end, and the rules for its lines. */
+/** An upload that was read completely, and the rules for its lines. */
 export type Upload = CheckedLines & Rules & { spool: Spool }
 
 /** @throws {BatchError} */
@@ -27,7 +28,7 @@ export async function readUpload(
   throw new BatchError('empty', 'must have at least one document')
 }
 
-/** Checks it as of another time; milliseconds of the Unix epoch. */
+/** Checks an upload again as of another time, in milliseconds of the Unix epoch. */
 export async function readAgain(sealer: Sealer, upload: Upload, now: number): Promise<Upload> {
   const rules = rulesOf({ ...upload, now })
   return { ...(await check(sealer, upload.spool.read(), rules)), ...rules, spool: upload.spool }
@@ -44,7 +45,7 @@ async function check(
 ): Promise<CheckedLines> {
   const checked = await sealer.check(chunks, rules, MAX_DOCUMENTS)
   if (checked) return checked
-  throw new BatchError('too_large', `at most ${MAX_DOCUMENTS} documents`)
+  throw new BatchError('too_large', `the batch must have at most ${MAX_DOCUMENTS} documents`)
 }
 
 async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
@@ -52,16 +53,17 @@ async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGen
   try {
     for await (const chunk of body) {
       length += chunk.length
-      if (length > limit) throw new BatchError('too_large', `at most ${limit} bytes`)
+      if (length > limit)
+        throw new BatchError('too_large', `the batch must have at most ${limit} bytes`)
       yield chunk
     }
   } catch (cause) {
     if (cause instanceof BatchError) throw cause
-    throw new BatchError('truncated', 'request body truncated', cause)
+    throw new BatchError('truncated', 'the request body is truncated', cause)
   }
 }
 
-/** @returns Its lines, in order. Only bad ones are read again, for their problems. */
+/** @returns The lines of an upload, in order. Only bad lines are read again, for their problems. */
 export async function* linesIn(upload: Upload): AsyncGenerator<{ line: number } | BadLine> {
   const bad = badLinesIn(upload)
   let next = await bad.next()

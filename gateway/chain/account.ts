@@ -13,13 +13,13 @@ import {
 import type { ChainCalls } from './chain-calls.ts'
 import type { Signer } from './signer.ts'
 
-/** Bits of an account's permissions. */
+/** The bits of an account's permissions. */
 const [ISSUE, REVOKE] = [1, 2]
 
 export type AccountOptions = {
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
-  /** The registry's chain. */
+  /** The id of the registry's chain. */
   chainId: number
   issuerId: number
   signer: Signer
@@ -65,7 +65,7 @@ async function readReadiness(
   const permissions = Number(account.permissions)
   const known = `${signer.address} of issuer ${issuerId} of ${registry}`
   const problem = [
-    actual !== chainId && `the node is of chain ${actual}, not ${chainId}`,
+    actual !== chainId && `the node is on chain ${actual}, not ${chainId}`,
     issuer.accountCount === 0n && `${registry} has no issuer ${issuerId}`,
     account.addedBlock === 0n &&
       `${signer.address} is not an account of issuer ${issuerId} of ${registry}`,
@@ -82,7 +82,7 @@ async function readReadiness(
 }
 
 /**
- * Looks back from the head in growing steps, then bisects.
+ * Searches back from the head in growing steps, and then by bisection.
  *
  * @param countAt Counts the account's transactions up to a block.
  * @returns The block in which the nonce was used.

@@ -4,18 +4,18 @@ import { IssueError } from '#promise/errors.ts'
 import { RpcResponseError } from '#verifier/errors.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 
-/** Calls of a node, with their answers decoded. All reject with an `IssueError`. */
+/** Calls to a node with decoded answers. All reject with an `IssueError`. */
 export type ChainCalls = {
-  /** @param read Decodes the answer; throws when it is malformed. */
+  /** @param read Decodes the answer, and throws when it is malformed. */
   request<T>(method: string, read: (answer: unknown) => T, ...params: unknown[]): Promise<T>
-  /** Calls the registry, as of the newest block. */
+  /** Calls the registry at the newest block. */
   call<T>(data: string, decode: (result: Hex) => T): Promise<T>
   /** @param method A view of the registry that returns one struct, as ethers decodes it. */
   // biome-ignore lint/suspicious/noExplicitAny: what ethers decodes
   view(method: string, ...args: unknown[]): Promise<any>
 }
 
-/** @param address The registry's. */
+/** @param address The address of the registry. */
 export function createChainCalls(provider: Eip1193Provider, address: string): ChainCalls {
   async function request<T>(
     method: string,
@@ -43,7 +43,7 @@ export function createChainCalls(provider: Eip1193Provider, address: string): Ch
       'latest',
     )
     if (result) return result.of
-    throw new IssueError('registry_refused', `no registry at ${address}`)
+    throw new IssueError('registry_refused', `there is no registry at ${address}`)
   }
 
   return {
@@ -63,8 +63,8 @@ export function asIssueError(method: string, error: unknown): IssueError {
 }
 
 /**
- * Nodes distinguish these only by their messages. An unclear error counts as an outage: the call is
- * tried again.
+ * Nodes distinguish these cases only by their messages. An unclear error counts as an outage, after
+ * which the call is tried again.
  */
 function codeOf(error: unknown) {
   const refused =

@@ -1,21 +1,21 @@
-/** How long an order is good for. */
+/** How long an order is reused. */
 const ORDER_TTL_MS = 2_000
-/** How many blocks an active endpoint may be behind: on fast chains nodes always are. */
+/** The blocks that an active endpoint may be behind, because on fast chains nodes always are. */
 const MAX_LAG_BLOCKS = 2
-/** Faster than any chain: a head that grew by more is ignored. */
+/** Faster growth than that of any chain. A head that grew by more is ignored. */
 const MAX_GROWTH = { blocks: 1_000, aSecond: 100 }
 
 /**
- * Endpoints of one chain in order of preference: those at the head before those that are stuck or
- * do not answer.
+ * Endpoints of one chain in order of preference. Those at the head come before those that are stuck
+ * or do not answer.
  */
 export type EndpointOrder<T> = {
-  /** Never waits: the order is that of the last poll, and another may begin. */
+  /** Returns at once with the order of the last poll, and may start another poll. */
   current(): readonly T[]
 }
 
 /**
- * @param endpoints In order of preference, which holds between those at the head.
+ * @param endpoints The endpoints in order of preference. The order applies to those at the head.
  * @param readHead Reads the number of an endpoint's newest block.
  */
 export function createEndpointOrder<T>(
@@ -30,8 +30,8 @@ export function createEndpointOrder<T>(
   let isPolling = false
 
   /**
-   * An endpoint that invents its head must not come first: its head jumps; and at the first poll,
-   * where others agree on another, it is alone.
+   * An endpoint that invents its head must not come first. Its head jumps, or at the first poll it
+   * is the only one with it while others agree.
    */
   function newestOf(heads: readonly number[]): number {
     const answered = heads.filter((head) => head >= 0)
@@ -51,7 +51,7 @@ export function createEndpointOrder<T>(
     isPolling = true
     const heads = await Promise.all(endpoints.map((endpoint) => readHead(endpoint).catch(() => -1)))
     const newest = newestOf(heads)
-    // While it stands, one that is far ahead becomes possible with time.
+    // While the known head stands still, a head far ahead of it becomes plausible with time.
     if (newest > (known?.head ?? -1)) known = { head: newest, at: performance.now() }
     const isAtHead = (_: T, i: number) => {
       const head = heads[i] ?? -1

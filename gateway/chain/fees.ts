@@ -4,40 +4,40 @@ import type { SignedTransaction } from '#promise/plan.ts'
 import { readBigQuantity, readObject } from '#verifier/readers/rpc-codec.ts'
 import type { ChainCalls } from './chain-calls.ts'
 
-/** How much more a replacement pays, in fee and tip; per mille, rounded up. Nodes require 100. */
+/** How much more a replacement pays in fee and tip, in per mille, rounded up. Nodes require 100. */
 const FEE_BUMP = 125n
 /**
- * How long a price is reused. Read for each of hundreds of transactions a second, it would be a
- * third of all calls.
+ * How long a price is reused. If it were read for each of hundreds of transactions a second, that
+ * would be a third of all calls.
  */
 const PRICE_TTL_MS = 250
 
-/** Wei for a unit of gas (EIP-1559). */
+/** Wei per gas (EIP-1559). */
 export type Offer = Pick<SignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
-/** What transactions pay. */
+/** Decides what transactions pay. */
 export type Fees = {
   /**
-   * @param replaced A transaction that this one must replace.
+   * @param replaced The transaction that this one must replace.
    * @returns The offer, and the minimum `maxFeePerGas` that it needs.
-   * @throws {IssueError} `fee_too_high` when the chain asks for more than the cap.
+   * @throws {IssueError} `fee_too_high` when the chain requires more than the cap.
    */
   offer(replaced?: Offer): Promise<Offer & { minFeePerGas: bigint }>
   /**
    * @param gas The gas that a transaction needs.
-   * @param maxFee Wei; absent = any fee.
-   * @throws {IssueError} `fee_too_high` when it would cost more.
+   * @param maxFee The maximum wei; absent = any fee.
+   * @throws {IssueError} `fee_too_high` when the transaction would cost more.
    */
   assertAffordable(gas: bigint, maxFee?: bigint): Promise<void>
-  /** Whether an offer meets the chain's current price. */
+  /** @returns Whether an offer meets the chain's current price. */
   meetsCurrent(offer: Offer): Promise<boolean>
 }
 
-/** @param cap Maximum wei for a unit of gas; absent = any price. */
+/** @param cap The maximum wei per gas; absent = any price. */
 export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
   let kept: { baseFee: bigint; tip: bigint; askedAt: number } | undefined
 
-  /** The chain's current price, in wei for a unit of gas. */
+  /** @returns The chain's current price in wei per gas. */
   async function price() {
     const [tip, baseFee] = await Promise.all([
       request('eth_maxPriorityFeePerGas', readBigQuantity),
@@ -56,7 +56,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     if (cap !== undefined && perGas > cap)
       throw new IssueError(
         'fee_too_high',
-        `the chain asks for ${perGas} wei a gas, over the cap of ${cap}`,
+        `the chain requires ${perGas} wei per gas, which is more than the cap of ${cap}`,
       )
   }
 
@@ -70,7 +70,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     if (maxFeePerGas < minFee)
       throw new IssueError(
         'fee_too_high',
-        `a replacement would cost ${minFee} wei a gas, over the cap of ${cap}`,
+        `a replacement would cost ${minFee} wei per gas, which is more than the cap of ${cap}`,
       )
     const tipNow = replaced ? larger(tip, raised(replaced.maxPriorityFeePerGas)) : tip
     return {
@@ -95,11 +95,11 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
   }
 }
 
-/** @param fee Wei, of the cheapest transaction that would do. */
+/** @param fee The wei of the cheapest transaction that would be accepted. */
 export function feeTooHigh(fee: bigint, maxFee: bigint): IssueError {
   return new IssueError(
     'fee_too_high',
-    `a transaction would cost ${fee} wei, and may cost ${maxFee}`,
+    `a transaction would cost ${fee} wei, but may cost at most ${maxFee}`,
   )
 }
 

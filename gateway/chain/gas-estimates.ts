@@ -3,19 +3,19 @@ import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
 import { isInBatch } from '#promise/record.ts'
 
-/** The minimum of every transaction; a lower estimate is not plausible. */
+/** The minimum gas of every transaction. A lower estimate is not plausible. */
 const MIN_GAS = 21_000n
 /**
  * How long an estimate is reused for other intents of the kind. An estimate runs the call several
- * times: where blocks come that fast, it would be a quarter of the chain's work.
+ * times, which would be a quarter of the chain's work if blocks come this fast.
  */
 const ESTIMATE_TTL_MS = 1_000
-/** Minimum intents for reuse: fewer are cheap to estimate. */
+/** The minimum number of intents for reuse, because fewer are cheap to estimate. */
 const MIN_INTENTS = 16
 /**
- * Gas of a call, and of each intent in it, that changes the chain (test/contracts/gas.json), a
- * little less than it is. What needs less has some in it that are on the chain already, and says
- * nothing of others.
+ * The gas of a call, and of each intent in it, that changes the chain (test/contracts/gas.json), a
+ * little less than measured. If an estimate is lower, some of its intents are already on the chain,
+ * and it does not apply to others.
  */
 const WORK = {
   call: 25_000n,
@@ -23,16 +23,16 @@ const WORK = {
   revoke: 7_900n,
   suspend: 7_900n,
   release: 7_600n,
-  /** Any revision of a document in a batch that has none yet. */
+  /** Any revision of a document in a batch that has not been revised yet. */
   inBatch: 24_500n,
 } as const
 
 /**
- * The gas that calls of the registry need. Both reject with an `IssueError` when the node's
+ * The gas that calls of the registry need. Both methods reject with an `IssueError` when the node's
  * estimate is not plausible.
  */
 export type GasEstimates = {
-  /** By a recent estimate for others of the kind; without one, as `refresh`. */
+  /** Uses a recent estimate for other intents of the kind; without one, same as `refresh`. */
   of(intents: readonly Intent[], data: Hex): Promise<bigint>
   /** @param data The calldata of these intents. */
   refresh(intents: readonly Intent[], data: Hex): Promise<bigint>
@@ -50,7 +50,7 @@ export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimat
     const last = estimates.get(callOf(intents))
     const good = last !== undefined && performance.now() - last.askedAt < ESTIMATE_TTL_MS
     if (!good || count < MIN_INTENTS) return refresh(intents, data)
-    // In proportion is enough for more intents: they share what a call needs by itself.
+    // More intents need at most gas in proportion, because they share the gas of the call itself.
     return count <= last.count ? last.gas : divideUp(last.gas * BigInt(count), BigInt(last.count))
   }
 
@@ -72,7 +72,7 @@ function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }
 
-/** A call of the registry is for one kind, and for documents in a batch or others. */
+/** A call of the registry has intents of one kind, either all in a batch or all alone. */
 function callOf([first]: readonly Intent[]): string {
   return first === undefined ? '' : `${first.kind} ${isInBatch(first)}`
 }

@@ -4,25 +4,29 @@ import type { ChainReader, ChainReading, DocumentKey, IssuedEvent } from '#verif
 import { type FinalityReader, finalityBy } from '#verifier/readers/finality.ts'
 import type { EventKey, ManyReader } from '#verifier/readers/many.ts'
 
-/** A hundred records take some 4 million gas; nodes give a call tens of millions. */
+/** A hundred records take about 4 million gas; nodes allow tens of millions per call. */
 const MAX_KEYS = 100
-/** Calls at the same time: with fewer, more reads gather for each. */
+/** The maximum number of calls at the same time. With fewer calls, more reads gather for each. */
 const MAX_READS = 4
 /**
- * As many as the RPC pool has connections to an endpoint: documents of distant blocks share none.
+ * Equal to the number of connections that the RPC pool has to an endpoint, because documents of
+ * distant blocks share no call.
  */
 const MAX_EVENT_READS = 8
 
-/** Blocks whose events one call may read: nodes have limits of their own, most of them higher. */
+/**
+ * The maximum number of blocks whose events one call may read. Most nodes have higher limits of
+ * their own.
+ */
 const MAX_BLOCKS = 100
 
 /**
- * A chain reader for many callers at once. It groups reads of the newest block, reads finality once
- * for each block that was read, and caches events of final blocks. It returns the same values as
- * `chain`: no reading is cached.
+ * A chain reader for many concurrent callers. It groups reads of the newest block, reads finality
+ * once for each block that was read, and caches events of final blocks. It returns the same values
+ * as `chain`, because no reading is cached.
  *
- * @param chain Reads alone: documents of a batch, older blocks, and each key of a group that
- * failed.
+ * @param chain Reads single keys: documents of a batch, older blocks, and each key of a failed
+ * group.
  * @param many Reads groups of the same registry.
  */
 export function createGroupingReader(
@@ -82,7 +86,7 @@ export function createGroupingReader(
   }
 }
 
-/** Reads once for each newest block what changes only with it. */
+/** For each newest block, reads once what changes only with it. */
 function createByHead() {
   let head = ''
   return {
@@ -107,10 +111,10 @@ function createByHead() {
   }
 }
 
-/** Maximum number of cached events: some 500 bytes each. */
+/** The maximum number of cached events, of about 500 bytes each. */
 const MAX_EVENTS = 64_000
 
-/** Events of final blocks, which do not change. */
+/** A cache of events in final blocks, which do not change. */
 class FinalEvents {
   readonly #events = new RecentMap<IssuedEvent>(MAX_EVENTS)
   #finalized = 0
@@ -129,9 +133,10 @@ class FinalEvents {
     return this.#events.get(idOf(key, block))
   }
 
-  /** @param event As read when its block was final already. */
+  /** @param event The event, read when its block was already final. */
   add(key: DocumentKey, block: number, event: IssuedEvent): void {
-    // An event that does not match its key is not kept: the node may give a better answer.
+    // An event that does not match its key is not cached, because the node may return a better
+    // answer later.
     if (event.issuerId !== key.issuerId) return
     this.#events.add(idOf(key, block), event)
   }

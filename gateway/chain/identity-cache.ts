@@ -2,18 +2,19 @@ import { FormatError } from '#document/errors.ts'
 import { type IdentityAddress, readDidDocument } from '#verifier/identity.ts'
 import type { IdentityRead, IdentitySource } from '#verifier/ports.ts'
 
-/** How long an answer counts, and a failure. */
+/** How long an answer is reused. */
 export const ANSWER_TTL_MS = 3_600_000
+/** How long a failure is reused. */
 export const FAILURE_TTL_MS = 60_000
-/** Maximum cached domains; beyond, the oldest is dropped. */
+/** The maximum number of cached domains. If there are more, the oldest is dropped. */
 const MAX_ENTRIES = 1_000
-/** Maximum requests at the same time; beyond, no domain is asked. */
+/** The maximum number of requests at the same time. If there are more, no domain is asked. */
 const MAX_PENDING = 8
 
 export type IdentityCache = IdentitySource & {
-  /** Asks again, even when an answer is cached. Rejects as the source does. */
+  /** Asks again even when an answer is cached. Rejects as the source does. */
   refresh(address: IdentityAddress): Promise<IdentityRead>
-  /** Aborts requests under way. */
+  /** Aborts the current requests. */
   stop(): void
 }
 
@@ -22,7 +23,7 @@ type Entry = { read: IdentityRead | Error; until: number }
 /**
  * Caches the answers of domains. It never waits: an answer is `not_asked` until it is known.
  *
- * @param now Milliseconds of a clock that only goes forward.
+ * @param now Milliseconds of a monotonic clock.
  */
 export function createIdentityCache(
   source: IdentitySource,
@@ -46,7 +47,7 @@ export function createIdentityCache(
       remember(address.url, read)
       return read
     } catch (error) {
-      remember(address.url, new Error('unreachable', { cause: error }))
+      remember(address.url, new Error('the domain cannot be reached', { cause: error }))
       throw error
     } finally {
       pending.delete(address.url)
@@ -70,11 +71,11 @@ export function createIdentityCache(
       return { status: 'not_asked' }
     },
     refresh,
-    stop: () => stopped.abort(new Error('the gateway stops')),
+    stop: () => stopped.abort(new Error('the gateway is stopping')),
   }
 }
 
-/** Reads the document once, and not for each verdict; one that is malformed stays as it is. */
+/** Parses the document once instead of for each verdict. A malformed one is left unparsed. */
 function withStatement(read: IdentityRead, { did }: IdentityAddress): IdentityRead {
   if (read.status !== 'found') return read
   try {

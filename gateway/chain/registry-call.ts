@@ -9,29 +9,29 @@ import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import type { Signer } from './signer.ts'
 
-// A transaction of a command, sent while no gateway uses the account.
+// Sends transactions of commands while no gateway uses the account.
 
 const POLL_INTERVAL_MS = 500
-/** Added to the gas estimate; per cent. */
+/** Per cent that are added to the gas estimate. */
 const GAS_MARGIN = 10n
 
 type CallOptions = {
   signer: Signer
-  /** Maximum price of a unit of gas, in wei; absent = no maximum. */
+  /** The maximum wei per gas; absent = no maximum. */
   feeCap?: bigint
-  /** How long to wait for the block; milliseconds. */
+  /** How long to wait for the block, in milliseconds. */
   patience: number
 }
 
-/** A function of the registry and its arguments. */
+/** A function of the registry with its arguments. */
 export type RegistryCall = { method: string; args: readonly unknown[] }
 
 /**
  * Sends a call in one transaction and waits until it is in a block.
  *
- * @throws {IssueError} `registry_refused` when the transaction would revert or did; `fee_too_high`;
- * `signer_unavailable`; `chain_unavailable`, also when the time is up: the transaction may still be
- * mined then.
+ * @throws {IssueError} `registry_refused` when the transaction would revert or has reverted;
+ * `fee_too_high`; `signer_unavailable`; `chain_unavailable`, also when the time is up, in which
+ * case the transaction may still be mined.
  */
 export async function sendCall(
   provider: Eip1193Provider,
@@ -65,8 +65,8 @@ export async function sendCall(
 }
 
 /**
- * @returns The signed transaction. Its nonce is that of the newest block, so that a repeat replaces
- * a waiting transaction and never follows it. Rejects when it would revert.
+ * @returns The signed transaction. Its nonce is the next one after the newest block, so that a
+ * repeat replaces a waiting transaction instead of following it. Rejects when it would revert.
  */
 async function signCall(
   provider: Eip1193Provider,
@@ -101,7 +101,7 @@ function feesWithin(feeCap: bigint | undefined, baseFee: bigint, tip: bigint) {
   if (feeCap !== undefined && baseFee + tip > feeCap)
     throw new IssueError(
       'fee_too_high',
-      `the chain asks for ${baseFee + tip} wei a gas, over the cap of ${feeCap}`,
+      `the chain requires ${baseFee + tip} wei per gas, which is more than the cap of ${feeCap}`,
     )
   const wanted = 2n * baseFee + tip
   return {
@@ -114,7 +114,8 @@ async function broadcast(provider: Eip1193Provider, raw: Hex): Promise<void> {
   try {
     await requestOf(provider)('eth_sendRawTransaction', raw)
   } catch (error) {
-    // The node has it, or an earlier one of the same nonce: one of them will be in a block.
+    // The node has this transaction, or an earlier one with the same nonce. One of them will be in
+    // a block.
     if (!/already (known|imported)|nonce too low|underpriced/i.test(`${error}`)) throw error
   }
 }
@@ -125,7 +126,8 @@ function requestOf(provider: Eip1193Provider) {
 }
 
 /**
- * @returns Why the registry or the chain refuses the call; the registry's error if there is one.
+ * @returns Why the registry or the chain refuses the call, with the registry's error if there is
+ * one.
  */
 function refusalIn(error: unknown): IssueError | undefined {
   if (!(error instanceof RpcResponseError)) return undefined
@@ -140,7 +142,7 @@ function refusalIn(error: unknown): IssueError | undefined {
   )
 }
 
-/** @returns The first value that a view of the registry returns, at the newest block. */
+/** @returns The first value that a view of the registry returns at the newest block. */
 export async function readView(
   provider: Eip1193Provider,
   registry: RegistryId,

@@ -2,18 +2,19 @@ import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryRecord } from '#verifier/ports.ts'
 
-// Contract ABI encoding by hand of the four calls that carry whole lists: all of it is words of 32
-// bytes, and ethers' general codec takes many times as long (docs/performance.md).
-// test/gateway/chain/registry-codec.test.ts compares it with ethers'.
+// ABI encoding of the four calls with whole lists. They consist only of 32-byte words, and the
+// general codec of ethers takes many times as long (docs/performance.md).
+// test/gateway/chain/registry-codec.test.ts compares the results.
 
 const ISSUE_MANY = selectorOf('issueMany')
 const REVOKE_MANY = selectorOf('revokeMany')
 const RELEASE_MANY = selectorOf('releaseMany')
 const RECORDS_OF = selectorOf('recordsOf')
-/** Bytes, and hexadecimal digits, of a word. */
+/** The number of bytes in a word. */
 const WORD = 32
+/** The number of hexadecimal digits in a word. */
 const DIGITS = 2 * WORD
-/** The fields of the contract's `Record`, in its order, a word each, and how wide they are. */
+/** The fields of the contract's `Record` in order, one word each, with their widths in bits. */
 const FIELDS = [
   ['accountIndex', 16],
   ['anchoredBlock', 40],
@@ -64,7 +65,7 @@ export function decodeRecords(result: string, count: number): RegistryRecord[] {
   const head = `0x${word(WORD)}${word(count)}`
   const size = FIELDS.length * DIGITS
   if (!result.startsWith(head) || result.length !== head.length + count * size)
-    throw new RangeError(`not ${count} records`)
+    throw new RangeError(`the answer must have ${count} records`)
   return Array.from({ length: count }, (_, i) => decodeRecord(result, head.length + i * size))
 }
 
@@ -72,7 +73,7 @@ function decodeRecord(result: string, start: number): RegistryRecord {
   const entries = FIELDS.map(([field, bits], i) => {
     const at = start + i * DIGITS
     const value = Number(`0x${result.slice(at, at + DIGITS)}`)
-    if (!(value < 2 ** bits)) throw new RangeError(`${field}: over ${bits} bits`)
+    if (!(value < 2 ** bits)) throw new RangeError(`${field} has more than ${bits} bits`)
     return [field, bits === 1 ? value === 1 : value]
   })
   return Object.fromEntries(entries)
@@ -80,7 +81,7 @@ function decodeRecord(result: string, start: number): RegistryRecord {
 
 function selectorOf(name: string): Hex {
   const selector = registryAbi.getFunction(name)?.selector
-  if (selector === undefined) throw new TypeError(`no function ${name}`)
+  if (selector === undefined) throw new TypeError(`the ABI has no function ${name}`)
   return selector as Hex
 }
 

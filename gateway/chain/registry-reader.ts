@@ -20,18 +20,18 @@ import { isDistrustedAt } from '#verifier/status.ts'
 import type { ChainCalls } from './chain-calls.ts'
 import { decodeRecords, encodeRecordsOf } from './registry-codec.ts'
 
-/** Maximum records in one call. */
+/** The maximum number of records in one call. */
 const MAX_RECORDS = 500
 
 const topicOf = (name: string) => {
   const topic = registryAbi.getEvent(name)?.topicHash
-  if (topic === undefined) throw new TypeError(`no event ${name}`)
+  if (topic === undefined) throw new TypeError(`the ABI has no event ${name}`)
   return topic as Hex
 }
 /**
  * A document in a batch is revoked and released in the same slot as one that was issued alone. The
- * first indexed field of each event is the documentHash or the root: two kinds of hash, which never
- * meet.
+ * first indexed field of each event is the documentHash or the root, two kinds of hash that never
+ * collide.
  */
 const TOPICS: Record<RegistryEvent, Hex[]> = {
   issued: ['DocumentIssued', 'BatchIssued'].map(topicOf),
@@ -39,7 +39,7 @@ const TOPICS: Record<RegistryEvent, Hex[]> = {
   released: ['DocumentReleased', 'DocumentInBatchReleased', 'BatchReleased'].map(topicOf),
 }
 
-/** @param address The registry's. */
+/** @param address The address of the registry. */
 export function createRegistryReader(
   calls: ChainCalls,
   address: string,
@@ -75,8 +75,8 @@ export function createRegistryReader(
       const read = (answer: unknown) => readList(answer, readLog)
       const logs = await unlessPruned(request('eth_getLogs', read, filter))
       if (logs === undefined) return undefined
-      // Callers request this where a record shows that there is an event. A final block without one
-      // has been pruned.
+      // Callers request this when a record shows that there is an event, so a final block without
+      // one has been pruned.
       if (logs.length === 0 && blockNumber <= (await finalizedBlock())) return undefined
       return new Map(
         logs.map(({ topics, transactionHash, blockHash }) => [
@@ -127,7 +127,7 @@ async function readAll(
   })
 }
 
-/** The contract packs a batch like a record, with the size in the place of the expiry. */
+/** The contract packs a batch like a record, with the size in place of the expiry. */
 async function readBatch(
   { view }: ChainCalls,
   issuerId: number,
@@ -163,7 +163,10 @@ async function readRecords(
   return records.flat()
 }
 
-/** @returns By account index, the block from which the account is distrusted; 0 = it is not. */
+/**
+ * @returns The block from which each account is distrusted, by account index; 0 = the account is
+ * not distrusted.
+ */
 async function readDistrust(
   { view }: ChainCalls,
   issuerId: number,
@@ -185,7 +188,7 @@ async function readDistrust(
   )
 }
 
-/** @returns `undefined` when no node keeps that part of the history any more. */
+/** @returns `undefined` when no node still has that part of the history. */
 async function unlessPruned<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error) => {
     if (isPrunedHistory(error.cause)) return undefined
@@ -194,7 +197,7 @@ async function unlessPruned<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * @param isOwn Whether a log is the registry's, of this issuer.
+ * @param isOwn Whether a log comes from the registry and concerns this issuer.
  * @returns `undefined` while the transaction is not in a block.
  */
 function readReceipt(answer: unknown, isOwn: (log: RpcLog) => boolean): Receipt | undefined {
@@ -222,16 +225,20 @@ function readReceipt(answer: unknown, isOwn: (log: RpcLog) => boolean): Receipt 
 const isOf = (event: RegistryEvent, { topics: [topic] }: RpcLog) =>
   topic !== undefined && TOPICS[event].includes(topic)
 
-/** Of a document; of a batch its root. */
+/** The documentHash, or the root of a batch. */
 const hashIn = ({ topics }: RpcLog) => topics[1] as Hex
 
-/** In each event of a revocation it follows the account. */
+/** In each event of a revocation, the reason follows the account. */
 function reasonOfLog({ data }: RpcLog): number {
-  if (data.length !== 2 + 2 * 64) throw new RangeError('not an account and a reason')
+  if (data.length !== 2 + 2 * 64)
+    throw new RangeError('the event must have an account and a reason')
   return Number(`0x${data.slice(2 + 64)}`)
 }
 
-/** Without the fee that rollups charge for the transaction's data: these fields do not hold it. */
+/**
+ * The fee that rollups charge for the data of a transaction is missing, because these fields do not
+ * include it.
+ */
 function feeOf({ gasUsed, effectiveGasPrice }: Record<string, unknown>) {
   if (gasUsed === undefined || effectiveGasPrice === undefined) return {}
   return { fee: readBigQuantity(gasUsed) * readBigQuantity(effectiveGasPrice) }

@@ -14,19 +14,19 @@ import type { Signer } from './signer.ts'
 import { createTransactions } from './transactions.ts'
 
 export type RegistryOptions = {
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: RegistryId
   /** The issuer that the account writes for. */
   issuerId: number
   /** Signs for the account. */
   signer: Signer
-  /** Maximum wei for a unit of gas; absent = any price. */
+  /** The maximum wei per gas; absent = any price. */
   feeCap?: bigint
-  /** Which blocks count as final; absent = by the node's tag alone. */
+  /** Decides which blocks count as final; absent = only the node's tag decides. */
   finality?: FinalityRule
 }
 
-/** The registry through one account of an issuer. */
+/** The registry as seen through one account of an issuer. */
 export type RegistryPorts = {
   account: Account
   transactions: Transactions & Quotes
@@ -44,7 +44,7 @@ export async function createRegistry(
   return ports
 }
 
-/** As {@link createRegistry}, for an account that may not be usable now. */
+/** Same as {@link createRegistry}, for an account that may not be usable at the moment. */
 export function openRegistry(
   provider: Eip1193Provider,
   { finality, ...options }: RegistryOptions,
@@ -66,7 +66,7 @@ export function openRegistry(
   }
 }
 
-/** @param finality Which blocks count as final; absent = by the node's tag alone. */
+/** @param finality Which blocks count as final; absent = only the node's tag decides. */
 function createBlocks(
   provider: Eip1193Provider,
   { request }: ChainCalls,

@@ -5,13 +5,13 @@ import { RpcResponseError } from '#verifier/errors.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import type { Signer, UnsignedTransaction } from './signer.ts'
 
-/** JSON-RPC: the method does not exist. */
+/** The JSON-RPC error for a method that does not exist. */
 const NO_SUCH_METHOD = -32_601
 
 /**
- * A remote signer (Web3Signer; Clef; a node with unlocked accounts), so that the key is not on the
- * gateway. It is not trusted with more than the key: it must return exactly the requested
- * transaction, from the right account.
+ * A remote signer (Web3Signer, Clef, or a node with unlocked accounts), so that the key is not on
+ * the gateway. It is trusted only with the key: it must return exactly the requested transaction,
+ * signed by the right account.
  */
 export function createRemoteSigner(provider: Eip1193Provider, issuerAddress: Hex): Signer {
   const address = getAddress(issuerAddress)
@@ -24,7 +24,7 @@ export function createRemoteSigner(provider: Eip1193Provider, issuerAddress: Hex
     }
   }
 
-  /** Clef has the same method under a name of its own. */
+  /** Clef has its own name for this method. */
   async function signTransaction(transaction: object): Promise<unknown> {
     try {
       return await request('eth_signTransaction', transaction)
@@ -42,21 +42,21 @@ export function createRemoteSigner(provider: Eip1193Provider, issuerAddress: Hex
       try {
         accounts = await request('eth_accounts')
       } catch (error) {
-        // An answer is enough: Clef asks a person before it lists accounts, and has another name
+        // Any answer is enough. Clef asks a person before it lists accounts, and has another name
         // for the method.
         if (isNoSuchMethod(error)) return
         throw error
       }
       const listed =
         Array.isArray(accounts) && accounts.some((account) => sameAddress(account, address))
-      if (!listed) throw unavailable(`the signer has no key of ${address}`)
+      if (!listed) throw unavailable(`the signer has no key for ${address}`)
     },
 
     async sign(transaction) {
       const answer = await signTransaction(toRpc(address, transaction))
       const raw = rawOf(answer)
       if (raw === undefined || !isSigned(raw, transaction, address))
-        throw unavailable('the signer did not sign what it was asked to')
+        throw unavailable('the signer signed a different transaction than requested')
       return raw
     },
   }
@@ -77,7 +77,7 @@ function toRpc(from: string, transaction: UnsignedTransaction): object {
 }
 
 /**
- * Web3Signer and Anvil answer with the bytes; geth and Clef with an object that has them as `raw`.
+ * Web3Signer and Anvil return the bytes; geth and Clef return an object with the bytes as `raw`.
  */
 function rawOf(answer: unknown): Hex | undefined {
   const raw = typeof answer === 'object' && answer !== null && 'raw' in answer ? answer.raw : answer
@@ -86,7 +86,7 @@ function rawOf(answer: unknown): Hex | undefined {
     : undefined
 }
 
-/** Whether these bytes are this transaction, signed by this account, and nothing else. */
+/** @returns Whether these bytes are exactly this transaction, signed by this account. */
 function isSigned(raw: Hex, asked: UnsignedTransaction, address: string): boolean {
   try {
     const signed = Transaction.from(raw)

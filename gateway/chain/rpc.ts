@@ -8,14 +8,14 @@ import { withTimeout } from '#verifier/signal.ts'
 import { createEndpointOrder, type EndpointOrder } from './endpoint-order.ts'
 
 /**
- * Several endpoints as one. Each request goes to the first endpoint at the head that answers. A
- * transaction goes to all, and counts as sent when one has accepted it. A lookup of a transaction
- * goes to all as well.
+ * Several endpoints that act as one. A request goes to the first endpoint at the head that answers.
+ * A transaction goes to all endpoints, and counts as sent when one has accepted it. A lookup of a
+ * transaction also goes to all.
  */
 export type RpcPool = Eip1193Provider & {
   /**
-   * @returns The same endpoints over separate connections: slow requests there do not delay those
-   * here. Closed with the pool.
+   * @returns The same endpoints with separate connections, so that slow requests there do not delay
+   * those here. They are closed with the pool.
    */
   apart(): Eip1193Provider
   close(): Promise<void>
@@ -24,8 +24,8 @@ export type RpcPool = Eip1193Provider & {
 type Args = Parameters<Eip1193Provider['request']>[0]
 
 /**
- * @param urls Endpoints of one chain, in order of preference; at least one.
- * @param timeout Milliseconds a request may take at one endpoint.
+ * @param urls One or more endpoints of one chain, in order of preference.
+ * @param timeout The milliseconds that a request may take at one endpoint.
  */
 export function createRpcPool(urls: readonly string[], timeout: number): RpcPool {
   const polled = urls.map((url) => createEndpoint(url, timeout))
@@ -55,7 +55,7 @@ export function createRpcPool(urls: readonly string[], timeout: number): RpcPool
 
 type Endpoint = ReturnType<typeof createEndpoint>
 
-/** @param order Of their indexes; pools share it. */
+/** @param order The order of the endpoints' indexes, which pools share. */
 function createPool(
   endpoints: readonly Endpoint[],
   order: EndpointOrder<number>,
@@ -115,10 +115,13 @@ function createPool(
 const HEAD = 'eth_blockNumber'
 const NOT_FOUND = new Error('not found')
 
-/** EIP-1474: limit exceeded. The cause is the endpoint, not the request. */
+/** The EIP-1474 error for an exceeded limit. Its cause is the endpoint, not the request. */
 const LIMIT_EXCEEDED = -32005
 
-/** The node's own answer: another endpoint of the same chain would give the same. */
+/**
+ * @returns Whether an error is the node's own answer, which other endpoints of the chain would also
+ * give.
+ */
 function isAnswer(error: unknown): boolean {
   return error instanceof RpcResponseError && error.code !== LIMIT_EXCEEDED
 }
@@ -132,7 +135,7 @@ function createEndpoint(url: string, timeout: number) {
       authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
     }),
   }
-  // undici's own pool: the global fetch is several times slower.
+  // undici's own pool is used, because the global fetch is several times slower.
   const pool = new Pool(origin, {
     connections: 8,
     connect: { timeout },

@@ -3,10 +3,7 @@ import { computeAddress, type Signature, SigningKey, type TransactionLike } from
 import type { Hex } from '#document/hex.ts'
 import { encodeRlp } from '#verifier/proof/rlp.ts'
 
-/**
- * An EIP-1559 transaction without a signature. Every field is set, so that the signer fills in
- * nothing.
- */
+/** An unsigned EIP-1559 transaction. Every field is set, so that the signer fills in nothing. */
 export type UnsignedTransaction = {
   type: 2
   chainId: number
@@ -20,9 +17,11 @@ export type UnsignedTransaction = {
 
 /** Signs for one account. */
 export type Signer = {
-  /** The account's address, with its checksum. */
+  /** The address of the account, with its checksum. */
   readonly address: string
-  /** Rejects with an `IssueError` `signer_unavailable` when the signer cannot sign now. */
+  /**
+   * Rejects with an `IssueError` `signer_unavailable` when the signer cannot sign at the moment.
+   */
   assertReady(): Promise<void>
   /**
    * @returns The signed bytes of exactly this transaction. Rejects with an `IssueError`
@@ -41,12 +40,12 @@ export function createKeySigner(key: Hex): Signer {
   }
 }
 
-/** EIP-2718: the first byte of a transaction of EIP-1559. */
+/** The first byte of an EIP-1559 transaction (EIP-2718). */
 const TYPE = Uint8Array.of(2)
 
 /**
- * Signs a transaction (EIP-1559), on bytes: ethers goes over the calldata of a group several times
- * as hexadecimal text, which was a tenth of the gateway's time.
+ * Signs an EIP-1559 transaction, working on bytes. ethers processes the calldata of a group several
+ * times as hexadecimal text, which took a tenth of the gateway's time.
  *
  * @returns The same as `Wallet.signTransaction` of ethers.
  */
@@ -75,7 +74,7 @@ function encode(transaction: UnsignedTransaction, signature?: Signature): Uint8A
   return Buffer.concat([TYPE, encodeRlp([...fields, ...signed])])
 }
 
-/** In as few bytes as possible; none for 0. */
+/** @returns As few bytes as possible; none for 0. */
 function number(value: bigint): Uint8Array {
   const digits = value === 0n ? '' : value.toString(16)
   return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex')

@@ -19,29 +19,32 @@ import { encodeIssueMany, encodeReleaseMany, encodeRevokeMany } from './registry
 import type { Signer } from './signer.ts'
 
 /**
- * Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is a reserve beyond the
- * estimate.
+ * Four fifths of the limit that EIP-7825 sets for the gas of a transaction. The rest is a reserve
+ * on top of the estimate.
  */
 const MAX_GAS = (16_777_216n * 4n) / 5n
-/** Maximum bytes of calldata: nodes take transactions up to 128 KiB. */
+/** The maximum number of bytes of calldata. Nodes accept transactions up to 128 KiB. */
 const MAX_CALLDATA = 120 * 1024
-/** Over the estimate, since the chain's state moves on between estimate and inclusion; per cent. */
+/**
+ * Per cent that are added to the estimate, because the chain's state changes between estimate and
+ * inclusion.
+ */
 const GAS_MARGIN = 10n
-/** EIP-1474: the cause is the endpoint, not the request. */
+/** The EIP-1474 error for an exceeded limit. Its cause is the endpoint, not the request. */
 const LIMIT_EXCEEDED = -32005
 /**
- * What a transaction needs for one document, or for a batch, a little more than it is
+ * The gas of a transaction for one document or one batch, a little more than measured
  * (test/contracts/gas.json).
  */
 const GAS_OF_ONE = 60_000n
 
 export type TransactionsOptions = {
   chainId: number
-  /** The registry's address. */
+  /** The address of the registry. */
   address: Hex
   issuerId: number
   signer: Signer
-  /** Maximum wei for a unit of gas; absent = any price. */
+  /** The maximum wei per gas; absent = any price. */
   feeCap?: bigint
 }
 
@@ -73,7 +76,7 @@ export function createTransactions(
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
           'too_large',
-          `${intents.length} need ${gasLimit} gas and ${data.length / 2} bytes`,
+          `${intents.length} intents need ${gasLimit} gas and ${data.length / 2} bytes`,
         )
       const fee = within(offer, gasLimit, maxFee, intents.length)
       const transaction = { nonce, gasLimit, ...fee }
@@ -110,7 +113,7 @@ function createBroadcast(
    * Each client has its own error messages for a transaction that it rejects, but all of them
    * report in the same way which transactions they have.
    *
-   * @returns `undefined` when no node has it, and its nonce is free.
+   * @returns `undefined` when no node has the transaction and its nonce is free.
    */
   async function placeOf({ hash, nonce }: SignedTransaction) {
     const count = (block: 'latest' | 'pending') =>
@@ -120,7 +123,7 @@ function createBroadcast(
       count('latest'),
       count('pending'),
     ])
-    // The nonce is used, by this transaction or another one; the records show which.
+    // The nonce was used by this transaction or another one; the records show by which.
     if (known || used > nonce) return 'taken'
     return pooled > nonce ? 'occupied' : undefined
   }
@@ -146,8 +149,8 @@ const withMargin = (gas: bigint) => (gas * (100n + GAS_MARGIN)) / 100n
 const isFound = (answer: unknown): boolean => answer !== null && readObject(answer) !== undefined
 
 /**
- * A node that answered with any error might accept fewer intents: the error may be about the
- * transaction's content. If it is not, the account is checked before anything is given up.
+ * A node that answered with any error might accept fewer intents, because the error may be about
+ * the content of the transaction. If it is not, the account is checked before anything is given up.
  */
 function asRefusal(error: IssueError): IssueError {
   const { cause, message } = error
@@ -156,8 +159,8 @@ function asRefusal(error: IssueError): IssueError {
 }
 
 /**
- * Of several intents, fewer cost less, and keep what the offer has in reserve for a rising base
- * fee. One alone goes without.
+ * Fewer intents cost less, so that several keep the reserve of the offer for a rising base fee. A
+ * single intent does without the reserve.
  *
  * @throws {IssueError} `too_large`, `fee_too_high`.
  */
@@ -171,7 +174,10 @@ function within(
   const fee = gasLimit * whole.maxFeePerGas
   if (maxFee === undefined || fee <= maxFee) return whole
   if (intents > 1)
-    throw new IssueError('too_large', `${intents} may cost ${fee} wei, over the cap of ${maxFee}`)
+    throw new IssueError(
+      'too_large',
+      `${intents} intents would cost up to ${fee} wei, which is more than the cap of ${maxFee}`,
+    )
   const maxFeePerGas = maxFee / gasLimit
   if (maxFeePerGas < minFeePerGas) throw feeTooHigh(gasLimit * minFeePerGas, maxFee)
   const { maxPriorityFeePerGas: tip } = whole
@@ -186,8 +192,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Lists even for one intent: they never revert on completed intents, so a repeat cannot fail. There
- * is no list of batches.
+ * Uses the functions for lists even for one intent, because they never revert for completed
+ * intents, so that a repeat cannot fail. There is no such function for batches.
  */
 function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
   const hashes = intents.map(({ documentHash }) => documentHash)
@@ -218,9 +224,9 @@ function callOfBatch(issuerId: number, intent: Intent): Hex {
   return encode('revokeBatch', issuerId, root, reasonOf(intent))
 }
 
-/** A list too. */
+/** This is also a function for a list. */
 function callInBatch(issuerId: number, root: Hex, first: Intent, hashes: readonly Hex[]): Hex {
-  if (first.kind === 'issue') throw new TypeError('a document in a batch is issued with it')
+  if (first.kind === 'issue') throw new TypeError('a document in a batch cannot be issued alone')
   if (first.kind === 'release') return encode('releaseInBatch', issuerId, root, hashes)
   return encode('revokeInBatch', issuerId, root, hashes, reasonOf(first))
 }

@@ -10,22 +10,22 @@ import type { OpenIndexed, Opening } from './opening.ts'
 /** A document of this issuer that an API key may retrieve and change. */
 export type FoundDocument = {
   isIndexed: boolean
-  /** The root of its batch; `null` when it is in none that the index knows. */
+  /** The root of its batch; `null` when the index knows of none. */
   root: Hex | null
-  /** Seconds of the Unix epoch; 0 = never expires, or unknown. */
+  /** Seconds of the Unix epoch; 0 = it never expires, or the expiry is unknown. */
   validUntil: number
   /** See `IndexedDocument`; `null` also when it is not indexed. */
   createdAt: number | null
-  /** Whether it is of a category that the key may issue and change. */
+  /** Whether its category is one that the key may issue and change. */
   mayChange: boolean
   open(): Promise<Opening>
 }
 
 /**
- * Decides which documents an API key may name, however it names them. Everybody can read hashes on
- * the chain, and a publicId is shown to strangers, so neither is a permission: the document must be
- * one of the key's tenant, and in the batch that was named. Only the index knows tenants. A
- * document that only the chain knows (after a recovery, or issued elsewhere) is for `admin` keys.
+ * Decides which documents an API key may use, however it names them. Everybody can read hashes on
+ * the chain, and a publicId is shown to strangers, so neither is a permission: the document must
+ * belong to the key's tenant and be in the named batch. Only the index knows tenants. A document
+ * that only the chain knows (after a recovery, or issued elsewhere) is for `admin` keys.
  *
  * @returns `undefined` when the key may not know whether there is such a document.
  */

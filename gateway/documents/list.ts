@@ -18,20 +18,23 @@ import type { Successions } from '#promise/supersede.ts'
 import type { ChainReader, ChainReading } from '#verifier/ports.ts'
 import type { OpenIndexed, Opening } from './opening.ts'
 
-/** Documents to open in one turn of the event loop: about 1 ms. */
+/** The documents to open in one turn of the event loop, which take about 1 ms. */
 const OPENED_A_TURN = 8
-/** Maximum pages of the index for one answer; it ends early when few of their documents fit. */
+/**
+ * The maximum number of index pages for one answer. It can end early when few of their documents
+ * match.
+ */
 const MAX_INDEX_PAGES = 4
 
-/** What to list; dates as in `IndexQuery`. */
+/** The search; dates are as in `IndexQuery`. */
 type ListQuery = Omit<IndexQuery, 'subject' | 'category' | 'tenant'> & {
-  /** Whose documents; `null` for those of all tenants. */
+  /** The tenant of the documents; `null` = all tenants. */
   tenant: string | null
   subjectId?: string | undefined
   category?: string | undefined
 }
 
-/** A document in a list, with its status now. */
+/** A document in a list, with its current status. */
 export type ListedDocument = {
   documentHash: Hex
   status: ListedStatus | 'erased'
@@ -48,7 +51,10 @@ export type ListPage = {
   documents: ListedDocument[]
   /** See `IndexPage`. */
   next: number | null
-  /** Seconds of the Unix epoch: the oldest block that a status was read at; `null` for none. */
+  /**
+   * The time of the oldest block at which a status was read, in seconds of the Unix epoch; `null` =
+   * none was read.
+   */
   asOf: number | null
 }
 
@@ -58,9 +64,9 @@ type Read = { listed: ListedDocument; asOf: number; correction?: Correction }
 type Correction = { documentHash: Hex; status: KeptStatus | null }
 
 /**
- * Lists documents by the index. The index only says where to look: every document is opened from
- * its payload, and its status is read from the chain, where other accounts change it too. What the
- * index has wrong is corrected on the way.
+ * Lists documents with the index. The index only tells where to look: every document is opened from
+ * its payload, and its status is read from the chain, where other accounts can change it. Wrong
+ * entries of the index are corrected on the way.
  *
  * `list` rejects with a `ChainError`, or an `IssueError` `store_unavailable`.
  */
@@ -83,7 +89,7 @@ export function createListing(
     }
   }
 
-  /** @returns What fits the query in some pages of the index, and where the next page begins. */
+  /** @returns The matching documents in some pages of the index, and where the next page begins. */
   async function find(
     query: ListQuery,
     deadline: Deadline,
@@ -107,7 +113,7 @@ export function createListing(
   return {
     async list(query, deadline) {
       const { found, corrections, next } = await find(query, deadline)
-      // Only hints for later lists: this one does not wait for the disk.
+      // Corrections are only hints for later lists, so this one does not wait for the disk.
       if (corrections.length > 0) index.correct(corrections).catch(() => {})
       const times = found.map(({ asOf }) => asOf)
       return {
@@ -132,7 +138,10 @@ type ReaderDeps = {
 function createReader({ open, chain, history, successions, outbox, issuerId }: ReaderDeps) {
   const turn = limitPerTurn(OPENED_A_TURN)
 
-  /** From the chain, unless the node lags behind an outcome that this gateway has seen. */
+  /**
+   * Reads the status from the chain, unless the node lags behind an outcome that this gateway has
+   * seen.
+   */
   async function statusOf(
     { documentHash, status: known }: IndexedDocument,
     reading: ChainReading,
@@ -141,7 +150,7 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
     const kept = keptStatusOf(status)
     if (kept === known || status === 'pending') return { status }
     const correction = { documentHash, status: kept }
-    // A lagging node may show the status before an outcome, but no final one.
+    // A lagging node may show the status from before an outcome, but no final one.
     const isFinal = kept !== null && kept !== 'suspended'
     if (known === null || isFinal) return { status, correction }
     const kind = known === 'suspended' ? 'suspend' : 'revoke'
@@ -173,7 +182,7 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
   }
 }
 
-/** Whether a document fits the query by what was read, and not only by the index. */
+/** @returns Whether a document matches the query by what was read, and not only by the index. */
 function fits({ listed }: Read, { subjectId, category, status }: ListQuery): boolean {
   const document = listed.opened?.document
   return (
@@ -183,7 +192,7 @@ function fits({ listed }: Read, { subjectId, category, status }: ListQuery): boo
   )
 }
 
-/** A document in the index that the registry does not have is promised: it will be anchored. */
+/** A document in the index that is not in the registry is promised, so it will be anchored. */
 function listedStatusOf({ status, record: { validUntil } }: ChainReading): ListedStatus {
   if (status === 'not_issued') return 'pending'
   // The newest block may be older than the expiry.

@@ -3,22 +3,27 @@ import { RecentMap } from '#base/recent-map.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { OpenedDocuments } from '#verifier/ports.ts'
 
-/** Size of all documents together, as JSON: some 60,000 of the usual length. */
+/**
+ * The maximum size of all documents together, as JSON, which is enough for about 60,000 of the
+ * usual length.
+ */
 const MAX_CHARACTERS = 24 * 1024 * 1024
-/** A document is forgotten between one and two of these after it was last verified. */
+/** A document is forgotten after one to two of these periods since it was last verified. */
 const MAX_AGE_MS = 600_000
 
-/** Those of a gateway, which erases documents. */
+/** The opened documents of a gateway, which can erase documents. */
 export type GatewayDocuments = OpenedDocuments & {
-  /** Forgets all: which of them belong to one documentHash is not known. */
+  /** Forgets all documents, because it is not known which of them belong to one documentHash. */
   clear(): void
 }
 
 /**
- * Remembers opened documents, in memory only. Keys are not kept: an entry is found by a hash of
- * documentHash and documentKey. JSON takes a fraction of the memory of objects.
+ * Caches opened documents in memory only. Keys are not stored: an entry is found by a hash of
+ * documentHash and documentKey. The documents are stored as JSON, which takes a fraction of the
+ * memory of objects.
  *
- * @param isErased Checked for each document: an erased one is not found, nor any while this fails.
+ * @param isErased Checked for each document. An erased document is not found, and while this fails
+ * none is.
  */
 export function createOpenedDocuments(
   isErased: (documentHash: Uint8Array) => Promise<boolean>,
@@ -40,7 +45,7 @@ export function createOpenedDocuments(
     try {
       return await isErased(fromHex(documentHash))
     } catch {
-      // Whoever reads the payload in place of this finds out what is wrong.
+      // The caller then reads the payload and finds out what is wrong.
       return true
     }
   }
@@ -52,7 +57,7 @@ export function createOpenedDocuments(
       return JSON.parse(text)
     },
     async add(documentHash, documentKey, document) {
-      // It may have been erased while it was being opened.
+      // The document may have been erased while it was being opened.
       if (await mayBeErased(documentHash)) return
       texts.add(idOf(documentHash, documentKey), JSON.stringify(document))
       startAging()

@@ -20,19 +20,19 @@ type OpenedDocument = {
 }
 
 /**
- * `missing`: the store has no such payload, or one that none of the issuer secrets opens. Then the
- * key of its record is absent if its batch block is missing too.
+ * `missing` = the store has no such payload, or none of the issuer secrets opens it. The key of its
+ * record is then absent if its batch block is missing too.
  */
 export type Opening = OpenedDocument | { status: 'missing' | 'erased'; key?: DocumentKey }
 
-/** Opens documents of this issuer by their hash, and gives their publicIds back. */
+/** Opens documents of this issuer by their hash, and returns their publicIds. */
 export type OpenIndexed = (
   indexed: Pick<IndexedDocument, 'documentHash' | 'batchBlock'>,
 ) => Promise<Opening>
 
 /**
- * A sealed document names in its `kid` the salt from which its key was derived, with the secret
- * that was the newest then. So each secret is tried, as in a recovery.
+ * The `kid` of a sealed document is the salt from which its key was derived with the newest secret
+ * at that time. So each secret is tried, as in a recovery.
  *
  * Rejects with an `IssueError` `store_unavailable`.
  */

@@ -1,60 +1,60 @@
 import type { Blocks, Head } from '#promise/ports.ts'
 
-/**
- * Faster blocks are not waited for: looking at them would cost more than it gains.
- */
+/** Faster blocks are not predicted, because reading them would cost more than it gains. */
 const MIN_INTERVAL_MS = 2_000
-/** Number of blocks that an estimate uses. */
+/** The number of blocks that an estimate uses. */
 const WINDOW = 8
-/** Number of blocks that an estimate needs. */
+/** The minimum number of blocks for an estimate. */
 const MIN_BLOCKS = 3
-/** Timestamps are whole seconds. */
+/** The tolerance for timestamps, which are whole seconds. */
 const TIMESTAMP_TOLERANCE_MS = 1_000
 /** After this many intervals without a block, the next one cannot be predicted. */
 const MAX_OVERDUE = 2.25
 /**
  * How long before a block a transaction must be signed to be included, as a fraction of the
- * interval: initial value and bounds. It covers more than the way to the node, since a block's
+ * interval: initial value and limits. It covers more than the way to the node, because a block's
  * producer begins before others see the block. A transaction that was too late raises it above the
  * time that this one had; each that was in time lowers it.
  */
 const LEAD = { first: 0.08, min: 0.04, max: 0.4, raise: 1.25, lower: 0.97 }
-/** Between looks at the newest block: where blocks are fast, and elsewhere. */
+/** The time between reads of the newest block, on chains with fast blocks and on others. */
 const LOOK_INTERVAL_MS = { fast: 1_000, slow: 250 }
 
-/** When blocks come. Times are those of `performance.now()`. */
+/** Predicts when blocks come. Times are those of `performance.now()`. */
 export type BlockTime = {
   /**
-   * Milliseconds between blocks; `undefined` when they are faster than two seconds, or
+   * @returns The milliseconds between blocks; `undefined` when they are faster than two seconds, or
    * irregular.
    */
   interval(): number | undefined
-  /** When the first block after a time should be seen; `undefined` when it cannot be predicted. */
+  /**
+   * @returns When the first block after a time should be seen; `undefined` when it cannot be
+   * predicted.
+   */
   nextAfter(time: number): number | undefined
   /**
-   * Looks at the newest block, if a look is due. Does not wait for the answer, and ignores
-   * failures.
+   * Reads the newest block if a read is due. Does not wait for the answer, and ignores failures.
    */
   look(): void
   /**
-   * How long before a block a transaction must be signed to be included, in milliseconds; learned
-   * from earlier transactions.
+   * @returns How long before a block a transaction must be signed to be included, in milliseconds,
+   * learned from earlier transactions.
    */
   lead(): number
-  /** Reports that a transaction signed at this time is in a block now. */
+  /** Reports that a transaction signed at this time is now in a block. */
   included(made: number): void
 }
 
 type Seen = Head & {
-  /** When it was seen first, and when its predecessor was seen last. */
+  /** When it was first seen; `notBefore` is when its predecessor was last seen. */
   at: number
   notBefore: number
 }
 
 /**
- * Distinguishes chains with a fixed block time from those that make a block for each transaction:
- * only on the former does a transaction that was sent early wait for long. On the latter, regular
- * users can look like a rhythm, so none is assumed.
+ * Distinguishes chains with a fixed block time from those that make a block for each transaction,
+ * because only on the former a transaction that was sent early waits for long. On the latter,
+ * regular users can look like a rhythm, so none is assumed.
  */
 export function createBlockTime(
   blocks: Blocks,
@@ -70,7 +70,7 @@ export function createBlockTime(
   function saw(head: Head): void {
     const last = seen.at(-1)
     const at = now()
-    // Another node, or a reorg: earlier observations may not hold.
+    // This is another node or a reorg, so earlier observations may not apply.
     if (last && head.number < last.number) seen = []
     if (!last || head.number > last.number) {
       seen = [...seen, { ...head, at, notBefore: lookedAt }].slice(-WINDOW)
@@ -127,8 +127,8 @@ export function createBlockTime(
 }
 
 /**
- * Milliseconds between blocks, and from a block's timestamp until it is seen, on the clock of
- * `now`.
+ * The milliseconds between blocks, and those from a block's timestamp until it is seen, on the
+ * clock of `now`.
  */
 type Rhythm = { interval: number; offset: number }
 
@@ -143,7 +143,7 @@ function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
     return whole > 0 && Math.abs(time - whole) <= tolerance
   })
   if (!isRegular) return undefined
-  // Use only blocks that were seen soon after a look that did not find them.
+  // Only blocks that were seen soon after a read that did not find them are used.
   const offsets = seen
     .filter(({ at, notBefore }) => at - notBefore <= interval / 8)
     .map(({ at, timestamp }) => at - timestamp * 1000)
@@ -156,7 +156,7 @@ function isFast(seen: readonly Seen[]): boolean {
   return seen.length > 1 && intervalOf(stepsOf(seen)) < MIN_INTERVAL_MS
 }
 
-/** From one block that was seen to the next. */
+/** The time and the number of blocks from one observed block to the next. */
 type Step = { blocks: number; time: number }
 
 function stepsOf(seen: readonly Seen[]): Step[] {
@@ -169,7 +169,7 @@ function stepsOf(seen: readonly Seen[]): Step[] {
   })
 }
 
-/** @returns The median time between blocks, milliseconds. */
+/** @returns The median time between blocks in milliseconds. */
 function intervalOf(steps: readonly Step[]): number {
   const times = steps.map(({ blocks, time }) => time / blocks).sort((one, other) => one - other)
   return times[Math.floor(times.length / 2)] ?? 0

@@ -3,22 +3,25 @@ import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type { Transactions } from '#promise/ports.ts'
 import type { InFlight, Sending } from './in-flight.ts'
 
-/** Interval between broadcasts of the same bytes, until the chain shows the transaction. */
+/** The time between broadcasts of the same bytes, until the chain shows the transaction. */
 export const REBROADCAST_INTERVAL_MS = 5_000
 
 /** Broadcasts the newest attempts of plans, repeatedly and with the same bytes. */
 export type Broadcaster = {
-  /** Sends those that are due, without waiting for the node's answers. */
+  /** Sends the plans that are due, without waiting for the node's answers. */
   send(plans: readonly Plan[]): void
   /**
-   * Rejects when a plan could not be sent. After a failure, waits for the nodes' answers first.
+   * Rejects when a plan could not be sent. After a failure, it first waits for the nodes' answers.
    *
    * @throws {IssueError} the failure of the first such plan.
    */
   assertSent(): Promise<void>
 }
 
-/** @param answered Called when a node has answered a broadcast: it is time to look. */
+/**
+ * @param answered Called when a node has answered a broadcast, because the chain should then be
+ * read.
+ */
 export function createBroadcaster(
   inFlight: InFlight,
   transactions: Transactions,
@@ -40,7 +43,7 @@ export function createBroadcaster(
     } catch (cause) {
       const error = asIssueError(cause)
       sending.failure = error
-      // Not sent at all: retry as soon as the chain answers.
+      // The transaction was not sent at all, so it is retried as soon as the chain answers.
       if (error.code === 'chain_unavailable') sending.sent = Number.NEGATIVE_INFINITY
       else sending.taken = false
     }

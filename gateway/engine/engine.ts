@@ -26,23 +26,25 @@ import type { Conclude } from './settle.ts'
 import type { FeeCaps } from './spending.ts'
 import { createTurnAway } from './turn-away.ts'
 
-/** Anchors the intents of one account, until it is stopped. */
+/** Anchors the intents of one account until it is stopped. */
 export type Engine = Intake & {
-  /** @throws {IssueError} when nothing can be anchored now, as far as is known. */
+  /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
   assertOpen(): void
-  /** The number of intents that wait for a transaction, and of transactions in flight. */
+  /** @returns The number of intents that wait for a transaction, and of transactions in flight. */
   depth(): { queued: number; inFlight: number }
-  /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  /** @returns The wei spent in the last hour, plus the maximum cost of transactions in flight. */
   spentLastHour(): Promise<bigint>
-  /** Continues with the intents that an earlier engine left, and runs until `stop`. */
+  /** Continues with the intents of an earlier engine, and runs until `stop`. */
   start(): Promise<void>
-  /** Queues intents of the outbox that somebody else added or put back. */
+  /** Queues intents of the outbox that others have added or put back. */
   refresh(): Promise<void>
-  /** Whether no intent waits or is in flight. */
+  /** @returns Whether no intent waits or is in flight. */
   isIdle(): boolean
-  /** Ends after the transactions in flight, or after 5 seconds; the rest stays in the outbox. */
+  /**
+   * Resolves after the transactions in flight, or after 5 seconds. The rest stays in the outbox.
+   */
   stop(): Promise<void>
-  /** Ends at once: another engine continues with everything. */
+  /** Ends at once, and another engine continues with everything. */
   abandon(): void
 }
 
@@ -59,18 +61,18 @@ export type EngineDeps = {
   /** Receives every outcome that was read from the chain. */
   concluded: (intent: Intent, outcome: Outcome) => void
   log: Log
-  /** Maximum intents in one transaction; 1 = no grouping. */
+  /** The maximum number of intents in one transaction; 1 = no grouping. */
   maxBatch?: number
 }
 
-/** Queue limit; further requests get `overloaded`. */
+/** The limit of the queue. Further requests get `overloaded`. */
 export const MAX_QUEUE = 10_000
 
 /**
- * Group commit: intents gather, and the next transaction takes them all. On a chain with regular
- * blocks they gather until shortly before the next one. On others, a single intent goes at once,
- * and intents gather while a transaction is in flight; when the chain is slow, or a transaction is
- * full, the next one does not wait for the one before.
+ * Commits in groups: intents gather, and the next transaction takes all of them. On a chain with
+ * regular blocks they gather until shortly before the next one. On others, a single intent goes at
+ * once, and intents gather while a transaction is in flight. When the chain is slow or a
+ * transaction is full, the next one does not wait for the previous one.
  */
 export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   const nap = createNap()
@@ -99,7 +101,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   const planner = createPlanner({
     ...parts,
     plan: sender.plan,
-    // Their requests wait for the engine that has the account now.
+    // Their requests wait for the engine that now has the account.
     turnAway: async (intents, error) =>
       error instanceof LeaseLost ? [...intents] : turnAway(intents, error),
   })
@@ -119,7 +121,8 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
       if (loop.isStopping()) throw new IssueError('stopping', 'the service is stopping')
       const error = loop.outage()
       if (error) throw error
-      if (queue.size >= MAX_QUEUE) throw new IssueError('overloaded', `${queue.size} intents wait`)
+      if (queue.size >= MAX_QUEUE)
+        throw new IssueError('overloaded', `the queue is full: ${queue.size} intents wait`)
     },
 
     spentLastHour: sender.spentLastHour,

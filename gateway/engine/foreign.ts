@@ -5,37 +5,42 @@ import { IssueError } from '#promise/errors.ts'
 import type { Plan } from '#promise/plan.ts'
 import type { Account } from '#promise/ports.ts'
 
-/** Between looks; each takes several calls. */
+/** The time between checks, each of which takes several calls. */
 const LOOK_INTERVAL_MS = 1_000
-/** Maximum nonces that wait for a look; more would add no information. */
+/** The maximum number of nonces that wait for a check. More would add no information. */
 const MAX_SUSPECTS = 16
-/** Maximum remembered transactions: abandoned ones that may be mined later, or reported ones. */
+/**
+ * The maximum number of remembered transactions, which are abandoned ones that may be mined later,
+ * or reported ones.
+ */
 const MAX_KNOWN = 1_000
 /** This many foreign transactions within this time are not an accident. */
 const SHARED = { count: 3, withinMs: 600_000 }
 
-/** Milliseconds. */
+/** Durations in milliseconds. */
 type StartTiming = {
-  /** Between looks at the account. */
+  /** The time between checks of the account. */
   poll: number
-  /** The start fails if new foreign transactions still arrive after this. */
+  /** The start fails if new foreign transactions still arrive after this time. */
   grace: number
-  /** The account counts as quiet after this time without a new one, and without one mined. */
+  /**
+   * The account counts as quiet after this time without a new transaction and without a mined one.
+   */
   quiet: number
   /** How long to wait for foreign transactions in the pool. */
   limit: number
 }
 
-/** Milliseconds. */
+/** A clock in milliseconds. */
 type Clock = { now(): number; sleep(duration: number): Promise<void> }
 
 const TIMING: StartTiming = { poll: 250, grace: 10_000, quiet: 3_000, limit: 30_000 }
 
-/** The account's next nonce: after its transactions in blocks, and after those in the pool. */
+/** The account's next nonces: after its transactions in blocks, and after those in the pool. */
 export type Counts = { next: number; pooled: number }
 
 export async function readCounts(account: Account): Promise<Counts> {
-  // In this order, a transaction mined in between does not look as if it were in the pool.
+  // In this order, a transaction that is mined in between does not seem to be in the pool.
   const pooled = await account.pooledNonce()
   const next = await account.nextNonce()
   return { next, pooled: Math.max(next, pooled) }
@@ -43,12 +48,12 @@ export async function readCounts(account: Account): Promise<Counts> {
 
 /**
  * Checks whether something else sends transactions from the account. The transactions of a gateway
- * that is gone (lost, or before a backup was restored) get into blocks and end: wait for them. A
- * running gateway sends more.
+ * that is gone (lost, or before a backup was restored) get into blocks and end, so this waits for
+ * them. A running gateway sends more.
  *
  * @param first An earlier reading; transactions that came since are foreign too.
- * @param own Nonces of the transactions in the outbox.
- * @returns The nonce that follows the foreign transactions.
+ * @param own The nonces of the transactions in the outbox.
+ * @returns The nonce after the foreign transactions.
  * @throws {IssueError} `account_shared` when new ones keep coming.
  */
 export async function waitForForeign(
@@ -102,7 +107,7 @@ export async function waitForForeign(
 function shared(): IssueError {
   return new IssueError(
     'account_shared',
-    'something else sends transactions with this account: stop it, or set an account of its own (ISSUER_KEY) for each gateway',
+    'another program sends transactions with this account: stop it, or set a different account (ISSUER_KEY) for each gateway',
   )
 }
 
@@ -110,11 +115,11 @@ function shared(): IssueError {
 export type ForeignWatch = {
   /** Reports plans whose nonces are used, but perhaps not by their own transactions. */
   suspect(plans: readonly Plan[]): void
-  /** Reports abandoned plans: their transactions may still be mined. */
+  /** Reports abandoned plans, whose transactions may still be mined. */
   abandoned(plans: readonly Plan[]): void
   /**
-   * From this nonce on, foreign transactions come from a running sender; earlier ones were in the
-   * pool at the start.
+   * Tells the first nonce from which foreign transactions come from a running sender. Earlier ones
+   * were in the pool at the start.
    */
   begin(nonce: number): void
   /** @throws {IssueError} `account_shared` when foreign transactions keep coming. */
@@ -143,7 +148,7 @@ export function createForeignWatch(
 
   async function lookAt({ nonce, attempts }: Plan): Promise<void> {
     const transactionHash = await account.transactionWith(nonce).catch(() => undefined)
-    // Unknown, or a reorg took it back.
+    // The transaction is unknown, or a reorg removed it.
     if (transactionHash === undefined) return
     const isOwn = attempts.some(({ hash }) => hash === transactionHash)
     if (isOwn || known.has(transactionHash)) return
@@ -179,7 +184,7 @@ export function createForeignWatch(
       if (performance.now() - first > SHARED.withinMs) return
       throw new IssueError(
         'account_shared',
-        `the last ${SHARED.count} foreign transactions of the account came within ten minutes`,
+        `another program sends transactions with this account: ${SHARED.count} of them within ten minutes`,
       )
     },
   }

@@ -6,54 +6,54 @@ import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
 import type { Outbox } from '#promise/ports.ts'
 import { createWaiters, type Waiters } from './waiters.ts'
 
-/** What an engine does for requests. */
+/** The part of an engine that requests use. */
 export type Intake = {
   /** Queues intents of the outbox that are neither queued nor in flight. */
   add(intents: readonly Intent[]): void
-  /** As `add`, for promised intents, which may be on the chain already. */
+  /** Same as `add`, for promised intents, which may already be on the chain. */
   addPromised(intents: readonly Intent[]): void
   /** Marks queued intents that must not be withdrawn. */
   markPromised(intents: readonly Intent[]): void
-  /** Resolves when no withdrawal of the intent is under way. */
+  /** Resolves when the intent is not being withdrawn. */
   settled(intent: Intent): Promise<void>
-  /** Whether an intent is queued or in flight. */
+  /** @returns Whether an intent is queued or in flight. */
   has(key: IntentKey): boolean
-  /** Why nothing can be anchored now, if so. */
+  /** @returns Why nothing can be anchored at the moment; `undefined` when it can. */
   outage(): IssueError | undefined
 }
 
-/** Receives the news of an engine. */
+/** Receives the results of an engine. */
 export type Answers = {
-  /** Answers with an outcome; an absent intent is the engine's to queue again. */
+  /** Answers with an outcome. The engine queues an absent intent again. */
   conclude(intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>): void
-  /** Answers requests that came after the outcome was known, but before the outbox had it. */
+  /** Answers requests that came after the outcome was known but before the outbox had it. */
   noted(intents: readonly Intent[]): void
   /** See `Waiters`. */
   take: Waiters['take']
 }
 
-/** Answers the requests that wait for intents; engines anchor these. */
+/** Answers the requests that wait for intents, which engines anchor. */
 export type Front = Answers & {
   /**
-   * Queues an intent of the outbox, and waits for its outcome.
+   * Queues an intent of the outbox and waits for its outcome.
    *
    * @param wait Milliseconds until `pending` is the answer.
    * @throws {IssueError} when the intent was withdrawn.
    */
   submit(intent: Intent, wait: number): Promise<Outcome>
-  /** Answers requests whose intents an engine elsewhere has anchored or given up. */
+  /** Answers requests whose intents another gateway's engine has anchored or given up. */
   look(): Promise<void>
   /** Answers all requests. */
   close(): Promise<void>
 }
 
 type FrontDeps = {
-  /** The engine that anchors an intent; `undefined` when it is not in this process. */
+  /** @returns The engine that anchors an intent; `undefined` when it is not in this process. */
   engineFor: (standing: Standing) => Intake | undefined
-  /** All engines in this process. */
+  /** @returns All engines in this process. */
   engines: () => readonly Intake[]
   outbox: Pick<Outbox, 'find' | 'promise'>
-  /** Reads the outcome of an intent that is not in the outbox any more. */
+  /** Reads the outcome of an intent that is no longer in the outbox. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
   log: Log
 }
@@ -62,14 +62,17 @@ export function createFront(deps: FrontDeps): Front {
   const { engineFor, engines, outbox, log } = deps
   const waiters = createWaiters(late)
 
-  /** Another request for the same document was turned away at this moment, and withdrew it. */
+  /**
+   * @returns The error for an intent that another request for the same document withdrew at this
+   * moment, because it was turned away.
+   */
   function withdrawn(): IssueError {
     const [outage] = engines().flatMap((engine) => engine.outage() ?? [])
-    return outage ?? new IssueError('chain_unavailable', 'withdrawn')
+    return outage ?? new IssueError('chain_unavailable', 'the intent was withdrawn')
   }
 
   /**
-   * The answer for an intent that has left the outbox.
+   * @returns The answer for an intent that has left the outbox.
    *
    * @throws {IssueError} when it was withdrawn, or the chain could not be read.
    */
@@ -79,7 +82,7 @@ export function createFront(deps: FrontDeps): Front {
     throw refusalOf(outcome) ?? withdrawn()
   }
 
-  /** Makes the promise durable before the request gets `pending`. */
+  /** Makes the promise durable before the request is told `pending`. */
   async function late(intent: Intent): Promise<Outcome> {
     for (const engine of engines()) engine.markPromised([intent])
     const { kind, documentHash } = intent
@@ -88,11 +91,11 @@ export function createFront(deps: FrontDeps): Front {
     try {
       standing = await outbox.find(kind, documentHash)
     } catch (error) {
-      // It stays queued, and is in the outbox: it will be anchored.
+      // The intent stays queued and is in the outbox, so it will be anchored.
       if (isHere) return { status: 'pending', transactionHash: null }
       throw error
     }
-    // An intent that a transaction carried is never withdrawn: the answer needs no write.
+    // An intent that a transaction carried is never withdrawn, so the answer needs no write.
     if (standing && mayLeave(standing)) standing = await persistPromise(deps, standing)
     if (standing === undefined) return gone(intent)
     const engine = standing.outcome.status === 'pending' ? engineFor(standing) : undefined
@@ -101,7 +104,9 @@ export function createFront(deps: FrontDeps): Front {
     return standing.outcome
   }
 
-  /** Queues the intent of the outbox: of two revocations the first one, with its reason. */
+  /**
+   * Queues the intent in the outbox, which for two revocations is the first one, with its reason.
+   */
   function admit(intent: Intent, standing: Standing | undefined): void {
     const key = keyOfIntent(intent)
     if (standing === undefined)
@@ -110,9 +115,9 @@ export function createFront(deps: FrontDeps): Front {
         (error) => waiters.reject(key, asIssueError(error)),
       )
     else if (standing.outcome.status === 'anchored') waiters.answer(key, standing.outcome)
-    // Answered while the outbox was read.
+    // The request was answered while the outbox was read.
     else if (!waiters.has(key)) return
-    // A transaction carried it for an earlier request, which may have got `pending`.
+    // A transaction carried it for an earlier request, which may have been told `pending`.
     else if (standing.outcome.transactionHash !== null)
       engineFor(standing)?.addPromised([standing.intent])
     else engineFor(standing)?.add([standing.intent])
@@ -125,7 +130,7 @@ export function createFront(deps: FrontDeps): Front {
     async submit(intent, wait) {
       for (const engine of engines()) await engine.settled(intent)
       const answer = waiters.wait(intent, wait)
-      // When `find` fails, the caller gets that error, and this one must not go unhandled.
+      // When `find` fails, the caller gets that error, and this one must not be unhandled.
       answer.catch(() => {})
       admit(intent, await outbox.find(intent.kind, intent.documentHash))
       return answer
@@ -164,13 +169,13 @@ export function createFront(deps: FrontDeps): Front {
   }
 }
 
-/** Whether the intent could still be withdrawn. */
+/** @returns Whether the intent could still be withdrawn. */
 function mayLeave({ promised, outcome }: Standing): boolean {
   return !promised && outcome.status === 'pending' && outcome.transactionHash === null
 }
 
 /**
- * When the disk does not accept the promise, the intent stays queued and will be anchored, so
+ * If the disk does not accept the promise, the intent stays queued and will be anchored, so
  * `pending` is still true.
  */
 function persistPromise(

@@ -3,19 +3,19 @@ import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
 import type { Plan } from '#promise/plan.ts'
 
 /**
- * The state of broadcasting a plan's newest attempt. Times are those of `performance.now()`.
+ * The state of broadcasting the newest attempt of a plan. Times are those of `performance.now()`.
  */
 export type Sending = {
   sent: number
   made: number
-  /** The head when it first counted as stuck. */
+  /** The head when the attempt first counted as stuck. */
   block: number | undefined
   /** Whether a node accepted it. */
   taken: boolean
-  /** How often it was signed again since a node accepted one, and when last. */
+  /** How often it was signed again since a node accepted one; `retried` is the last time. */
   retries: number
   retried: number
-  /** The broadcast under way. */
+  /** The current broadcast. */
   underWay: Promise<void> | undefined
   /** Why the last broadcast failed. */
   failure: IssueError | undefined
@@ -23,20 +23,23 @@ export type Sending = {
 
 /** The plans whose nonces are not used yet, and their intents. */
 export type InFlight = {
-  /** By nonce. */
+  /** @returns The plans by nonce. */
   plans(): readonly Plan[]
-  /** The same, with those that have left but whose cost is not on disk yet. */
+  /** @returns The same plans, and those that have left but whose cost is not on disk yet. */
   unsettled(): readonly Plan[]
   sendingOf(plan: Plan): Sending
   carries(key: IntentKey): boolean
   add(plans: readonly Plan[]): void
-  /** Replaces a plan by itself with another attempt, perhaps with fewer intents. */
+  /** Replaces a plan with its version that has another attempt, perhaps with fewer intents. */
   replace(plan: Plan): void
-  /** Their nonces are used. They carry their intents until `drop`, when the outcome is on disk. */
+  /**
+   * Removes plans whose nonces are used. They keep their intents until `drop`, when the outcome is
+   * on disk.
+   */
   leave(plans: readonly Plan[]): void
-  /** Their outcome could not be written: they are settled again. */
+  /** Puts back plans whose outcome could not be written, so that they are settled again. */
   comeBack(plans: readonly Plan[]): void
-  /** Their outcome is on disk. */
+  /** Drops plans whose outcome is on disk. */
   drop(plans: readonly Plan[]): void
 }
 

@@ -11,7 +11,7 @@ import type { Sender } from './sender.ts'
 
 /** The longest delay that a timer accepts. */
 const MAX_SLEEP_MS = 2 ** 31 - 1
-/** Between attempts during an outage. */
+/** The time between attempts during an outage. */
 const RETRY_INTERVAL_MS = 500
 /** How long `stop` waits for transactions in flight. */
 const STOP_TIMEOUT_MS = 5_000
@@ -19,15 +19,15 @@ const STOP_TIMEOUT_MS = 5_000
 /** Plans transactions when they are due, and advances those in flight, until it is stopped. */
 export type Loop = {
   start(): void
-  /** Whether `stop` was called: nothing more is planned. */
+  /** @returns Whether `stop` was called. Nothing more is planned then. */
   isStopping(): boolean
-  /** Why nothing can be anchored now, if so. */
+  /** @returns Why nothing can be anchored at the moment; `undefined` when it can. */
   outage(): IssueError | undefined
   /** Ends the sleep when queued intents are due. */
   queueChanged(): void
   /** Resolves when nothing is in flight and all outcomes are on disk, or after 5 seconds. */
   stop(): Promise<void>
-  /** Ends at once; what is in flight stays so. */
+  /** Ends at once. Transactions in flight stay so. */
   abandon(): void
 }
 
@@ -51,7 +51,7 @@ export function createLoop(deps: {
   const isStopping = () => stopBy !== Number.POSITIVE_INFINITY
   const hasInFlight = () => inFlight.plans().length > 0
   const isBusy = () => hasInFlight() || planning.isUnderWay()
-  /** Also while an outcome that requests have got already is being written. */
+  /** It is also unfinished while an outcome that requests already have is being written. */
   const isUnfinished = () => planning.isUnderWay() || inFlight.unsettled().length > 0
   const untilStop = () => Math.max(0, stopBy - performance.now())
   const isDue = () => !isStopping() && schedule.isDue()
@@ -79,7 +79,10 @@ export function createLoop(deps: {
     planning.assertPlanned()
   }
 
-  /** Until a new intent, a node's answer, or the time to look at transactions in flight. */
+  /**
+   * Waits for a new intent, a node's answer, or the time to read the chain for transactions in
+   * flight.
+   */
   async function rest(): Promise<void> {
     if (outage.error()) await nap.pause(RETRY_INTERVAL_MS)
     else if (hasInFlight()) await nap.sleep(Math.min(sender.pause(), untilDue()))
@@ -94,7 +97,7 @@ export function createLoop(deps: {
       running = run()
     },
     queueChanged() {
-      // While transactions are in flight, the next look is near anyway.
+      // While transactions are in flight, the next read is near anyway.
       if (!hasInFlight() || mayPlan()) nap.wake()
     },
     async stop() {
@@ -109,12 +112,12 @@ export function createLoop(deps: {
   }
 }
 
-/** The planner at work, while the loop goes on beside it. */
+/** Planning that runs while the loop continues. */
 type Planning = {
   isUnderWay(): boolean
   start(isDue: () => boolean): void
   ended(): Promise<void>
-  /** @throws why planning failed, once. */
+  /** @throws the reason why planning failed, once. */
   assertPlanned(): void
 }
 

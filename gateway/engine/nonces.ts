@@ -6,38 +6,38 @@ import type { BlockTime } from './block-time.ts'
 import type { InFlight } from './in-flight.ts'
 import { stuckAfterMs } from './replace.ts'
 
-/** How long a nonce may be missing before it counts as lost; until then, the node may be behind. */
+/** How long a nonce may be missing before it counts as lost. Until then, the node may be behind. */
 const GAP_TIMEOUT_MS = 3_000
-/** How long the nonce of the last look at the chain may be used. */
+/** How long the nonce that was last read may be used. */
 const NONCE_TTL_MS = 250
 
-/** Maximum settled nonces that are remembered. */
+/** The maximum number of settled nonces that are remembered. */
 const MAX_REORG = 1_000
 
-/** Assigns the nonces of the one account, in order and without gaps. */
+/** Assigns the nonces of the account, in order and without gaps. */
 export type Nonces = {
-  /** Reads the nonce that follows the newest block. */
+  /** Reads the nonce after the newest block. */
   look(): Promise<number>
   /**
-   * The nonce of the next transaction. After a reorg the node may have put transactions back into
-   * its pool that were settled already: the nonce follows these, and does not replace them.
+   * @returns The nonce of the next transaction. After a reorg the node may have put settled
+   * transactions back into its pool. The nonce then follows these and does not replace them.
    */
   next(): Promise<number>
-  /** The nonces of these are used; a reorg may bring them back. */
+  /** Reports that the nonces of these plans are used. A reorg may bring them back. */
   settled(plans: readonly Plan[]): void
-  /** How often nonces were lost; this invalidates nonces that were assigned before. */
+  /** @returns How often nonces were lost, which invalidates nonces that were assigned before. */
   losses(): number
   /**
    * Abandons the plans in flight when the chain went back behind the first nonce in flight (a
-   * reorg, a node that lost its state): none can be mined, unless the node still has the missing
-   * transactions in its pool.
+   * reorg, or a node that lost its state). None of them can be mined, unless the node still has the
+   * missing transactions in its pool.
    *
-   * @param next The nonce of the last look.
+   * @param next The nonce that was last read.
    */
   closeGap(next: number): Promise<void>
 }
 
-/** @param abandon Their intents get new nonces. */
+/** @param abandon Abandons plans, whose intents get new nonces. */
 export function createNonces(deps: {
   account: Account
   registry: RegistryReader
@@ -50,7 +50,7 @@ export function createNonces(deps: {
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let gapSince: number | undefined
   let losses = 0
-  /** The transactions that could have used a nonce, by nonce. */
+  /** The settled transactions that could have used a nonce, by nonce. */
   const settled = new Map<number, Hex[]>()
   /** Below this nonce, the transactions in the pool can never be mined. */
   let stuckBelow = 0
@@ -60,7 +60,7 @@ export function createNonces(deps: {
     return seen.nonce
   }
 
-  /** Whether a transaction that was settled with this nonce is back in the pool. */
+  /** @returns Whether a transaction that was settled with this nonce is back in the pool. */
   async function isBack(nonce: number): Promise<boolean> {
     for (const hash of settled.get(nonce) ?? []) if (await registry.isPooled(hash)) return true
     return false

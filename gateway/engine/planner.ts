@@ -8,20 +8,23 @@ import type { Queue } from './queue.ts'
 import type { Conclude } from './settle.ts'
 import type { TurnAway } from './turn-away.ts'
 
-/** Maximum intents in one transaction: about 5 million gas and 13 KB for documents to issue. */
+/**
+ * The maximum number of intents in one transaction; this is about 5 million gas and 13 KB for
+ * documents to issue.
+ */
 export const MAX_BATCH = 200
 /** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
 
 /** Makes transactions of queued intents. */
 export type Planner = {
-  /** Intents that fill the next transaction. */
+  /** The number of intents that fill the next transaction. */
   readonly limit: number
   /**
-   * Plans transactions while `isDue`: they share blocks and looks at the chain.
+   * Plans transactions while `isDue`, so that they share blocks and reads of the chain.
    *
-   * @throws {IssueError} why none can be made now. All intents that were not promised have left
-   * the queue then.
+   * @throws {IssueError} the reason why none can be made at the moment. All intents that were not
+   * promised have then left the queue.
    */
   run(isDue: () => boolean): Promise<void>
 }
@@ -31,12 +34,12 @@ type PlannerDeps = {
   account: Pick<Account, 'assertReady'>
   registry: RegistryReader
   outbox: Pick<Backlog, 'resolve'>
-  /** Signs a transaction for these, and makes it durable. */
+  /** Signs a transaction for these intents and makes it durable. */
   plan: (intents: readonly Intent[]) => Promise<void>
   conclude: Conclude
   turnAway: TurnAway['turnAway']
   log: Log
-  /** Maximum intents in one transaction; 1 = no grouping. */
+  /** The maximum number of intents in one transaction; 1 = no grouping. */
   maxBatch?: number
 }
 
@@ -70,14 +73,14 @@ export function createPlanner(deps: PlannerDeps): Planner {
   async function refused(intents: Intent[], error: IssueError): Promise<void> {
     const { outage, closed } = await causeOf(account, error)
     if (outage) {
-      // Keep the limit at one: then a single attempt shows whether the fee is still too high.
+      // The limit stays at one, so that a single attempt shows whether the fee is still too high.
       if (outage.code !== 'fee_too_high') limit = maxBatch
       // The others cannot get a transaction either.
       await turnAway(queue.all(), outage)
       throw outage
     }
     const isClosed = closed !== undefined && intents[0]?.kind === 'issue'
-    // Try fewer, so that one bad intent never blocks the others.
+    // Fewer intents are tried, so that one bad intent never blocks the others.
     if (!isClosed && intents.length > 1) {
       limit = Math.ceil(intents.length / 2)
       return
@@ -96,10 +99,10 @@ export function createPlanner(deps: PlannerDeps): Planner {
 }
 
 /**
- * An intent that a transaction carried, or that waited for long, may be on the chain by now: then
- * it is not sent again. Above all, a distrusted document must not be issued again.
+ * An intent that a transaction carried, or that waited for long, may already be on the chain, and
+ * is then not sent again. Above all, a distrusted document must not be issued again.
  *
- * @returns The intents that are still to be sent.
+ * @returns The intents that must still be sent.
  */
 async function stillAbsent(
   { queue, registry, outbox, conclude }: PlannerDeps,
@@ -122,8 +125,8 @@ async function stillAbsent(
 
 /**
  * @param error Why a transaction could not be made.
- * @returns `outage`: why none can be made now, whatever is in it; `closed`: why none can that
- *   issues; neither when it was the fault of what was in it.
+ * @returns `outage` = why no transaction can be made at the moment, whatever its intents; `closed`
+ * = why none can be made that issues; neither when the intents are at fault.
  */
 async function causeOf(
   account: PlannerDeps['account'],
@@ -133,13 +136,15 @@ async function causeOf(
   if (!ofIntents) return { outage: error }
   try {
     const { mayIssue } = await account.assertReady()
-    return mayIssue ? {} : { closed: new IssueError('registry_refused', 'issuer closed', error) }
+    return mayIssue
+      ? {}
+      : { closed: new IssueError('registry_refused', 'the issuer is closed', error) }
   } catch (cause) {
     return { outage: asIssueError(cause) }
   }
 }
 
-/** Nothing can be issued; revisions go on. */
+/** Stops issuing, while revisions continue. */
 async function stopIssuing(
   { queue, turnAway, log }: PlannerDeps,
   closed: IssueError,
@@ -151,7 +156,7 @@ async function stopIssuing(
 }
 
 /**
- * Turns an intent away that the chain refuses. A promised one is never given up: it is retried, and
+ * Turns away an intent that the chain refuses. A promised one is never given up: it is retried, and
  * an operator has to find out why it is refused.
  */
 async function turnAwayOrRetry(

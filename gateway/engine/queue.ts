@@ -5,65 +5,64 @@ import { isWholeBatch } from '#promise/record.ts'
 
 /** How long an intent that was absent when it was queued counts as absent. */
 const CERTAIN_MS = 5_000
-/** How long a promised intent that the chain refuses stays aside. */
+/** How long a promised intent that the chain refuses is set aside. */
 const ASIDE_MS = 3_000
 
-/** The intents that wait for a transaction, in order, and those that were set aside. */
+/** The intents that wait for a transaction, in order, and those that are set aside. */
 export type Queue = {
   readonly size: number
   /**
-   * When the first waiting intent arrived, or the last transaction was made; `performance.now()`.
+   * When the first waiting intent arrived, or the last transaction was made, as
+   * `performance.now()`.
    */
   readonly gatheringSince: number
-  /** When an intent was queued; `performance.now()`. */
+  /** @returns When an intent was queued, as `performance.now()`. */
   queuedAt(intent: Intent): number
   /** Queues intents of the outbox that are neither queued nor in flight. */
   add(intents: readonly Intent[]): void
-  /**
-   * As `add`, for promised intents, which may be on the chain already.
-   */
+  /** Same as `add`, for promised intents, which may already be on the chain. */
   addPromised(intents: readonly Intent[]): void
   /** @returns The intents of the next transaction. */
   next(limit: number): Intent[]
   /** Removes intents that were planned, concluded or withdrawn. */
   remove(intents: readonly Intent[]): void
-  /** @returns Those that may be on the chain by now. */
+  /** @returns The intents that may already be on the chain. */
   uncertain(intents: readonly Intent[]): Intent[]
-  /** Reports that they are not on the chain at this moment. */
+  /** Reports that these intents are not on the chain at this moment. */
   seenAbsent(intents: readonly Intent[]): void
-  /** @returns Those that may be withdrawn, unless the outbox knows better. */
+  /** @returns The intents that may be withdrawn, unless the outbox knows better. */
   unpromised(intents: readonly Intent[]): Intent[]
   /** Marks intents that must not be withdrawn. */
   markPromised(intents: readonly Intent[]): void
-  /** Removes intents for a few seconds, so that they do not hold up the others. */
+  /** Removes intents for a few seconds, so that they do not delay the others. */
   setAside(intents: readonly Intent[]): Promise<void>
   all(): Intent[]
-  /** Whether an intent is queued or in flight. */
+  /** @returns Whether an intent is queued or in flight. */
   has(key: IntentKey): boolean
-  /** Whether no intent waits. */
+  /** @returns Whether no intent waits. */
   isEmpty(): boolean
-  /** Queues the intents that an earlier process left; all of them count as promised. */
+  /** Queues the intents of an earlier process, all of which count as promised. */
   restore(): Promise<void>
-  /** Queues intents that somebody else added to the outbox, or put back. */
+  /** Queues intents that others have added to the outbox or put back. */
   refresh(): Promise<void>
-  /** Reports intents that are not in flight any more. */
+  /** Reports intents that are no longer in flight. */
   dropped(intents: readonly Intent[]): void
 }
 
-/** A queued intent; the outbox has it on disk. */
+/** A queued intent, which is in the outbox on disk. */
 type Entry = {
   readonly intent: Intent
   /** Whether it must not be withdrawn. */
   promised: boolean
-  /** `performance.now()`. */
+  /** The time of queueing, as `performance.now()`. */
   readonly queuedAt: number
-  /** From when on the intent may be on the chain unnoticed; `performance.now()`. */
+  /** From when on the intent may be on the chain unnoticed, as `performance.now()`. */
   uncertainFrom: number
 }
 
 type QueueDeps = {
   outbox: Backlog
-  /** Whether a transaction in flight carries an intent. */
+  /** @returns Whether a transaction in flight carries an intent. */
   carries: (key: IntentKey) => boolean
   /** Called after intents were queued. */
   changed: () => void
@@ -93,7 +92,7 @@ export function createQueue(deps: QueueDeps): Queue {
     entries.set(key, newEntry(intent, promised))
   }
 
-  /** Queues what the chain refused before. */
+  /** Queues intents that the chain refused before. */
   function back(intents: readonly Intent[]): void {
     addAll(intents, true)
     for (const entry of entriesOf(intents)) markRefused(entry)
@@ -119,7 +118,7 @@ export function createQueue(deps: QueueDeps): Queue {
     const { result, left } = await departures.during(outbox.queued)
     for (const { intent, asideUntil, promised } of result) {
       const key = keyOfIntent(intent)
-      // Planned, or even settled, while the outbox was read.
+      // It was planned or even settled while the outbox was read.
       if (isUnderWay(key) || left.has(key)) continue
       if (!aside.restore(intent, asideUntil)) add(intent, isPromised(promised))
     }
@@ -152,12 +151,15 @@ export function createQueue(deps: QueueDeps): Queue {
     dropped: departures.note,
 
     restore: () => read(() => true),
-    // A request of this process may have added an intent, and not have queued it yet.
+    // A request of this process may have added an intent that it has not queued yet.
     refresh: () => read((promised) => promised),
   }
 }
 
-/** What is known of queued intents: whether they may be on the chain, and whether promised. */
+/**
+ * The knowledge about queued intents: whether they may be on the chain, and whether they are
+ * promised.
+ */
 function marksOf(
   entriesOf: (intents: readonly Intent[]) => Entry[],
 ): Pick<Queue, 'uncertain' | 'seenAbsent' | 'unpromised' | 'markPromised'> {
@@ -186,7 +188,7 @@ function newEntry(intent: Intent, promised: boolean): Entry {
   return entry
 }
 
-/** The intent may be on the chain already. */
+/** The intent may already be on the chain. */
 function markUncertain(entry: Entry): void {
   if (entry.intent.kind === 'issue') entry.uncertainFrom = 0
 }
@@ -197,18 +199,18 @@ function markAbsent(entry: Entry): void {
 }
 
 /**
- * The chain refused the intent. The registry skips a repeated revision of a document, but refuses
- * that of a whole batch: then it may be on the chain already.
+ * The chain refused the intent. The registry skips a repeated revision of a document but refuses
+ * that of a whole batch, which may then already be on the chain.
  */
 function markRefused(entry: Entry): void {
   if (isWholeBatch(entry.intent)) entry.uncertainFrom = 0
 }
 
 /**
- * Selects the intents of the next transaction: the first one that can go, and those after it that
- * can share its transaction, in order.
+ * Selects the intents of the next transaction: the first one that can go, and later ones that can
+ * share its transaction, in order.
  *
- * @param entries In the order of the outbox.
+ * @param entries The entries in the order of the outbox.
  * @param mustWait Whether an intent has to wait for another that is not on the chain yet.
  */
 function nextBatch(
@@ -226,7 +228,8 @@ function nextBatch(
 }
 
 /**
- * A call of the registry takes one kind, one reason, and one batch, whole or some documents of it.
+ * @returns Whether two intents fit in one call of the registry, which has one kind, one reason, and
+ * one batch, as a whole or some of its documents.
  */
 function goTogether(one: Intent, other: Intent): boolean {
   if (isWholeBatch(one) || isWholeBatch(other)) return one === other
@@ -239,10 +242,10 @@ function goTogether(one: Intent, other: Intent): boolean {
 type Aside = {
   has(key: IntentKey): boolean
   readonly size: number
-  /** Sets intents aside for a few seconds; this outlasts the process. */
+  /** Sets intents aside for a few seconds, also across a restart. */
   add(intents: readonly Intent[]): Promise<void>
   /**
-   * Continues a wait of an earlier process.
+   * Continues a wait from an earlier process.
    *
    * @param until Milliseconds of the Unix epoch; `null` = it does not wait.
    * @returns Whether the intent still waits.
@@ -282,7 +285,7 @@ function createAside(deps: {
 
     restore(intent, until) {
       const now = Date.now()
-      // A change of the clock must not keep an intent aside for longer.
+      // A change of the clock must not prolong the wait of an intent.
       const left = Math.min((until ?? now) - now, ASIDE_MS)
       if (left > 0) wait([intent], left)
       return left > 0
@@ -290,10 +293,10 @@ function createAside(deps: {
   }
 }
 
-/** Remembers which intents left the queue, or their transaction, while the outbox was read. */
+/** Remembers which intents left the queue or their transaction while the outbox was read. */
 type Departures = {
   note(intents: readonly Intent[]): void
-  /** @returns What was read, and the intents that left meanwhile: it may still have them. */
+  /** @returns The result, and the intents that left meanwhile, which the outbox may still have. */
   during<T>(read: () => Promise<T>): Promise<{ result: T; left: ReadonlySet<IntentKey> }>
 }
 

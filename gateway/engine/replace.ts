@@ -11,15 +11,15 @@ import type { Spending } from './spending.ts'
 
 /**
  * A transaction that is not in a block after this time, or after this many slow blocks, is replaced
- * if it pays too little; after twice as long, in any case.
+ * if it pays too little, and after twice as long in any case.
  */
 const STUCK = { timeoutMs: 30_000, blocks: 3 }
-/** A transaction of several intents that every node refused is split after this. */
+/** A transaction of several intents that every node refused is split after this time. */
 const SPLIT_TIMEOUT_MS = 1_000
 
 /**
- * A transaction that no node accepts is signed again after a rebroadcast, then less and less often:
- * a lack of funds may last for days, and every attempt is stored.
+ * A transaction that no node accepts is signed again after a rebroadcast, and then less and less
+ * often, because a lack of funds may last for days and every attempt is stored.
  */
 const MAX_RETRY_INTERVAL_MS = 600_000
 
@@ -30,7 +30,7 @@ export type Replacing = {
    * less than the current fee. The others wait for it.
    *
    * @returns Whether there is a new attempt to send.
-   * @throws {IssueError} why none can be made.
+   * @throws {IssueError} the reason why none can be made.
    */
   replaceStuck(): Promise<boolean>
 }
@@ -50,7 +50,7 @@ type ReplacingDeps = {
 export function createReplacing(deps: ReplacingDeps): Replacing {
   const { inFlight, transactions, blocks, spending, blockTime } = deps
 
-  /** @param replaced The transaction to pay more than; absent = no node accepted one. */
+  /** @param replaced The transaction to outbid; absent = no node accepted one. */
   const replace = (plan: Plan, intents: readonly Intent[], replaced?: SignedTransaction) =>
     spending.inTurn(() => replaceNow(deps, plan, intents, replaced))
 
@@ -61,22 +61,22 @@ export function createReplacing(deps: ReplacingDeps): Replacing {
     const sending = inFlight.sendingOf(plan)
     const age = performance.now() - sending.made
     if (!sending.taken) {
-      // It would be refused again: fewer intents need less gas, and cost less.
+      // It would be refused again, while fewer intents need less gas and cost less.
       const split = isRefused(sending) && plan.intents.length > 1
       if (split) return age >= SPLIT_TIMEOUT_MS && replace(plan, half(plan.intents))
       return (await isRetryDue(transactions, sending, newest)) && retry(plan, sending)
     }
     const stuckAfter = stuckAfterMs(blockTime)
     if (age < stuckAfter || !(await isPassedOver(blocks, sending))) return false
-    // Even if it pays enough, it may not fit in a block; then it is replaced later.
+    // Even if it pays enough, it may not fit in a block. It is then replaced later.
     const isOverdue = age >= 2 * stuckAfter
     if (!isOverdue && (await transactions.meetsCurrentFee(newest))) return false
     return replace(plan, plan.intents, newest)
   }
 
   /**
-   * Does not bump a transaction that no node accepted, for lack of funds say: only the fee would
-   * grow.
+   * Does not raise the fee of a transaction that no node accepted, for example for lack of funds,
+   * because only the fee would grow.
    */
   async function retry(plan: Plan, sending: Sending): Promise<boolean> {
     const isAnother = await replace(plan, plan.intents)
@@ -101,7 +101,7 @@ async function isRetryDue(
   return !(await transactions.meetsCurrentFee(newest))
 }
 
-/** Whether a block came without it. When no blocks come, a higher fee does not help. */
+/** @returns Whether a block came without it. When no blocks come, a higher fee does not help. */
 async function isPassedOver(blocks: Blocks, sending: Sending): Promise<boolean> {
   const { number } = await blocks.head()
   sending.block ??= number
@@ -136,7 +136,7 @@ async function replaceNow(
   return true
 }
 
-/** Makes another transaction for the plan's nonce, with as many of the intents as fit. */
+/** Makes another transaction for the nonce of a plan, with as many of its intents as fit. */
 async function prepare(
   deps: Pick<ReplacingDeps, 'transactions' | 'spending'>,
   plan: Plan,
@@ -159,13 +159,13 @@ async function prepare(
   }
 }
 
-/** @returns Milliseconds after which a transaction that is not in a block counts as stuck. */
+/** @returns The milliseconds after which a transaction that is not in a block counts as stuck. */
 export function stuckAfterMs(blockTime: BlockTime): number {
   const { timeoutMs, blocks } = STUCK
   return Math.max(timeoutMs, blocks * (blockTime.interval() ?? 0))
 }
 
-/** Whether the nodes refused it. */
+/** @returns Whether the nodes refused it. */
 function isRefused({ failure }: Sending): boolean {
   return failure?.code === 'registry_refused'
 }

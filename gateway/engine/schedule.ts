@@ -3,21 +3,23 @@ import type { BlockTime } from './block-time.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Queue } from './queue.ts'
 
-/** Maximum transactions in flight; geth keeps 16 for an account that it does not know. */
+/**
+ * The maximum number of transactions in flight; geth keeps 16 for an account that it does not know.
+ */
 const MAX_IN_FLIGHT = 10
-/** Of these, the ones reserved for late arrivals: full batches leave them free. */
+/** Of these, the number that is reserved for late arrivals and that full batches leave free. */
 const LATE_LANES = 2
-/** Maximum time between looks at the newest block while intents gather. */
+/** The maximum time between reads of the newest block while intents gather. */
 const LOOK_INTERVAL_MS = 250
 
 /**
- * Without regular blocks: how long intents gather behind a transaction in flight, as a fraction of
- * the last round trip, so that chain and gateway work at the same time; and the maximum.
+ * Without regular blocks: how long intents gather while a transaction is in flight, as a fraction
+ * of the last round trip, so that chain and gateway work at the same time; and the maximum.
  */
 const GATHER = { part: 1, maxMs: 400 }
 /**
- * The same once the oldest transaction in flight is older than `fromMs`, as a fraction of its age:
- * so lanes stay free however long it takes.
+ * The same once the oldest transaction in flight is older than `fromMs`, as a fraction of its age,
+ * so that lanes stay free however long it takes.
  */
 const SLOW = { fromMs: 800, part: 0.5 }
 /**
@@ -26,13 +28,13 @@ const SLOW = { fromMs: 800, part: 0.5 }
  */
 const MARGIN = 0.07
 
-/** When queued intents get their transaction. */
+/** Decides when queued intents get their transaction. */
 export type Schedule = {
-  /** Whether queued intents should get a transaction now. */
+  /** @returns Whether queued intents should get a transaction now. */
   isDue(): boolean
   /**
-   * Milliseconds until they may become due, or until the next look at the newest block. Infinity
-   * when only an event can make them due: a new intent, or a free lane.
+   * @returns The milliseconds until they may become due, or until the next read of the newest
+   * block; Infinity when only an event can make them due, such as a new intent or a free lane.
    */
   untilDue(): number
 }
@@ -41,15 +43,15 @@ export function createSchedule(deps: {
   queue: Queue
   inFlight: InFlight
   blockTime: BlockTime
-  /** How many intents fill the next transaction. */
+  /** @returns The number of intents that fill the next transaction. */
   batchLimit: () => number
-  /** How long the last transaction took from signing to its outcome; milliseconds. */
+  /** @returns How long the last transaction took from signing to its outcome, in milliseconds. */
   roundTrip: () => number
 }): Schedule {
   const { queue, inFlight, blockTime, batchLimit, roundTrip } = deps
 
   /**
-   * Milliseconds for which intents still gather.
+   * @returns The milliseconds for which intents still gather.
    *
    * @param first The oldest intent that can go.
    */
@@ -84,13 +86,13 @@ export function createSchedule(deps: {
 }
 
 type Load = {
-  /** When the first waiting intent arrived; `performance.now()`. */
+  /** When the first waiting intent arrived, as `performance.now()`. */
   waitingSince: number
   /** When the first waiting intent arrived, or the last transaction was signed. */
   gatheringSince: number
   /** When the oldest transaction in flight was signed; `undefined` when none is in flight. */
   oldestMade: number | undefined
-  /** Milliseconds that the last transaction took until the chain showed it. */
+  /** The milliseconds that the last transaction took until the chain showed it. */
   roundTrip: number
 }
 

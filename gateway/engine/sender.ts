@@ -23,36 +23,36 @@ export type Sender = {
   /** Continues with the transactions that an earlier process left in flight. */
   restore(): Promise<void>
   /**
-   * Signs a transaction for these intents with the account's next nonce, and persists it. From then
+   * Signs a transaction for these intents with the account's next nonce, and stores it. From then
    * on it is in flight.
    *
    * @throws {IssueError} when none can be made; the intents stay queued.
    */
   plan(intents: readonly Intent[]): Promise<void>
   /**
-   * Looks at the chain if a look is due, and settles plans; then broadcasts plans that are due,
-   * without waiting for the node's answers. In this order, since a node may not respond while it
-   * makes the next block.
+   * Reads the chain if that is due and settles plans, and then broadcasts plans that are due,
+   * without waiting for the node's answers. It is in this order because a node may not respond
+   * while it makes the next block.
    *
-   * @param hold Whether to send nothing yet: more plans are being made, and transactions that are
-   * sent together can share a block.
+   * @param hold Whether to send nothing yet, because more plans are being made, and transactions
+   * that are sent together can share a block.
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
   advance(hold: boolean): Promise<void>
   /** Rejects with `fee_too_high` when even one intent would cost more than the caps allow. */
   assertAffordable(): Promise<void>
-  /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  /** @returns The wei spent in the last hour, plus the maximum cost of transactions in flight. */
   spentLastHour(): Promise<bigint>
-  /** Milliseconds until the next look; `answered` may come before. */
+  /** @returns The milliseconds until the next read; `answered` may come before. */
   pause(): number
   /**
-   * Milliseconds from signing the last transaction until the chain showed its outcome.
+   * @returns The milliseconds from signing the last transaction until the chain showed its outcome.
    */
   roundTrip(): number
 }
 
 /**
- * After this time a transaction is sent even if a look at the chain hangs, as it does when a node
+ * After this time a transaction is sent even if a read of the chain hangs, as it does when a node
  * is down.
  */
 const SEND_TIMEOUT_MS = 100
@@ -68,7 +68,7 @@ type SenderDeps = {
   blockTime: BlockTime
   foreign: ForeignWatch
   conclude: Conclude
-  /** Called when a node has answered a broadcast: it is time to look. */
+  /** Called when a node has answered a broadcast, because the chain should then be read. */
   answered: () => void
   /** Receives intents whose outcome is on disk; none when the write failed. */
   noted: (intents: readonly Intent[]) => void
@@ -76,10 +76,10 @@ type SenderDeps = {
 }
 
 /**
- * The transactions in flight of the one account that this gateway writes with. Nonces are assigned
- * here, at the moment of signing, in order and without gaps, and everything is durable before it is
- * sent. A repeat is harmless on the registry, so if the outcome of a nonce is unclear, its intents
- * are simply queued again.
+ * The transactions in flight of the account with which this gateway writes. Nonces are assigned
+ * here when a transaction is signed, in order and without gaps, and everything is durable before it
+ * is sent. A repeat is harmless in the registry, so if the outcome of a nonce is unclear, its
+ * intents are simply queued again.
  */
 export function createSender(deps: SenderDeps): Sender {
   const { inFlight, transactions, registry, outbox, feeCaps, answered } = deps
@@ -147,7 +147,7 @@ export function createSender(deps: SenderDeps): Sender {
 }
 
 /**
- * Signs a transaction with the next nonce. Starts over when nonces were lost meanwhile, since its
+ * Signs a transaction with the next nonce. Starts over when nonces were lost meanwhile, because its
  * own may follow one of them.
  */
 async function prepare(

@@ -20,17 +20,17 @@ export type Settling = {
   /**
    * Settles all plans whose nonce is used, whichever transaction used it.
    *
-   * @param next The nonce that follows the newest block.
+   * @param next The nonce after the newest block.
    * @returns Whether all of them are settled. Right after a block, nodes may contradict themselves
-   * for a moment (records without events; behind a load balancer, a node that is behind): try again
-   * then.
+   * for a moment (records without events, or a node behind a load balancer that lags), so it is
+   * tried again then.
    * @throws {IssueError} when that takes too long.
    */
   settle(next: number): Promise<boolean>
-  /** Gives up plans that cannot be mined now, and queues their intents again. */
+  /** Gives up plans that can no longer be mined, and queues their intents again. */
   abandon(plans: readonly Plan[]): Promise<void>
   /**
-   * Milliseconds from signing the last transaction until the chain showed its outcome.
+   * @returns The milliseconds from signing the last transaction until the chain showed its outcome.
    */
   roundTrip(): number
 }
@@ -41,7 +41,7 @@ type SettlingDeps = {
   outbox: Plans
   blockTime: BlockTime
   foreign: Pick<ForeignWatch, 'suspect' | 'abandoned'>
-  /** Wei that a plan cost, or may still cost. */
+  /** @returns The wei that a plan cost, or may still cost. */
   costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
   /** Receives the intents whose outcome is on disk. */
@@ -59,7 +59,7 @@ export function createSettling(deps: SettlingDeps): Settling {
       return undefined
     } catch (error) {
       if (used.length === 1) return error
-      // One plan's error must not keep the others from being settled.
+      // An error of one plan must not keep the others from being settled.
       const settled = await Promise.allSettled(used.map((plan) => settleAll([plan])))
       return settled.find((one) => one.status === 'rejected')?.reason
     }
@@ -67,7 +67,7 @@ export function createSettling(deps: SettlingDeps): Settling {
 
   async function settleAll(used: readonly Plan[]): Promise<void> {
     const outcomes = await outcomesOfPlans(registry, used)
-    // An anchored intent needs no write to stay anchored: answer before the disk.
+    // An anchored intent needs no write to stay anchored, so it is answered before the disk.
     concludeAll(conclude, used, outcomes, (outcome) => outcome.status === 'anchored')
     for (const plan of used) {
       const { made } = inFlight.sendingOf(plan)
@@ -100,7 +100,7 @@ export function createSettling(deps: SettlingDeps): Settling {
       foreign.abandoned(plans)
       for (const plan of plans) {
         const nothing = { anchored: [], gone: [] }
-        // Its transaction may be in a pool, and be mined once the gap is closed.
+        // Its transaction may be in a pool and be mined once the gap is closed.
         await deps.outbox.settle(plan, nothing, await deps.costOf(plan))
         inFlight.drop([plan])
         concludeAll(conclude, [plan], [], () => true)
@@ -111,7 +111,7 @@ export function createSettling(deps: SettlingDeps): Settling {
   }
 }
 
-/** Writes the outcomes of plans, and concludes the intents whose answers had to wait for that. */
+/** Writes the outcomes of plans, and concludes the intents whose answers had to wait for this. */
 async function writeAll(
   { inFlight, outbox, costOf, conclude, noted }: SettlingDeps,
   used: readonly Plan[],
@@ -130,8 +130,8 @@ async function writeAll(
 }
 
 /**
- * @param outcomes Of the intents of these plans, in their order.
- * @param which The outcomes to conclude with now.
+ * @param outcomes The outcomes of the intents of these plans, in the same order.
+ * @param which Selects the outcomes to conclude with now.
  */
 function concludeAll(
   conclude: Conclude,
@@ -148,7 +148,7 @@ function concludeAll(
 }
 
 /**
- * @param outcomes Of the intents of these plans, in their order.
+ * @param outcomes The outcomes of the intents of these plans, in the same order.
  * @returns The plans whose outcomes name none of their own transactions.
  */
 function unseenOf(plans: readonly Plan[], outcomes: readonly Outcome[]): Plan[] {

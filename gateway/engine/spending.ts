@@ -5,34 +5,33 @@ import type { FeeLog, RegistryReader } from '#promise/ports.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What transactions may cost, in wei; absent = any fee. */
+/** The maximum cost of transactions in wei; absent = any fee. */
 export type FeeCaps = {
   transaction?: bigint
-  /** The sum of those settled in the last hour and all in flight. */
+  /** The sum of the transactions settled in the last hour and all in flight. */
   hour?: bigint
 }
 
 /** Keeps spending under the caps, also across restarts. */
 export type Spending = {
   /**
-   * @param replaced The plan whose transactions it would replace: only one of them can be mined.
-   * @returns Maximum wei that the next transaction may cost; `undefined` = any fee.
+   * @param replaced The plan whose transactions it would replace, because only one of them can be
+   * mined.
+   * @returns The maximum wei that the next transaction may cost; `undefined` = any fee.
    */
   allowance(replaced?: Plan): Promise<bigint | undefined>
   /**
-   * Runs work that reads the allowance and makes a transaction with it, one after the other: two
-   * transactions must not use the same allowance.
+   * Runs work that reads the allowance and makes a transaction with it, one after another, because
+   * two transactions must not use the same allowance.
    */
   inTurn<T>(work: () => Promise<T>): Promise<T>
-  /**
-   * @returns Wei that a settled plan cost; its maximum cost if the real one is not known.
-   */
+  /** @returns The wei that a settled plan cost, or its maximum cost if the real one is unknown. */
   costOf(plan: Plan): Promise<bigint>
-  /** @returns Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  /** @returns The wei spent in the last hour, plus the maximum cost of transactions in flight. */
   lastHour(): Promise<bigint>
 }
 
-/** @param plans The plans whose cost is not in the log yet. */
+/** @param plans Returns the plans whose cost is not in the log yet. */
 export function createSpending(
   caps: FeeCaps,
   fees: FeeLog,
@@ -42,7 +41,8 @@ export function createSpending(
   let turn: Promise<unknown> = Promise.resolve()
 
   async function lastHour(): Promise<bigint> {
-    // Before the log: a plan that settles in between counts twice, instead of not at all.
+    // This is read before the log, so that a plan that settles in between counts twice instead of
+    // not at all.
     const unnoted = plans()
     const settled = await fees.feesSince(clock.now() - HOUR_MS)
     return unnoted.reduce((sum, plan) => sum + maxCostOf(plan), settled)

@@ -6,9 +6,9 @@ import type { Waiter, Waiters } from './waiters.ts'
 
 /** Withdraws queued intents that were not promised, and rejects their requests. */
 export type TurnAway = {
-  /** @returns The intents that stay queued, since they were promised. */
+  /** @returns The intents that stay queued because they were promised. */
   turnAway(intents: readonly Intent[], error: IssueError): Promise<Intent[]>
-  /** Resolves when no withdrawal of the intent is under way. */
+  /** Resolves when the intent is not being withdrawn. */
   settled(intent: Intent): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export function createTurnAway(deps: {
       for (const { resolve, reject } of waiters)
         if (goneKeys.has(key)) reject(error)
         else resolve({ status: 'pending', transactionHash: null })
-    // Intents that are still in the outbox count as promised at the next start, so also now.
+    // Intents that are still in the outbox count as promised at the next start, and so also now.
     queue.addPromised(leavers.filter((intent) => !goneKeys.has(keyOfIntent(intent))))
   }
 

@@ -11,7 +11,7 @@ export type Waiter = {
 /** The requests that wait for the outcomes of intents, by the intent's key. */
 export type Waiters = {
   has(key: string): boolean
-  /** The intents that requests wait for, each once. */
+  /** @returns The intents for which requests wait, each once. */
   intents(): Intent[]
   /** @param wait Milliseconds until the request gets the answer of `late`. */
   wait(intent: Intent, wait: number): Promise<Outcome>
@@ -19,9 +19,9 @@ export type Waiters = {
   answer(key: string, outcome: Outcome): void
   /** @returns Whether a request waited. */
   reject(key: string, error: IssueError): boolean
-  /** @returns The waiting requests of this key; the caller answers them now, and no timer does. */
+  /** @returns The waiting requests of this key. The caller answers them, and no timer does. */
   take(key: string): Waiter[]
-  /** Answers all requests with `late`; resolves when all are answered. */
+  /** Answers all requests with `late`. Resolves when all are answered. */
   close(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export function createWaiters(late: (intent: Intent) => Promise<Outcome>): Waite
   async function stopWaiting(key: string, waiter: Waiter): Promise<void> {
     const others = waiting.get(key)
     const intent = others?.get(waiter)
-    // Taken: the caller of `take` answers it.
+    // The request was taken, and the caller of `take` answers it.
     if (others === undefined || intent === undefined) return
     others.delete(waiter)
     if (others.size === 0) waiting.delete(key)

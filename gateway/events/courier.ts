@@ -22,7 +22,7 @@ const POLL_INTERVAL_MS = 250
 /**
  * Sends a message once. Never rejects.
  *
- * @param secrets The newest first; the message is signed with each.
+ * @param secrets The secrets, the newest first. The message is signed with each of them.
  */
 export type SendMessage = (
   url: string,
@@ -30,17 +30,23 @@ export type SendMessage = (
   signal: AbortSignal,
 ) => Promise<Attempt>
 
-/** How often an attempt came to this. */
+/** Counts attempts by their outcome. */
 type CountAttempt = (outcome: 'delivered' | 'failed' | 'given_up') => void
 
-/** Webhooks whose turn it is, by whether their receiver is slow, and those that wait for a turn. */
+/**
+ * Shows the webhooks that have a turn, by whether their receiver is slow, and those that wait for
+ * one.
+ */
 type ShowTurns = (turns: { quick: number; slow: number; waiting: number }) => void
 
 type CourierDeps = {
   deliveries: Deliveries
   secrets: WebhookSecrets
   send: SendMessage
-  /** Rejects when another gateway is the courier: this one may have been stopped for a while. */
+  /**
+   * Rejects when another gateway is the courier, because this one may have been stopped for a
+   * while.
+   */
   assertHeld: () => Promise<void>
   clock: Pick<Clock, 'now'>
   /** Decides when something is given up. */
@@ -51,10 +57,10 @@ type CourierDeps = {
 }
 
 /**
- * Sends events to webhooks: each at least once, with the same id each time, and those of one
- * document in order. A failed delivery holds back later ones of its document only.
+ * Sends events to webhooks, each at least once and with the same id each time. Events of one
+ * document are sent in order; a failed delivery holds back only later ones of its document.
  *
- * @returns A function that stops it. Deliveries under way are sent again after the next start.
+ * @returns A function that stops it. Unfinished deliveries are sent again after the next start.
  */
 export function startCourier(deps: CourierDeps): () => Promise<void> {
   const { deliveries, clock, log } = deps
@@ -62,10 +68,10 @@ export function startCourier(deps: CourierDeps): () => Promise<void> {
   const { signal } = stop
   const receivers = createReceivers()
   const turns = new Map<WebhookId, { tenant: string | null; began: number; done: Promise<void> }>()
-  /** As of the last poll. */
+  /** The due webhooks as of the last poll. */
   let due: DueWebhook[] = []
 
-  /** Begins the turns that have a place. */
+  /** Starts the turns for which there is a place. */
   function begin(): void {
     for (let one = next(); one; one = next()) {
       const { id, tenant } = one
@@ -82,10 +88,10 @@ export function startCourier(deps: CourierDeps): () => Promise<void> {
 
   async function take(webhook: DueWebhook): Promise<void> {
     try {
-      // It may have more to be sent, but others come first.
+      // The webhook may have more to be sent, but others come first.
       if (await takeTurn(deps, webhook.id, receivers, signal)) due.push(webhook)
     } catch (error) {
-      // What was sent and could not be noted is sent again, but not at once.
+      // An event that was sent but could not be recorded is sent again, but not at once.
       receivers.rest(webhook.id)
       log.warn('webhook_turn_failed', { webhook: webhook.id, error: String(error) })
     }
@@ -112,7 +118,7 @@ export function startCourier(deps: CourierDeps): () => Promise<void> {
   }
 }
 
-/** @returns Whether there was something to be sent. */
+/** @returns Whether there was something to send. */
 async function takeTurn(
   deps: CourierDeps,
   id: WebhookId,
@@ -134,7 +140,7 @@ async function takeTurn(
 
 type Sending = Pick<CourierDeps, 'secrets' | 'send' | 'assertHeld' | 'clock'>
 
-/** @returns What became of each delivery that was attempted, in the order of the answers. */
+/** @returns The outcome of each delivery that was attempted, in the order of the answers. */
 async function sendAll(
   { secrets, send, assertHeld, clock }: Sending,
   turn: Turn,
@@ -163,7 +169,7 @@ async function sendAll(
       const attempt = await send(webhook.url, message, signal)
       const now = performance.now()
       attempts.set(delivery, { ...attempt, tookMs: now - sentAt })
-      // It wants a rest, or others wait for their turn.
+      // The receiver asked for a pause, or others wait for their turn.
       isOver ||= attempt.retryAfterMs !== undefined || now - began > SLOW_MS
       if (attempt.outcome !== 'delivered') return
     }
@@ -201,7 +207,7 @@ function resultOf(
   const failed = all.filter((one) => attempts.has(one) && !delivered.includes(one))
   const failingSince = failingSinceOf(webhook, attempts, now)
   const disabledReason = isGone ? 'gone' : isLate(failingSince) ? 'failing' : null
-  // When the receiver is at fault, nothing is given up: it may be enabled again.
+  // When the receiver is at fault, nothing is given up, because it may be enabled again.
   const givenUp =
     disabledReason === null ? failed.filter(({ failedSince }) => isLate(failedSince)) : []
   const waiting = failed
@@ -212,7 +218,8 @@ function resultOf(
       failedSince: Math.min(one.failedSince ?? now, now),
       nextAt: nextTryAt(one.attempts + 1, now, attempts.get(one)?.retryAfterMs),
     }))
-  // Not attempted: an earlier event of the document comes first, or the turn was over.
+  // These were not attempted, because an earlier event of the document comes first, or the turn was
+  // over.
   const behind = fresh.filter((one) => !attempts.has(one)).map((one) => ({ ...one, nextAt: 0 }))
   const release = { failingSince: webhook.failingSince, latest: now + MAX_DELAY_WHEN_WELL_MS }
   return {
@@ -225,7 +232,7 @@ function resultOf(
   }
 }
 
-/** @returns When the first attempt failed since the last one that succeeded. */
+/** @returns When the first attempt since the last successful one failed. */
 function failingSinceOf(
   { failingSince }: Webhook,
   attempts: ReadonlyMap<Delivery, Attempt>,

@@ -4,12 +4,12 @@ import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 
 const PRUNE_INTERVAL_MS = 60_000
-/** A pause between two slices, so that requests come first. */
+/** The pause between two slices, so that requests come first. */
 const PRUNE_PAUSE_MS = 50
-/** How much longer than others events are kept that a webhook has still to be sent. */
+/** Events that must still be sent to a webhook are kept this many times as long as others. */
 const LONGER = 2
 
-/** What can happen to a document, or to a batch. */
+/** The types of events about a document or a batch. */
 export const EVENT_TYPES = [
   'document.issued',
   'document.final',
@@ -30,22 +30,22 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 
 /**
- * Something that happened to a document. It names the document by its hash alone: no publicId, and
- * no field.
+ * Something that happened to a document. It names the document only by its hash, and contains no
+ * publicId and no field.
  */
 export type DocumentEvent = {
   /** Unique, also across a restored backup. */
   id: EventId
   type: EventType
-  /** When it was written; milliseconds of the Unix epoch. */
+  /** When it was written, in milliseconds of the Unix epoch. */
   time: number
-  /** Who requested what happened; `null` for commands. */
+  /** The tenant that requested the change; `null` for commands. */
   tenant: string | null
-  /** For a batch, its root. */
+  /** The documentHash, or the root of a batch. */
   documentHash: Hex
-  /** The block, as it was when the event was written; `null` for what is not in a block. */
+  /** The block as it was when the event was written; `null` for a change that is not in a block. */
   blockNumber: number | null
-  /** `null` also when no node reported it. */
+  /** Also `null` when no node reported it. */
   blockHash: Hex | null
   transactionHash: Hex | null
 }
@@ -53,68 +53,78 @@ export type DocumentEvent = {
 /** The place of an event in the log: `evt_<milliseconds>_<number>`. */
 type EventId = `evt_${number}_${number}`
 
-/** The parts of an {@link EventId}: a restored backup may number events again, at a later time. */
+/**
+ * The parts of an {@link EventId}. A restored backup may use the same numbers again, but at a later
+ * time.
+ */
 export type EventPlace = { time: number; number: number }
 
 export function formatEventId({ time, number }: EventPlace): EventId {
   return `evt_${time}_${number}`
 }
 
-/** @returns `undefined` for text that is not an event's id. */
+/** @returns `undefined` for text that is not the id of an event. */
 export function parseEventId(text: string): EventPlace | undefined {
   const [, time, number] = /^evt_(0|[1-9]\d{0,14})_([1-9]\d{0,14})$/.exec(text) ?? []
   return time === undefined ? undefined : { time: Number(time), number: Number(number) }
 }
 
 export type EventQuery = {
-  /** Only events after this one; absent = from the oldest that is kept. */
+  /** Only events after this one; absent = from the oldest in the log. */
   after?: EventPlace
   /** Absent = all types. */
   types?: readonly EventType[]
-  /** Absent = events of all tenants, and of none. */
+  /** The tenant of the events; absent = all tenants, and events without one. */
   tenant?: string
-  /** Maximum events to return. */
+  /** The maximum number of events to return. */
   limit: number
 }
 
 export type EventPage = {
   events: DocumentEvent[]
   /**
-   * Where the next page begins. It may name an event that the query leaves out: a page ends after a
-   * bounded number of events, whether they match or not. `undefined` in an empty log.
+   * The place where the next page begins. It may name an event that the query leaves out, because a
+   * page ends after a bounded number of events, whether or not they match. `undefined` in an empty
+   * log.
    */
   next: EventPlace | undefined
   /** Whether there are later events, matching or not. */
   hasMore: boolean
 }
 
-/** The log of events, oldest first. Events are written with the outcomes that they report. */
+/**
+ * The log of events, the oldest first. An event is written together with the outcome that it
+ * reports.
+ */
 export type EventLog = {
   /**
-   * Returns only events that are on the disk.
+   * Returns only events that are on disk.
    *
-   * @returns `unknown_event` when the event that the page should begin after is not in the log,
-   * or no longer: then later ones may be missing too.
+   * @returns `unknown_event` when the event after which the page begins is not in the log, or no
+   * longer is. Later ones may then be missing too.
    */
   read(query: EventQuery): Promise<EventPage | 'unknown_event'>
   /**
-   * Disables the webhooks that have still to be sent an event from before this time, in
-   * milliseconds of the Unix epoch.
+   * Disables the webhooks to which an event from before this time must still be sent.
    *
-   * @returns Their ids.
+   * @param before Milliseconds of the Unix epoch.
+   * @returns The ids of these webhooks.
    */
   leaveBehind(before: number): Promise<string[]>
   /**
-   * Deletes some events from before this time, in milliseconds of the Unix epoch; never the newest,
-   * which readers may name, and none from the first on that an enabled webhook has still to be
-   * sent.
+   * Deletes some events from before this time, in milliseconds of the Unix epoch. It keeps the
+   * newest event, which readers may name, and all from the first one that must still be sent to an
+   * enabled webhook.
    *
-   * @returns Whether there may be more.
+   * @returns Whether there may be more to delete.
    */
   prune(before: number): Promise<boolean>
 }
 
-/** An event as the REST API and webhooks show it. The same event is always the same JSON. */
+/**
+ * @returns An event as the REST API and webhooks show it. The same event always gives the same
+ * JSON.
+ */
 export function presentEvent({ id, type, time, ...about }: DocumentEvent) {
   const { documentHash, blockNumber, blockHash, transactionHash, tenant } = about
   return {
@@ -132,10 +142,10 @@ export function presentEvent({ id, type, time, ...about }: DocumentEvent) {
 }
 
 /**
- * Deletes events that are older than this, in slices.
+ * Deletes events that are older than `retention`, in slices.
  *
- * @param retention Milliseconds.
- * @param interval Milliseconds from one time to the next.
+ * @param retention A duration in milliseconds.
+ * @param interval Milliseconds between two runs.
  * @returns A function that stops it.
  */
 export function pruneEvents(

@@ -2,23 +2,24 @@ import type { DueWebhook } from './deliveries.ts'
 import { MAX_FAILURES_IN_A_ROW, pauseAfter, restAfter } from './retries.ts'
 import type { WebhookId } from './webhook.ts'
 
-/** A receiver that takes longer to answer is slow. */
+/** A receiver that takes longer than this to answer counts as slow. */
 export const SLOW_MS = 1_000
-/** Maximum turns at the same time, and of these maximum turns of slow receivers. */
+/** The maximum number of turns at the same time. */
 const MAX_TURNS = 16
+/** The maximum number of these turns for slow receivers. */
 const MAX_SLOW_TURNS = 8
-/** Maximum deliveries of a turn, after which their results are written. */
+/** The maximum number of deliveries in a turn, after which their results are written. */
 const MAX_DELIVERIES_PER_TURN = 50
-/** Maximum documents that one receiver is sent at the same time. */
+/** The maximum number of documents whose events are sent to one receiver at the same time. */
 export const MAX_SENDS_PER_WEBHOOK = 4
-/** Beyond it, the receivers that were noted first are forgotten. */
+/** If there are more receivers, those that were recorded first are forgotten. */
 const MAX_KNOWN = 10_000
 
 /** The outcome of an attempt. */
 export type Attempt = {
-  /** `gone` = the receiver wants nothing any more (410). */
+  /** `gone` = the receiver wants no more events (410). */
   outcome: 'delivered' | 'failed' | 'gone'
-  /** How long the receiver asks to be left alone. */
+  /** How long the receiver asks for a pause. */
   retryAfterMs?: number
 }
 
@@ -26,15 +27,16 @@ export type Attempt = {
 export type Attempted = Attempt & { tookMs: number }
 
 type Known = {
-  /** In a row. */
+  /** The number of failures in a row. */
   failures: number
-  /** So far, and the end of the newest; `performance.now()`. */
+  /** The number of pauses so far. */
   pauses: number
+  /** The end of the newest pause, as `performance.now()`. */
   pausedUntil: number
   isSlow: boolean
-  /** Whether it ever was. */
+  /** Whether the receiver ever was slow. */
   wasSlow: boolean
-  /** When its last turn ended; `performance.now()`. */
+  /** When its last turn ended, as `performance.now()`. */
   servedAt: number
 }
 
@@ -47,10 +49,13 @@ const UNKNOWN: Known = {
   servedAt: 0,
 }
 
-/** What the courier has seen of receivers. */
+/** The state of receivers, as the courier knows it. */
 export type Receivers = ReturnType<typeof createReceivers>
 
-/** Only in memory: it spares receivers and promises nothing, and a restart tries all once more. */
+/**
+ * Keeps this in memory only. It spares receivers and promises nothing; after a restart all of them
+ * are tried again.
+ */
 export function createReceivers() {
   const known = new Map<WebhookId, Known>()
   const of = (id: WebhookId) => known.get(id) ?? UNKNOWN
@@ -68,21 +73,21 @@ export function createReceivers() {
     isSlow: (id: WebhookId) => of(id).isSlow,
     servedAt: (id: WebhookId) => of(id).servedAt,
 
-    /** @returns Maximum deliveries of its next turn. */
+    /** @returns The maximum number of deliveries in the next turn of a receiver. */
     limitOf(id: WebhookId): number {
       const { pauses, isSlow } = of(id)
       if (pauses > 0) return 1
-      // More would only be written down.
+      // More deliveries would only be recorded as waiting.
       return isSlow ? MAX_SENDS_PER_WEBHOOK : MAX_DELIVERIES_PER_TURN
     },
 
-    /** Begins a pause for a reason of our own. */
+    /** Begins a pause for a reason of the gateway itself. */
     rest(id: WebhookId): void {
       set(id, { pausedUntil: performance.now() + pauseAfter(0) })
     },
 
     /**
-     * @param attempts Of one turn.
+     * @param attempts The attempts of one turn.
      * @returns Whether the receiver is slow for the first time.
      */
     note(id: WebhookId, attempts: readonly Attempted[]): boolean {
@@ -110,15 +115,16 @@ export function createReceivers() {
 
 const isLong = ({ tookMs }: Attempted) => tookMs > SLOW_MS
 
-/** A turn under way. */
+/** The current turns. */
 type Turns = ReadonlyMap<WebhookId, { tenant: string | null; began: number }>
 
 /**
- * Quick receivers come before slow ones, then the tenant with the fewest turns, then who has waited
- * longest. A tenant has at most as many turns as places that it leaves free, so that others always
- * find one.
+ * Quick receivers come before slow ones, then the tenant with the fewest turns, then the receiver
+ * that has waited longest. A tenant may have at most as many turns as places that it leaves free,
+ * so that others always find one.
  *
- * @returns Whose turn it is; `undefined` when nobody waits who may have one.
+ * @returns The receiver that has the next turn; `undefined` when no receiver that may have one
+ * waits.
  */
 export function nextOf(
   due: readonly DueWebhook[],
@@ -144,10 +150,13 @@ export function nextOf(
   return best
 }
 
-/** Those of a quick receiver end before: the last delivery begins within {@link SLOW_MS}. */
+/**
+ * Turns of quick receivers end before this, because the last delivery begins within {@link
+ * SLOW_MS}.
+ */
 const isLate = ({ began }: { began: number }) => performance.now() - began > 2 * SLOW_MS
 
-/** @returns How many of the turns a tenant has. */
+/** @returns The number of turns that a tenant has. */
 function countOf(turns: readonly [WebhookId, { tenant: string | null }][]) {
   const counts = new Map<string | null, number>()
   for (const [, { tenant }] of turns) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)

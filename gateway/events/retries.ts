@@ -5,10 +5,13 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** How long a delivery is tried, and a receiver may fail before it is disabled. */
+/** How long a delivery is tried, and how long a receiver may fail before it is disabled. */
 export const RETRY_PERIOD_MS = 72 * HOUR_MS
 
-/** Waits after the first failed attempts, as Standard Webhooks recommends; then the last one. */
+/**
+ * The waits after the first failed attempts, as Standard Webhooks recommends. The last one is
+ * repeated.
+ */
 const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -18,19 +21,19 @@ const RETRY_DELAYS_MS = [
   10 * HOUR_MS,
 ]
 const LAST_DELAY_MS = 10 * HOUR_MS
-/** Share of a wait that is added at random, so that retries spread. */
+/** The share of a wait that is added at random, so that retries spread out. */
 const JITTER = 0.2
-/** A wait that is longer was noted by a clock that was ahead. */
+/** A longer wait was recorded by a clock that was ahead. */
 export const MAX_DELAY_MS = LAST_DELAY_MS * (1 + JITTER)
-/** Maximum wait of a failed delivery once its receiver accepts others. */
+/** The maximum wait of a failed delivery once its receiver accepts others. */
 export const MAX_DELAY_WHEN_WELL_MS = 5 * MINUTE_MS
 
-/** Maximum that a receiver may put an attempt off by `Retry-After`. */
+/** The maximum time by which a receiver can postpone an attempt with `Retry-After`. */
 const MAX_REST_MS = HOUR_MS
 
 /**
- * @param retryAfterMs What the receiver asks for.
- * @returns When to try again after this many failed attempts; milliseconds of the Unix epoch.
+ * @param retryAfterMs The pause that the receiver asks for.
+ * @returns When to try again after this many failed attempts, in milliseconds of the Unix epoch.
  */
 export function nextTryAt(attempts: number, now: number, retryAfterMs = 0): number {
   const delay = RETRY_DELAYS_MS[attempts - 1] ?? LAST_DELAY_MS
@@ -38,12 +41,12 @@ export function nextTryAt(attempts: number, now: number, retryAfterMs = 0): numb
   return now + Math.max(spread, restAfter(retryAfterMs))
 }
 
-/** @returns How long a receiver is left alone that asks for this; milliseconds. */
+/** @returns How long to pause for a receiver that asks for this, in milliseconds. */
 export function restAfter(retryAfterMs: number): number {
   return Math.min(retryAfterMs, MAX_REST_MS)
 }
 
-/** Failures in a row, of whatever documents, after which a receiver counts as down. */
+/** After this many failures in a row, of any documents, a receiver counts as down. */
 export const MAX_FAILURES_IN_A_ROW = 5
 const FIRST_PAUSE_MS = 5 * SECOND_MS
 const MAX_PAUSE_MS = 5 * MINUTE_MS
@@ -53,10 +56,10 @@ export function pauseAfter(tries: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS)
 }
 
-/** Whether something that began to fail then has failed for long enough. */
+/** @returns Whether something has failed for long enough since `failedSince`. */
 export type IsLate = (failedSince: number | null) => boolean
 
-/** A clock may be wrong: only a time that is certain ends a delivery or a webhook. */
+/** A clock may be wrong, so only a time that is certain ends a delivery or a webhook. */
 export async function findLate(
   { webhook, retries }: Turn,
   { clock, certainTime }: { clock: Pick<Clock, 'now'>; certainTime: CertainTime },

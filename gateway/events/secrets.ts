@@ -3,22 +3,23 @@ import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { fingerprintOf, webhookSecretOf } from '#document/keys.ts'
 import type { SecretSource, Webhook } from './webhook.ts'
 
-/** Maximum secrets of one webhook: with each one, a delivery is signed once more. */
+/** The maximum number of secrets of one webhook. A delivery is signed with each of them. */
 const MAX_SECRETS = 3
 
 export type WebhookSecrets = {
   create(): SecretSource
-  /** @returns The secret as a receiver gets it: `whsec_` and 32 bytes in base64. */
+  /** @returns The secret as a receiver gets it: `whsec_` followed by 32 bytes in base64. */
   reveal(source: SecretSource): string
   /** @returns The secrets that sign at this time, the newest first. */
   current(webhook: Pick<Webhook, 'secrets'>, now: number): string[]
 }
 
 /**
- * The secrets of webhooks. They are derived from the issuer secret, so that the database holds
+ * The secrets of webhooks. They are derived from the issuer secret, so that the database contains
  * none.
  *
- * @param issuerSecrets The newest first. New webhooks use the newest, older ones keep theirs.
+ * @param issuerSecrets The issuer secrets, the newest first. New webhooks use the newest, older
+ * ones keep theirs.
  */
 export function createWebhookSecrets(issuerSecrets: readonly [Hex, ...Hex[]]): WebhookSecrets {
   const fingerprint = (secret: Hex) => toHex(fingerprintOf(fromHex(secret)))
@@ -27,8 +28,8 @@ export function createWebhookSecrets(issuerSecrets: readonly [Hex, ...Hex[]]): W
 
   function reveal({ salt, fingerprint }: SecretSource): string {
     const issuerSecret = byFingerprint.get(fingerprint)
-    // The data folder does not open without a secret that it knows.
-    if (!issuerSecret) throw new TypeError('the issuer secret of a webhook is missing')
+    // Without a secret that it knows, the data folder cannot be opened.
+    if (!issuerSecret) throw new TypeError('the issuer secret that sealed the webhook is missing')
     const secret = webhookSecretOf(fromHex(issuerSecret), fromHex(salt))
     return `whsec_${Buffer.from(secret).toString('base64')}`
   }
@@ -42,7 +43,7 @@ export function createWebhookSecrets(issuerSecrets: readonly [Hex, ...Hex[]]): W
 }
 
 /**
- * @param overlap How long the secrets so far sign too; milliseconds.
+ * @param overlap How long the earlier secrets also sign, in milliseconds.
  * @returns The secrets after a rotation.
  */
 export function rotate(

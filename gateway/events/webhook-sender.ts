@@ -6,11 +6,11 @@ const TIMEOUT_MS = 10_000
 const GONE = 410
 
 /**
- * Sends messages as Standard Webhooks says (https://www.standardwebhooks.com): one POST with the
- * headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. It follows no redirect, and
- * does not read the answer's body.
+ * Sends messages as in Standard Webhooks (https://www.standardwebhooks.com): one POST with the
+ * headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. It follows no redirect and
+ * does not read the body of the answer.
  *
- * @param post Connects only where it may.
+ * @param post A `fetch` that connects only where it may.
  */
 export function createWebhookSender(post: typeof fetch): SendMessage {
   return async (url, { id, body, secrets }, signal) => {

@@ -2,19 +2,19 @@ import type { Hex } from '#document/hex.ts'
 import { type BlockId, keyOfBlock, UNSEEN } from '#promise/anchoring.ts'
 import type { AnchorBlocks, Blocks } from '#promise/ports.ts'
 
-/** Maximum blocks for one read and one write of the outbox. */
+/** The maximum number of blocks for one read and one write of the outbox. */
 const MAX_BLOCKS = 500
 
 /** Finds out which blocks of anchored intents the chain still has. */
 export type BlockWatch = {
-  /** Whether no intent waits for finality. */
+  /** @returns Whether no intent waits for finality. */
   isIdle(): Promise<boolean>
   /**
-   * Checks the blocks that were not seen on the chain yet, and the newest one that was. All
-   * seen blocks are of one chain: as long as it has the newest, it has the others.
+   * Checks the blocks that were not yet seen on the chain, and the newest one that was. All seen
+   * blocks belong to one chain, so as long as it has the newest, it has the others.
    *
    * @param replaced Called for each block that the chain did not have at two polls, with the hash
-   * of the block that has its number now; `null` when there is none.
+   * of the block that now has its number; `null` when there is none.
    */
   poll(replaced: (block: BlockId, hash: Hex | null) => Promise<void>): Promise<void>
 }
@@ -26,12 +26,12 @@ export function createBlockWatch(deps: {
   signal: AbortSignal
 }): BlockWatch {
   const { blocks, outbox, signal } = deps
-  /** Blocks that the chain did not have at the last poll. */
+  /** The blocks that the chain did not have at the last poll. */
   let missing = new Set<string>()
 
   /**
-   * @param missed Blocks that were missing at the previous poll.
-   * @returns Those that the chain has.
+   * @param missed The blocks that were missing at the previous poll.
+   * @returns The blocks that the chain has.
    */
   async function checkNew(
     some: readonly BlockId[],
@@ -42,10 +42,10 @@ export function createBlockWatch(deps: {
     for (const block of some) {
       if (signal.aborted) return []
       const key = keyOfBlock(block)
-      // Read before the records, so that it is never newer than they are.
+      // The hash is read before the records, so that it is never newer than they are.
       const hash = await blocks.blockHash(block.blockNumber)
       if (hash === block.blockHash) found.push(block)
-      // The first time, the node may be behind, or the transactions about to enter another
+      // The first time, the node may be behind, or the transactions may be about to enter another
       // block.
       else if (block.blockHash !== UNSEEN && !missed.has(key)) missing.add(key)
       else await replaced(block, hash)
@@ -74,7 +74,8 @@ export function createBlockWatch(deps: {
       let some = await outbox.unseen(undefined, MAX_BLOCKS)
       do {
         const found = await checkNew(some, missed, replaced)
-        // In between: once a block of another fork is the newest, nobody checks those before it.
+        // This comes in between, because nobody would check the blocks before a newer block of
+        // another fork.
         await forgetReplaced()
         if (found.length > 0) await outbox.note(found, true)
         const last = some.at(-1)

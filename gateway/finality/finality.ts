@@ -7,18 +7,18 @@ import { createBlockWatch } from './block-watch.ts'
 import { createReviewing } from './review.ts'
 
 const POLL_INTERVAL_MS = 2_000
-/** Maximum intents for one read of the chain, and for one write. */
+/** The maximum number of intents for one read of the chain and for one write. */
 const MAX_INTENTS = 200
 
 /**
  * Removes intents from the outbox when their block is final, and queues those again that a reorg
- * dropped before.
+ * has dropped.
  *
  * A poll costs one call for each new block, one for each block that has become final, and one for
  * the newest known block, regardless of the number of intents: a block with an unchanged hash still
- * has its transactions, and the blocks before it. The known blocks are on disk, and read in parts.
- * Records are read when intents leave, and when their block is gone. So a reorg that hashes did not
- * show (there and back between two polls) is found before an intent leaves.
+ * has its transactions, and so do the blocks before it. The known blocks are on disk and are read
+ * in parts. Records are read when intents leave and when their block is gone. So a reorg that
+ * hashes did not show (there and back between two polls) is found before an intent leaves.
  *
  * @returns A function that stops it.
  */
@@ -27,7 +27,7 @@ export function watchFinality(deps: {
   blocks: Blocks
   outbox: Anchorings & AnchorBlocks
   batcher: Batcher
-  /** Nothing leaves the outbox before this resolves: its payloads may still be needed. */
+  /** Nothing leaves the outbox before this resolves, because its payloads may still be needed. */
   after: Promise<unknown>
   log: Log
 }): () => Promise<void> {
@@ -52,7 +52,9 @@ export function watchFinality(deps: {
     })
   }
 
-  /** When it is unknown, nothing leaves the outbox, but reorgs are still detected. */
+  /**
+   * When the finalized block is unknown, nothing leaves the outbox, but reorgs are still detected.
+   */
   async function finalizedBlock(): Promise<number> {
     try {
       return await blocks.finalizedBlock()
@@ -62,7 +64,7 @@ export function watchFinality(deps: {
     }
   }
 
-  /** @param work Returns whether it moved all of them; if not, the rest wait for the next poll. */
+  /** @param work Returns whether it moved all intents. If not, the rest wait for the next poll. */
   async function inChunks(
     next: () => Promise<Anchored[]>,
     work: (some: readonly Anchored[]) => Promise<boolean>,
@@ -75,7 +77,7 @@ export function watchFinality(deps: {
 
   async function run(): Promise<void> {
     await deps.after
-    // Not at once: at the start, other work comes first.
+    // The first poll waits, because other work comes first at the start.
     while (await sleep(POLL_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
       await poll().catch((error) => log.warn('blocks_unread', { error: String(error) }))
   }

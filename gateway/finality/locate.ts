@@ -13,14 +13,17 @@ import {
 import type { Receipt } from '#promise/plan.ts'
 import type { Blocks, RegistryReader } from '#promise/ports.ts'
 
-/** Where an intent is now, with its block's hash if known; or why it is not on the chain. */
+/**
+ * Where an intent is now, with the hash of its block if that is known, or why it is not on the
+ * chain.
+ */
 export type Location = (Place & { blockHash?: Hex }) | Undone
 
 /**
  * Locates intents that were anchored. A revision is where its transaction is, whatever came after
- * it; if no node keeps the receipt, it is in its block as long as the chain has that block. In all
- * other cases, and for issued documents, the records decide: `moot` when the block is forgotten and
- * somebody undid the revision later.
+ * it. If no node still has the receipt, it is in its block as long as the chain has that block.
+ * In all other cases, and for issued documents, the records decide: the result is `moot` when the
+ * block is forgotten and somebody undid the revision later.
  */
 export async function locate(
   registry: RegistryReader,
@@ -52,7 +55,8 @@ export async function locate(
   const records = await registry.records(others.map(({ intent }) => intent))
   others.forEach((one, i) => {
     const { blockNumber } = one.anchoring
-    // If no node keeps its block any more, a later change came after it; after a reorg, who knows.
+    // If no node still has its block, a later change came after it. After a reorg that is
+    // unknown.
     const isForgotten = !receiptFor(one.anchoring) && hashes.get(blockNumber) === null
     located.set(one, placeOf(one.intent, records[i], isForgotten ? blockNumber : undefined))
   })
@@ -91,7 +95,9 @@ async function receiptsOf(
   )
 }
 
-/** Adds the transactions that carry them now; if the node has no event, the previous ones. */
+/**
+ * Adds the transactions that carry the intents now, or the previous ones if the node has no event.
+ */
 export async function withTransactions(
   registry: RegistryReader,
   moved: readonly (Moved & { place: Location })[],
@@ -107,7 +113,7 @@ export async function withTransactions(
   })
 }
 
-/** Whether the place comes from a record, and the transaction is yet to be read. */
+/** @returns Whether the place comes from a record and the transaction has yet to be read. */
 function isUnread(place: Location): place is Place {
   return 'blockNumber' in place && place.blockHash === undefined
 }

@@ -16,33 +16,33 @@ import { hashesOf, type Location, locate, withTransactions } from './locate.ts'
 
 /**
  * How long a transaction that a reorg dropped may stay in a node's pool before its intents are
- * planned again.
+ * planned again, in milliseconds.
  */
 const POOLED_TIMEOUT_MS = 60_000
 
-/** Moves anchored intents to where the chain has them now. */
+/** Moves anchored intents to the blocks in which the chain now has them. */
 export type Reviewing = {
   /**
-   * Reviews some intents, and writes what it found.
+   * Reviews intents and writes the result.
    *
    * @param seen The block that now has the number of their block.
-   * @returns Whether all of them moved or left; false when the node contradicts itself.
+   * @returns Whether all of them moved or left; `false` when the node contradicts itself.
    */
   review(some: readonly Anchored[], finalized: number, seen?: BlockId): Promise<boolean>
-  /** Forgets what was seen in the pool: nothing waits for finality. */
+  /** Forgets what was seen in the pool, because nothing waits for finality. */
   reset(): void
 }
 
 type Relocated = Moved & { place: Location }
 
-/** What the chain shows about some anchored intents. */
+/** The results of reading anchored intents on the chain. */
 type Found = {
-  /** Final where they were reported last. */
+  /** Intents that are final in the block that was last reported. */
   final: Anchored[]
-  /** Can never be anchored, or there is nothing to do. */
+  /** Intents that can never be anchored, or that have nothing to do. */
   gone: Anchored[]
   moved: Relocated[]
-  /** Not on the chain. */
+  /** Intents that are not on the chain. */
   absent: Anchored[]
 }
 
@@ -85,8 +85,8 @@ export function createReviewing(deps: {
 }
 
 /**
- * @param places Of these intents, in their order.
- * @param hashes Of blocks, by their numbers.
+ * @param places The places of these intents, in the same order.
+ * @param hashes The hashes of blocks, by number.
  */
 function sortByPlace(
   some: readonly Anchored[],
@@ -103,7 +103,7 @@ function sortByPlace(
     }
     const now = anchoringAt(place, one.anchoring, hashes)
     const stays = keyOfBlock(now) === keyOfBlock(one.anchoring)
-    // It leaves from the block that was reported last: a move is reported first.
+    // An intent leaves from the block that was last reported, because a move is reported first.
     if (stays && now.blockNumber <= finalized) found.final.push(one)
     else found.moved.push({ ...one, now, place })
   })
@@ -111,8 +111,8 @@ function sortByPlace(
 }
 
 /**
- * @param hashes Of blocks, by their numbers. A block that the node does not have keeps
- * the hash that it was known by.
+ * @param hashes The hashes of blocks, by number. A block that the node does not have keeps its
+ * known hash.
  */
 function anchoringAt(
   place: Place & { blockHash?: Hex },
@@ -125,7 +125,10 @@ function anchoringAt(
   return { blockNumber, blockHash, transactionHash, ...reasonAt(place) }
 }
 
-/** Whether the node contradicts itself: the intent moved out of a final block, or did not move. */
+/**
+ * @returns Whether the node contradicts itself: the intent moved out of a final block, or did not
+ * move.
+ */
 function contradicts({ anchoring, now }: Moved, finalized: number): boolean {
   if (now.blockNumber <= finalized) return anchoring.blockHash !== UNSEEN
   return keyOfBlock(now) === keyOfBlock(anchoring)
@@ -146,19 +149,19 @@ function reportBroken(some: readonly Anchored[], places: readonly Location[], lo
   })
 }
 
-/** Transactions that a reorg dropped, and that a node has put back into its pool. */
+/** Transactions that a reorg dropped and that are back in the pool of a node. */
 type Pooled = {
   /**
-   * Leaves out intents whose transactions are back in the pool: these get into a block without
-   * help.
+   * @returns The intents without those whose transactions are back in the pool, which get into a
+   * block without help.
    */
   without(dropped: readonly Anchored[]): Promise<Anchored[]>
-  /** Forgets them: nothing waits for finality. */
+  /** Forgets them, because nothing waits for finality. */
   reset(): void
 }
 
 function createPooled(registry: Pick<RegistryReader, 'isPooled'>): Pooled {
-  /** When transactions were first seen back in the pool, by hash; `performance.now()`. */
+  /** When each transaction was first seen back in the pool, by hash and as `performance.now()`. */
   const firstSeen = new Map<Hex, number>()
 
   async function isWaiting(hash: Hex): Promise<boolean> {

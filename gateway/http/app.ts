@@ -31,7 +31,7 @@ import { type VerifyDeps, verifyRoutes } from './resources/verify.ts'
 import { type VerifyPageDeps, verifyPageRoutes } from './resources/verify-page.ts'
 import { type WebhookDeps, webhookRoutes } from './resources/webhooks.ts'
 
-/** The dependencies of all routes; each route declares its own part. */
+/** The dependencies of all routes. Each route declares its own part. */
 export type AppDeps = HomeDeps &
   DocumentDeps &
   EventDeps &
@@ -57,7 +57,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   app.use(requestLog(deps.log, deps.metrics))
   app.use(limitRates(deps.rateLimits))
   homeRoutes(app, deps)
-  // Before the documents, of which `search` is none.
+  // Added before the document routes, because `search` would match as a document.
   listRoutes(app, deps)
   documentRoutes(app, deps)
   eventRoutes(app, deps)

@@ -1,14 +1,14 @@
 type KeyErrorCode =
   /** There is no key with this id. */
   | 'unknown_key'
-  /** Another key has taken its place already. */
+  /** Another key has already taken its place. */
   | 'already_rotated'
-  /** There is no room for another key. */
+  /** There are too many keys to add another. */
   | 'too_many_keys'
   /** The settings contradict each other. */
   | 'inconsistent'
 
-/** Thrown when a key was not made or changed. The message says why, and names no secret. */
+/** Thrown when a key was not created or changed. The message has the reason, and no secret. */
 export class KeyError extends Error {
   override name = 'KeyError'
   readonly code: KeyErrorCode

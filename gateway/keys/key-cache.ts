@@ -2,13 +2,13 @@ import type { FindKey } from './grant.ts'
 import { digestOf } from './keys.ts'
 import type { ApiKey, KeyReader, KeyWriter } from './ports.ts'
 
-/** How long a change by another process may stay unseen. */
+/** How long a change by another process may go unnoticed. */
 const MAX_AGE_MS = 1_000
-/** An outage is reported this often at most. */
+/** An outage is reported at most this often. */
 const REPORT_INTERVAL_MS = 60_000
-/** How often the last use of one key is written, at most. */
+/** How often the last use of one key is written at most. */
 const USE_INTERVAL_MS = 60_000
-/** How long uses gather, so that many keys are written together. */
+/** How long uses are gathered, so that many keys are written together. */
 const GATHER_MS = 1_000
 
 type KeyCache = {
@@ -18,12 +18,12 @@ type KeyCache = {
 }
 
 /**
- * The keys in memory, so that a request with a known key waits for no disk. One request a second
- * asks the store whether a key has changed.
+ * Caches the keys in memory, so that a request with a known key waits for no disk. Once a second, a
+ * request asks the store whether a key has changed.
  *
  * @param used Called with the id of each key that was found.
- * @param unreadable Called when the store cannot be read, once a minute at most. The keys read last
- * stay valid: an outage of the store must not lock everybody out.
+ * @param unreadable Called at most once a minute when the store cannot be read. The keys that were
+ * read last stay valid, because an outage of the store must not lock everybody out.
  */
 export function createKeyCache(
   store: KeyReader,
@@ -36,7 +36,7 @@ export function createKeyCache(
   let reportedAt = Number.NEGATIVE_INFINITY
   const load = coalesce(async () => {
     polledAt = performance.now()
-    // Before the keys: a change between the two is seen by the next poll.
+    // The version is read before the keys, so that the next poll notices a change between the two.
     const current = await store.version()
     if (current === version) return
     byDigest = new Map((await store.list()).map((key) => [key.digest, key]))
@@ -70,8 +70,8 @@ function isExpired({ expiresAt }: ApiKey): boolean {
 }
 
 /**
- * @returns A function that runs `work` once for all callers who wait for it. A caller never gets a
- * run that began before its call.
+ * @returns A function that runs `work` once for all callers that wait for it. A caller never gets a
+ * run that started before its call.
  */
 function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -96,22 +96,22 @@ function coalesce(work: () => Promise<void>): () => Promise<void> {
 }
 
 type LastUses = {
-  /** Costs nothing but once a minute for each key. */
+  /** Does work at most once a minute for each key. */
   note(key: ApiKey): void
-  /** Writes what has gathered. */
+  /** Writes the gathered uses. */
   stop(): Promise<void>
 }
 
 /**
- * Writes when keys were last used, lazily: no request waits for it, and a crash may lose it.
+ * Writes when keys were last used. This is lazy: no request waits for it, and a crash may lose it.
  *
- * @param failed Called when it could not be written.
+ * @param failed Called when the uses could not be written.
  */
 export function createLastUses(
   store: Pick<KeyWriter, 'markUsed'>,
   failed: (error: unknown) => void,
 ): LastUses {
-  /** When each key's use was noted last, by id; milliseconds of the Unix epoch. */
+  /** When the use of each key was last recorded, by id and in milliseconds of the Unix epoch. */
   const noted = new Map<string, number>()
   let gathered = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined

@@ -3,13 +3,13 @@ import { KeyError } from './errors.ts'
 import type { ApiKey, KeyStore } from './ports.ts'
 import { assertConsistent, type KeyChanges, type KeySettings } from './settings.ts'
 
-/** All keys are in memory. */
+/** The number is limited because all keys are in memory. */
 const MAX_KEYS = 10_000
 
-/** A key with its secret, which is shown this once: only its digest is stored. */
+/** A key with its secret, which is shown only once, because only its digest is stored. */
 export type MadeKey = { key: ApiKey; secret: string }
 
-/** A key with the one that it replaces, as that is now. */
+/** The new key, with the replaced one as it is now. */
 type RotatedKey = MadeKey & { old: ApiKey }
 
 /** The administration of API keys. */
@@ -21,21 +21,21 @@ export type Keys = {
   /** @throws {KeyError} `too_many_keys`, `inconsistent` */
   create(settings: KeySettings): Promise<MadeKey>
   /**
-   * Makes a key with the settings of another one, which ends after the overlap.
+   * Creates a key with the settings of another one, which ends after the overlap.
    *
-   * @param options.expiresAt ISO 8601. If absent, the new key lives as long as the old one was made
-   * to.
+   * @param options.expiresAt A time in ISO 8601. If absent, the new key is valid for as long as the
+   * old one was.
    * @throws {KeyError} `unknown_key`, `already_rotated`, `too_many_keys`
    */
   rotate(id: string, options: { overlapSeconds: number; expiresAt?: string }): Promise<RotatedKey>
   /**
-   * @returns The key as it is now.
+   * @returns The changed key.
    * @throws {KeyError} `unknown_key`, `inconsistent`
    */
   change(id: string, changes: KeyChanges): Promise<ApiKey>
   /** Ends a key at once. @throws {KeyError} `unknown_key` */
   revoke(id: string): Promise<void>
-  /** Stores a key that was made elsewhere, in place of any other with this id. */
+  /** Stores a key that was created elsewhere, and replaces any other with this id. */
   adopt(id: string, secret: string, settings: KeySettings): Promise<void>
 }
 
@@ -43,7 +43,10 @@ export type Keys = {
 export function createKeys(store: KeyStore, changed: () => Promise<void> = async () => {}): Keys {
   async function assertRoom(): Promise<void> {
     if ((await store.list()).length >= MAX_KEYS)
-      throw new KeyError('too_many_keys', `there are ${MAX_KEYS} keys: revoke some first`)
+      throw new KeyError(
+        'too_many_keys',
+        `there are already ${MAX_KEYS} API keys: revoke some first`,
+      )
   }
 
   return {
@@ -109,10 +112,10 @@ function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
   return { id, ...settings, digest: digestOf(secret), createdAt: new Date().toISOString() }
 }
 
-/** A key that was made for 90 days is followed by one for 90 days. */
+/** If the old key was created for 90 days, so is its successor. */
 function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
   if (old.replacedBy !== undefined)
-    throw new KeyError('already_rotated', `the key ${old.replacedBy} has taken its place`)
+    throw new KeyError('already_rotated', `the API key was replaced by ${old.replacedBy}`)
   const { tenant, scopes, label, categories, rateLimit } = old
   const lifetime =
     old.expiresAt === undefined ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt)
@@ -137,9 +140,9 @@ function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
 }
 
 /**
- * `null` removes a setting.
+ * A value of `null` removes a setting.
  *
- * @throws {KeyError} `inconsistent` when a rotated key would live longer.
+ * @throws {KeyError} `inconsistent` when a rotated key would become valid for longer.
  */
 function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
   const { expiresAt } = changes
@@ -148,7 +151,7 @@ function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
   if (key.replacedBy !== undefined && isLonger)
     throw new KeyError(
       'inconsistent',
-      'must not be later than it is: the key was rotated, use its successor',
+      'must not be later than before, because the key was rotated; change its successor instead',
       'expiresAt',
     )
   const all = { ...key, ...changes }
@@ -163,8 +166,8 @@ function newSecret(): string {
 }
 
 /**
- * @returns The sha-256 of an API key, 64 hexadecimal digits. Not a password hash: a key is 256
- * random bits, and every request computes this.
+ * @returns The sha-256 of an API key, 64 hexadecimal digits. A password hash is not needed, because
+ * a key has 256 random bits, and every request computes this.
  */
 export function digestOf(secret: string): string {
   return hash('sha256', secret, 'hex')

@@ -1,18 +1,18 @@
 import type { Grant } from './grant.ts'
 
-/** An API key as it is stored: everything but the key itself. */
+/** An API key as it is stored, which is everything except the key itself. */
 export type ApiKey = Grant & {
-  /** Its purpose, in the words of whoever made it. */
+  /** The purpose of the key, in the words of its creator. */
   label?: string
   /** The key's sha-256, 64 hexadecimal digits. */
   digest: string
-  /** ISO 8601, as all instants here. */
+  /** A time in ISO 8601, like all times here. */
   createdAt: string
   /** Absent = never. */
   expiresAt?: string
-  /** At most a minute old; absent = never used. */
+  /** At most a minute behind; absent = never used. */
   lastUsedAt?: string
-  /** The id of the key that took its place. */
+  /** The id of the key that replaced it. */
   replacedBy?: string
 }
 
@@ -24,21 +24,21 @@ export type KeyReader = {
   list(): Promise<ApiKey[]>
 }
 
-/** Changes the stored keys. When a promise resolves, its change is on the disk. */
+/** Changes the stored keys. When a promise resolves, its change is durable. */
 export type KeyWriter = {
-  /** Adds a key, in place of any other with its id. */
+  /** Adds a key, and replaces any other with its id. */
   put(key: ApiKey): Promise<void>
   /**
-   * Replaces a key, in one transaction with reading it.
+   * Changes a key in the same transaction that reads it.
    *
-   * @param change Returns what to put for it. Nothing changes when it throws.
+   * @param change Returns the keys to store in its place. Nothing changes when it throws.
    * @returns Whether there is such a key.
    */
   update(id: string, change: (key: ApiKey) => readonly ApiKey[]): Promise<boolean>
   /** @returns Whether there was such a key. */
   remove(id: string): Promise<boolean>
   /**
-   * Notes when keys were last used. May be lost by a crash.
+   * Records when keys were last used. A crash may lose this.
    *
    * @param uses Times by id; unknown ids are ignored.
    */

@@ -5,17 +5,17 @@ import type { ApiKey } from './ports.ts'
 
 const MAX_LABEL = 100
 const MAX_CATEGORIES = 100
-/** Requests per second. */
+/** The maximum number of requests per second. */
 const MAX_RATE_LIMIT = 100_000
-/** Thirty days. */
+/** The maximum overlap is thirty days. */
 const MAX_OVERLAP_SECONDS = 30 * 86_400
-/** A day. */
+/** The default overlap is a day. */
 const OVERLAP_SECONDS = 86_400
 export const DEFAULT_TENANT = 'default'
 
 const isDistinct = (list: readonly string[]) => new Set(list).size === list.length
 
-/** Code points, without control characters and lone surrogates. */
+/** A label consists of code points other than control characters and lone surrogates. */
 const LABEL = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${MAX_LABEL}}$`, 'u')
 const label = v.pipe(
   v.string('must be a string'),
@@ -45,13 +45,16 @@ const categories = v.pipe(
     'must be a list',
   ),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(MAX_CATEGORIES, `must be at most ${MAX_CATEGORIES}`),
+  v.maxLength(MAX_CATEGORIES, `must have at most ${MAX_CATEGORIES} categories`),
   v.check((list) => isDistinct(list), 'must not name a category twice'),
   v.metadata({ uniqueItems: true }),
 )
 const tenant = v.pipe(
   v.string('must be a string'),
-  v.regex(/^[A-Za-z0-9._-]{1,64}$/, 'must have 1 to 64 letters, digits and . _ -'),
+  v.regex(
+    /^[A-Za-z0-9._-]{1,64}$/,
+    'must be 1 to 64 letters, digits, dots, underscores and hyphens',
+  ),
 )
 const rateLimit = v.pipe(
   v.number('must be a number'),
@@ -59,13 +62,13 @@ const rateLimit = v.pipe(
   v.minValue(1, 'must be at least 1'),
   v.maxValue(MAX_RATE_LIMIT, `must be at most ${MAX_RATE_LIMIT}`),
 )
-/** An instant of RFC 3339. */
+/** A time in RFC 3339. */
 export const INSTANT =
   /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/
 const expiresAt = v.pipe(
   v.string('must be a string'),
-  v.regex(INSTANT, 'must be an instant of RFC 3339, such as 2030-01-31T00:00:00Z'),
-  v.metadata({ format: 'date-time', description: 'In the future.' }),
+  v.regex(INSTANT, 'must be an RFC 3339 time, such as 2030-01-31T00:00:00Z'),
+  v.metadata({ format: 'date-time', description: 'When the key expires, in the future.' }),
   v.check((text) => Date.parse(text) > Date.now(), 'must be in the future'),
   v.check(
     (text) => new Date(text).getUTCFullYear() < 10_000,
@@ -80,7 +83,7 @@ const overlapSeconds = v.pipe(
   v.maxValue(MAX_OVERLAP_SECONDS, `must be at most ${MAX_OVERLAP_SECONDS}`),
 )
 
-/** What can be set when a key is made. */
+/** The settings of a new key. */
 export const keySettings = v.strictObject({
   scopes,
   tenant: v.optional(tenant, DEFAULT_TENANT),
@@ -94,7 +97,7 @@ export type KeySettings = Pick<
   'scopes' | 'tenant' | 'label' | 'categories' | 'rateLimit' | 'expiresAt'
 >
 
-/** What can be changed later; `null` removes a setting. */
+/** The settings that can be changed later; `null` removes a setting. */
 export const keyChanges = v.strictObject({
   scopes: v.exactOptional(scopes),
   label: v.exactOptional(v.nullable(label)),
@@ -104,16 +107,16 @@ export const keyChanges = v.strictObject({
 })
 export type KeyChanges = v.InferOutput<typeof keyChanges>
 
-/** How a key is rotated. */
+/** The settings of a rotation. */
 export const rotation = v.strictObject({
-  /** How long the old key stays valid; seconds. */
+  /** How long the old key stays valid, in seconds. */
   overlapSeconds: v.optional(overlapSeconds, OVERLAP_SECONDS),
   expiresAt: v.exactOptional(expiresAt),
 })
 
 /**
- * @throws {KeyError} `inconsistent` for a key with `admin` and a list of categories, since it could
- * make itself a key without that list.
+ * @throws {KeyError} `inconsistent` for a key with `admin` and a list of categories, because it
+ * could create a key without that list.
  */
 export function assertConsistent({
   scopes,
@@ -122,7 +125,7 @@ export function assertConsistent({
   if (scopes.includes('admin') && categories !== undefined)
     throw new KeyError(
       'inconsistent',
-      'must be absent with the scope admin, which makes keys for any category',
+      'must be absent for the scope admin, which can create keys for any category',
       'categories',
     )
 }

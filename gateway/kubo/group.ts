@@ -8,19 +8,17 @@ import { cidOf } from '#document/cid.ts'
 export type Block = { cid: CID; bytes: Uint8Array }
 
 const SHA2_256 = 0x12
-/**
- * Marks the root of a group as one of this project, so that no other block is mistaken for one.
- */
+/** Marks the root of a group of this project, so that no other block is mistaken for one. */
 const TYPE = 'document-registry/group'
 
-/** @param hash A sha-256 digest, 32 bytes. */
+/** @param hash A sha-256 digest of 32 bytes. */
 export function blockCid(hash: Uint8Array): CID {
   return CID.parse(cidOf(hash))
 }
 
 /**
- * @returns A block that links to these: pinning it pins them all. Each root is unique, so that
- * unpinning one never unpins another group, also of another gateway.
+ * @returns A block that links to these blocks, so that pinning it pins them all. Each root is
+ * unique, so that unpinning one never unpins another group, also of another gateway.
  */
 export function groupRoot(blocks: readonly CID[]): Block {
   const id = crypto.getRandomValues(new Uint8Array(16))
@@ -35,7 +33,7 @@ export function groupLinks(bytes: Uint8Array): CID[] | undefined {
   return root?.type === TYPE ? root.blocks : undefined
 }
 
-/** A CAR (version 1) with one root. */
+/** Encodes a CAR (version 1) with one root. */
 export function encodeCar(root: Block, blocks: readonly Block[]): Uint8Array {
   const header = { roots: [root.cid] }
   const all = [root, ...blocks]
@@ -49,7 +47,7 @@ export function encodeCar(root: Block, blocks: readonly Block[]): Uint8Array {
 }
 
 /**
- * @returns The blocks of a CAR by their CID, which is not checked. Rejects for a truncated CAR.
+ * @returns The blocks of a CAR by their CIDs, which are not checked. Rejects for a truncated CAR.
  */
 export async function decodeCar(bytes: Uint8Array): Promise<Map<string, Uint8Array>> {
   const blocks = new Map<string, Uint8Array>()

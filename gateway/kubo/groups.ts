@@ -3,10 +3,12 @@ import { IssueError } from '#promise/errors.ts'
 import { type Block, groupLinks, groupRoot } from './group.ts'
 import type { KuboNode } from './node.ts'
 
-/** Maximum blocks whose groups are remembered; older ones can no longer be removed. */
+/**
+ * The maximum number of blocks whose groups are remembered. Older ones can no longer be removed.
+ */
 const MAX_REMEMBERED = 10_000
 
-/** Blocks on a node, pinned in groups by one root each. Not for concurrent calls. */
+/** Blocks on a node, pinned in groups with one root each. Calls must not be concurrent. */
 export type Groups = {
   /** Pins blocks as one group. */
   put(items: readonly Block[]): Promise<void>
@@ -15,20 +17,24 @@ export type Groups = {
   /**
    * Deletes blocks from the node, however often and by whichever gateway they were put.
    *
-   * @throws {IssueError} `store_unavailable` when something else on the node pins one.
+   * @throws {IssueError} `store_unavailable` when something else on the node pins one of them.
    */
   erase(cids: readonly CID[]): Promise<void>
   /**
-   * Pins blocks as one group that `unpin` undoes, also in another process, and `remove` does not.
+   * Pins blocks as one group, which `unpin` can undo, also in another process. `remove` does not
+   * undo it.
    *
-   * @param note Gets the CID of its root; nothing is pinned before it resolves.
+   * @param note Receives the CID of the root. Nothing is pinned before it resolves.
    */
   pin(blocks: readonly Block[], note: (root: Uint8Array) => Promise<void>): Promise<void>
-  /** @param root A CID. */
+  /** @param root The CID of a root. */
   unpin(root: Uint8Array): Promise<void>
 }
 
-/** The groups of the blocks that this process has put: the roots of each, once for each put. */
+/**
+ * The groups of the blocks that this process has put, as the roots for each block, once for each
+ * put.
+ */
 function createMemory() {
   const rootsOf = new Map<string, string[]>()
   return {
@@ -39,7 +45,7 @@ function createMemory() {
       const [oldest] = rootsOf.keys()
       if (rootsOf.size > MAX_REMEMBERED && oldest) rootsOf.delete(oldest)
     },
-    /** Forgets one put of each block. @returns By root, the blocks that leave its group. */
+    /** Forgets one put of each block. @returns The blocks that leave each group, by its root. */
     forget(cids: readonly CID[]): Map<string, CID[]> {
       const leaving = new Map<string, CID[]>()
       for (const cid of cids) {
@@ -63,14 +69,14 @@ export function createGroups(node: KuboNode): Groups {
   const memory = createMemory()
 
   /**
-   * Pins a new root without these blocks, then unpins the old one.
+   * Pins a new root without these blocks, and then unpins the old one.
    *
-   * @returns `false` when the root is missing or not of a group: then nothing was done.
+   * @returns `false` when the root is missing or is not that of a group. Nothing was done then.
    */
   async function takeOut(old: CID, blocks: readonly CID[]): Promise<boolean> {
     const bytes = await node.get(old)
     const links = bytes && groupLinks(bytes)
-    // The other blocks of the group are unknown: it stays as it is.
+    // The other blocks of the group are unknown, so it stays as it is.
     if (links === undefined) return false
     const rest = links.filter((link) => !blocks.some((b) => b.equals(link)))
     if (rest.length > 0) {
@@ -86,7 +92,10 @@ export function createGroups(node: KuboNode): Groups {
     for (let root = await node.pinOf(cid); root; root = await node.pinOf(cid)) {
       if (root.equals(cid)) await node.unpin(cid)
       else if (!(await takeOut(root, erased)))
-        throw new IssueError('store_unavailable', `Kubo: ${root} pins a block to erase`)
+        throw new IssueError(
+          'store_unavailable',
+          `Kubo: ${root} still pins a block that is to be erased`,
+        )
     }
   }
 

@@ -7,38 +7,38 @@ import { type Block, decodeCar, encodeCar } from './group.ts'
 const OLDEST = [0, 43] as const
 
 /**
- * A Kubo node, as the payload store uses it. Every method rejects with an `IssueError`
- * `store_unavailable`.
+ * A Kubo node with the operations that the payload store needs. Every method rejects with an
+ * `IssueError` `store_unavailable`.
  */
 export type KuboNode = {
-  /** @returns Warnings for the operator. Rejects for a node that must not store anything. */
+  /** @returns Warnings for the operator. Rejects if nothing must be stored on the node. */
   check(): Promise<string[]>
-  /** Writes and pins: the node has the root and all its blocks when this resolves. */
+  /** Writes and pins. When this resolves, the node has the root and all its blocks. */
   pin(root: Block, blocks: readonly Block[]): Promise<void>
   unpin(root: CID): Promise<void>
   /**
-   * @returns A root whose pin keeps the block, or the block itself; `undefined` when nothing does.
-   * The node reads all roots for it.
+   * @returns The root of a pin that keeps the block, or the block itself; `undefined` when nothing
+   * keeps it. The node reads all roots for this.
    */
   pinOf(cid: CID): Promise<CID | undefined>
-  /** Deletes a block that nothing pins; the garbage collection need not run. */
+  /** Deletes a block that is not pinned. No garbage collection is needed. */
   removeBlock(cid: CID): Promise<void>
-  /** @returns The block, if the node itself has it; the node does not search the network. */
+  /** @returns The block if the node itself has it. The node does not search the network. */
   get(cid: CID): Promise<Uint8Array | undefined>
-  /** @returns Whether the node itself has all of these; takes one request. */
+  /** @returns Whether the node itself has all of these blocks; takes one request. */
   hasAll(cids: readonly CID[]): Promise<boolean>
 }
 
-/** Work that takes longer the more is pinned may take this many times as long as a call. */
+/** Work that grows with the number of pins may take this many times as long as a call. */
 const MAX_SLOWER = 30
 
 /** The client drops its `searchParams` option, but sends options that it does not know. */
 const OFFLINE: object = { offline: true }
 
 /**
- * @param url The node's RPC API; with user and password where it requires them (Kubo's
+ * @param url The RPC API of the node, with user and password if it requires them (Kubo's
  * `API.Authorizations`).
- * @param timeout Milliseconds that each call may take.
+ * @param timeout The milliseconds that each call may take.
  * @param announce Whether the node may announce blocks to the public network.
  */
 export function createKuboNode(url: string, timeout: number, announce: boolean): KuboNode {
@@ -108,7 +108,7 @@ export function createKuboNode(url: string, timeout: number, announce: boolean):
   }
 }
 
-/** @returns Warnings for the operator. Rejects for a node that must not store anything. */
+/** @returns Warnings for the operator. Rejects if nothing must be stored on the node. */
 async function checkNode(
   client: KuboRPCClient,
   announce: boolean,
@@ -132,8 +132,8 @@ async function checkNode(
 }
 
 /**
- * The response is 200 before anything is pinned. The result of the pin is in the body, and a late
- * error in trailers that fetch does not expose.
+ * The status 200 comes before anything is pinned. The result of the pin is in the body, and a late
+ * error is in trailers, which fetch does not expose.
  */
 async function importCar(
   client: KuboRPCClient,
@@ -150,7 +150,10 @@ async function importCar(
   if (!pinned) throw new Error('the root was not pinned')
 }
 
-/** Reads everything back: a response without an error does not prove that the blocks are stored. */
+/**
+ * Reads everything back, because a response without an error does not prove that the blocks are
+ * stored.
+ */
 async function verifyPinned(
   client: KuboRPCClient,
   root: Block,
@@ -184,8 +187,8 @@ async function pinOf(
 }
 
 /**
- * User and password go into a header: fetch refuses them in a URL, and would quote them in its
- * error.
+ * User and password are sent in a header, because fetch refuses them in a URL and would quote them
+ * in its error.
  */
 function connect(address: string): KuboRPCClient {
   const url = new URL(address)

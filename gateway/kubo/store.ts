@@ -8,30 +8,30 @@ import type { KuboNode } from './node.ts'
 export type KuboStore = PayloadStore & {
   /** Rejects with an `IssueError` `store_unavailable` when nothing can be put. */
   assertReady(): Promise<void>
-  /** Deletes a block and all pins on it, at once. @returns Whether the node had it. */
+  /** Deletes a block and all pins on it at once. @returns Whether the node had it. */
   erase(hash: Uint8Array): Promise<boolean>
   /**
-   * Stores blocks as a group of their own, outside `put`.
+   * Stores blocks as a group of their own, independent of `put`.
    *
-   * @param note Gets the CID of the group's root; nothing is stored before it resolves.
+   * @param note Receives the CID of the group's root. Nothing is stored before it resolves.
    */
   pin(
     blocks: readonly { hash: Uint8Array; bytes: Uint8Array }[],
     note: (root: Uint8Array) => Promise<void>,
   ): Promise<void>
-  /** Undoes one `pin`, also of an earlier process. @param root The CID that it gave. */
+  /** Undoes one `pin`, also of an earlier process. @param root The CID that `note` received. */
   unpin(root: Uint8Array): Promise<void>
 }
 
-/** Maximum blocks in one group: as many as the batcher puts in one transaction. */
+/** The maximum number of blocks in one group, which is that of intents in one transaction. */
 const MAX_GROUP = 200
 
 /**
  * The payload store on a Kubo node. A group of concurrent puts is one CAR, whose one root links to
  * its blocks, so that it costs one pin and one flush. `remove` undoes one `put` of this process, so
- * that it cannot take a block from another request or gateway that has put the same. It unpins the
- * block, and the node's next garbage collection deletes it: `block rm` reads all pins for every
- * block, and blocks all writers meanwhile.
+ * it cannot take a block from another request or gateway that has put the same block. It unpins the
+ * block, and the node's next garbage collection deletes it. `block rm` is not used, because it
+ * reads all pins for every block and blocks all writers meanwhile.
  *
  * Methods reject with an `IssueError` `store_unavailable`.
  *
@@ -55,11 +55,11 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
 
   return {
     async put(hash, bytes) {
-      // Kubo would refuse it, and the whole group with it.
+      // Kubo would refuse such a block, and the whole group with it.
       if (digestOf('sha256', bytes, 'buffer').compare(hash) !== 0)
-        throw new TypeError('the bytes do not have this hash')
+        throw new TypeError('the bytes do not match the hash')
       await put({ cid: blockCid(hash), bytes })
-      // Each put has its own pin, even of a block that the node has already.
+      // Each put has its own pin, even for a block that the node already has.
       return true
     },
     async get(hash) {
@@ -103,7 +103,7 @@ function createCheck(node: KuboNode, warn: (warning: string) => void) {
     }
   }
 
-  /** After a failure, another node may respond, or the same with other settings. */
+  /** After a failure, another node may respond, or the same node with other settings. */
   const onceChecked =
     <T>(work: (items: readonly T[]) => Promise<void>) =>
     async (items: readonly T[]) => {

@@ -5,17 +5,17 @@ import { IssueError } from '#promise/errors.ts'
 
 /** An account of a chain. */
 export type AccountId = {
-  /** CAIP-10, of the registry that it writes to. */
+  /** The CAIP-10 account ID of the registry to which it writes. */
   registry: string
   address: string
-  /** Of the chain's first block: test chains share their id. */
+  /** The hash of the chain's first block, because test chains share their id. */
   genesis: string | null
 }
 
 /**
- * Keeps other processes of this machine from writing with the same account, by a name that the
- * kernel frees when the process ends, however it ends. Containers with a network of their own do
- * not see each other's names.
+ * Keeps other processes of this machine from writing with the same account. It takes a name that
+ * the kernel frees when the process ends in any way. Containers with their own network do not see
+ * each other's names.
  *
  * @returns A function that frees the account.
  * @throws {IssueError} `account_shared`.
@@ -35,7 +35,7 @@ export async function lockAccount(
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
     throw new IssueError(
       'account_shared',
-      `another process on this machine writes with the account ${address} of ${chain}: stop it, or set an account of its own (ISSUER_KEY) for each gateway`,
+      `another process on this machine sends transactions with the account ${address} on ${chain}: stop it, or set a different account (ISSUER_KEY) for each gateway`,
       cause,
     )
   }
@@ -45,7 +45,7 @@ export async function lockAccount(
   }
 }
 
-/** @returns `undefined` on systems where names outlive a process that is killed. */
+/** @returns `undefined` on systems on which names outlive a killed process. */
 function nameOf(text: string, platform: NodeJS.Platform): string | undefined {
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 32)
   const name = `document-registry-account-${digest}`

@@ -34,7 +34,7 @@ import type { ApiKeys } from './keys.ts'
 import type { Stores } from './stores.ts'
 import type { WebhookParts } from './webhooks.ts'
 
-/** The parts behind the REST API. */
+/** The parts that the REST API uses. */
 export type AppParts = {
   readers: ReturnType<typeof openReaders>
   identities: Identities
@@ -46,7 +46,7 @@ export type AppParts = {
   log: Log
 }
 
-/** Anybody may ask for readiness: database and Kubo are asked once in this time. */
+/** Anybody may request readiness, so database and Kubo are asked once in this time. */
 const READINESS_TTL_MS = 1_000
 
 /** @returns The REST API. */
@@ -95,7 +95,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>
       createBundle(publicId, { signal, provider: rpc, registry, blocks }),
-    // The route is public: slow reads must not take the connections that issuing needs.
+    // The route is public, and slow reads must not take the connections that issuing needs.
     rpc: rpc.apart(),
     verifyPage: readVerifyPage(pageConfigOf(config, registry)),
     addresses: {
@@ -108,7 +108,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   })
 }
 
-/** The documents of this issuer by the gateway's index. */
+/** Opens the documents of this issuer with the gateway's index. */
 function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores }: AppParts) {
   const { store, outbox, history, documentIndex, successions } = stores
   const subkeys = subkeysOf(issuerSecrets)
@@ -127,7 +127,7 @@ function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores 
   return { documentIndex, successions, listing, findDocument }
 }
 
-/** Keys and addresses whose quotas are in memory at a time. */
+/** The maximum number of keys and addresses whose quotas are in memory. */
 const MAX_LIMITED = 100_000
 
 function rateLimitsOf(
@@ -138,7 +138,7 @@ function rateLimitsOf(
 ): RateLimits {
   const clientAddress = createClientAddress(trustedProxies, () =>
     log.warn('forwarded_for_ignored', {
-      hint: 'requests behind a proxy count for its address: set TRUSTED_PROXIES',
+      hint: 'requests behind a proxy count toward the limit of its address: set TRUSTED_PROXIES',
     }),
   )
   const limiterOf = (kind: string) => {
@@ -172,7 +172,7 @@ function verifyOptionsOf(
   }
 }
 
-/** @returns Where payloads are looked for: the gateway's store first. */
+/** @returns The sources of payloads, with the gateway's store first. */
 function sourcesOf(
   { ipfsGateways, ipfsTimeout }: Config,
   { store, tombstones }: Stores,
@@ -184,7 +184,7 @@ function sourcesOf(
 }
 
 /**
- * The page's registry and sources, without secrets of the gateway such as `RPC_URL`.
+ * @returns The registry and sources for the page, without secrets of the gateway such as `RPC_URL`.
  */
 function pageConfigOf(
   { baseUrl, publicRpcUrls, ipfsGateways, maxHeadAge, liveChains }: Config,

@@ -15,7 +15,7 @@ import type { Stores } from './stores.ts'
 
 const newSealingThread = () => new Worker(new URL('./sealing-thread.ts', import.meta.url))
 
-/** The parts behind batches over REST. */
+/** The parts of batches over REST. */
 export type BatchParts = { batches: Batches; batchReader: BatchReader }
 
 /** @param parts.signal Aborts when the service stops. */

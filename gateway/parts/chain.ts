@@ -14,20 +14,23 @@ import { createProvingReader } from '#verifier/readers/proof.ts'
 import { createRequest } from '#verifier/readers/request.ts'
 import type { AccountId } from './account-lock.ts'
 
-/** The parts of a gateway beside its configuration; the local stack makes these itself. */
+/** The parts of a gateway that are not in its configuration. The local stack makes these itself. */
 export type Identity = {
-  /** The chain; closed with the gateway. */
+  /** The chain, which is closed with the gateway. */
   rpc: RpcPool
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: RegistryId
-  /** The issuer that it writes for, whose account the signer has. */
+  /** The issuer for which it writes, with the account of the signer. */
   issuerId: number
   signer: Signer
-  /** More accounts of the issuer, if gateways share them. */
+  /** Other accounts of the issuer, if gateways share them. */
   otherSigners?: readonly Signer[]
-  /** The newest first: it seals. Repeats of requests are recognized by any. */
+  /** The newest comes first and seals. Repeats of requests are recognized with any of them. */
   issuerSecrets: readonly [Hex, ...Hex[]]
-  /** Gets DID documents; the platform's on a local chain, of public addresses only on any other. */
+  /**
+   * Fetches DID documents. On a local chain it is the platform's `fetch`; on any other it connects
+   * only to public addresses.
+   */
   fetchDid?: typeof fetch
 }
 
@@ -40,7 +43,7 @@ export async function openChain(
   { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
   log: Log,
 ): Promise<Chain> {
-  // Issuing has its own connections, so that reads cannot hold it up.
+  // Issuing has its own connections, so that reads cannot delay it.
   const ports = await firstUsable([signer, ...otherSigners], rpc.apart(), {
     registry,
     issuerId,
@@ -50,19 +53,19 @@ export async function openChain(
   const { mayIssue, mayRevoke } = await ports.account.assertReady()
   if (!mayIssue)
     log.warn('issuer_closed', {
-      warning: 'the issuer is closed: documents can be revoked only',
+      warning: 'the issuer is closed: documents can only be revoked',
     })
   if (!mayRevoke)
     log.warn('account_may_not_revoke', {
-      warning: 'the account lacks REVOKE: documents can be issued only',
+      warning: 'the account lacks the permission REVOKE: documents can only be issued',
     })
   const genesis = await ports.blocks.blockHash(0)
   return { ...ports, accountId: { registry, address: signer.address, genesis } }
 }
 
 /**
- * The registry through the first account that may issue. Of several, one may be out of funds or
- * retired, and must not keep the gateway from starting.
+ * Opens the registry with the first account that may issue. Another one may be out of funds or
+ * retired, which must not keep the gateway from starting.
  */
 async function firstUsable(
   signers: readonly Signer[],
@@ -82,7 +85,7 @@ async function firstUsable(
 
 export type Readers = ReturnType<typeof openReaders>
 
-/** The readers of a registry that share the pool's connections. */
+/** Opens the readers of a registry, which share the connections of the pool. */
 export function openReaders({ finality }: Config, { rpc, registry }: Identity) {
   const chain = createChainReader(rpc, registry, finality)
   return {

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '#base/log.ts'
 import type { Lease, Leases } from '#promise/lease.ts'
 
-/** How often a gateway looks whether a chore is free. */
+/** How often a gateway checks whether a chore is free. */
 const LOOK_INTERVAL_MS = 2_000
 
 /**
- * Starts work that goes on beside the requests.
+ * Starts work that runs in addition to the requests.
  *
  * @param assertHeld Rejects with `LeaseLost` when another gateway does the chore by now.
  * @returns A function that stops it.
  */
 export type StartChore = (assertHeld: () => Promise<void>) => () => Promise<void>
 
-/** Runs chores: what one gateway does for all that share its database. */
+/** Runs chores, which one gateway does for all that share its database. */
 export type Chores = {
   /** @returns A function that stops it. */
   run(name: string, start: StartChore): () => Promise<void>
 }
 
 /**
- * @returns Chores of which each runs in one gateway at a time. If that dies, another one goes on;
- * for a moment, both may be at it.
+ * @returns Chores, each of which runs in one gateway at a time. If that one dies, another
+ * continues; for a moment, both may run it.
  */
 export function createChores(leases: Leases, log: Log): Chores {
   return {

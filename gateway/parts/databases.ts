@@ -3,7 +3,7 @@ import type { DatabaseAdapter } from '#store/command-database.ts'
 import { postgresAdapter } from '#store/drivers/postgres/postgres.ts'
 import { sqliteAdapter } from '#store/drivers/sqlite/sqlite.ts'
 
-/** @returns The database of the settings: the one place that knows which one it is. */
+/** @returns The database of the settings. This is the one place that knows which one it is. */
 export function databaseOf({
   dataDir,
   databaseUrl,

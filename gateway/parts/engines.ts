@@ -36,11 +36,11 @@ type Parts = Pick<EngineDeps, 'concluded' | 'feeCaps' | 'maxBatch'> & {
 }
 
 type Account = RegistryPorts & {
-  /** Who may sign for it here. */
+  /** Holds the lease that allows signing for the account here. */
   holder: { lease?: Lease }
 }
 
-/** The engines of a gateway, each with an account of its own. */
+/** The engines of a gateway, each with its own account. */
 export function openEngines(
   config: Config,
   identity: Identity,
@@ -48,7 +48,10 @@ export function openEngines(
 ): {
   batcher: Engines
   foreign: Pick<ForeignWatch, 'assertAlone'>
-  /** Of the account that gets this gateway's intents; of any usable one while it has none. */
+  /**
+   * The readiness of the account that gets this gateway's intents, or of any usable one while there
+   * is none.
+   */
   readiness: () => Promise<Readiness>
 } {
   const { shared, log } = parts
@@ -67,7 +70,8 @@ export function openEngines(
     outcomeOf: parts.outcomeOf,
     log,
     open(account, lease, answers) {
-      // Its key was taken out of the settings: what it has sent is still to be settled.
+      // The key of this account is no longer in the settings, but the transactions that it sent
+      // must still be settled.
       const { holder, ...ports } = accounts.get(account) ?? openAccount(keyless(account))
       holder.lease = lease
       const { outbox, withdraw } = shared.engineStores({ account, lease })
@@ -104,12 +108,12 @@ export function openEngines(
   }
 }
 
-/** @returns A function that opens the chain as an account sees it. */
+/** @returns A function that opens the chain for an account. */
 function accountOpener(
   { finality, feeCap }: Config,
   { rpc, registry, issuerId }: Identity,
 ): (signer: Signer) => Account {
-  // Issuing has its own connections, so that reads cannot hold it up.
+  // Issuing has its own connections, so that reads cannot delay it.
   const provider = rpc.apart()
   return (signer) => {
     const holder: Account['holder'] = {}
@@ -128,7 +132,7 @@ const lowerCase = (address: string) => address.toLowerCase() as Hex
 
 function keyless(address: Hex): Signer {
   const refuse = async (): Promise<never> => {
-    throw new IssueError('signer_unavailable', `no signer for ${address} in the settings`)
+    throw new IssueError('signer_unavailable', `the settings have no signer for ${address}`)
   }
   return { address, assertReady: refuse, sign: refuse }
 }
@@ -143,6 +147,6 @@ async function firstReady(accounts: ReadonlyMap<Hex, Account>): Promise<Readines
 
 function accountOf(accounts: ReadonlyMap<Hex, Account>, address: Hex): Account {
   const account = accounts.get(address)
-  if (account === undefined) throw new TypeError('an engine for an account without a signer')
+  if (account === undefined) throw new TypeError('the account has no signer')
   return account
 }

@@ -14,10 +14,13 @@ import { createIdentitySource } from '#verifier/readers/identity-source.ts'
 /** The issuer's own domain is asked again before its answer expires. */
 const REFRESH_INTERVAL_MS = 0.9 * ANSWER_TTL_MS
 
-/** A gateway's view of the domains of issuers, its own first. */
+/** The domains of issuers as a gateway sees them, its own first. */
 export type Identities = {
   source: IdentitySource
-  /** What is served at `/.well-known/did.json`; absent when the issuer's domain is elsewhere. */
+  /**
+   * The document at `/.well-known/did.json`; absent when this service is not at the issuer's
+   * domain.
+   */
   didDocument?: object
   /** Asks the issuer's own domain now and regularly, and logs the result. */
   start(): void
@@ -25,7 +28,7 @@ export type Identities = {
 }
 
 /**
- * Reads the issuer's name and URI from the registry, and warns of settings that differ.
+ * Reads the issuer's name and URI from the registry, and warns about settings that differ.
  *
  * @throws {IssueError} when the chain cannot be read.
  */
@@ -35,7 +38,7 @@ export async function openIdentities(
   issuer: {
     registry: RegistryId
     issuerId: number
-    /** Addresses. */
+    /** The addresses of the accounts. */
     accounts: readonly string[]
     fetchDid?: typeof fetch | undefined
   },
@@ -55,7 +58,7 @@ export async function openIdentities(
       log.warn('issuer_differs', {
         setting,
         registered: found,
-        warning: `${setting} is not what the registry has: its admin can change that`,
+        warning: `${setting} differs from the registry: the admin of the registry can change it there`,
       })
 
   const get = issuer.fetchDid ?? (isLocalChain(chainId) ? fetch : createPublicFetch())
@@ -70,7 +73,7 @@ export async function openIdentities(
         { account: { account }, issuer: { id: issuerId, uri } },
         { identity: { read: account === issuer.accounts[0] ? cache.refresh : cache.read } },
       )
-    // The first one asks the domain, and the others find its answer.
+    // The first account asks the domain, and the others find its answer.
     for (const account of issuer.accounts) {
       const { check, domain } = await read(account)
       if (domain !== null) log.info('issuer_linked', { domain, account })
@@ -97,14 +100,14 @@ export async function openIdentities(
 }
 
 /**
- * Bytes that are not UTF-8, which the registry's admin can set, must not keep the service from
+ * The registry's admin can set bytes that are not UTF-8. These must not keep the service from
  * starting, nor an operator from seeing who may do what.
  */
 export function textIn(issuer: Record<string, string>, member: string): string {
   try {
     return issuer[member] ?? ''
   } catch {
-    // ethers throws where they are first read.
+    // ethers throws when such bytes are first read.
     return ''
   }
 }

@@ -27,22 +27,22 @@ import type { Chain, Identity, Readers } from './chain.ts'
 import { openEngines } from './engines.ts'
 import type { Stores } from './stores.ts'
 
-/** The route is public: scrapes share a reading of the chain. */
+/** The route is public, so scrapes share a reading of the chain. */
 const HEAD_AGE_TTL_MS = 1_000
 
-/** Maximum records in one lookup call, and maximum calls at the same time. */
+/** The maximum number of records in one lookup call, and of calls at the same time. */
 const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 
-/** The pipeline from a request to the chain. */
+/** The parts between a request and the chain. */
 export type IssuingParts = {
   metrics: Metrics
-  /** The outbox, with its transactions and final intents measured. */
+  /** The outbox, which measures transactions and final intents. */
   outbox: OutboxPorts
-  /** Of the account that gets this gateway's intents. */
+  /** The watch of the account that gets this gateway's intents. */
   foreign: Pick<ForeignWatch, 'assertAlone'>
-  /** Of that account. */
+  /** The readiness of that account. */
   readiness: () => Promise<Readiness>
-  /** Seconds since the newest block; negative while the clock is behind the chain. */
+  /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
   batcher: Batcher
   issuing: Issuing
@@ -51,7 +51,7 @@ export type IssuingParts = {
   erasing: Erasing
 }
 
-/** @param parts.readers Read the registry for requests; `chain` writes to it. */
+/** @param parts.readers Readers of the registry for requests; `chain` writes to it. */
 export function openIssuing(
   config: Config,
   identity: Identity,
@@ -110,7 +110,10 @@ export function openIssuing(
   return { ...opened, metrics, outbox, headAge, batcher, issuing, revising, superseding, erasing }
 }
 
-/** Of thousands of requests with idempotency keys, each looks for its document. */
+/**
+ * Groups the lookups, because thousands of requests with idempotency keys each look for their
+ * document.
+ */
 function groupOutcomes(registry: RegistryReader): (intent: Intent) => Promise<Outcome> {
   return groupReads<Intent, Outcome>({
     ...LOOK_UPS,
@@ -120,7 +123,10 @@ function groupOutcomes(registry: RegistryReader): (intent: Intent) => Promise<Ou
   })
 }
 
-/** Of thousands of changes, each reads the records of its document and of its batch. */
+/**
+ * Groups the reads, because thousands of changes each read the records of a document and of its
+ * batch.
+ */
 function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
   const read = groupReads<RecordKey, TrustedRecord>({
     ...LOOK_UPS,
@@ -128,7 +134,8 @@ function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
     readMany: (keys) => records(keys),
     async readOne(key) {
       const [record] = await records([key])
-      if (record === undefined) throw new TypeError('a record for each key')
+      if (record === undefined)
+        throw new TypeError('the registry must return a record for each key')
       return record
     },
   })

@@ -6,15 +6,15 @@ import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
 import type { Config } from '#settings/config.ts'
 
-/** The id of the key that the setting `API_KEY` has. */
+/** The id of the key from the setting `API_KEY`. */
 const FROM_ENVIRONMENT = 'environment'
 
 /** The API keys of a running gateway. */
 export type ApiKeys = {
   findKey: FindKey
-  /** Its changes hold from the next request on. */
+  /** The administration of keys. A change applies from the next request on. */
   keys: Keys
-  /** Writes the last uses. */
+  /** Writes when keys were last used. */
   close(): Promise<void>
 }
 

@@ -8,32 +8,37 @@ import { failUnrouted } from '#http/core/envelope.ts'
 import { createRequestLines } from '#http/core/request-log.ts'
 import type { openApp } from './app.ts'
 
-/** How long clients have to finish their requests when the service stops. */
+/** How long clients may take to finish their requests when the service stops. */
 const CLOSE_GRACE_MS = 1_000
 
-/** How long clients may take; milliseconds. Slower ones are disconnected, with 408 if possible. */
+/**
+ * How long clients may take, in milliseconds. Slower ones are disconnected, if possible with 408.
+ */
 export type Patience = Pace & {
-  /** From the connection, or the end of the request before, to the end of the headers. */
+  /**
+   * The time from the connection, or from the end of the previous request, to the end of the
+   * headers.
+   */
   headersTimeout: number
-  /** Between two looks at the connections. */
+  /** The time between two checks of the connections. */
   connectionsCheckingInterval: number
 }
 const PATIENCE: Patience = {
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
   windowMs: 60_000,
-  // 16 KiB a second.
+  // The minimum is 16 KiB per second.
   minBytes: 960 * 1024,
   totalMs: 5 * 60_000,
   bytesPerSecond: 64 * 1024,
 }
-/** Beyond, a client gets 431, and is disconnected. */
+/** With larger headers, a client gets 431 and is disconnected. */
 const MAX_HEADER_BYTES = 16 * 1024
 
 export type Listener = {
   port: number
   /**
-   * Accepts no more connections, lets `work` finish, then gives clients a short time to finish
+   * Accepts no more connections, lets `work` finish, and then gives clients a short time to finish
    * their requests.
    */
   stop(work: () => Promise<unknown>): Promise<void>
@@ -47,7 +52,7 @@ export async function listen(
   patience: Patience = PATIENCE,
 ): Promise<Listener> {
   const { headersTimeout, connectionsCheckingInterval } = patience
-  // `requestTimeout` would limit the whole of a request, however fast its bytes come.
+  // `requestTimeout` would limit the time of a whole request, however fast its bytes come.
   const timeouts = { headersTimeout, connectionsCheckingInterval, requestTimeout: 0 }
   const write = createRequestLines(log)
   const clients = createPaceWatch(patience, connectionsCheckingInterval)
@@ -56,7 +61,7 @@ export async function listen(
     const { method = '' } = incoming
     clients.watch(incoming, outgoing)
     const started = performance.now()
-    // One for each request, because the error handler gets only the error.
+    // Each request has its own listener, because the error handler gets only the error.
     const respond = getRequestListener(app.fetch, {
       hostname: host,
       errorHandler(error) {
@@ -82,7 +87,7 @@ export async function listen(
     async stop(work) {
       const closed = new Promise((resolve) => server.close(resolve))
       await work()
-      // Clients that are still sending or not reading have had enough time.
+      // Clients that are still sending or have stopped reading have had enough time.
       setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS).unref()
       await closed
       clients.stop()

@@ -10,7 +10,7 @@ import type { SignerSetting } from '#settings/signer.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 
 /**
- * @param timeout Milliseconds a remote signer may take.
+ * @param timeout The milliseconds that a remote signer may take.
  * @throws {ConfigError} when the keystore cannot be opened.
  */
 export async function openSigner(setting: SignerSetting, timeout: number): Promise<Signer> {
@@ -25,8 +25,8 @@ export async function openSigner(setting: SignerSetting, timeout: number): Promi
 }
 
 /**
- * An encrypted key as geth, Clef and ethers write it (Web3 Secret Storage, version 3). The password
- * is the file's first line.
+ * Opens an encrypted key as written by geth, Clef and ethers (Web3 Secret Storage, version 3). The
+ * password is the first line of its file.
  */
 async function openKeystore({
   path,
@@ -38,9 +38,9 @@ async function openKeystore({
     const [line = ''] = password.split(/\r?\n/)
     return (await decryptKeystoreJson(json, line)).privateKey as Hex
   } catch {
-    // Without the cause: what failed to decrypt must not be quoted.
+    // The cause is omitted, because what failed to decrypt must not be quoted.
     throw new ConfigError([
-      'ISSUER_KEYSTORE is not a keystore, or ISSUER_KEYSTORE_PASSWORD_FILE does not open it',
+      'ISSUER_KEYSTORE is not a keystore, or ISSUER_KEYSTORE_PASSWORD_FILE has the wrong password',
     ])
   }
 }
@@ -55,7 +55,7 @@ async function read(name: string, path: string): Promise<string> {
 }
 
 /**
- * @param lease Of the signer's account; `undefined` before there is one.
+ * @param lease The lease of the signer's account; `undefined` before there is one.
  * @returns A signer that signs only while this process holds the lease.
  */
 export function leasedSigner(

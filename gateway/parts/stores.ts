@@ -20,30 +20,32 @@ import { withOlder } from '#store/with-older.ts'
 import type { Identity } from './chain.ts'
 import { databaseOf } from './databases.ts'
 
-/** What gateways on one database need of each other. */
+/** Coordinates the gateways that use one database. */
 export type SharedStores = Omit<SharedDatabase, 'outboxOf' | 'embeddedPersistenceOf'> & {
-  /** @returns What an engine writes with; it has effect only while the lease lasts. */
+  /**
+   * @returns The stores with which an engine writes. They have effect only while the lease lasts.
+   */
   engineStores(account: LeasedAccount): {
     outbox: OutboxPorts & SharedBacklog
     withdraw: Persistence['withdraw']
   }
 }
 
-/** Everything that the gateway keeps. */
+/** Everything that the gateway stores. */
 export type Stores = Omit<
   DatabaseStores,
   'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts' | 'shared'
 > & {
   shared: SharedStores
-  /** Absent when payloads are kept in the database. */
+  /** Absent when payloads are stored in the database. */
   kubo: KuboStore | undefined
   tombstones: Tombstones
-  /** All payloads, wherever they are kept. */
+  /** All payloads, wherever they are stored. */
   store: PayloadStore
   batchDrafts: BatchDrafts
   persistence: Persistence
   isErased: IsErased
-  /** Documents that were opened lately. */
+  /** Documents that were opened recently. */
   opened: GatewayDocuments
 }
 
@@ -109,7 +111,7 @@ function shareStores(
   }
 }
 
-/** Erased blocks are not pinned. */
+/** Keeps erased blocks from being pinned. */
 function guardGroups(kubo: KuboStore, { isErased }: Tombstones): DraftGroups {
   return {
     async pin(blocks, note) {
@@ -118,14 +120,14 @@ function guardGroups(kubo: KuboStore, { isErased }: Tombstones): DraftGroups {
         blocks.filter((_, i) => !erased[i]),
         note,
       )
-      // Erased while it was being pinned.
+      // The block was erased while it was being pinned.
       for (const { hash } of blocks) if (await isErased(hash)) await kubo.erase(hash)
     },
     unpin: kubo.unpin,
   }
 }
 
-/** @returns The payload store on a Kubo node, if one is configured; the node has answered. */
+/** @returns The payload store on a Kubo node if one is configured. The node has then answered. */
 export async function openKubo(
   { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
   log: Log,
@@ -136,7 +138,8 @@ export async function openKubo(
       warning:
         'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
     })
-  // Its client is a fifth of what a start loads, and most gateways have no Kubo.
+  // The client is loaded only when needed. It is a fifth of what a start loads, and most gateways
+  // have no Kubo.
   const { createKuboNode } = await import('#kubo/node.ts')
   const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
   const kubo = createKuboStore(node, (warning) => log.warn('kubo_not_durable', { warning }))

@@ -18,7 +18,7 @@ export type WebhookParts = {
   start: StartChore
 }
 
-/** Puts together what sends events to webhooks. */
+/** Assembles the parts that send events to webhooks. */
 export function openWebhooks(
   { webhookAllowPrivate }: Config,
   { issuerSecrets }: Identity,
@@ -51,7 +51,7 @@ export function openWebhooks(
   }
 }
 
-/** Knows the names of the own network too, as `/etc/hosts` has them. */
+/** Also resolves names of the local network, such as those in `/etc/hosts`. */
 async function resolveWithSystem(hostname: string): Promise<string[]> {
   const found = await dns.lookup(hostname, { all: true }).catch(() => [])
   return found.map(({ address }) => address)

@@ -8,28 +8,28 @@ export function keyOfBlock({ blockNumber, blockHash }: BlockId): string {
   return `${blockNumber} ${blockHash}`
 }
 
-/** Placeholder for the hash of a block that was not read yet. */
+/** A placeholder for the hash of a block that has not been read yet. */
 export const UNSEEN: Hex = '0x'
 
 /**
- * Where an intent is anchored; `transactionHash` is `null` when no node keeps its block any more.
- * `reason`: of a final revocation, the one that the chain shows. It is not that of the intent when
- * somebody else revoked first.
+ * Where an intent is anchored. `transactionHash` is `null` when no node still has its block.
+ * `reason` is that of a final revocation on the chain; it differs from the intent's when somebody
+ * else revoked first.
  */
 export type Anchoring = BlockId & { transactionHash: Hex | null; reason?: number }
 
 /**
- * What has become of an intent, or of the request for it.
+ * The outcome of an intent, or of the request for it.
  *
  * - `pending`: it is in the outbox and will be anchored; the hash is that of its newest attempt.
- * - `anchored`; `byAnother`: not by a transaction that carried the intent, but by an earlier one, or
- *   one of another gateway.
- * - `conflict`: the issuer has a record under this hash with another expiry, so that this one can
+ * - `anchored`: it is on the chain; `byAnother` = not by a transaction that carried the intent, but
+ *   by an earlier one or one of another gateway.
+ * - `conflict`: the issuer has a record of this hash with another expiry, so that this one can
  *   never be issued.
- * - `distrusted`: the record under this hash reads Distrusted. Issuing it again would make it
- *   valid, which is an operator's decision.
- * - `moot`: nothing to do: the revocation is final, the document is not suspended, or somebody
- *   undid the change after it was made.
+ * - `distrusted`: the record of this hash is distrusted. Issuing it again would make it valid,
+ *   which is for an operator to decide.
+ * - `moot`: there is nothing to do, because the revocation is final, the document is not suspended,
+ *   or somebody undid the change after it was made.
  * - `absent`: it is not on the chain.
  */
 export type Outcome =
@@ -41,9 +41,9 @@ export type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
 export const ABSENT: Undone = { status: 'absent' }
 
 /**
- * An intent in the outbox (a revocation with the reason of its first request), and its outcome.
- * `promised`: a caller may have got `pending`; `account`: whose engine anchors it, if gateways share
- * the outbox.
+ * An intent in the outbox with its outcome. A revocation has the reason of its first request.
+ * `promised` = a caller may have been told `pending`; `account` = the account whose engine anchors
+ * it, if gateways share the outbox.
  */
 export type Standing = {
   intent: Intent
@@ -54,13 +54,11 @@ export type Standing = {
 
 /**
  * An intent that is on the chain, in a block that may not be final yet. A later change applies only
- * while the outbox still has it there.
+ * while the outbox still has the intent there.
  */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
 
-/**
- * @returns The reason of a revocation, and that of the chain; `undefined` when they do not differ.
- */
+/** @returns The reason of a revocation, and that on the chain; `undefined` when they are equal. */
 export function otherReasonOf({
   intent,
   anchoring: { reason },
@@ -73,22 +71,22 @@ export function otherReasonOf({
 export type Moved = Anchored & { now: Anchoring }
 
 /**
- * Whether another revocation may have come first in the new block. The block stays the same when
- * only its hash has become known.
+ * @returns Whether another revocation may have come first in the new block. The block is the same
+ * when only its hash has become known.
  */
 export function isRevokedAnew({ intent, anchoring, now }: Moved): boolean {
   const isLearned = anchoring.blockHash === UNSEEN && anchoring.blockNumber === now.blockNumber
   return intent.kind === 'revoke' && !isLearned && keyOfBlock(anchoring) !== keyOfBlock(now)
 }
 
-/** Intents by what their outcomes do in the outbox. */
+/** Intents grouped by the effect of their outcome on the outbox. */
 export type SettledIntents = {
   anchored: readonly Anchored[]
-  /** Can never be anchored, or there is nothing to do: they leave the outbox. */
+  /** Intents that can never be anchored, or that have nothing to do. They leave the outbox. */
   gone: readonly Intent[]
 }
 
-/** @param outcomes In the order of the intents. Absent intents go back in the queue. */
+/** @param outcomes The outcomes in the order of the intents. Absent intents are queued again. */
 export function settledBy(
   intents: readonly Intent[],
   outcomes: readonly (Outcome | undefined)[],
@@ -103,14 +101,14 @@ export function settledBy(
   return { anchored, gone }
 }
 
-/** Anchored intents by what a look at the chain found. */
+/** Anchored intents grouped by what was found on the chain. */
 export type ReviewedIntents = {
-  /** In a final block: they leave the outbox. */
+  /** Intents in a final block, which leave the outbox. */
   final: readonly Anchored[]
-  /** Can never be anchored, or there is nothing to do: they leave the outbox. */
+  /** Intents that can never be anchored, or that have nothing to do. They leave the outbox. */
   gone: readonly Anchored[]
-  /** A reorg moved them. */
+  /** Intents that a reorg moved. */
   moved: readonly Moved[]
-  /** A reorg dropped them: back in the queue. */
+  /** Intents that a reorg dropped, which are queued again. */
   dropped: readonly Anchored[]
 }

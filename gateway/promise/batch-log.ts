@@ -3,9 +3,9 @@ import type { IndexEntry } from './document-index.ts'
 import type { IssueIntent } from './intent.ts'
 import type { Held } from './lease.ts'
 
-/** A request for a batch, as it was first made. Its repeats give the same batch. */
+/** A request for a batch, as it was first made. Repeating it gives the same batch. */
 export type BatchClaim = {
-  /** The sha-256 of its body. */
+  /** The sha-256 of the body. */
   content: Uint8Array
   /** When its documents were checked; milliseconds of the Unix epoch. */
   checkedAt: number
@@ -14,14 +14,14 @@ export type BatchClaim = {
 
 /** A batch that was promised. */
 export type KnownBatch = {
-  /** Grows with each. */
+  /** The id, which grows with each batch. */
   id: number
   root: Hex
-  /** How many documents it holds. */
+  /** The number of documents. */
   size: number
   /** The sha-256 of the root block of its manifest. */
   manifest: Hex
-  /** Who requested it first. */
+  /** The tenant that requested it first. */
   tenant: string
 }
 
@@ -34,36 +34,36 @@ export type BatchLog = {
   /**
    * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
    *
-   * @param lease Of the request.
-   * @returns Whether it was not promised before.
-   * @throws {LeaseLost} when another gateway works on the request: it may have deleted payloads.
+   * @param lease The lease of the request.
+   * @returns Whether it is promised for the first time.
+   * @throws {LeaseLost} when another gateway works on the request and may have deleted payloads.
    */
   promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>, lease: Held): Promise<boolean>
 }
 
 /**
- * What a request stores before its batch is promised. Nobody finds it; a kill leaves it behind. All
- * methods resolve when the disk has it.
+ * Stores the data of a request before its batch is promised. It cannot be found yet, and stays
+ * behind after a kill. All methods resolve when the data is durable.
  */
 export type BatchDrafts = {
   /** Stores blocks. */
   put(request: Uint8Array, blocks: readonly DraftBlock[]): Promise<void>
   /**
-   * Adds documents to the index, where they show once their batch is promised.
+   * Adds documents to the index, where they appear once their batch is promised.
    *
-   * @returns Those of them that have been erased.
+   * @returns The documents that have been erased.
    */
   index(
     request: Uint8Array,
     batch: Omit<KnownBatch, 'id'>,
     documents: readonly DraftDocument[],
   ): Promise<ReadonlySet<Hex>>
-  /** Deletes all that a request stored, or the note of it when its batch is promised. */
+  /** Deletes everything that a request stored, or only its note when the batch is promised. */
   discard(request: Uint8Array): Promise<void>
   /**
    * Deletes what earlier processes left behind.
    *
-   * @returns How many requests left something.
+   * @returns The number of requests that left something behind.
    */
   discardAll(signal: AbortSignal): Promise<number>
 }
@@ -76,9 +76,9 @@ export type DraftDocument = { documentHash: Hex; entry: IndexEntry }
 /** The list of these batches. */
 export type BatchList = {
   /**
-   * @param tenant Whose batches; `null` = of all tenants.
+   * @param tenant The tenant of the batches; `null` = all tenants.
    * @param before Only batches with a lower id; absent = all.
-   * @returns The newest first.
+   * @returns The batches, the newest first.
    */
   list(tenant: string | null, before: number | undefined, limit: number): Promise<KnownBatch[]>
   get(root: Hex): Promise<KnownBatch | undefined>

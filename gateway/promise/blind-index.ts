@@ -7,14 +7,15 @@ import type { IndexEntry } from './document-index.ts'
 
 const MILLISECONDS_PER_DAY = 86_400_000
 
-/** The fields that the index can be searched by. */
+/** The fields by which the index can be searched. */
 export type BlindField = 'subjectId' | 'category' | 'tenant'
 
 /**
- * A blind index: equal values give equal numbers, and without the key a number tells nothing about
- * its value. HKDF-SHA256 (RFC 5869) of the value's UTF-8, with the index subkey as the salt and the
- * field in the info; the first 8 bytes, big-endian and signed. That is HMAC under the subkey,
- * twice. Two of ten million values meet with a probability of about 1 in 370,000.
+ * Computes a blind index: equal values give equal numbers, and without the key a number tells
+ * nothing about its value. It is HKDF-SHA256 (RFC 5869) of the value's UTF-8, with the index subkey
+ * as the salt and the field in the info, so HMAC under the subkey twice. The result is the first 8
+ * bytes, big-endian and signed. Two of ten million values collide with a probability of about 1 in
+ * 370,000.
  */
 export function blindIndexOf(
   { index }: Pick<IssuerSubkeys, 'index'>,
@@ -33,7 +34,7 @@ export type IndexEntryOf = (
   tenant: string | null,
 ) => IndexEntry
 
-/** Categories and tenants are few: their blind indexes are remembered, up to this many. */
+/** There are few categories and tenants, so that many of their blind indexes are remembered. */
 const MAX_REMEMBERED = 1_000
 
 export function createIndexEntryOf(hkdf: Hkdf): IndexEntryOf {

@@ -1,21 +1,21 @@
 import type { Hex } from '#document/hex.ts'
 
 /**
- * What the index keeps of a document beside its hash. It can be dropped and rebuilt. Whoever steals
- * it learns no name: values are in it as blind indexes (blind-index.ts), the same value under the
- * same key as the same number.
+ * The data of a document in the index besides its hash. The index can be dropped and rebuilt.
+ * Whoever steals it learns no name, because values are stored as blind indexes (blind-index.ts):
+ * the same value under the same key is the same number.
  */
 export type IndexEntry = {
-  /** `issuedAt` as days since 1970-01-01. */
+  /** `issuedAt` in days since 1970-01-01. */
   issuedOn: number
   /** Seconds of the Unix epoch; 0 = never expires. */
   validUntil: number
   /** Blind indexes of `subjectId` and `category`. */
   subject: bigint
   category: bigint
-  /** Blind index of the tenant whose API key issued it; `null` when that is unknown. */
+  /** The blind index of the tenant whose API key issued it; `null` when the tenant is unknown. */
   tenant: bigint | null
-  /** Of a document of a batch: the sha-256 of its batch block, as in its publicId. */
+  /** For a document in a batch, the sha-256 of its batch block, as in its publicId. */
   batchBlock?: Hex
   /** The documentHash of the document that it supersedes. */
   supersedes?: Hex
@@ -23,7 +23,7 @@ export type IndexEntry = {
   supersededRoot?: Hex | undefined
 }
 
-/** The statuses that an index can be asked for. */
+/** The statuses by which the index can be searched. */
 export const LISTED_STATUSES = [
   'pending',
   'valid',
@@ -35,33 +35,33 @@ export const LISTED_STATUSES = [
 ] as const
 export type ListedStatus = (typeof LISTED_STATUSES)[number]
 
-/** Statuses that are kept in the index; the others follow from block and expiry. */
+/** The statuses that are stored in the index. The others follow from block and expiry. */
 export type KeptStatus = Extract<
   ListedStatus,
   'suspended' | 'revoked' | 'superseded' | 'distrusted'
 >
 
-/** A document as the index has it. */
+/** A document as it is in the index. */
 export type IndexedDocument = {
-  /** Its place in lists: documents requested later have higher ones. */
+  /** Its place in lists. Documents that were requested later have higher places. */
   place: number
   documentHash: Hex
   batchBlock: Hex | null
   /** The block that anchored it; `null` while it is pending. */
   blockNumber: number | null
   /**
-   * The change that this gateway knows of; `null` for none. Another account may have made one: only
-   * the chain can say that a document is valid.
+   * The change that this gateway knows of; `null` = none. Another account may have made one, so
+   * only the chain can say that a document is valid.
    */
   status: KeptStatus | null
   /**
-   * When it was promised first, in seconds of the Unix epoch; after a recovery the time of its
+   * When it was first promised, in seconds of the Unix epoch; after a recovery, the time of its
    * block. `null` when it was promised before this was recorded.
    */
   createdAt: number | null
 }
 
-/** A document of the index, with what tells whose it is. */
+/** A document of the index, with its owner. */
 export type OwnedDocument = IndexedDocument &
   Pick<IndexEntry, 'validUntil' | 'tenant'> & {
     /** The blind index of its category; `null` when its content is unknown. */
@@ -70,7 +70,9 @@ export type OwnedDocument = IndexedDocument &
     root: Hex | null
   }
 
-/** What to list. Of a list of blind indexes, one must fit: there is one for each issuer secret. */
+/**
+ * A search. In a list of blind indexes one must match, because there is one for each issuer secret.
+ */
 export type IndexQuery = {
   subject?: readonly bigint[]
   category?: readonly bigint[]
@@ -79,7 +81,7 @@ export type IndexQuery = {
   /** Days since 1970-01-01, inclusive. */
   issuedFrom?: number | undefined
   issuedTo?: number | undefined
-  /** Of `createdAt`, likewise. */
+  /** The days of `createdAt`, also inclusive. */
   createdFrom?: number | undefined
   createdTo?: number | undefined
   /** Only documents at lower places. */
@@ -88,9 +90,12 @@ export type IndexQuery = {
 }
 
 export type IndexPage = {
-  /** By place, the highest first. */
+  /** The documents by place, the highest first. */
   documents: IndexedDocument[]
-  /** Where the next page goes on; `null` after the last. A page with a next one may be empty. */
+  /**
+   * The place where the next page begins; `null` after the last page. A page with a next one may be
+   * empty.
+   */
   next: number | null
 }
 
@@ -98,8 +103,8 @@ export type DocumentIndex = {
   page(query: IndexQuery): Promise<IndexPage>
   /** @returns `undefined` for a document that is not in the index. */
   find(documentHash: Hex): Promise<OwnedDocument | undefined>
-  /** Whether a place is of an index that has been dropped since. */
+  /** @returns Whether a place belongs to an index that has since been dropped. */
   isDropped(place: number): Promise<boolean>
-  /** Corrects statuses after a look at the chain; durable when it resolves. */
+  /** Corrects statuses after reading the chain. It is durable when the promise resolves. */
   correct(found: readonly { documentHash: Hex; status: KeptStatus | null }[]): Promise<void>
 }

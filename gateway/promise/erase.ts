@@ -4,11 +4,11 @@ import type { Hex } from '#document/hex.ts'
 import type { DocumentKey } from '#verifier/ports.ts'
 import { IssueError } from './errors.ts'
 
-/** Places that can hold the bytes. */
+/** The places that can have the bytes. */
 export const ERASED_FROM = ['database', 'kubo'] as const
 export type ErasedFrom = (typeof ERASED_FROM)[number]
 
-/** Places that the service does not clean. docs/operate.md says until when each holds bytes. */
+/** The places that the service does not clean. docs/operate.md says how long each has the bytes. */
 export const REMAINS_IN = ['database_files', 'write_ahead_log', 'replicas', 'backups'] as const
 export type RemainsIn = (typeof REMAINS_IN)[number]
 
@@ -17,54 +17,58 @@ export type Erasure = {
   documentHash: Hex
   /** Milliseconds of the Unix epoch; `null` while bytes may be left in the places of `removed`. */
   erasedAt: number | null
-  /** Empty when this gateway had none of them. */
+  /** The places that had the bytes; empty when this gateway had none of them. */
   removed: readonly ErasedFrom[]
-  /** Where copies may be left. */
+  /** The places where copies may be left. */
   remains: readonly RemainsIn[]
 }
 
-/** The erasures of this gateway, on disk. */
+/** The erasures of this gateway on disk. */
 export type Erasures = {
   /**
-   * Makes it durable that a document is erased: from now on no part of the gateway returns or
-   * stores its bytes, and a restart goes on. Does nothing when it is there already.
+   * Makes it durable that a document is erased. From now on no part of the gateway returns or
+   * stores its bytes, and the erasure continues after a restart. Does nothing when it was already
+   * begun.
    *
-   * @param tenant Of the API key that requested it.
+   * @param tenant The tenant of the API key that requested it.
    */
   begin(documentHash: Hex, tenant: string): Promise<Erasure>
   /** @returns `undefined` for a document that was not erased here. */
   find(documentHash: Hex): Promise<Erasure | undefined>
-  /** Some of those begun and not finished, the oldest first. */
+  /** Some erasures that have begun and are not finished, the oldest first. */
   unfinished(): Promise<Hex[]>
   /**
-   * Makes sure that a copy of these documents is at most where `remains` says, and then writes
-   * their receipts.
+   * Makes sure that copies of these documents are at most in the places of `remains`, and then
+   * writes their receipts.
    *
-   * @param removed Those that were removed from Kubo.
+   * @param removed The documents that were removed from Kubo.
    */
   finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Promise<void>
   /**
    * @param begun Called when an erasure may have begun, also at another gateway.
-   * @returns A function that ends it.
+   * @returns A function that stops listening.
    */
   listen(begun: () => void): () => void
 }
 
-/** Whether the erasure of a document has begun: nothing of it is returned or stored then. */
+/**
+ * Whether the erasure of a document has begun. Then nothing of the document is returned or stored.
+ */
 export type IsErased = (documentHash: Hex) => Promise<boolean>
 
 export type Erasing = {
   /**
-   * Erases a document, whatever its status on the chain; its record stays there.
+   * Erases a document, whatever its status on the chain. Its record stays there.
    *
-   * @param request.wait Milliseconds to wait until all bytes are gone; it goes on after them.
+   * @param request.wait Milliseconds to wait until all bytes are removed; the erasure continues
+   * after that.
    * @throws {IssueError} `not_issued` when neither gateway nor chain knows the document;
    * `store_unavailable` when nothing was done, and nothing will be.
    */
   erase(key: DocumentKey, request: { tenant: string; wait: number }): Promise<Erasure>
   /**
-   * Removes the bytes of the documents whose erasure has begun, here or elsewhere: a chore, for one
-   * gateway at a time.
+   * Removes the bytes of documents whose erasure has begun here or at another gateway. This is a
+   * chore, which one gateway does at a time.
    *
    * @returns A function that stops it.
    */
@@ -72,26 +76,26 @@ export type Erasing = {
 }
 
 const RETRY_INTERVAL_MS = 5_000
-/** Between looks at an erasure that another gateway finishes. */
+/** How long to wait between reads of an erasure that another gateway finishes. */
 const LOOK_INTERVAL_MS = 100
 
 /**
- * Erases documents. The order is the safety property: first the entry on disk, which hides the
- * document and survives a kill; then the bytes; then the receipt.
+ * Erases documents. The order keeps this safe: first the entry on disk, which hides the document
+ * and survives a kill; then the bytes; then the receipt.
  */
 export function createErasing(
   deps: RemovalDeps & {
-    /** Whether this gateway or the chain has the document. */
+    /** @returns Whether this gateway or the chain has the document. */
     isKnown: (key: DocumentKey) => Promise<boolean>
-    /** Forgets all documents that are remembered in memory. */
+    /** Forgets all documents that are cached in memory. */
     forget: () => void
   },
 ): Erasing {
   const { erasures } = deps
-  /** Absent while another gateway has the chore. */
+  /** Absent while another gateway does the chore. */
   let removal: Removal | undefined
 
-  /** A pass that was under way may not have seen this erasure: then another follows. */
+  /** A pass that is already running may have missed this erasure, so another follows it. */
   async function waitFor(documentHash: Hex, wait: number): Promise<void> {
     const over = new AbortController()
     const { signal } = over
@@ -109,8 +113,8 @@ export function createErasing(
   }
 
   /**
-   * @returns The receipt. While the database is away other gateways read Kubo, and may not have
-   * heard of this erasure: then the bytes are removed there at once.
+   * @returns The receipt. While the database is away, other gateways read Kubo and may not know of
+   * this erasure, so the bytes are then removed there at once.
    */
   async function receiptOf(documentHash: Hex): Promise<Erasure | undefined> {
     try {
@@ -134,7 +138,7 @@ export function createErasing(
         throw new IssueError('not_issued', 'no such document to erase')
       const begun = before ?? (await erasures.begin(documentHash, tenant))
       deps.forget()
-      // Promised by now: a failure to wait must not become an error.
+      // The erasure is promised by now, so a failure to wait must not become an error.
       await waitFor(documentHash, wait).catch(() => {})
       return (await receiptOf(documentHash)) ?? begun
     },
@@ -142,7 +146,7 @@ export function createErasing(
       const started = createRemoval(deps)
       removal = started
       const end = erasures.listen(() => {
-        // The pass under way may have looked before.
+        // The running pass may have missed this erasure.
         started.pass().then(started.pass)
       })
       started.pass()
@@ -157,14 +161,15 @@ export function createErasing(
 
 type RemovalDeps = {
   erasures: Erasures
-  /** Removes a payload from a store outside the database. @returns Whether it was there. */
+  /** Removes a payload from a store outside the database. @returns Whether the store had it. */
   removeFromKubo: (documentHash: Hex) => Promise<boolean>
   log: Log
 }
 
 type Removal = {
   /**
-   * Goes through the erasures that were begun, once at a time, and again later after a failure.
+   * Works through the erasures that have begun, one pass at a time, and again later after a
+   * failure.
    *
    * @returns Whether all of them are finished.
    */
@@ -177,7 +182,7 @@ function createRemoval({ erasures, removeFromKubo, log }: RemovalDeps): Removal 
   let passing: Promise<boolean> | undefined
   let retrying = false
 
-  /** A document that cannot be removed does not keep the others. */
+  /** A document that cannot be removed does not hold up the others. */
   async function finishSome(hashes: readonly Hex[]): Promise<void> {
     const done: Hex[] = []
     const removed = new Set<Hex>()

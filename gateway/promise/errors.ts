@@ -1,10 +1,10 @@
 import type { Outcome } from './anchoring.ts'
 
-/** Why nothing was issued or revoked. Stable: clients see it as `code`. */
+/** Why nothing was issued or revoked. Stable: clients get it as `code`. */
 export type IssueErrorCode =
   /** No node answered. Nothing was promised; the same request can be sent again. */
   | 'chain_unavailable'
-  /** The registry or the chain refuses this gateway's transactions; the log has the reason. */
+  /** The registry or the chain refuses this gateway's transactions. The log has the reason. */
   | 'registry_refused'
   /** The current fee is above the cap. */
   | 'fee_too_high'
@@ -12,18 +12,18 @@ export type IssueErrorCode =
   | 'overloaded'
   /** The service is stopping. */
   | 'stopping'
-  /** The idempotency key was used for another document. */
+  /** The Idempotency-Key was used for another document. */
   | 'idempotency_key_reused'
   /** The registry has this document with another expiry. */
   | 'conflict'
   /**
-   * The registry has this document, and it reads Distrusted. Issuing it again would make it valid,
-   * which is an operator's decision.
+   * The registry has this document, and it is distrusted. Issuing it again would make it valid,
+   * which is for an operator to decide.
    */
   | 'distrusted'
   /** There is no such document to revoke, suspend or release. */
   | 'not_issued'
-  /** The document of this idempotency key has been erased; nothing brings it back. */
+  /** The document of this Idempotency-Key has been erased, permanently. */
   | 'erased'
   /** The document belongs to another issuer. */
   | 'other_issuer'
@@ -33,7 +33,7 @@ export type IssueErrorCode =
   | 'already_superseded'
   /** There is no suspension to release. */
   | 'not_suspended'
-  /** The opposite was requested, and is not on the chain yet. Nothing was promised. */
+  /** The opposite was requested and is not on the chain yet. Nothing was promised. */
   | 'change_pending'
   /** The disk or the payload store refuses the write, or does not respond. */
   | 'store_unavailable'
@@ -41,11 +41,14 @@ export type IssueErrorCode =
   | 'signer_unavailable'
   /** Something else sends transactions with this gateway's account. */
   | 'account_shared'
-  /** The batch does not fit in one transaction. Handled inside `engine/`; never reaches a client. */
+  /**
+   * The batch does not fit in one transaction. This is handled inside `engine/` and never reaches a
+   * client.
+   */
   | 'too_large'
 
 /**
- * Thrown when nothing was done and nothing will be: the intent, if there was one, has been
+ * Thrown when nothing was done and nothing will be. The intent, if there was one, has been
  * withdrawn.
  */
 export class IssueError extends Error {
@@ -58,9 +61,7 @@ export class IssueError extends Error {
   }
 }
 
-/**
- * @returns An `IssueError` as it is; any other error as `chain_unavailable`.
- */
+/** @returns An `IssueError` unchanged; any other error as `chain_unavailable`. */
 export function asIssueError(error: unknown): IssueError {
   if (error instanceof IssueError) return error
   return new IssueError('chain_unavailable', String(error), error)
@@ -69,14 +70,14 @@ export function asIssueError(error: unknown): IssueError {
 /** @returns Why a document can never be issued; `undefined` when the outcome does not say so. */
 export function refusalOf({ status }: Outcome): IssueError | undefined {
   if (status === 'conflict')
-    return new IssueError(status, 'the record under this hash has another expiry')
+    return new IssueError(status, 'the record of this hash has a different expiry')
   if (status === 'distrusted')
-    return new IssueError(status, 'the record under this hash reads Distrusted')
+    return new IssueError(status, 'the record of this hash is distrusted')
   return undefined
 }
 
 /**
- * @param readiness Of the gateway's account, which may still be able to revoke.
+ * @param readiness The readiness of the gateway's account, which may still be able to revoke.
  * @throws {IssueError} `registry_refused` when the issuer is closed.
  */
 export function assertOpenIssuer<T extends { mayIssue: boolean }>(readiness: T): T {

@@ -2,8 +2,8 @@ import type { Hex } from '#document/hex.ts'
 import type { BlockchainProof } from '#verifier/verdict.ts'
 
 /**
- * The transactions that anchored documents, stored permanently. Nodes drop old events and receipts;
- * the history does not.
+ * The transactions that anchored documents, stored permanently, because nodes drop old events and
+ * receipts.
  */
 export type History = {
   /**
@@ -15,8 +15,8 @@ export type History = {
 }
 
 /**
- * @returns The proof, with the transaction from the history if the node had no event. Without it
- * while the history cannot be read: it only informs.
+ * @returns The proof, with the transaction from the history if the node had no event. If the
+ * history cannot be read, the transaction is missing, because it only informs.
  */
 export async function withHistory<P extends BlockchainProof | null>(
   history: History,

@@ -5,17 +5,20 @@ import { RELEASED, SUSPENDED } from '#verifier/reasons.ts'
 import type { RecordKey, RegistryEvent } from './record.ts'
 
 type Requested = {
-  /** Who requested it; absent = a command. Events of a revision are of who issued the record. */
+  /**
+   * The tenant that requested it; absent = a command. Events of a revision go to the tenant that
+   * issued the record.
+   */
   tenant?: string
 }
 
-/** A document or a batch to issue. Never a document in a batch: its batch is issued. */
+/** A document or a batch to issue. A document in a batch is issued with its batch. */
 export type IssueIntent = Requested &
   RecordKey & {
     kind: 'issue'
-    /** Seconds of the Unix epoch; 0 = never expires. Of a batch its size, as in the registry. */
+    /** Seconds of the Unix epoch, 0 = never expires. For a batch, its size, as in the registry. */
     validUntil: number
-    /** The sha-256 of its manifest; of a batch only. */
+    /** For a batch, the sha-256 of its manifest. */
     manifest?: Hex
   }
 
@@ -25,26 +28,28 @@ export type RevisionIntent = Requested &
   (
     | {
         kind: 'revoke'
-        /** RFC 5280 reason code of a final revocation. */
+        /** The RFC 5280 reason code of a final revocation. */
         reason: number
       }
     | { kind: 'suspend' }
     | { kind: 'release' }
   )
 
-/** A change to make on the chain. There is one of each kind for a record. */
+/** A change to make on the chain. A record has at most one of each kind. */
 export type Intent = IssueIntent | RevisionIntent
 
 /** An intent that waits for a transaction. */
 export type QueuedIntent = {
   intent: Intent
-  /** Not before this time, since the chain refused it; milliseconds of the Unix epoch. */
+  /**
+   * The intent waits until this time, because the chain refused it; milliseconds of the Unix epoch.
+   */
   asideUntil: number | null
   /** Whether it must not be withdrawn. */
   promised: boolean
 }
 
-/** @param tenant Who requests it. */
+/** @param tenant The tenant that requests it. */
 export function issueIntentOf(
   document: Document,
   { documentHash }: Sealed,
@@ -58,7 +63,7 @@ export function issueIntentOf(
   }
 }
 
-/** Identifies an intent: there is one of each kind for a record. */
+/** Identifies an intent, because a record has at most one of each kind. */
 export type IntentKey = `${Intent['kind']} ${Hex}`
 
 export function keyOf(kind: Intent['kind'], documentHash: Hex): IntentKey {
@@ -69,18 +74,18 @@ export function keyOfIntent({ kind, documentHash }: Intent): IntentKey {
   return keyOf(kind, documentHash)
 }
 
-/** Whether another account of the issuer can undo it later. */
+/** @returns Whether another account of the issuer can undo it later. */
 export function canBeUndone({ kind }: Intent): boolean {
   return kind === 'suspend' || kind === 'release'
 }
 
-/** The RFC 5280 reason code that a revision writes into the record. */
+/** @returns The RFC 5280 reason code that a revision writes into the record. */
 export function reasonOf(intent: RevisionIntent): number {
   if (intent.kind === 'revoke') return intent.reason
   return intent.kind === 'suspend' ? SUSPENDED : RELEASED
 }
 
-/** The event of each kind. */
+/** The event of each kind of intent. */
 export const EVENTS: Record<Intent['kind'], RegistryEvent> = {
   issue: 'issued',
   revoke: 'revoked',

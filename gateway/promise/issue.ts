@@ -14,7 +14,7 @@ import type { Persistence } from './persistence.ts'
 import { createReadStatus, type DocumentStatus, PENDING } from './progress.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 
-/** Documents to seal in one turn of the event loop: about 1 ms. */
+/** The documents to seal in one turn of the event loop, which take about 1 ms. */
 const SEALED_A_TURN = 16
 
 export type IssueRequest = {
@@ -25,7 +25,7 @@ export type IssueRequest = {
   supersededRoot?: Hex | undefined
   tenant: string
   idempotencyKey?: string
-  /** Thrown when the request is not the repeat of one whose document is on the chain. */
+  /** Thrown unless the request repeats one whose document is on the chain. */
   refuseNew?: IssueError
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
@@ -36,21 +36,21 @@ export type IssueRequest = {
 }
 
 /**
- * `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of
- * the newest attempt, if any.
+ * `pending` = it will be anchored, whatever happens to this process; `transactionHash` is then that
+ * of the newest attempt, if any.
  */
 export type IssuedDocument = DocumentStatus & {
   publicId: string
   document: Document
   documentHash: Hex
-  /** Whether it had been promised or anchored before this request. */
+  /** Whether the document had been promised or anchored before this request. */
   replayed: boolean
 }
 
 export type Issuing = { issue(request: IssueRequest): Promise<IssuedDocument> }
 
 type IssuingDeps = {
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registryId: RegistryId
   issuerId: number
   /** Reads the outcome of an intent. */
@@ -64,8 +64,9 @@ type IssuingDeps = {
 }
 
 /**
- * Issues documents. The order is the safety property: payload before chain, outbox before
- * broadcast, answer after the registry shows it.
+ * Issues documents. The order keeps this safe: the payload is stored before the chain is asked, the
+ * outbox is written before the broadcast, and the answer comes after the registry shows the
+ * document.
  *
  * `issue` rejects with an `IssueError` when nothing was promised.
  */
@@ -105,7 +106,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     return { publicId: sealed.publicId, document, documentHash, replayed, ...status }
   }
 
-  /** Reads the transaction from this gateway's history, if no node has its event any more. */
+  /** Reads the transaction from this gateway's history if no node still has its event. */
   async function transactionOf({ intent, anchoring }: Candidate & { anchoring: Anchoring }) {
     const { blockNumber } = anchoring
     const transactionHash =
@@ -120,10 +121,10 @@ export function createIssuing(deps: IssuingDeps): Issuing {
   ) {
     const isNew = await persistence.add(intent, sealed, wait === 0)
     if (isNew === 'has_successor')
-      throw new IssueError('already_superseded', 'the document has another successor')
+      throw new IssueError('already_superseded', 'the document already has another successor')
     const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))
     if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
-    // The node may have been behind when it was read before: the transaction shows it.
+    // If the node was behind when it was read before, the transaction shows it.
     const wasBefore = outcome.status === 'anchored' && outcome.byAnother === true
     const { status, transactionHash } = outcome
     return { replayed: !isNew || wasBefore, isPending: status === 'pending', transactionHash }
@@ -140,8 +141,8 @@ type Candidate = { intent: IssueIntent; sealed: SealedDocument }
  * have anchored it. From then on this store keeps its payload, even if it never had it or lost it.
  *
  * @returns The first candidate that is on the chain.
- * @throws {IssueError} when the chain could not be read, or shows that it can never be issued;
- * `erased` when it was erased here.
+ * @throws {IssueError} when the chain could not be read, or shows that the document can never be
+ * issued; `erased` when it was erased here.
  */
 async function findRepeat(
   { outcomeOf, persistence, isErased }: IssuingDeps,
@@ -150,7 +151,7 @@ async function findRepeat(
 ): Promise<(Candidate & { anchoring: Anchoring }) | undefined> {
   for (const { intent } of candidates)
     if (await isErased(intent.documentHash))
-      throw new IssueError('erased', 'the document of this key has been erased')
+      throw new IssueError('erased', 'the document with this Idempotency-Key has been erased')
   const outcomes = await deadline
     .within(() => Promise.all(candidates.map(({ intent }) => outcomeOf(intent))))
     .catch((error) => {
@@ -163,7 +164,7 @@ async function findRepeat(
   if (outcome?.status !== 'anchored' || !candidate) return undefined
   const { intent, sealed } = candidate
   await persistence.restore(sealed)
-  // When no node has the event any more, the block is final.
+  // If no node still has the event, the block is final.
   if (outcome.transactionHash !== null) await persistence.adopt(intent, outcome, sealed)
   return { ...candidate, anchoring: outcome }
 }

@@ -5,15 +5,15 @@ import { IssueError } from './errors.ts'
  * The right to do something that only one gateway may do at a time: to write with an account, or to
  * do a chore. It ends by itself when its holder does not renew it.
  *
- * Not the time but the token decides: every new holder gets a higher one, and what a holder writes
- * has effect only while the lease still has its token. So it does no harm that a stopped process
- * believes for a moment that it is the holder.
+ * The token decides, not the time: every new holder gets a higher one, and what a holder writes has
+ * effect only while the lease still has its token. So a stopped process that still believes to be
+ * the holder does no harm.
  */
 export type Lease = {
   readonly name: string
-  /** Grows with every holder. */
+  /** A number that grows with every holder. */
   readonly token: number
-  /** Aborts when it was lost or released. */
+  /** Aborts when the lease was lost or released. */
   readonly ended: AbortSignal
   /** @throws {LeaseLost} when another gateway has taken it. */
   assertHeld(): Promise<void>
@@ -21,20 +21,20 @@ export type Lease = {
   release(): Promise<void>
 }
 
-/** What identifies the holder of a lease. */
+/** Identifies the holder of a lease. */
 export type Held = Pick<Lease, 'name' | 'token'>
 
 export type Leases = {
   /**
    * Takes a lease that no gateway holds, and renews it until it is released or lost.
    *
-   * @param names In the order of preference.
-   * @returns `undefined` when all are held.
+   * @param names The names of leases, in order of preference.
+   * @returns `undefined` when all of them are held.
    */
   take(names: readonly string[]): Promise<Lease | undefined>
 }
 
-/** Another gateway holds the lease: nothing was written. */
+/** Thrown when another gateway holds the lease. Nothing was written. */
 export class LeaseLost extends IssueError {
   override name = 'LeaseLost'
 

@@ -14,17 +14,18 @@ import {
 } from './record.ts'
 
 /**
- * Maximum plans to issue that are read by receipt: for more, records and events take fewer calls.
+ * The maximum number of issuing plans that are read by receipt. For more, records and events take
+ * fewer calls.
  */
 const MAX_RECEIPTS = 2
 
 /**
- * Reads the outcomes of intents from records and their events: an earlier attempt, or another
- * gateway of the issuer, may have anchored them.
+ * Reads the outcomes of intents from records and their events, because an earlier attempt or
+ * another gateway of the issuer may have anchored them.
  *
- * @param heads For each intent, the newest block when it was planned, if a transaction that may have
- *   carried it is in a block.
- * @returns An outcome for each, in their order.
+ * @param heads For each intent, the newest block when it was planned, if a transaction that may
+ * have carried it is in a block.
+ * @returns An outcome for each intent, in the same order.
  * @throws {IssueError} `chain_unavailable`.
  */
 export async function outcomesOf(
@@ -44,20 +45,20 @@ export async function outcomesOf(
     const inBlock = transactions.get(keyOfPlace(place))
     const anchoring = inBlock ? inBlock.get(documentHash) : forgotten(place)
     if (anchoring === undefined)
-      throw new IssueError('chain_unavailable', 'a record without its event')
+      throw new IssueError('chain_unavailable', 'the record has no event')
     return { status: 'anchored', ...anchoring, ...reasonAt(place) }
   })
 }
 
-/** As {@link outcomesOf}, for one intent. */
+/** Same as {@link outcomesOf}, for one intent. */
 export async function outcomeOf(registry: RegistryReader, intent: Intent): Promise<Outcome> {
   const [outcome] = await outcomesOf(registry, [intent])
   return outcome ?? ABSENT
 }
 
 /**
- * As {@link outcomesOf}, for the intents of plans whose nonces are used: from their receipts, if
- * these show everything.
+ * Same as {@link outcomesOf}, for the intents of plans whose nonces are used. The receipts are used
+ * if they show everything.
  *
  * @returns An outcome for each intent, in the order of the plans.
  * @throws {IssueError} `chain_unavailable`.
@@ -70,7 +71,7 @@ export async function outcomesOfPlans(
     plans.map((plan) => {
       const issues = plan.intents.some(({ kind }) => kind === 'issue')
       if (issues && plans.length > MAX_RECEIPTS) return undefined
-      // Without a receipt, records and events decide; if the node is down, reading them throws.
+      // Without a receipt, records and events decide. If the node is down, reading them throws.
       return receiptOf(registry, plan).catch(() => undefined)
     }),
   )
@@ -108,11 +109,11 @@ async function receiptOf(
 }
 
 /**
- * As {@link outcomeOf}, from the receipt of a plan. For revisions it shows more than records, which
- * have the last one only.
+ * Same as {@link outcomeOf}, from the receipt of a plan. For revisions it shows more than records,
+ * which have only the last one.
  *
- * @returns `undefined` when it does not show the intent: another gateway may have anchored it, or a
- *   record stands that is not as intended.
+ * @returns `undefined` when it does not show the intent: another gateway may have anchored it, or
+ * the record is not as intended.
  */
 function outcomeIn(
   intent: Intent,
@@ -130,8 +131,9 @@ function outcomeIn(
 }
 
 /**
- * Whether a transaction has done what an intent wants. The registry skips a revision that would
- * change nothing, or may not: then somebody else was first, and the transaction has no event of it.
+ * @returns Whether a transaction has done what an intent wants. The registry skips a revision that
+ * would change nothing or is not allowed. Somebody else was then first, and the transaction has no
+ * event of it.
  */
 export function isDone({ kind, documentHash }: Intent, receipt: Receipt): boolean {
   if (kind === 'issue') return receipt.succeeded && receipt.issued.has(documentHash)
@@ -139,10 +141,10 @@ export function isDone({ kind, documentHash }: Intent, receipt: Receipt): boolea
   return receipt.succeeded && reason !== undefined && revocationBy(reason) === REVISED[kind]
 }
 
-/** What a revision makes of a record. */
+/** The state of a record after each revision. */
 const REVISED = { revoke: 'final', suspend: 'suspended', release: 'released' } as const
 
-/** The reason of a final revocation; see {@link Anchoring}. */
+/** @returns The reason of a final revocation; see {@link Anchoring}. */
 export function reasonIn(
   { revised }: Receipt,
   { kind, documentHash }: Intent,
@@ -151,28 +153,28 @@ export function reasonIn(
   return kind === 'revoke' && reason !== undefined ? { reason } : {}
 }
 
-/** Where an event is; `reason` of a final revocation. */
+/** The place of an event; `reason` is set for a final revocation. */
 export type Place = { event: RegistryEvent; blockNumber: number; reason?: number }
 
-/** The reason of a final revocation; see {@link Anchoring}. */
+/** @returns The reason of a final revocation; see {@link Anchoring}. */
 export function reasonAt({ reason }: Pick<Place, 'reason'>): { reason?: number } {
   return reason === undefined ? {} : { reason }
 }
 
 /**
- * A record has the last change only. If its change came after the intent was planned, it also came
+ * A record has only the last change. If that change came after the intent was planned, it also came
  * after the intent's transaction, which would have undone it otherwise.
  *
- * @param head A block that is not after the intent's own, and the newest one when it was planned or
- *   later; absent = it may not be on the chain.
- * @returns Where a record places the event of an intent, or why there is none.
+ * @param head A block that is not after the intent's own, and that was the newest when the intent
+ * was planned or later; absent = the intent may not be on the chain.
+ * @returns The place of the event of an intent according to a record, or why there is none.
  */
 export function placeOf(
   intent: Intent,
   record: TrustedRecord | undefined,
   head = Number.POSITIVE_INFINITY,
 ): Place | Undone {
-  // Block 0 means that the record is missing; it must not count as final. The record of a document
+  // Block 0 means that there is no record, so it must not count as final. The record of a document
   // in a batch has no block of its own.
   if (!record || (record.anchoredBlock === 0 && !isInBatch(intent))) return ABSENT
   if (intent.kind === 'issue') return placeOfIssue(intent, record)
@@ -199,14 +201,14 @@ function placeOfIssue({ validUntil }: IssueIntent, record: TrustedRecord): Place
   return { event: 'issued', blockNumber: record.anchoredBlock }
 }
 
-/** The anchoring of an intent whose events no node keeps: the record decides. */
+/** @returns The anchoring of an intent whose events no node still has, from the record. */
 function forgotten({ blockNumber }: Place): Anchoring {
   return { blockNumber, blockHash: UNSEEN, transactionHash: null }
 }
 
 /**
  * @returns The transactions of the events at each place, by {@link keyOfPlace} and documentHash;
- * `undefined` for a place whose events no node keeps any more.
+ * `undefined` for a place whose events no node still has.
  */
 export async function readTransactions(
   registry: RegistryReader,

@@ -7,49 +7,53 @@ import type { Intent, IssueIntent } from './intent.ts'
 import type { IndexedSealed, PromisedPayload } from './payload.ts'
 import type { Anchorings, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
 
-/** Between attempts to restore payloads while their store does not answer. */
+/** How long to wait between attempts to restore payloads while their store does not answer. */
 const RETRY_INTERVAL_MS = 5_000
 
 /** Payloads and the promises to anchor them. */
 export type Persistence = {
   /**
-   * Makes a payload and the promise to anchor it durable: never the promise without the payload.
+   * Makes a payload and the promise to anchor it durable, but never the promise without the
+   * payload.
    *
-   * @param promised Whether the caller will get `pending` in any case.
+   * @param promised Whether the caller will be told `pending` in any case.
    * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
    * new, if the store can tell that it had the payload before; of concurrent calls one is new.
    * `has_successor` when it supersedes a document that has another successor: nothing is promised.
    */
   add(intent: Intent, sealed: IndexedSealed, promised?: boolean): Promise<boolean | 'has_successor'>
   /**
-   * Takes back intents that were not promised and that no transaction ever carried, with the
-   * payloads that they inserted. A payload that was there before belongs to a document acknowledged
-   * earlier, and stays.
+   * Withdraws intents that were not promised and that no transaction ever carried, with the
+   * payloads that they added. A payload that was there before belongs to a document that was
+   * acknowledged earlier, and stays.
    *
    * @returns The withdrawn intents.
    */
   withdraw(intents: readonly Intent[]): Promise<Intent[]>
-  /** For a document that is on the chain: its payload is there when this resolves, and stays. */
+  /**
+   * Restores the payload of a document that is on the chain. When this resolves, the payload is
+   * there and stays.
+   */
   restore(sealed: Sealed): Promise<void>
   /** Guards a document that another gateway may have issued; see `Anchorings`. */
   adopt(intent: IssueIntent, anchoring: Anchoring, sealed: IndexedSealed): Promise<void>
 }
 
 /**
- * Writes the payload first, then the outbox: for a separate store, whose failure must leave nothing
- * promised.
+ * Writes the payload first and then the outbox. This is for a separate store, whose failure must
+ * leave nothing promised.
  *
- * @param store Undoes each `put` separately (Kubo: each has its own pin), since another request or
- * gateway may put the same payload before a removal is done.
+ * @param store Undoes each `put` separately (in Kubo each has its own pin), because another request
+ * or gateway may put the same payload before it is removed.
  * @param leftBehind Receives the error when payloads of withdrawn intents were not removed. No
- * request waits for that: at worst, a sealed document remains that was never issued.
+ * request waits for the removal: at worst a sealed document remains that was never issued.
  */
 export function persistInOrder(
   store: PayloadStore,
   outbox: Outbox & PromisedPayloads & Pick<Anchorings, 'adopt'>,
   leftBehind: (error: unknown) => void,
 ): Persistence {
-  /** By documentHash, until the payloads that are being put have their rows. */
+  /** The payloads that are being put and have no row yet, by documentHash. */
   const adding = new Map<Hex, Promise<unknown>>()
 
   async function add(intent: Intent, sealed: IndexedSealed, promised?: boolean) {
@@ -86,16 +90,18 @@ export function persistInOrder(
 }
 
 /**
- * Maximum looks at the store while a payload is restored; a third takes a withdrawal in between.
+ * The maximum number of reads of the store while a payload is restored. The third one finds a
+ * withdrawal in between.
  */
 const MAX_LOOKS = 4
 
 /**
- * See `Persistence`. Another request may insert the payload with its intent at the same time. So
- * the intent is looked for once the payload is there, and disowns it; another look finds a
- * withdrawal that came in between.
+ * See `Persistence`. Another request may add the payload with its intent at the same time, so once
+ * the payload is there, this looks for the intent, which then no longer owns the payload. Another
+ * read finds a withdrawal that came in between.
  *
- * @param added Resolves once requests that are adding this payload have added their intents too.
+ * @param added Resolves once the requests that are adding this payload have also added their
+ * intents.
  */
 export async function restore(
   store: PayloadStore,
@@ -115,11 +121,11 @@ export async function restore(
 }
 
 /**
- * Restores lost payloads of documents that were promised, or not final yet, when this was called.
- * The batcher and the finality watch read the same rows and check them on the chain.
+ * Restores lost payloads of documents that were promised or not yet final when this was called. The
+ * batcher and the finality watch read the same rows and check them on the chain.
  *
  * @param deps.signal Stops it.
- * @returns When it is done, or stopped. Never rejects: it retries until the store answers.
+ * @returns When it is done or stopped. Never rejects: it retries until the store answers.
  */
 export async function restorePayloads(deps: {
   outbox: Pick<PromisedPayloads, 'payloads'>

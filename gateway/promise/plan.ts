@@ -2,7 +2,7 @@ import type { Hex } from '#document/hex.ts'
 import type { BlockId } from './anchoring.ts'
 import type { Intent } from './intent.ts'
 
-/** A signed transaction: `raw` is broadcast, every time the same bytes. */
+/** A signed transaction. Every broadcast sends the same bytes, `raw`. */
 export type SignedTransaction = {
   nonce: number
   hash: Hex
@@ -19,18 +19,18 @@ export type Plan = {
   nonce: number
   intents: readonly Intent[]
   attempts: readonly SignedTransaction[]
-  /** The newest block when it was planned; of suspensions and releases only. */
+  /** For suspensions and releases, the newest block when it was planned. */
   head?: number
 }
 
 /** The receipt of a transaction. */
 export type Receipt = BlockId & {
-  /** Whether the call of the registry succeeded. */
+  /** Whether the call to the registry succeeded. */
   succeeded: boolean
-  /** The documents that it issued, and the roots of batches. */
+  /** The documents and the roots of batches that it issued. */
   issued: ReadonlySet<Hex>
-  /** What it revoked, suspended and released, with the reason code that each record got. */
+  /** The records that it revoked, suspended or released, with the reason code that each has now. */
   revised: ReadonlyMap<Hex, number>
-  /** Its cost in wei; `undefined` when the node does not report it. */
+  /** The cost in wei; `undefined` when the node does not report it. */
   fee?: bigint
 }

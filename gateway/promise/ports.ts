@@ -19,35 +19,37 @@ import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
  */
 export type PayloadStore = {
   /**
-   * @returns Whether it inserted something that `remove` would undo; `false` when the block was
-   * there before.
+   * @returns Whether it added something that `remove` would undo; `false` when the block was
+   * already there.
    */
   put(hash: Uint8Array, bytes: Uint8Array): Promise<boolean>
   get(hash: Uint8Array): Promise<BlockRead>
-  /** @returns The hashes that it lost or never had; erased ones do not count. */
+  /** @returns The hashes that it lost or never had, except erased ones. */
   missing(hashes: readonly Uint8Array[]): Promise<Uint8Array[]>
-  /** Undoes one `put` that inserted. Not an erasure: it may be put again. */
+  /**
+   * Undoes one `put` that added the payload. This is not an erasure: the payload may be put again.
+   */
   remove(hash: Uint8Array): Promise<void>
 }
 
-// The outbox keeps promises on disk, behind seven ports: for requests, the backlog, plans, fees,
+// The outbox stores promises on disk. It has seven ports: for requests, the backlog, plans, fees,
 // anchored intents, their blocks, and payloads. A method that changes something resolves when the
 // change is durable.
 
-/** The outbox for requests. */
+/** The port of the outbox for requests. */
 export type Outbox = {
   /**
-   * Adds an intent; does nothing when it is there already. A suspension and a release undo each
-   * other, and may alternate any number of times: one that is on the chain already is queued
-   * again, if the caller has seen that it was undone.
+   * Adds an intent; does nothing when it is already there. A suspension and a release undo each
+   * other and may alternate any number of times. One that is already on the chain is queued again
+   * if the caller has seen that it was undone.
    *
-   * @param promised Whether the caller will get `pending` in any case.
-   * @param changedBlock For a revision: the block of the last change that the caller saw on the
+   * @param promised Whether the caller will be told `pending` in any case.
+   * @param changedBlock For a revision, the block of the last change that the caller saw on the
    * chain; 0 = none. An intent that is anchored in a later block stays as it is.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
-   * revision, `false` when the opposite is not on the chain yet, so that nothing was added;
-   * once the new one is there, the opposite leaves the outbox. For a document that supersedes one
-   * with another successor, `has_successor`: nothing was added.
+   * revision, `false` when nothing was added because the opposite is not on the chain yet; once the
+   * new one is added, the opposite leaves the outbox. For a document that supersedes one with
+   * another successor, `has_successor`: nothing was added.
    */
   add(
     intent: Intent,
@@ -56,9 +58,9 @@ export type Outbox = {
     changedBlock?: number,
   ): Promise<boolean | 'has_successor'>
   /**
-   * Once a caller has got `pending`, the intent may no longer be withdrawn.
+   * Marks an intent as promised. Once a caller has been told `pending`, it must not be withdrawn.
    *
-   * @returns `undefined` when it is not in the outbox (any more).
+   * @returns `undefined` when it is not, or no longer, in the outbox.
    */
   promise(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
   /** Removes intents that were not promised and that no transaction ever carried. */
@@ -70,15 +72,15 @@ export type Outbox = {
 export type Withdrawn = {
   /** The intents that are no longer in the outbox. The others are promised. */
   intents: Intent[]
-  /** The documentHashes of the payloads that they inserted. */
+  /** The documentHashes of the payloads that these intents added. */
   inserted: Hex[]
 }
 
 /** The intents that wait for a transaction. */
 export type Backlog = {
-  /** In order. */
+  /** @returns The intents in order. */
   queued(): Promise<QueuedIntent[]>
-  /** @param until Milliseconds of the Unix epoch. */
+  /** @param until A time in milliseconds of the Unix epoch. */
   setAside(intents: readonly Intent[], until: number): Promise<void>
   /** Writes the outcomes of waiting intents that need no transaction. */
   resolve(settled: SettledIntents): Promise<void>
@@ -86,41 +88,44 @@ export type Backlog = {
 
 /** The transactions in flight. */
 export type Plans = {
-  /** By nonce. */
+  /** @returns The plans, ordered by nonce. */
   plans(): Promise<Plan[]>
   /**
-   * Persists a plan, before its first broadcast.
+   * Stores a plan before its first broadcast.
    *
-   * @param head The newest block; of suspensions and releases.
+   * @param head For suspensions and releases, the newest block.
    */
   plan(transaction: SignedTransaction, intents: readonly Intent[], head?: number): Promise<Plan>
   /**
-   * Persists another transaction for a plan's nonce, before its broadcast.
+   * Stores another transaction for the nonce of a plan before its broadcast.
    *
-   * @param intents The plan's intents that it carries. The others go back in the queue.
+   * @param intents The intents of the plan that it carries. The others are queued again.
    */
   replace(plan: Plan, transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
   /**
-   * Removes a plan with its outcome. Its other intents go back in the queue.
+   * Removes a plan and writes its outcome. Its other intents are queued again.
    *
-   * @param fee Its cost in wei.
+   * @param fee The cost in wei.
    */
   settle(plan: Plan, settled: SettledIntents, fee: bigint): Promise<void>
 }
 
-/** What the engine of one account needs of an outbox that gateways share. */
+/** The part of a shared outbox that the engine of one account needs. */
 export type SharedBacklog = {
   /**
-   * Gives waiting intents that no account has yet to this one, the oldest first.
+   * Assigns waiting intents that no account has to this account, the oldest first.
    *
-   * @returns Those.
+   * @returns The assigned intents.
    */
   claim(limit: number): Promise<Intent[]>
-  /** As `claim`, only revisions of documents that this account has issued and are not final. */
+  /**
+   * Same as `claim`, but only for revisions of documents that this account has issued and that are
+   * not final.
+   */
   claimRevisions(limit: number): Promise<Intent[]>
   /**
-   * Frees the waiting intents for another account. Not a suspension or a release that a transaction
-   * has carried: it could be mined once more, after its opposite.
+   * Makes the waiting intents available to other accounts, except a suspension or a release that a
+   * transaction has carried: it could be mined once more, after its opposite.
    */
   disclaim(): Promise<void>
   /** Takes over what other accounts left, but for what their transactions in flight carry. */
@@ -128,13 +133,13 @@ export type SharedBacklog = {
 }
 
 /**
- * The accounts whose intents wait or are in flight, whichever gateway accepted them; and those whose
- * documents wait to be revised by them.
+ * The accounts whose intents wait or are in flight, whichever gateway accepted them, and the
+ * accounts whose documents wait to be revised by them.
  */
 export type BusyAccounts = {
-  /** Addresses, lower case. */
+  /** @returns Addresses in lower case. */
   busyAccounts(): Promise<Hex[]>
-  /** @returns How many intents no account has, counted to this limit. */
+  /** @returns The number of intents that no account has, counted up to this limit. */
   countUnclaimed(limit: number): Promise<number>
 }
 
@@ -142,7 +147,7 @@ export type BusyAccounts = {
 export type FeeLog = {
   /**
    * @param time Milliseconds of the Unix epoch.
-   * @returns Wei of the plans settled since the minute of that time, rounded up to gwei.
+   * @returns The wei spent by plans settled since the minute of that time, rounded up to gwei.
    */
   feesSince(time: number): Promise<bigint>
 }
@@ -150,7 +155,7 @@ export type FeeLog = {
 /** The intents that are on the chain, in blocks that may not be final yet. */
 export type Anchorings = {
   /**
-   * Guards a document that is on the chain already until its block is final, as if this gateway had
+   * Guards a document that is already on the chain until its block is final, as if this gateway had
    * sent it. Does nothing when it is in the outbox.
    */
   adopt(
@@ -158,24 +163,24 @@ export type Anchorings = {
     anchoring: Anchoring,
     payload?: Pick<Payload, 'sealed' | 'entry'>,
   ): Promise<void>
-  /** Some of the intents in blocks up to this one, the oldest blocks first. */
+  /** @returns Some of the intents in blocks up to this one, those in the oldest blocks first. */
   anchoredUpTo(blockNumber: number, limit: number): Promise<Anchored[]>
-  /** Some of the intents in this block. */
+  /** @returns Some of the intents in this block. */
   anchoredIn(block: BlockId, limit: number): Promise<Anchored[]>
   /**
-   * Writes the findings of a look at the chain, in one transaction.
+   * Writes what was found on the chain, in one transaction.
    *
-   * @returns The dropped intents that are in the queue now. An intent whose opposite waits is not
-   * among them: the opposite was requested last.
+   * @returns The dropped intents that are now queued. An intent whose opposite waits is not among
+   * them, because the opposite was requested last.
    */
   review(found: ReviewedIntents): Promise<Intent[]>
 }
 
-/** The blocks of those intents, each once, and whether the chain was seen to have it. */
+/** The blocks of those intents, each once, and whether it was seen on the chain. */
 export type AnchorBlocks = {
-  /** Some of the blocks not seen on the chain, after this one, by number. */
+  /** @returns Some of the blocks that were not seen on the chain, after this one, by number. */
   unseen(after: BlockId | undefined, limit: number): Promise<BlockId[]>
-  /** The newest block seen on the chain. */
+  /** @returns The newest block that was seen on the chain. */
   newestSeen(): Promise<BlockId | undefined>
   /** Records whether the chain has these blocks. */
   note(blocks: readonly BlockId[], seen: boolean): Promise<void>
@@ -183,16 +188,15 @@ export type AnchorBlocks = {
 
 /** The payloads of documents to issue that the outbox stores or owns. */
 export type PromisedPayloads = {
-  /** The sealed bytes of every document to issue in the outbox, some at a time. */
+  /** @returns The sealed bytes of every document to issue in the outbox, some at a time. */
   payloads(): AsyncIterable<readonly PromisedPayload[]>
   /**
-   * An intent to issue no longer owns its payload, which then stays even if the intent is
-   * withdrawn.
+   * Makes an intent to issue give up its payload, which then stays even if the intent is withdrawn.
    */
   disown(documentHash: Hex): Promise<void>
 }
 
-/** The whole outbox. */
+/** All ports of the outbox. */
 export type OutboxPorts = Outbox &
   Backlog &
   Plans &
@@ -202,16 +206,15 @@ export type OutboxPorts = Outbox &
   PromisedPayloads
 
 /**
- * What gateways remember about requests with an `Idempotency-Key`. It contains neither keys nor
- * documents' contents.
+ * Remembers requests with an `Idempotency-Key`, but neither the keys nor the contents of documents.
  */
 export type IdempotencyLog = {
   /**
    * Remembers which document a key was first used for, for at least 24 hours.
    *
-   * @param key A digest, 32 bytes.
-   * @returns The documentHash of that first use; it differs from the argument when the key was used
-   * for another document.
+   * @param key A digest of 32 bytes.
+   * @returns The documentHash of that first use, which differs from the argument when the key was
+   * used for another document.
    */
   claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
   /** @returns Whether the log remembers the key. */
@@ -223,59 +226,57 @@ export type Readiness = {
   balance: bigint
   /** False when the issuer is closed; it can still revoke, suspend and release. */
   mayIssue: boolean
-  /** Whether it may revoke, suspend and release. */
+  /** Whether the account may revoke, suspend and release. */
   mayRevoke: boolean
 }
 
-// The registry, through the gateway's account, behind four ports. Methods reject with an
+// The registry as seen through the gateway's account. It has four ports. Methods reject with an
 // `IssueError`: `chain_unavailable` when the node did not answer, another code when the chain
 // refuses the transaction.
 
 /** The account that this gateway writes with. */
 export type Account = {
-  /** Rejects when this account cannot write now. */
+  /** Rejects when this account cannot write at the moment. */
   assertReady(): Promise<Readiness>
-  /** The next nonce after the newest block: all lower ones are used. */
+  /** @returns The next nonce after the newest block. All lower ones are used. */
   nextNonce(): Promise<number>
-  /**
-   * The next nonce after the transactions in the node's pool, up to the first gap.
-   */
+  /** @returns The next nonce after the transactions in the node's pool, up to the first gap. */
   pooledNonce(): Promise<number>
   /**
-   * The mined transaction that used a nonce; `undefined` when there is none, or when the nodes do
-   * not keep the state of its block any more.
+   * @returns The mined transaction that used a nonce; `undefined` when there is none, or when no
+   * node still has the state of its block.
    */
   transactionWith(nonce: number): Promise<Hex | undefined>
 }
 
 export type PrepareOptions = {
   nonce: number
-  /** Maximum wei that the transaction may cost; absent = any fee. */
+  /** The maximum wei that the transaction may cost; absent = any fee. */
   maxFee?: bigint
   /**
-   * The transaction to replace, with the same nonce: fee and tip are at least 12.5 % higher, or
-   * what the chain requires, whichever is higher.
+   * The transaction to replace, with the same nonce. The new fee and tip are at least 12.5 %
+   * higher, or what the chain requires if that is more.
    */
   replaced?: SignedTransaction
   /**
-   * Whether a transaction with this nonce was signed before. Then one is made even if the call
-   * would change nothing any more: the nonces after it wait.
+   * Whether a transaction with this nonce was signed before. One is then made even if its call
+   * would change nothing, because the nonces after it wait.
    */
   isPlanned?: boolean
 }
 
 /** The price of a transaction. */
 export type Quote = {
-  /** As the node estimates it. */
+  /** The gas that the node estimates. */
   gas: bigint
-  /** Wei, at the current price of gas. */
+  /** The cost in wei at the current price of gas. */
   fee: bigint
-  /** Wei: the transaction may cost as much when the price rises. */
+  /** The maximum cost in wei, if the price rises. */
   maxFee: bigint
 }
 
 export type Quotes = {
-  /** @throws {IssueError} when no such transaction can be made now. */
+  /** @throws {IssueError} when no such transaction can be made at the moment. */
   quote(intents: readonly Intent[]): Promise<Quote>
 }
 
@@ -288,39 +289,46 @@ export type Transactions = {
    * `fee_too_high` when a single intent does not fit under `maxFee`.
    */
   prepare(intents: readonly Intent[], options: PrepareOptions): Promise<SignedTransaction>
-  /** Whether it pays the fee that the chain requires now. */
+  /** @returns Whether it pays the fee that the chain requires now. */
   meetsCurrentFee(transaction: SignedTransaction): Promise<boolean>
   /**
    * Rejects with `fee_too_high` when a transaction of one intent would cost more.
    *
-   * @param maxFee Wei; absent = any fee.
+   * @param maxFee A number of wei; absent = any fee.
    */
   assertAffordable(maxFee?: bigint): Promise<void>
   /**
-   * Sends it. Succeeds when a node has it already, or when its nonce is used.
+   * Sends a transaction. Succeeds also when a node already has it, or when its nonce is used.
    *
-   * @returns `occupied` when the nodes refuse it and have another transaction with its nonce, which
-   * it may have to replace.
+   * @returns `occupied` when the nodes refuse it because they have another transaction with its
+   * nonce, which it may have to replace.
    * @throws {IssueError} `registry_refused` when the nodes refuse it.
    */
   broadcast(transaction: SignedTransaction): Promise<'taken' | 'occupied'>
 }
 
-/** The registry's records and events of the issuer's documents. */
+/** Reads the registry's records and events of the issuer's documents. */
 export type RegistryReader = {
-  /** The issuer's record of each, in order; of a batch, with the size as `validUntil`. */
+  /**
+   * @returns The issuer's record for each key, in order. The record of a batch has the size as
+   * `validUntil`.
+   */
   records(keys: readonly RecordKey[]): Promise<TrustedRecord[]>
   /**
-   * The transactions in a block that issued, revoked (or suspended) or released documents of the
-   * issuer, by documentHash, and likewise batches, by root. `undefined` when no node keeps the events of that block any more.
+   * @returns The transactions in a block that issued, revoked (or suspended) or released documents
+   * of the issuer, by documentHash, and likewise batches, by root; `undefined` when no node still
+   * has the events of that block.
    */
   transactionsOf(
     event: RegistryEvent,
     blockNumber: number,
   ): Promise<Map<Hex, Anchoring> | undefined>
-  /** `undefined` when the transaction is not in a block, or no node keeps its receipt any more. */
+  /**
+   * @returns `undefined` when the transaction is not in a block, or no node still has its
+   * receipt.
+   */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
-  /** Whether a node has the transaction, but not in a block. */
+  /** @returns Whether a node has the transaction, but not in a block. */
   isPooled(transactionHash: Hex): Promise<boolean>
 }
 
@@ -335,12 +343,12 @@ export type Head = {
 export type Blocks = {
   head(): Promise<Head>
   /**
-   * The hash of the block that has this number now; `null` when the node does not have it.
+   * @returns The hash of the block that now has this number; `null` when the node does not have it.
    */
   blockHash(blockNumber: number): Promise<Hex | null>
   /**
-   * The number of the newest final block; 0 (genesis) until another block is final. Rejects when it
-   * is unknown.
+   * @returns The number of the newest final block; 0 (genesis) until another block is final.
+   * Rejects when it is unknown.
    */
   finalizedBlock(): Promise<number>
 }

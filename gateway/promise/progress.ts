@@ -10,7 +10,7 @@ import {
 } from '#verifier/ports.ts'
 import type { IssueIntent } from './intent.ts'
 
-/** Between reads of a block's finality. */
+/** How long to wait between reads of a block's finality. */
 const FINALITY_POLL_INTERVAL_MS = 250
 
 /** The status of a document to issue. */
@@ -21,7 +21,7 @@ export type DocumentStatus = {
   finality: Finality | null
 }
 
-/** What to wait for, and for how long. */
+/** The status to wait for, and the time to wait. */
 export type StatusRequest = {
   /** The finality to wait for. */
   finality: Finality
@@ -32,15 +32,15 @@ export type StatusRequest = {
   deadline: Deadline
 }
 
-/** A reading of the chain; without the transaction if it was not read. */
+/** A reading of the chain, without the transaction if that was not read. */
 type Reading = Pick<DocumentStatus, 'status' | 'finality'> & { transactionHash?: Hex }
 
-/** It will be anchored; the block is not known yet. */
+/** The status of a document that will be anchored in a block that is not known yet. */
 export const PENDING = { status: 'pending', finality: null } as const
 
 /**
  * Reports the status of an anchored document. A new one is valid until it expires. A repeated one
- * may have been revoked since, and one that must be final may be dropped by a reorg: for these, the
+ * may since have been revoked, and one that must be final may be dropped by a reorg. For these, the
  * chain is read until they are as final as requested, or the time is up.
  */
 export type ReadStatus = (
@@ -75,7 +75,7 @@ export function createReadStatus({
 }
 
 /**
- * A missing record was dropped by a reorg, or has not reached this node yet: its finality is
+ * A missing record was dropped by a reorg, or has not reached this node yet, so its finality is
  * unknown.
  */
 async function read(

@@ -5,37 +5,40 @@ import { isSuspended } from '#verifier/status.ts'
 
 /** The key of a record. */
 export type RecordKey = {
-  /** Of a document; the root of a batch. */
+  /** The hash of a document, or the root of a batch. */
   documentHash: Hex
   /**
    * Absent for a document that was issued alone; the documentHash itself for a batch; the root of
-   * its batch for a document in one, whose record has a revocation only.
+   * its batch for a document in one, whose record has only a revocation.
    */
   root?: Hex
 }
 
-/** Whether a key is that of a batch. */
+/** @returns Whether a key is that of a batch. */
 export function isWholeBatch({ documentHash, root }: RecordKey): boolean {
   return root === documentHash
 }
 
-/** Whether a key is that of a document in a batch. */
+/** @returns Whether a key is that of a document in a batch. */
 export function isInBatch({ documentHash, root }: RecordKey): boolean {
   return root !== undefined && root !== documentHash
 }
 
 /** A record, and which of its accounts are distrusted. */
 export type TrustedRecord = RegistryRecord & {
-  /** Whether it reads Distrusted. */
+  /** Whether the record is distrusted. */
   distrusted: boolean
-  /** Who last revoked, suspended or released it; `null` while nobody did. */
+  /** The account that last revoked, suspended or released it; `null` when none did. */
   revoker: Pick<RegistryAccount, 'distrustedFrom'> | null
 }
 
 /** The meaning of a record's revocation fields. */
 export type Revocation = 'none' | 'suspended' | 'released' | 'final'
 
-/** @returns `suspended` also for a release that does not count, as its account is distrusted. */
+/**
+ * @returns The meaning of a record's revocation fields. It is `suspended` also for a release that
+ * does not count because its account is distrusted.
+ */
 export function revocationOf({
   revoker,
   ...record
@@ -44,11 +47,11 @@ export function revocationOf({
   return record.revokedBlock === 0 ? 'none' : revocationBy(record.reason)
 }
 
-/** The meaning of a reason code that a revocation has written. */
+/** @returns The meaning of a reason code that a revocation has written. */
 export function revocationBy(reason: number): Exclude<Revocation, 'none'> {
   if (reason === SUSPENDED) return 'suspended'
   return reason === RELEASED ? 'released' : 'final'
 }
 
-/** The registry's events about a document or a batch; a suspension is a revocation there. */
+/** The registry's events about a document or a batch. A suspension is an event of a revocation. */
 export type RegistryEvent = 'issued' | 'revoked' | 'released'

@@ -7,19 +7,19 @@ import type { Standing } from './anchoring.ts'
 import type { Outbox, PayloadStore, RegistryReader } from './ports.ts'
 import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
 
-/** What can be revoked, suspended and released, as the registry has it. */
+/** A document or batch that can be revoked, suspended and released, as it is in the registry. */
 export type Revisable = {
   isIssued: boolean
-  /** Of a document in a batch, also by the revocation of the batch. */
+  /** The status. For a document in a batch, it includes the revocation of the batch. */
   status: RegistryStatus
-  /** Its own revocation. */
+  /** The revocation in its own record. */
   record: Pick<TrustedRecord, 'revokedBlock' | 'revokedAt' | 'reason' | 'revoker'>
 }
 
 /**
- * Reads what a key stands for.
+ * Reads the document or batch of a key.
  *
- * @param validUntil Of a document in a batch, that of its leaf; absent = never expires.
+ * @param validUntil For a document in a batch, the expiry in its leaf; absent = never expires.
  * @throws {ChainError}, {IssueError} `chain_unavailable`.
  */
 export async function readRevisable(
@@ -36,27 +36,29 @@ export async function readRevisable(
   const ofBatch = { documentHash: root, root }
   const records = await registry.records(isWholeBatch(key) ? [ofBatch] : [ofBatch, key])
   const [batch, own = batch] = records
-  if (batch === undefined || own === undefined) throw new TypeError('a record for each key')
+  if (batch === undefined || own === undefined)
+    throw new TypeError('the registry must return a record for each key')
   const isIssued = batch.anchoredBlock !== 0
   const shown =
     own === batch ? slotOfBatch(batch) : recordInBatch(slotOf(own), slotOf(batch), validUntil)
   return { isIssued, record: own, status: isIssued ? statusOf(shown, batch) : 'not_issued' }
 }
 
-/** Whether the document, or the batch that it is in, is promised or was anchored lately. */
+/** @returns Whether the document, or its batch, is promised or was anchored recently. */
 export async function isPromised(
   outbox: Pick<Outbox, 'find'>,
   { documentHash, root }: RecordKey,
 ): Promise<boolean> {
   const standing = await outbox.find('issue', root ?? documentHash)
-  // A root names a batch, and no document that was issued alone.
+  // A root names a batch, not a document that was issued alone.
   return standing !== undefined && standing.intent.root === root
 }
 
 /**
- * @param issuerId The one that the gateway writes for.
- * @returns A function that finds where the intent to issue a document stands, or that of its batch.
- * The hash of its key is that in the publicId, so of a batch block.
+ * @param issuerId The issuer that the gateway writes for.
+ * @returns A function that finds the standing of the intent to issue a document, or to issue its
+ * batch. The hash in its key is the one in the publicId, so for a document in a batch that of its
+ * batch block.
  */
 export function createStandingOf(
   issuerId: number,
@@ -92,7 +94,7 @@ function slotOf(record: TrustedRecord): RevisedSlot {
   return { record, revoker: record.revoker }
 }
 
-/** Its size has the place of the expiry. */
+/** The size of a batch is stored where a document has its expiry. */
 function slotOfBatch(batch: TrustedRecord): RevisedSlot {
   return slotOf({ ...batch, validUntil: 0 })
 }

@@ -13,7 +13,10 @@ import { isPromised, type Revisable, readRevisable } from './revisable.ts'
 
 export type RevisionRequest = {
   intent: RevisionIntent
-  /** Of a document in a batch: that of its leaf, seconds of the Unix epoch; absent = unknown. */
+  /**
+   * For a document in a batch, the expiry in its leaf, in seconds of the Unix epoch; absent =
+   * unknown.
+   */
   validUntil?: number
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
@@ -22,12 +25,12 @@ export type RevisionRequest = {
 }
 
 /**
- * `pending`: it will be done, whatever happens to this process. If there was nothing to do, the
+ * `pending` = it will be done, whatever happens to this process. If there was nothing to do, the
  * fields describe the earlier revision.
  */
 export type Revised = {
   status: RegistryStatus | 'pending'
-  /** RFC 5280 reason code. */
+  /** The RFC 5280 reason code. */
   reason: number
   /** Seconds of the Unix epoch; `null` while it is pending, or when the registry does not say. */
   revisedAt: number | null
@@ -45,12 +48,13 @@ type RevisingDeps = {
 }
 
 /**
- * Revokes, suspends and releases documents and batches, through the same outbox as issuing. A suspension and a
- * release of one document never overlap: a request waits until its opposite is on the chain.
+ * Revokes, suspends and releases documents and batches, with the same outbox as issuing. A
+ * suspension and a release of one document never overlap: a request waits until its opposite is on
+ * the chain.
  *
  * `revise` rejects with an `IssueError`: `not_issued`, `already_revoked`, `not_suspended`,
- * `change_pending`, or why nothing was promised; with a `ChainError` when the chain could not be
- * read.
+ * `change_pending`, or the reason why nothing was promised; with a `ChainError` when the chain
+ * could not be read.
  */
 export function createRevising(deps: RevisingDeps): Revising {
   const { outbox, batcher } = deps
@@ -68,12 +72,12 @@ export function createRevising(deps: RevisingDeps): Revising {
       batcher.assertOpen()
       const { revokedBlock } = before.record
       const { status } = await promise(deps, request, revokedBlock).catch(async (error) => {
-        // Another change may have come first: no chain takes the release of what is revoked.
+        // Another change may have come first: no chain accepts the release of a revoked document.
         const isRefused = error instanceof IssueError && error.code === 'registry_refused'
         if (isRefused && (await isDone(outbox, intent, await read()))) return { status: 'moot' }
         throw error
       })
-      // It is promised now: a failed read must not become an error.
+      // The revision is promised by now, so a failed read must not become an error.
       if (status === 'pending') return pending(outbox, intent)
       const after = await read().catch(() => before)
       return shows(intent, after) ? describe(registry, request, after) : pending(outbox, intent)
@@ -100,12 +104,13 @@ async function isDone(
     (await outbox.find(other, documentHash))?.outcome.status === 'pending'
   const revocation = revocationOf(record)
   if (kind === 'revoke') return revocation === 'final'
-  if (revocation === 'final') throw new IssueError('already_revoked', 'revoked permanently')
+  if (revocation === 'final')
+    throw new IssueError('already_revoked', 'the document is permanently revoked')
   // A node that is behind, or a reorg, may hide a promised revision.
   if (kind === 'suspend') return revocation === 'suspended' && !(await isPromised('release'))
   if (revocation === 'suspended' || (await isPromised('suspend'))) return false
   if (revocation === 'none' && !(await isPromised('release')))
-    throw new IssueError('not_suspended', 'nothing to release')
+    throw new IssueError('not_suspended', 'the document is not suspended')
   return revocation === 'released'
 }
 
@@ -126,16 +131,19 @@ async function promise(
       intent.kind === 'suspend' ? 'release' : 'suspend',
       intent.documentHash,
     )
-    // It was withdrawn or anchored at this moment.
+    // The opposite was withdrawn or anchored at this moment.
     if (opposite?.outcome.status !== 'pending') continue
     const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
     if (!waited || waited.status === 'pending')
-      throw new IssueError('change_pending', 'the opposite is under way')
+      throw new IssueError('change_pending', 'the opposite change is under way')
   }
   return batcher.submit(intent, Math.max(0, left()))
 }
 
-/** Whether the chain shows that it was done, or that a final revocation came first. */
+/**
+ * @returns Whether the chain shows that the revision was done, or that a final revocation came
+ * first.
+ */
 function shows({ kind }: RevisionIntent, { record }: Revisable): boolean {
   const revocation = revocationOf(record)
   if (revocation === 'final') return true
@@ -149,7 +157,7 @@ async function describe(
   { record, status }: Revisable,
 ): Promise<Revised> {
   const revocation = revocationOf(record)
-  // Its release does not count, and the registry does not say since when it was suspended.
+  // The release does not count, and the registry does not say when the suspension began.
   if (revocation === 'suspended' && isReleased(record))
     return { status, reason: SUSPENDED, revisedAt: null, transactionHash: null }
   const event = revocation === 'released' ? EVENTS.release : EVENTS.revoke
@@ -164,9 +172,7 @@ async function describe(
   }
 }
 
-/**
- * Reports the reason of the intent in the outbox: another request may have been first.
- */
+/** @returns The reason of the intent in the outbox, because another request may have been first. */
 async function pending(outbox: Outbox, intent: RevisionIntent): Promise<Revised> {
   const standing = await outbox.find(intent.kind, intent.documentHash)
   const promised = standing?.intent ?? intent
@@ -179,8 +185,8 @@ async function pending(outbox: Outbox, intent: RevisionIntent): Promise<Revised>
 }
 
 /**
- * Requests for the events of one block at the same time share one reading: of many documents, two
- * hundred were revoked together.
+ * Lets concurrent requests for the events of one block share one reading, because a transaction can
+ * revoke two hundred documents.
  */
 function shareReads(read: RegistryReader['transactionsOf']): RegistryReader['transactionsOf'] {
   const underWay = new Map<string, ReturnType<typeof read>>()

@@ -18,7 +18,7 @@ import type { IdempotencyLog } from './ports.ts'
 /** The subkeys of all issuer secrets, the newest first. */
 export type AllSubkeys = readonly [IssuerSubkeys, ...IssuerSubkeys[]]
 
-/** Identifies a repeat of a request. */
+/** The values that identify a repeat of a request. */
 export type Repeatable = { tenant: string; idempotencyKey?: string }
 
 export type SealedDocument = Sealed & { publicId: string; entry: IndexEntry }
@@ -75,9 +75,7 @@ export function createSealing(deps: {
     return { ...sealed, publicId, entry }
   }
 
-  /**
-   * @returns The subkeys with which this request was first sealed, if not the newest.
-   */
+  /** @returns The subkeys with which this request was first sealed, unless these are the newest. */
   async function firstUsed(request: Repeatable): Promise<IssuerSubkeys | undefined> {
     for (const subkeys of older) if (await isClaimed(idempotency, subkeys, request)) return subkeys
     return undefined
@@ -98,8 +96,8 @@ export function createSealing(deps: {
 }
 
 /**
- * Claims a request's idempotency key for its document. The documentHash stands for the whole body:
- * it comes from the key and the exact bytes that were sealed.
+ * Claims a request's idempotency key for its document. The documentHash stands for the whole body,
+ * because it is derived from the key and the exact bytes that were sealed.
  *
  * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
  */
@@ -115,7 +113,7 @@ async function claimKey(
   if (first !== documentHash)
     throw new IssueError(
       'idempotency_key_reused',
-      'the idempotency key was used for another document',
+      'the Idempotency-Key was used for another document',
     )
 }
 
@@ -129,7 +127,7 @@ async function isClaimed(
   return key !== undefined && log.has(key)
 }
 
-/** A keyed hash, since a client's key may be guessable: an order number, a name. */
+/** A keyed hash is used, because a client's key may be guessable: an order number, a name. */
 function keyOf(subkeys: IssuerSubkeys, { tenant, idempotencyKey }: Repeatable): Buffer | undefined {
   if (idempotencyKey === undefined) return undefined
   return createHmac('sha256', subkeys.salt)

@@ -11,20 +11,23 @@ import { revocationOf } from './record.ts'
 import { isPromised, readRevisable } from './revisable.ts'
 import type { Revised, Revising } from './revise.ts'
 
-/** Between looks for revocations that were promised with the outcome of a successor. */
+/**
+ * How long to wait between searches for revocations that were promised with the outcome of a
+ * successor.
+ */
 const LOOK_INTERVAL_MS = 1_000
 
 /**
- * Which document supersedes which, of those that this gateway superseded. The promise to revoke the
- * superseded one is made when the successor is on the chain, in the same transaction as that
- * outcome, so that it survives a kill and no document is revoked without a successor.
+ * The superseded documents of this gateway and their successors. The promise to revoke a superseded
+ * document is made when its successor is on the chain, in the transaction that writes that outcome.
+ * So it survives a kill, and no document is revoked without a successor.
  */
 export type Successions = {
-  /** @returns The documentHash of the successor, also while it is pending. */
+  /** @returns The documentHash of the successor, also while that is pending. */
   successorOf(documentHash: Hex): Promise<Hex | undefined>
   /**
    * @returns Some of the superseded documents whose revocation waits in the outbox for a
-   *   transaction.
+   * transaction.
    */
   waiting(): Promise<Hex[]>
 }
@@ -35,7 +38,7 @@ export type SupersedeRequest = Omit<
 > & {
   /** The document to supersede. */
   documentHash: Hex
-  /** The root of its batch, and the expiry in its leaf, if it is in one. */
+  /** If the document is in a batch, the root of the batch, and the expiry in its leaf. */
   root?: Hex
   validUntil?: number
 }
@@ -76,7 +79,7 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
   const { issuing, revising, outbox, log } = deps
   const assertMaySupersede = createAssertMaySupersede(deps)
 
-  /** The successor is on the chain: whatever fails from here on must not become an error. */
+  /** The successor is on the chain, so whatever fails from here on must not become an error. */
   async function revoke(
     { documentHash, root, validUntil = 0, tenant, deadline }: SupersedeRequest,
     wait: number,
@@ -122,18 +125,20 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
 }
 
 /**
- * @returns A function that rejects when the document cannot be superseded (any more). It returns an
- * error if only the repeat of a request that another gateway has carried out can succeed.
+ * @returns A function that rejects when the document cannot be superseded, or no longer can be. It
+ * returns an error if only the repeat of a request that another gateway has carried out can
+ * succeed.
  */
 function createAssertMaySupersede(
   deps: SupersedingDeps,
 ): (request: SupersedeRequest) => Promise<IssueError | undefined> {
   const { outbox, successions, readiness } = deps
 
-  /** Without REVOKE, the promise to revoke could not be kept. */
+  /** Without the permission REVOKE, the promise to revoke could not be kept. */
   async function assertMayRevoke(): Promise<void> {
     const { mayRevoke } = await readiness()
-    if (!mayRevoke) throw new IssueError('registry_refused', 'the account lacks REVOKE')
+    if (!mayRevoke)
+      throw new IssueError('registry_refused', 'the account lacks the permission REVOKE')
   }
 
   return async ({ documentHash, root, validUntil = 0, deadline, idempotencyKey }) => {
@@ -145,20 +150,20 @@ function createAssertMaySupersede(
     if (!now.isIssued && !(await isPromised(outbox, key)))
       throw new IssueError('not_issued', 'no such document')
     const successor = await successions.successorOf(documentHash)
-    // Only a repeat can name the existing successor; if this is not one, issuing finds out.
+    // Only a repeat can name the existing successor. If this is not a repeat, issuing finds out.
     if (successor !== undefined && idempotencyKey === undefined)
-      throw new IssueError('already_superseded', 'the document has a successor')
-    // Of a document in a batch, the status also follows that of the batch.
+      throw new IssueError('already_superseded', 'the document already has a successor')
+    // The status of a document in a batch also depends on that of the batch.
     const isRevoked = now.status === 'revoked' || now.status === 'superseded'
     if (successor !== undefined || !(isRevoked || revocationOf(now.record) === 'final'))
       return undefined
-    const error = new IssueError('already_revoked', 'revoked permanently')
+    const error = new IssueError('already_revoked', 'the document is permanently revoked')
     if (now.status === 'superseded' && idempotencyKey !== undefined) return error
     throw error
   }
 }
 
-/** Queues revocations that triggers promised while no request waited for them. */
+/** Queues revocations that database triggers promised while no request waited for them. */
 async function queueUntil(
   signal: AbortSignal,
   { outbox, batcher, successions, log }: SupersedingDeps,

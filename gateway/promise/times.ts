@@ -1,28 +1,31 @@
 import type { Anchored, Outcome } from './anchoring.ts'
 import { type Intent, type IntentKey, keyOfIntent } from './intent.ts'
 
-/** Intents, and blocks, that are remembered at most; of more, the oldest are not measured. */
+/**
+ * The maximum number of intents and of blocks that are remembered. The oldest are dropped, and not
+ * measured.
+ */
 const MAX_REMEMBERED = 20_000
 
 /**
- * Measures how long intents take to reach the chain, and to become final there. In memory only:
- * what an earlier process began is not measured.
+ * Measures how long intents take to reach the chain and to become final there. It works in memory
+ * only, so intents of an earlier process are not measured.
  */
 export type Times = {
-  /** A request was made durable. */
+  /** Call this when a request is durable. */
   requested(intent: Intent): void
   concluded(intent: Intent, outcome: Outcome): void
-  /** The blocks of these are final. */
+  /** Call this when the blocks of these intents are final. */
   final(some: readonly Anchored[]): void
 }
 
-/** Both receive seconds. */
+/** Both functions receive seconds. */
 export function createTimes(deps: {
   included: (kind: Intent['kind'], seconds: number) => void
   final: (kind: Intent['kind'], seconds: number) => void
 }): Times {
   const requestedAt = new Map<IntentKey, number>()
-  /** When the first outcome was read from a block. */
+  /** When the first outcome of each block was read. */
   const seenAt = new Map<number, number>()
 
   return {

@@ -31,81 +31,82 @@ import {
   wholeNumber,
 } from './values.ts'
 
-/** Everything that can be set from outside. Only this file reads the environment. */
+/** All settings of the gateway. Only this file reads the environment. */
 export type Config = {
   port: number
   host: string
-  /** The local chain's port; used when `rpcUrls` is empty. */
+  /** The port of the local chain, which is used when `rpcUrls` is empty. */
   chainPort: number
-  /** Where clients reach the gateway, without a slash at the end. */
+  /** The address at which clients reach the gateway, without a slash at the end. */
   baseUrl: string
   /** The verify page that QR codes lead to. */
   verifyUrl: string
   dataDir: string
   /** The file of erasures, outside of `dataDir`. */
   erasureList: string
-  /** Empty = the local chain. */
+  /** The endpoints of the chain; empty = the local chain. */
   rpcUrls: string[]
-  /** Endpoints of the verify page; empty = the gateway's own `/rpc`. */
+  /** The endpoints that the verify page uses; empty = the gateway's own `/rpc`. */
   publicRpcUrls: string[]
-  /** Lower-case address; absent = that of the local chain or the one in `deployments/`. */
+  /** An address in lower case; absent = that of the local chain or the one in `deployments/`. */
   registryAddress?: Hex
   /** Chain ids that count as live besides the known ones. */
   liveChains: number[]
   /** The issuer's number in the registry; the local chain has its own. */
   issuerId?: number
   /**
-   * Its name and uri in the registry: given to the local chain's issuer, compared with any other's.
+   * The name and uri of the issuer in the registry. The local chain's issuer is created with them;
+   * for any other they are compared.
    */
   issuerName?: string
   issuerUri?: string
   signer?: SignerSetting
-  /** More accounts of the issuer; with `databaseUrl` only, where gateways share them. */
+  /** Other accounts of the issuer, which gateways share; only with `databaseUrl`. */
   otherSigners: readonly SignerSetting[]
-  /** 32 bytes each, the newest first. */
+  /** Secrets of 32 bytes each, the newest first. */
   issuerSecrets?: readonly [Hex, ...Hex[]]
   apiKey?: string
-  /** A PostgreSQL database; absent = SQLite in `dataDir`. It may hold a password. */
+  /** A PostgreSQL database; absent = SQLite in `dataDir`. The URL may contain a password. */
   databaseUrl?: string
-  /** The RPC API of a Kubo node; absent = payloads are kept in `dataDir`. */
+  /** The RPC API of a Kubo node; absent = payloads are stored in `dataDir`. */
   ipfsApiUrl?: string
   /** Whether the Kubo node may announce the payloads to the public network. */
   ipfsAnnounce: boolean
   ipfsGateways: string[]
-  /** Milliseconds. */
+  /** How long a request waits for a block, in milliseconds. */
   wait: number
   rpcTimeout: number
-  /** How long a stopped gateway keeps its account, if gateways share them. */
+  /** How long a stopped gateway keeps its account, if gateways share accounts. */
   leaseTerm: number
   ipfsTimeout: number
-  /** Which blocks count as final. */
+  /** Decides which blocks count as final. */
   finality: FinalityRule
-  /** Maximum intents in one transaction; 1 = no grouping. */
+  /** The maximum number of intents in one transaction; 1 = no grouping. */
   maxBatch: number
-  /** Maximum wei for a unit of gas; absent = any price. */
+  /** The maximum wei per gas; absent = any price. */
   feeCap?: bigint
-  /** Maximum wei for one transaction, and for all of an hour; absent = any fee. */
+  /** The maximum wei for one transaction, and for all in an hour; absent = any fee. */
   feeCaps: FeeCaps
-  /** The issuer account's balance below which readiness warns; wei. */
+  /** The balance of the issuer account, in wei, below which readiness warns. */
   lowBalance: bigint
-  /** How long events are kept; milliseconds. */
+  /** How long events are kept, in milliseconds. */
   eventRetention: number
   /** Whether webhooks may lead to private addresses, and over plain http. */
   webhookAllowPrivate: boolean
-  /** Seconds; absent = any age. */
+  /** The maximum age of the newest block in seconds; absent = any age. */
   maxHeadAge?: number
-  /** Requests per second for each API key without a limit of its own; absent = any number. */
+  /** Requests per second for each API key without its own limit; absent = any number. */
   keyRateLimit?: number
   /** Requests per second to public routes, for each client address; absent = any number. */
   addressRateLimit?: number
-  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
   logLevel: LogLevel
 }
 
 /**
- * Thrown for an environment that the service cannot start with; the message names every bad
- * variable, never its value.
+ * Thrown for an environment with which the service cannot start. The message names every bad
+ * variable, but never its value.
  */
 export class ConfigError extends Error {
   override name = 'ConfigError'
@@ -116,7 +117,10 @@ export class ConfigError extends Error {
 }
 
 const DATA_DIR = 'data'
-/** Beside the data folder, and not named after it: a restored folder may have another name. */
+/**
+ * The file is next to the data folder. It is not named after the folder, because a restored one may
+ * have another name.
+ */
 const ERASURE_LIST = 'erased-documents.txt'
 
 type Environment = v.InferOutput<typeof environment>
@@ -130,16 +134,18 @@ const environment = v.object({
   ERASURE_LIST: v.optional(v.string()),
   RPC_URL: urls,
   PUBLIC_RPC_URL: urls,
-  REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
+  REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x followed by 40 hexadecimal digits')),
   LIVE_CHAINS: liveChains,
   ISSUER_ID: v.optional(issuerId),
   ISSUER_NAME: v.optional(registered(200)),
   ISSUER_URI: v.optional(registered(400)),
-  ISSUER_KEY: v.optional(hexList(32, 'must be 0x and 64 hexadecimal digits')),
+  ISSUER_KEY: v.optional(hexList(32, 'must be 0x followed by 64 hexadecimal digits')),
   ISSUER_KEYSTORE: v.optional(paths),
   ISSUER_KEYSTORE_PASSWORD_FILE: v.optional(paths),
   ISSUER_SIGNER_URL: v.optional(httpUrl),
-  ISSUER_ADDRESS: v.optional(hexList(20, 'must be an address, 0x and 40 digits')),
+  ISSUER_ADDRESS: v.optional(
+    hexList(20, 'must be an address, 0x followed by 40 hexadecimal digits'),
+  ),
   ISSUER_SECRET: v.optional(secrets),
   API_KEY: v.optional(bearerToken),
   DATABASE_URL: v.optional(databaseUrl),
@@ -176,19 +182,22 @@ const environment = v.object({
 
 const MS_PER_DAY = 86_400_000
 
-/** Requests per second. A page that checks a document makes about ten. */
+/** The limit in requests per second. A page that checks a document makes about ten. */
 const ADDRESS_LIMIT = 100
 
-/** Minimum characters of an API key that can be guessed at from other machines. */
+/** The minimum length of an API key that other machines could try to guess. */
 const MIN_KEY_LENGTH = 16
 
-/** Blocks on top of one that make it final at a node that does not know the tag `finalized`. */
+/**
+ * At a node that does not know the tag `finalized`, a block is final with this many blocks on top
+ * of it.
+ */
 const DEPTH_WITHOUT_TAG = 64
 
 /**
- * On a chain that others run; wei. A group of 200 documents fits in the first up to some 18 gwei of
- * base fee, a single one up to some 3,000. Nodes refuse transactions over 1 ether (geth, Besu,
- * Erigon).
+ * The caps in wei on a chain that others run. A group of 200 documents fits under the first cap up
+ * to a base fee of about 18 gwei, a single document up to about 3,000. Nodes refuse transactions
+ * over 1 ether (geth, Besu, Erigon).
  */
 const FEE_CAPS: FeeCaps = {
   transaction: parseUnits('0.2', 'ether'),
@@ -260,7 +269,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** @param fallback For a chain that others run; the local chain's ether is worth nothing. */
+/**
+ * @param fallback The caps for a chain that others run, because the ether of the local chain is
+ * worth nothing.
+ */
 function feeCapsOf(e: Environment, fallback: FeeCaps): FeeCaps {
   const transaction = e.MAX_TRANSACTION_FEE_ETHER ?? fallback.transaction
   const hour = e.MAX_HOURLY_FEE_ETHER ?? fallback.hour
@@ -270,7 +282,7 @@ function feeCapsOf(e: Environment, fallback: FeeCaps): FeeCaps {
   }
 }
 
-/** `RATE_LIMIT=off` switches both off, unless the other is set too. */
+/** `RATE_LIMIT=off` switches both limits off, unless the other one is set. */
 function rateLimitsOf({ RATE_LIMIT: perKey, ADDRESS_RATE_LIMIT }: Environment) {
   const perAddress = ADDRESS_RATE_LIMIT ?? (perKey === 'off' ? 'off' : ADDRESS_LIMIT)
   return {
@@ -279,12 +291,12 @@ function rateLimitsOf({ RATE_LIMIT: perKey, ADDRESS_RATE_LIMIT }: Environment) {
   }
 }
 
-/** @returns The data folder alone, for commands that need nothing else. */
+/** @returns Only the data folder, for commands that need nothing else. */
 export function readDataDir(env: NodeJS.ProcessEnv): string {
   return resolve(env.DATA_DIR || DATA_DIR)
 }
 
-/** @returns The database alone, likewise; `undefined` = SQLite in the data folder. */
+/** @returns Only the database; `undefined` = SQLite in the data folder. */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
   const { output, issues } = v.safeParse(v.optional(databaseUrl), env.DATABASE_URL || undefined)
   if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))
@@ -293,7 +305,7 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
 
 function requireForRemoteChain(e: Environment, signer: SignerSetting | undefined): void {
   const missing = [
-    // Not guessed: an account may belong to several issuers.
+    // The issuer is not guessed, because an account may belong to several.
     ...(e.ISSUER_ID ? [] : ['ISSUER_ID is required']),
     ...(signer ? [] : ['ISSUER_KEY is required (or ISSUER_KEYSTORE, or ISSUER_SIGNER_URL)']),
     ...(e.ISSUER_SECRET ? [] : ['ISSUER_SECRET is required']),

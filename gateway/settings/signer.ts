@@ -1,6 +1,6 @@
 import type { Hex } from '#document/hex.ts'
 
-/** What signs for the issuer account. */
+/** How transactions of the issuer account are signed. */
 export type SignerSetting =
   | { kind: 'key'; key: Hex }
   | { kind: 'keystore'; path: string; passwordFile: string }
@@ -10,7 +10,7 @@ export type SignerSetting =
 export type SignerVariables = {
   ISSUER_KEY?: readonly Hex[] | undefined
   ISSUER_KEYSTORE?: readonly string[] | undefined
-  /** One for all keystores, or one for each. */
+  /** One password file for all keystores, or one for each. */
   ISSUER_KEYSTORE_PASSWORD_FILE?: readonly string[] | undefined
   ISSUER_SIGNER_URL?: string | undefined
   ISSUER_ADDRESS?: readonly Hex[] | undefined
@@ -23,8 +23,8 @@ const PAIRS = [
 
 /**
  * @param isShared Whether gateways share a database, and with it the issuer's accounts.
- * @returns A problem for each incomplete pair, one when several signers are set, one when passwords
- * do not match keystores, and one when a single gateway gets several accounts.
+ * @returns A problem for each incomplete pair, when several signers are set, when passwords do not
+ * match keystores, and when a single gateway gets several accounts.
  */
 export function signerProblems(variables: SignerVariables, isShared: boolean): string[] {
   const incomplete = PAIRS.filter(
@@ -39,12 +39,16 @@ export function signerProblems(variables: SignerVariables, isShared: boolean): s
   )
   const passwords = lengthOf('ISSUER_KEYSTORE_PASSWORD_FILE')
   return [
-    ...incomplete.map((pair) => `${pair.join(' and ')} go together`),
-    ...(named.length > 1 ? [`${named.join(' and ')} exclude each other`] : []),
+    ...incomplete.map((pair) => `${pair.join(' and ')} must be set together`),
+    ...(named.length > 1 ? [`${named.join(' and ')} cannot be set together`] : []),
     ...(passwords > 1 && passwords !== lengthOf('ISSUER_KEYSTORE')
-      ? ['ISSUER_KEYSTORE_PASSWORD_FILE must name one file, or one for each of ISSUER_KEYSTORE']
+      ? [
+          'ISSUER_KEYSTORE_PASSWORD_FILE must name one file, or one for each file of ISSUER_KEYSTORE',
+        ]
       : []),
-    ...(isShared ? [] : lists.map((name) => `${name} names several accounts: set DATABASE_URL`)),
+    ...(isShared
+      ? []
+      : lists.map((name) => `${name} names several accounts, which requires DATABASE_URL`)),
   ]
 }
 

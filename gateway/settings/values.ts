@@ -4,9 +4,9 @@ import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
 import { BAD_LIVE_CHAIN, parseLiveChain } from '#verifier/network.ts'
 
-// The kinds of value that an environment variable can have: each parses the text of one.
+// Schemas for the values of environment variables. Each parses the text of one variable.
 
-/** Without slashes at the end. */
+/** A URL without slashes at the end. */
 export const httpUrl = v.pipe(
   v.string(),
   v.check(
@@ -28,20 +28,20 @@ export const pageUrl = v.pipe(
   httpUrl,
   v.check(
     (text) => !text.includes('#'),
-    'must not have a fragment: that is where the publicId goes',
+    'must not have a fragment, because the publicId is put there',
   ),
 )
 
-/** Comma-separated; empty when absent. */
+/** URLs separated by commas; empty when absent. */
 export const urls = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
   v.array(v.pipe(v.string(), v.trim(), httpUrl)),
-  // An endpoint named twice would count as two that agree.
+  // An endpoint that is named twice would count as two that agree.
   v.transform((list) => [...new Set(list)]),
 )
 
-/** Comma-separated. */
+/** Paths separated by commas. */
 export const paths = v.pipe(
   v.string(),
   v.transform((text) => text.split(',').map((path) => path.trim())),
@@ -59,14 +59,14 @@ export const wholeNumber = (min: number, max: number) =>
 
 export const port = (min: number) => wholeNumber(min, 65_535)
 
-/** At most an hour; milliseconds once parsed. */
+/** At most an hour; parsed to milliseconds. */
 export const seconds = (fallback: string, min: number) =>
   v.pipe(
     v.optional(wholeNumber(min, 3_600), fallback),
     v.transform((value) => value * 1000),
   )
 
-/** Lower case once parsed. */
+/** Bytes in hexadecimal, parsed to lower case. */
 export const hex = (bytes: number, message: string) =>
   v.pipe(
     v.string(),
@@ -74,43 +74,50 @@ export const hex = (bytes: number, message: string) =>
     v.transform((text) => text.toLowerCase() as Hex),
   )
 
-/** A request with an idempotency key is sealed once with each secret. */
+/**
+ * The number is limited because a request with an idempotency key is sealed once with each secret.
+ */
 const MAX_SECRETS = 16
 
-/** Comma-separated, the newest first; 32 bytes each. */
+/** Secrets of 32 bytes each, separated by commas, the newest first. */
 export const secrets = v.pipe(
   v.string(),
   v.transform((text) => text.split(',').map((secret) => secret.trim())),
-  v.array(hex(32, 'must be 0x and 64 hexadecimal digits, or several, comma-separated')),
-  v.maxLength(MAX_SECRETS, `must be at most ${MAX_SECRETS}`),
+  v.array(
+    hex(
+      32,
+      'must be 0x followed by 64 hexadecimal digits, or several of these, separated by commas',
+    ),
+  ),
+  v.maxLength(MAX_SECRETS, `must have at most ${MAX_SECRETS} secrets`),
   v.check((list) => new Set(list).size === list.length, 'must not name a secret twice'),
   v.transform((list) => list as [Hex, ...Hex[]]),
 )
 
-/** An issuer's accounts that gateways share. */
+/** The maximum number of accounts of an issuer that gateways share. */
 const MAX_ACCOUNTS = 64
 
-/** Comma-separated, without repeats; each as `hex`. */
+/** Values as in `hex`, separated by commas and without duplicates. */
 export const hexList = (bytes: number, message: string) =>
   v.pipe(
     v.string(),
     v.transform((text) => text.split(',').map((one) => one.trim())),
-    v.array(hex(bytes, `${message}, or several, comma-separated`)),
-    v.maxLength(MAX_ACCOUNTS, `must be at most ${MAX_ACCOUNTS}`),
+    v.array(hex(bytes, `${message}, or several of these, separated by commas`)),
+    v.maxLength(MAX_ACCOUNTS, `must have at most ${MAX_ACCOUNTS} accounts`),
     v.check((list) => new Set(list).size === list.length, 'must not name an account twice'),
   )
 
-/** The largest number of 32 bits; the registry numbers its issuers from 1. */
+/** The largest 32-bit number. The registry numbers its issuers from 1. */
 const MAX_ISSUER_ID = 2 ** 32 - 1
 
 export const issuerId = v.pipe(
   v.string(),
-  v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, from 1'),
+  v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, at least 1'),
   v.transform(Number),
   v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
 )
 
-/** Chain ids, comma-separated; empty when absent. */
+/** Chain ids separated by commas; empty when absent. */
 export const liveChains = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) => text.split(',').filter((part) => part.trim() !== '')),
@@ -124,14 +131,16 @@ export const liveChains = v.pipe(
   ),
 )
 
-/** A text of the registry. @param maxBytes Bytes of UTF-8, as the contract counts them. */
+/**
+ * A text in the registry. @param maxBytes The maximum bytes of UTF-8, as the contract counts them.
+ */
 export const registered = (maxBytes: number) =>
   v.pipe(
     v.string(),
     v.check((text) => Buffer.byteLength(text) <= maxBytes, `must have at most ${maxBytes} bytes`),
   )
 
-/** Wei once parsed. */
+/** An amount, parsed to wei. */
 export const amount = (unit: 'gwei' | 'ether') =>
   v.pipe(
     v.string(),
@@ -139,12 +148,12 @@ export const amount = (unit: 'gwei' | 'ether') =>
     v.transform((text) => parseUnits(text, unit)),
   )
 
-/** Wei, `off`, or absent. */
+/** An amount in wei, `off`, or absent. */
 export const cap = v.optional(
   v.union([v.literal('off'), amount('ether')], 'must be a number of ether, such as 0.5, or off'),
 )
 
-/** RFC 6750, section 2.1. */
+/** A bearer token (RFC 6750 §2.1). */
 export const bearerToken = v.pipe(
   v.string(),
   v.regex(
@@ -159,7 +168,7 @@ export const rateLimit = v.union(
   'must be a whole number from 1 to 100000, or off',
 )
 
-/** Addresses and networks (CIDR), comma-separated; empty when absent. */
+/** Addresses and networks (CIDR) separated by commas; empty when absent. */
 export const networks = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) => text.split(',').map((part) => part.trim())),
@@ -167,7 +176,10 @@ export const networks = v.pipe(
   v.array(
     v.pipe(
       v.string(),
-      v.check(isNetwork, 'must be addresses and networks, such as 10.0.0.7,192.168.0.0/16,::1'),
+      v.check(
+        isNetwork,
+        'must be IP addresses or networks, separated by commas, such as 10.0.0.7,192.168.0.0/16,::1',
+      ),
     ),
   ),
 )

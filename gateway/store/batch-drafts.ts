@@ -18,20 +18,20 @@ export type DraftGroups = {
   /**
    * Pins blocks as a group.
    *
-   * @param note Resolves when the CID of its root is on the disk; nothing is pinned before.
+   * @param note Resolves when the CID of its root is on disk. Nothing is pinned before.
    */
   pin(blocks: readonly DraftBlock[], note: (root: Uint8Array) => Promise<void>): Promise<void>
-  /** Unpins a group. Blocks that other groups pin as well stay. */
+  /** Unpins a group. Blocks that other groups also pin stay. */
   unpin(root: Uint8Array): Promise<void>
 }
 
 const HASH_BYTES = 32
-/** Blocks that are pinned together: the puts of other requests wait for it. */
+/** The number of blocks that are pinned together, for which the puts of other requests wait. */
 const BLOCKS_A_GROUP = 256
-/** Rows that one write adds, or deletes: some milliseconds. */
+/** The number of rows that one write adds or deletes, which takes some milliseconds. */
 const ROWS_A_WRITE = 128
 const ROWS_A_DELETE = 500
-/** Younger batches may be of a request that another gateway works on. */
+/** Younger batches may belong to a request on which another gateway works. */
 const ABANDONED_AFTER_SECONDS = 3_600
 
 const NOTE = statement(`
@@ -45,12 +45,12 @@ const SELECT_ABANDONED = statement(
 )
 
 /**
- * What requests of batches store before they are promised. A row names it: in the database exactly
- * the blocks that were inserted with it; on a Kubo node the group, before it is pinned. So what is
- * deleted is known to be of no promise.
+ * Stores what requests of batches need before they are promised. A row names it: in the database
+ * exactly the blocks that were inserted with it, on a Kubo node the group, before it is pinned. So
+ * nothing is deleted that belongs to a promise.
  *
- * @param leases Of requests: a draft whose lease is free is nobody's.
- * @param groups Absent when payloads are kept in the database.
+ * @param leases The leases of requests. A draft whose lease is free has no owner.
+ * @param groups Absent when payloads are stored in the database.
  */
 export function createBatchDrafts(
   database: Database,
@@ -86,7 +86,7 @@ export function createBatchDrafts(
         )
     },
     async index(request, batch, documents) {
-      // First alone: a batch is added once.
+      // This comes first and alone, because a batch is added once.
       await database.write(() => noteBatch(request, batch))
       const erased = await Promise.all(
         inParts(documents, ROWS_A_WRITE).map((some) =>
@@ -124,7 +124,7 @@ function* noteBatch(request: Uint8Array, batch: Omit<KnownBatch, 'id'>): Work<vo
   if (isNew) yield* all(NOTE, { request, batch: id })
 }
 
-/** @returns Those of the documents that have been erased. */
+/** @returns The documents that have been erased. */
 function* indexDocuments(
   batch: Omit<KnownBatch, 'id'>,
   documents: readonly DraftDocument[],
@@ -145,7 +145,7 @@ const FORGET_SOME = statement(`
 
 /**
  * Deletes the rows of a request, and what they name unless its batch is promised. Each step is one
- * transaction: a kill leaves rows that name what is left.
+ * transaction, so a kill leaves rows that name the rest.
  */
 function createDiscard(
   database: Database,
@@ -159,7 +159,7 @@ function createDiscard(
     for (;;) {
       const [row] = await database.read(SELECT_NEXT, { request })
       if (!row) return
-      // Without the node of that time, its blocks are out of reach.
+      // Without the node of that time, its blocks cannot be reached.
       if (row.kubo_root) await groups?.unpin(row.kubo_root as Uint8Array)
       if (row.batch !== null) await deleteBatch(database, Number(row.batch))
       await database.write(() => discardRow(row))

@@ -34,7 +34,7 @@ const PROMISE_BATCH = statement(
     UPDATE batch SET promised = true, promised_at = ${sql.now} WHERE id = :id AND NOT promised
     RETURNING id`,
 )
-// The tenant of a batch that was restored from the chain is not known until its request comes.
+// The tenant of a batch that was restored from the chain is unknown until its request is repeated.
 const OWN = statement("UPDATE batch SET tenant = :tenant WHERE id = :id AND tenant = ''")
 
 function createClaims(database: Database, owner: Owner): BatchLog {
@@ -78,7 +78,7 @@ const INSERT = statement(
 )
 const SELECT_ID = statement('SELECT id FROM batch WHERE root = :root')
 
-/** Adds a batch, not promised yet, unless it is there. */
+/** Adds a batch that is not promised yet, unless it already exists. */
 export function* addBatch({
   root,
   size,

@@ -5,25 +5,28 @@ import type { Database } from './database.ts'
 import { all, first, type Row, statement, type Work } from './sql.ts'
 import type { Binding } from './stores.ts'
 
-/** Begins the names of leases of commands that fill a database. The row stays until it is full. */
+/**
+ * The prefix for the names of leases of commands that fill a database. The row stays until the
+ * database is full.
+ */
 export const UNFINISHED = 'fill by '
 
 /** Errors that say what to do, in the words of the setting that names the database. */
 export type Refusals = {
-  /** @param problems Each with its remedy. */
+  /** @param problems The problems, each with its remedy. */
   boundToAnother(problems: readonly string[]): Error
-  /** @param command Which one has not filled it yet. */
+  /** @param command The command that has not filled it yet. */
   unfinished(command: string): Error
-  /** @param command Which one needs an empty database. */
+  /** @param command The command that needs an empty database. */
   notEmpty(command: string): Error
-  /** @param command Which one is at work there. */
+  /** @param command The command that is running there. */
   busy(command: string): Error
 }
 
-/** Hexadecimal digits that messages show of a fingerprint. */
+/** The number of hexadecimal digits of a fingerprint that messages show. */
 const SHOWN_DIGITS = 16
 
-// Those who bind a database at the same time wait for each other.
+// Processes that bind a database at the same time wait for each other.
 const LOCK = statement(({ name }) =>
   name === 'postgres' ? 'LOCK TABLE bound_to IN SHARE ROW EXCLUSIVE MODE' : '',
 )
@@ -38,11 +41,11 @@ const SELECT_UNFINISHED = statement(
 )
 
 /**
- * Binds a new database to its registry, issuer and issuer secrets. Adds to a bound one the
- * fingerprints of newer secrets.
+ * Binds a new database to its registry, issuer and issuer secrets. Adds the fingerprints of newer
+ * secrets to a bound one.
  *
- * @param options `mayBeUnfinished`: also one that a command has not filled yet.
- * @throws One of the refusals, for the database of another owner, whose promises this one could not
+ * @param options `mayBeUnfinished` also allows one that a command has not filled yet.
+ * @throws One of the refusals for the database of another owner, whose promises this one could not
  * keep.
  */
 export function bind(
@@ -92,9 +95,9 @@ export function shortFingerprint(fingerprint: Hex): string {
 }
 
 /**
- * @param version What else to say of a database that is well.
+ * @param version A text about a database without problems.
  * @param known The fingerprints in the database.
- * @param configured Those of the settings; absent when they name none.
+ * @param configured The fingerprints of the settings; absent when they have none.
  */
 export function secretHealth(
   version: string,
@@ -115,9 +118,9 @@ export function secretHealth(
 }
 
 /**
- * Compares the owner of a database with who opens it.
+ * Compares the owner of a database with the gateway that opens it.
  *
- * @param bound With all fingerprints that it knows.
+ * @param bound The owner, with all fingerprints that the database knows.
  * @returns Each difference, with its remedy.
  */
 function bindingProblems(bound: Binding, configured: Binding): string[] {
@@ -137,8 +140,8 @@ function differencesOf(bound: Binding, configured: Binding): string[] {
 }
 
 /**
- * A missing secret would lose documents and issue repeated requests twice. The order matters too:
- * the first secret seals.
+ * A missing secret would lose documents and issue repeated requests twice. The order matters too,
+ * because the first secret seals.
  */
 function secretProblems(known: readonly Hex[], configured: readonly Hex[]): string[] {
   const where = 'ISSUER_SECRET, or DATA_DIR/secrets/issuer.secret'

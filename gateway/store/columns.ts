@@ -1,6 +1,6 @@
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 
-/** @returns Bytes for a column; NULL for what is absent. */
+/** @returns Bytes for a column; NULL for an absent value. */
 export function bytesOf(hex: Hex | null | undefined): Uint8Array | null {
   return hex === undefined || hex === null ? null : fromHex(hex)
 }

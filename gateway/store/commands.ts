@@ -16,7 +16,7 @@ import { all, first, statement, type Work } from './sql.ts'
 
 const REBUILD = 'command reindex'
 
-/** A database for operators' commands. It leases what only one process may hold. */
+/** A database for operators' commands. It leases what only one process may use. */
 export function createCommandDatabase(
   database: Database,
   deps: { leases: Leases; refusals: Refusals; scrubber: Scrubber; close: () => Promise<void> },
@@ -69,7 +69,7 @@ const SELECT_PLAN = statement(
   'SELECT 1 FROM plan WHERE account = :account OR account IS NULL LIMIT 1',
 )
 
-/** Leases an account that nothing is in flight of. */
+/** Leases an account without transactions in flight. */
 async function claimAccount(
   database: Database,
   { leases, held }: { leases: Leases; held: Lease[] },
@@ -94,7 +94,7 @@ async function claimAccount(
     'account_shared',
     isInFlight
       ? 'each free account has transactions in flight: start a gateway until they are in a block'
-      : 'gateways use all accounts of the settings: stop one of them for as long as the command runs, or set ISSUER_KEY to one more account of the issuer',
+      : 'gateways use all accounts of the settings: stop one of them while the command runs, or add another account of the issuer to ISSUER_KEY',
   )
 }
 
@@ -104,7 +104,7 @@ const SELECT_USED = statement(`
     OR EXISTS (SELECT 1 FROM history) OR EXISTS (SELECT 1 FROM intent) AS used`)
 const INSERT_LEASE = statement('INSERT INTO lease (name) VALUES (:name)')
 
-/** Begins to fill an empty database. Gateways refuse it until the mark is gone. */
+/** Begins to fill an empty database. Gateways refuse it until the mark is removed. */
 function* markUnfinished(mark: string, notEmpty: Error): Work<void> {
   yield* lockBinding()
   if (yield* first(SELECT_LEASE, { name: mark })) return

@@ -1,31 +1,32 @@
 import type { IndexQuery } from '#promise/document-index.ts'
 
-// When documents were promised, in the SQL of both databases.
+// The times at which documents were promised, in the SQL of both databases.
 
-/** When a document was promised, or its batch; seconds of the Unix epoch. */
+/** When a document or its batch was promised, in seconds of the Unix epoch. */
 export const CREATED_AT =
   'coalesce(created_at, (SELECT whole.promised_at FROM batch AS whole WHERE whole.id = batch))'
 
 const LAST_DAY = 2 ** 31
 
-/** @returns The first and last day that a query asks for; `undefined` when it asks for any. */
+/** @returns The first and last day of a query; `undefined` when it names none. */
 export function createdDaysOf({ createdFrom, createdTo }: IndexQuery): number[] | undefined {
   if (createdFrom === undefined && createdTo === undefined) return undefined
   return [createdFrom ?? 0, createdTo ?? LAST_DAY]
 }
 
-/** An expression, as the index `document_by_day` has it. */
+/** An expression that equals the one in the index `document_by_day`. */
 const DAY = 'created_at / 86400'
 const IS_IN = (day: string, from: string, to: string) => `${day} >= ${from} AND ${day} <= ${to}`
 const IN_INDEX = 'created_at IS NOT NULL'
 
 /**
- * Lists are in the order of ids, which mostly is that of time: a reindex and several gateways mix
- * them. So a page scans only ids between the lowest and the highest of these days. The index
- * tells both of one day at once, and here it is asked day by day.
+ * Lists are in the order of ids, which mostly is that of time, although a reindex and several
+ * gateways mix them. So a page scans only ids between the lowest and the highest of these days. The
+ * index tells both for one day at once, and is asked day by day.
  *
- * @param from A placeholder: days since 1970-01-01, inclusive.
- * @returns A statement for `low` and `high`, which are NULL when nothing was promised then.
+ * @param from A placeholder for days since 1970-01-01, inclusive.
+ * @returns A statement for `low` and `high`, which are NULL when nothing was promised on these
+ * days.
  */
 export function idsOfDays(from: string, to: string): string {
   const first = (condition: string) =>
@@ -47,7 +48,7 @@ export function idsOfDays(from: string, to: string): string {
       WHERE ${IS_IN('whole.promised_at / 86400', from, to)}) AS edges`
 }
 
-/** A condition on `document`; see {@link idsOfDays}. */
+/** @returns A condition on `document`; see {@link idsOfDays}. */
 export function isInDays(from: string, to: string): string {
   return IS_IN(`${CREATED_AT} / 86400`, from, to)
 }

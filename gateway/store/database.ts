@@ -10,24 +10,25 @@ import {
   type Work,
 } from './sql.ts'
 
-/** A database, as the repositories see it. Methods reject with `IssueError` `store_unavailable`. */
+/** A database as the repositories see it. Methods reject with `IssueError` `store_unavailable`. */
 export type Database = {
-  /** Reads with one statement, of items if there are any. */
+  /** Reads with one statement, on items if there are any. */
   read(statement: Statement, values?: Values, each?: readonly Values[]): Promise<Row[]>
-  /** Reads that see the database at one moment. */
+  /** Runs reads that see the database at one moment. */
   snapshot<T>(work: () => Work<T>): Promise<T>
-  /** As `snapshot`, of nothing but what is on the disk. */
+  /** Same as `snapshot`, but reads only what is on disk. */
   durableSnapshot<T>(work: () => Work<T>): Promise<T>
-  /** Writes with one statement, of items if there are any. Resolves when it is on the disk. */
+  /** Writes with one statement, on items if there are any. Resolves when the change is on disk. */
   change(statement: Statement, values?: Values, each?: readonly Values[]): Promise<Row[]>
   /**
-   * Runs a transaction: all of it happens, or nothing. Resolves when it is on the disk.
+   * Runs a transaction completely or not at all. Resolves when it is on disk.
    *
-   * @param work May be run several times, until its transaction is committed.
-   * @param urgent Other work depends on this: it does not wait for other writes to join it.
+   * @param work May run several times, until its transaction is committed.
+   * @param urgent Whether other work depends on this, so that it does not wait for other writes to
+   * join it.
    */
   write<T>(work: () => Work<T>, urgent?: boolean): Promise<T>
-  /** Lets concurrent calls share a transaction, or a read. */
+  /** Lets concurrent calls share a transaction or a read. */
   together<T, R>(group: Group<T, R>): (item: T) => Promise<R>
   /**
    * Makes a read that verifying can do without. While the database is known to be away, it does not
@@ -39,7 +40,7 @@ export type Database = {
   /**
    * @param heard Called with the payload of each notification, and with `undefined` when some may
    * have been lost. Must not throw.
-   * @returns A function that ends it.
+   * @returns A function that stops listening.
    */
   listen(channel: string, heard: (payload: string | undefined) => void): () => void
 }
@@ -47,18 +48,18 @@ export type Database = {
 export type Group<T, R> = {
   /** @returns A result for each item, in order. */
   work: (items: readonly T[]) => Work<R[]>
-  /** Items with the same id are never in one group. Absent = all go together. */
+  /** Items with the same id are never in the same group; absent = any items can be. */
   idOf?: (item: T) => string
   maxItems?: number
-  /** Whether it only reads. `brief`: see {@link Database}, also for the time. */
+  /** Whether it only reads. For `brief`, see {@link Database}; the value can include the time. */
   reads?: boolean | 'brief'
   timeoutMs?: number
 }
 
 /**
- * A transaction that writes outcomes takes this lock first: one at a time does. So events are
- * committed in the order of their ids, and a reader that has seen one has seen all before it; and
- * the list of blocks stays in step with the intents in them.
+ * A transaction that writes outcomes takes this lock first, so that only one does so at a time. So
+ * events are committed in the order of their ids, and a reader that has seen one has seen all
+ * earlier ones. It also keeps the list of blocks consistent with the intents in them.
  */
 export function* lockOutcomes(): Work<void> {
   yield { statement: LOCK_OUTCOMES, values: {} }
@@ -67,9 +68,9 @@ const LOCK_OUTCOMES = statement(({ name }) =>
   name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160018)' : '',
 )
 
-/** An account, and the lease of the gateway that writes with it. */
+/** An account, with the lease of the gateway that writes with it. */
 export type LeasedAccount = {
-  /** Its address, lower case. */
+  /** The address in lower case. */
   account: Hex
   lease: Lease
 }
@@ -78,7 +79,9 @@ const HOLDS = statement(
   (sql) => `SELECT 1 FROM lease WHERE name = :name AND token = :token ${sql.forKeyShare}`,
 )
 
-/** Keeps a lease from changing hands until the transaction ends. @returns Whether it still holds. */
+/**
+ * Keeps a lease from changing hands until the transaction ends. @returns Whether it is still held.
+ */
 export function* holds({ name, token }: Held): Work<boolean> {
   return (yield* first(HOLDS, { name, token })) !== undefined
 }
@@ -89,12 +92,18 @@ export async function assertHolds(database: Database, { name, token }: Held): Pr
   if (rows.length === 0) throw new LeaseLost(name)
 }
 
-/** @throws {LeaseLost} likewise; otherwise it does not until the transaction ends. */
+/**
+ * Keeps a lease from changing hands until the transaction ends.
+ *
+ * @throws {LeaseLost} when it has already changed hands.
+ */
 export function* fence(held: Held): Work<void> {
   if (!(yield* holds(held))) throw new LeaseLost(held.name)
 }
 
-/** @returns The same database, for the holder of a lease: it changes nothing once that is lost. */
+/**
+ * @returns The same database for the holder of a lease. It changes nothing once the lease is lost.
+ */
 export function fenced(
   database: Database,
   lease: Pick<Lease, 'name' | 'token' | 'assertHeld'>,
@@ -106,7 +115,7 @@ export function fenced(
         return yield* work()
       }, urgent)
     } catch (error) {
-      // The holder notices it too.
+      // The holder of the lease is told as well.
       if (error instanceof LeaseLost) lease.assertHeld().catch(() => {})
       throw error
     }

@@ -16,7 +16,7 @@ import { all, each, first, type Row, statement, type Work } from './sql.ts'
 import type { BlindTenant } from './stores.ts'
 import { webhookOf } from './webhooks.ts'
 
-/** Whether a delivery is due; a time that far ahead is of a clock that was wrong. */
+/** Whether a delivery is due. A time that is too far ahead comes from a clock that was wrong. */
 const IS_DUE = '(next_at <= :now OR next_at > :latest)'
 
 const SELECT_DUE = statement(`
@@ -56,7 +56,7 @@ export function createDeliveries(database: Database, blind: BlindTenant): Delive
 const dueValues = (now: number) => ({ now, latest: now + MAX_DELAY_MS })
 
 const SELECT_ENABLED = statement('SELECT * FROM webhook WHERE id = :id AND disabled_reason IS NULL')
-// The first of each document.
+// Selects the first delivery of each document.
 const SELECT_RETRIES = statement(`
   SELECT ${EVENT_COLUMNS}, attempts, failed_since
   FROM delivery AS first JOIN event ON event.id = first.event
@@ -118,7 +118,7 @@ const BRING_FORWARD = statement(
       THEN 0 ELSE ${sql.value('latest', 'integer')} END
     WHERE webhook = :id AND (next_at > :latest OR failed_since >= :failingSince)`,
 )
-// Not of an event that was deleted meanwhile.
+// Keeps no delivery of an event that was deleted meanwhile.
 const KEEP = statement(
   (sql) => `
     INSERT INTO delivery (webhook, document_hash, event, attempts, failed_since, next_at)

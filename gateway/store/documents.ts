@@ -7,7 +7,7 @@ import { ownedOf } from './rows.ts'
 import { KEPT_STATUSES } from './rules.ts'
 import { each, statement, type Work } from './sql.ts'
 
-// Blind indexes have 64 bits, more than a number.
+// Blind indexes have 64 bits, which is more than a number can represent.
 const FIND = statement(`
   SELECT ${COLUMNS}, valid_until, CAST(tenant AS text) AS tenant,
     CAST(category AS text) AS category,
@@ -86,8 +86,8 @@ const OWN = statement(
 )
 
 /**
- * Adds documents to the index, unless it has them already: those of a batch, in that batch. One
- * that it has of an unknown tenant gets this one, since nobody else's request leads to its hash.
+ * Adds documents to the index, unless it already has them; those of a batch, in that batch. An
+ * entry of an unknown tenant gets this tenant, because nobody else's request leads to its hash.
  */
 export function* insertDocuments(documents: readonly NewEntry[]): Work<void> {
   const added = yield* each(

@@ -11,20 +11,23 @@ import type { Hex } from '#document/hex.ts'
 import type { Erasures } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
 
-/** A documentHash, and when its erasure was requested. */
+/** Matches a documentHash, and the time at which its erasure was requested. */
 const LINE = /^(0x[0-9a-f]{64}) \S*$/
-/** The beginning of a line whose write a kill or a power cut ended; nobody was told of it. */
+/**
+ * Matches the beginning of a line whose write a kill or a power cut interrupted. Nobody was told of
+ * it.
+ */
 const TORN = /^(0(x[0-9a-f]{0,64})?)?$/
 
 /**
- * What has been erased, in a file outside the data folder and its backups: a restored backup must
- * not bring it back. Lines are only added.
+ * The erased documents, in a file outside the data folder and its backups, because a restored
+ * backup must not bring them back. Lines are only added.
  */
 export type ErasureList = {
-  /** In order; empty if the file does not exist. */
+  /** @returns The documentHashes in order; empty if the file does not exist. */
   read(): Hex[]
   /**
-   * Returns once the entry is on the disk.
+   * Adds an entry, which is on disk when this returns.
    *
    * @param requestedAt Milliseconds of the Unix epoch.
    * @throws {IssueError} `store_unavailable`.
@@ -32,18 +35,18 @@ export type ErasureList = {
   add(documentHash: Hex, requestedAt: number): void
 }
 
-/** The erasures in a database, with those of the list. */
+/** The erasures in a database, together with those of the list. */
 export type ListedErasures = Erasures & {
   /**
-   * Begins each erasure of the list that this database does not have, or whose document it holds
-   * again: the database may be older than the list.
+   * Begins each erasure of the list that this database does not have, or whose document it has
+   * again, because the database may be older than the list.
    *
-   * @returns How many there were.
+   * @returns The number of these erasures.
    */
   mergeList(): Promise<number>
 }
 
-/** @throws {Error} when the file cannot be read, or somebody else has written into it. */
+/** @throws {Error} when the file cannot be read, or somebody else has written to it. */
 export function openErasureList(path: string): ErasureList {
   const read = () => hashesIn(path)
   read()
@@ -54,7 +57,11 @@ export function openErasureList(path: string): ErasureList {
       try {
         append(path, line)
       } catch (cause) {
-        throw new IssueError('store_unavailable', `the erasure list: ${cause}`, cause)
+        throw new IssueError(
+          'store_unavailable',
+          `the erasure list cannot be written: ${cause}`,
+          cause,
+        )
       }
     },
   }
@@ -66,7 +73,7 @@ function hashesIn(path: string): Hex[] {
     const hash = LINE.exec(line)?.[1]
     if (hash !== undefined) return [hash as Hex]
     if (TORN.test(line)) return []
-    throw new Error(`${path}, line ${index + 1} is not an erasure`)
+    throw new Error(`${path}, line ${index + 1}: malformed erasure`)
   })
 }
 
@@ -79,7 +86,7 @@ function textOf(path: string): string {
   }
 }
 
-/** In one write, which does not mix with those of other processes. */
+/** Appends in one write, which does not mix with those of other processes. */
 function append(path: string, line: string): void {
   const file = openSync(path, 'a+', 0o600)
   try {
@@ -90,7 +97,7 @@ function append(path: string, line: string): void {
   }
 }
 
-/** Whether the last line has no end. */
+/** @returns Whether the last line has no end. */
 function isTorn(file: number): boolean {
   const { size } = fstatSync(file)
   const last = Buffer.from('\n')

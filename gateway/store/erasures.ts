@@ -8,23 +8,25 @@ import { deletePayloads } from './payloads.ts'
 import { MAX_ERASED_TOGETHER } from './rules.ts'
 import { all, each, first, notify, type Row, statement, type Work } from './sql.ts'
 
-/** Tells the gateways that an erasure has begun; the payload is the documentHash. */
+/** The channel that tells gateways that an erasure has begun. The payload is the documentHash. */
 export const ERASURE_CHANNEL = 'docreg_erasure'
-/** Bytes at the end of a sealed document, which are random: enough to find a copy. */
+/**
+ * The number of bytes at the end of a sealed document, which are random and enough to find a copy.
+ */
 const PROBE_BYTES = 32
 
-/** How a database makes sure that erased bytes are gone, as far as it can. */
+/** Makes sure that erased bytes are gone, as far as a database can. */
 export type Scrubber = {
   /**
-   * Resolves when a copy is at most where the receipt says.
+   * Resolves when copies are at most in the places of the receipt.
    *
-   * @param hashes Of the documents.
-   * @param probes The ends of those that the database had.
+   * @param hashes The hashes of the documents.
+   * @param probes The ends of the documents that the database had.
    */
   scrub(hashes: readonly Uint8Array[], probes: readonly Uint8Array[]): Promise<void>
-  /** @param hadBytes Whether the database had them when the erasure began. */
+  /** @param hadBytes Whether the database had the bytes when the erasure began. */
   remainsIn(hadBytes: boolean): readonly RemainsIn[]
-  /** What `erasure.written_by` gets, an expression. */
+  /** An expression for the value of `erasure.written_by`. */
   readonly writtenBy: string
 }
 
@@ -158,7 +160,7 @@ const insertInto = (writtenBy: string) =>
       WHERE ${sql.value('hadBytes', 'flag')}`,
   )
 
-/** @returns A function that deletes a document's bytes, and notes its erasure. */
+/** @returns A function that deletes a document's bytes and records its erasure. */
 function createMark({ writtenBy }: Scrubber) {
   const insert = insertInto(writtenBy)
   return function* (documentHash: Hex, requestedAt: number, tenant: string | null): Work<void> {
@@ -169,7 +171,7 @@ function createMark({ writtenBy }: Scrubber) {
     yield* deletePayloads([hash])
     yield* all(CLEAR_PROMISES, { hashes: [hash] })
     yield* all(FORGET_CONTENT, { hash })
-    // Inverted, so that a search of the file does not find it here.
+    // The bytes are inverted, so that a search of the file does not find them here.
     const probe = bytes && inverted(bytes.subarray(-PROBE_BYTES))
     const hadBytes = bytes !== undefined
     yield* all(insert, { hash, requestedAt, hadBytes, probe, tenant })

@@ -5,7 +5,7 @@ import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from './rules.ts'
 import { all, type Dialect, first, statement, type Values, type Work } from './sql.ts'
 import type { BlindTenant } from './stores.ts'
 
-/** Without `owner`, a number of 64 bits. */
+/** The columns except `owner`, a 64-bit number. */
 export const EVENT_COLUMNS = [
   ...['id', 'type', 'time', 'document_hash', 'block_number', 'block_hash', 'transaction_hash'],
   'tenant',
@@ -14,15 +14,15 @@ export const EVENT_COLUMNS = [
   .join(', ')
 
 /**
- * Whether an event is of `:tenant`, whose blind indexes are `:owners`, and of `:types`. It is of the
- * tenant that issued the document, or else of the one that requested the change.
+ * Whether an event is for `:tenant`, whose blind indexes are `:owners`, and one of `:types`. It is
+ * for the tenant that issued the document, or otherwise for the one that requested the change.
  */
 export const isWanted = (sql: Dialect) => `
   (${sql.value('tenant', 'text')} IS NULL OR CASE WHEN event.owner IS NULL
     THEN event.tenant = :tenant ELSE ${sql.isIn('event.owner', 'owners', 'integer')} END)
   AND (:anyType OR ${sql.isIn('event.type', 'types', 'text')})`
 
-/** Values for {@link isWanted}. */
+/** @returns The values for {@link isWanted}. */
 export function wantedValues(
   tenant: string | null,
   types: readonly EventType[] | null,
@@ -36,7 +36,7 @@ export function wantedValues(
   }
 }
 
-/** The number of the first event that a webhook may have still to be sent. */
+/** The number of the first event that may still have to be sent to a webhook. */
 const FIRST_UNSENT = `coalesce(
   (SELECT min(event) FROM delivery WHERE webhook = webhook.id), cursor + 1)`
 
@@ -65,7 +65,7 @@ const LEAVE_BEHIND = statement(`
     AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < :before
   RETURNING id`)
 
-/** The log of events. What became of intents and erasures writes it. */
+/** The log of events, which the outcomes of intents and erasures write. */
 export function createEventLog(database: Database, blind: BlindTenant): EventLog {
   return {
     read: (wanted) => database.durableSnapshot(() => read(wanted, blind)),

@@ -29,7 +29,7 @@ const BATCHES_SINCE = statement(
   'SELECT DISTINCT root AS hash FROM batch_history WHERE block_number >= :block',
 )
 
-/** The history as commands write it. */
+/** The history for commands, which also write it. */
 export function createAnchoredLog(database: Database): AnchoredLog {
   return {
     addDocuments: (documents) => database.write(() => addHistory(false, documents)),

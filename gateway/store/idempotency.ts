@@ -28,7 +28,7 @@ const DELETE_OLD = statement(
 )
 const HAS = statement('SELECT 1 FROM idempotency WHERE key = :key AND period >= :oldest')
 
-/** What is remembered of idempotency keys. */
+/** The log of idempotency keys. */
 export function createIdempotencyLog(database: Database): IdempotencyLog {
   const together = database.together<Claim, Hex>({ work: claim, idOf: ({ key }) => toHex(key) })
   return {

@@ -23,7 +23,7 @@ export const COLUMNS = `id, document_hash, batch_block, status, CASE WHEN batch 
   ELSE (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch) END AS block_number,
   ${CREATED_AT} AS created_at`
 
-/** A condition on the table `document`, and the values that it names. */
+/** A condition on the table `document`, with the values that it names. */
 type Condition = { sql: (dialect: Dialect) => string; values?: Values }
 
 const IDS_OF_DAYS = statement(idsOfDays(':createdFrom', ':createdTo'))
@@ -83,8 +83,8 @@ const rowsOf = (conditions: readonly Condition[]) =>
 
 /**
  * @param now Seconds of the Unix epoch.
- * @returns The conditions that an index serves, of which a row passes one, and those that its rows
- *   must pass as well; with `wholeBatches`, the documents of batches with that status pass too.
+ * @returns The conditions that an index serves, of which a row must pass one, and those that its
+ * rows must also pass; with `wholeBatches`, the documents of batches with that status pass too.
  */
 function conditionsOf(
   wanted: IndexQuery,
@@ -135,7 +135,7 @@ const isOneOf = ({ name, values }: Blind): Condition => ({
   values: { [`${name}Values`]: [...values] },
 })
 
-/** A document of a batch has no block of its own. */
+/** A document in a batch has no block of its own. */
 const IS_ANCHORED = '(block_number IS NOT NULL OR batch IS NOT NULL)'
 /** Whether a document is in no batch, or in one that is on the chain and unchanged. */
 const IS_UNCHANGED = `(batch IS NULL
@@ -147,7 +147,7 @@ const codeOf = (status: ListedStatus) =>
 const isKept = (status: ListedStatus) =>
   `status = ${codeOf(status)} AND status <> 0 AND ${IS_ANCHORED}`
 
-/** Finds a status as far as the index knows; the chain may know more. */
+/** Conditions for a status as far as the index knows it; the chain may know more. */
 const STATUS: Record<ListedStatus, string> = {
   pending: 'block_number IS NULL AND batch IS NULL',
   valid: `${IS_IN_FORCE} AND (valid_until = 0 OR valid_until > :now)`,
@@ -158,10 +158,10 @@ const STATUS: Record<ListedStatus, string> = {
   distrusted: isKept('distrusted'),
 }
 
-// A change of a whole batch is one row of the table of batches: its documents keep a status of their
-// own.
+// A change of a whole batch is one row in the table of batches. Its documents keep their own
+// status.
 
-/** Batches that have a status as a whole, and those of their documents that are not found by it. */
+/** Batches that have a status as a whole, and those of their documents that this does not find. */
 type Whole = { batches: string; documents: (sql: Dialect) => string }
 
 const changed = (status: ListedStatus): Whole => ({
@@ -176,7 +176,9 @@ const WHOLE: Partial<Record<ListedStatus, Whole>> = {
   superseded: changed('superseded'),
 }
 
-/** @returns The condition that a document is in a batch with this status; `false` for none. */
+/**
+ * @returns The condition that a document is in a batch with this status; `false` if there is none.
+ */
 function inBatchWith(status: ListedStatus | undefined): string {
   const whole = status && WHOLE[status]
   return whole ? `batch IN (SELECT id FROM batch WHERE promised AND ${whole.batches})` : 'false'
@@ -193,8 +195,8 @@ const newestOf = (batches: string) =>
 /**
  * Finds the newest batches with a status.
  *
- * @returns Conditions that each find the documents of one batch; below `reached` are documents of
- * batches that were left out, 0 = of none.
+ * @returns Conditions that each find the documents of one batch. Documents of batches that were
+ * omitted are below `reached`; 0 = no batch was omitted.
  */
 function* drivesOfBatches(
   status: ListedStatus,

@@ -7,9 +7,9 @@ import { erasedOf } from './payloads.ts'
 import { KEPT_STATUSES } from './rules.ts'
 import { all, each, first, type Row, statement, type Work } from './sql.ts'
 
-/** Documents in one read. */
+/** The number of documents in one read. */
 const CHUNK = 500
-/** Rows that are moved or deleted in one write: some milliseconds. */
+/** The number of rows that are moved or deleted in one write, which takes some milliseconds. */
 const ROWS_A_WRITE = 2_000
 
 /** A row as `see` found it. */
@@ -42,7 +42,7 @@ const SELECT_NEWEST = statement('SELECT max(id) AS id FROM document')
 const CLEAR_FIRST = statement('DELETE FROM document_index')
 const SET_FIRST = statement('INSERT INTO document_index (first) VALUES (:first)')
 
-// Waits for transactions that have got an id, and are not committed.
+// Waits for transactions that have an id but are not committed.
 const LOCK_DOCUMENTS = statement(({ name }) =>
   name === 'postgres' ? 'LOCK TABLE document IN SHARE MODE' : '',
 )
@@ -51,11 +51,11 @@ const LOCK_ERASURES = statement(({ name }) =>
 )
 
 /**
- * Rebuilds the index, also while gateways write it. Each write waits until no gateway writes
- * outcomes or erases, so that no change of theirs falls between an old row and its new one.
+ * Rebuilds the index, also while gateways write to it. Each write waits until no gateway writes
+ * outcomes or erases, so that none of their changes falls between an old row and its new one.
  *
- * @param database Fenced by the lease of the command.
- * @param blindTenant The blind index that documents of an unknown tenant get.
+ * @param database A database that is fenced by the lease of the command.
+ * @param blindTenant The blind index for documents of an unknown tenant.
  */
 export async function createIndexRebuild(
   database: Database,
@@ -135,7 +135,7 @@ function* alone(): Work<void> {
   yield* all(LOCK_ERASURES)
 }
 
-/** @returns The highest id of the index: whatever is added from now on has a higher one. */
+/** @returns The highest id of the index. Rows that are added from now on have higher ones. */
 function* newestRow(): Work<number> {
   yield* all(LOCK_DOCUMENTS)
   const row = yield* first(SELECT_NEWEST)
@@ -175,7 +175,7 @@ const INSERT_ROW = statement(
     })} WHERE true ORDER BY place`,
 )
 
-/** Keeps what a gateway has changed since the row was seen. */
+/** Keeps what a gateway has changed since the row was read. */
 function* replaceRows(
   documents: readonly Rebuilt[],
   { seen, blindTenant }: { seen: ReadonlyMap<Hex, Seen>; blindTenant: bigint | null },
@@ -198,7 +198,10 @@ function* replaceRows(
   )
 }
 
-/** @returns The row that a document had: that of the same batch, or else the one of no batch. */
+/**
+ * @returns The row that a document had: that of the same batch, or otherwise the one without a
+ * batch.
+ */
 function oldOf({ batch }: Rebuilt, rows: readonly Row[]): Row | undefined {
   const own = rows.find((row) => numberOrNull(row.batch) === (batch ?? null))
   return own ?? (batch === undefined ? rows[0] : rows.find((row) => row.batch === null))
@@ -238,7 +241,10 @@ const LINK = statement(
     ON CONFLICT DO NOTHING`,
 )
 
-/** Notes what has happened. It promises no revocation: the request that superseded did that. */
+/**
+ * Records successions that have already happened. It promises no revocation, because the request
+ * that superseded the document did that.
+ */
 function* linkSuccessors(documents: readonly Rebuilt[]): Work<void> {
   yield* each(
     LINK,
@@ -267,9 +273,9 @@ const DROP_OLD = statement(`
 
 /**
  * Moves old rows above the others: documents of batches, which are not among those of the history,
- * and those that the outbox has, which may have left the history in a reorg.
+ * and those in the outbox, which may have left the history in a reorg.
  *
- * @returns How many rows it moved.
+ * @returns The number of moved rows.
  */
 function* moveKept(lastOld: number, blindTenant: bigint | null): Work<number> {
   yield* alone()

@@ -62,7 +62,10 @@ export function keysOf(intents: readonly KeyOfIntent[]): Values[] {
   return intents.map(({ kind, documentHash }) => ({ kind, hash: fromHex(documentHash) }))
 }
 
-/** Items that name intents in their blocks: one that has left its block since is not among them. */
+/**
+ * Items that name intents with their blocks. An intent that has since left its block does not
+ * match.
+ */
 export const PLACED_KEY = { ...KEY, block: 'integer', block_hash: 'bytes' } as const
 export const IS_PLACED_KEY = `${IS_KEY} AND intent.block_number = item.block
   AND intent.block_hash = item.block_hash`
@@ -76,7 +79,7 @@ export function placedKeysOf(anchored: readonly Anchored[]): Values[] {
   }))
 }
 
-/** Reads intents that this transaction changes, as they are before. */
+/** Reads intents that this transaction changes, in their previous state. */
 export const SELECT_BY_KEY = statement(
   (sql) => `
     SELECT ${INTENT_COLUMNS} FROM ${sql.items(KEY)} JOIN intent ON ${IS_KEY}
@@ -87,20 +90,20 @@ export const SELECT_BY_PLACED_KEY = statement(
     SELECT ${INTENT_COLUMNS} FROM ${sql.items(PLACED_KEY)} JOIN intent ON ${IS_PLACED_KEY}
     ${sql.forUpdate('intent')}`,
 )
-/** In both databases, `DELETE` knows no items. */
+/** In both databases, `DELETE` cannot use items. */
 export const deleteBy = (sql: Dialect, key: typeof KEY | typeof PLACED_KEY, is: string) => `
   DELETE FROM intent WHERE id IN (SELECT intent.id FROM ${sql.items(key)} JOIN intent ON ${is})`
 
-/** An expression: the kind that undoes another; NULL for a final one. */
+/** @returns An expression for the kind that undoes another; NULL for a final one. */
 export const opposite = (kind: string) =>
   `CASE ${kind} WHEN 'suspend' THEN 'release' WHEN 'release' THEN 'suspend' END`
 
 /**
- * Whether a revision has to wait for its document, or its batch: it goes to the account that issues
- * it, until that is final. The registry skips the revision of a document that is not on the chain,
+ * Whether a revision has to wait for its document or batch. It goes to the account that issues
+ * that, until it is final. The registry skips the revision of a document that is not on the chain,
  * and only the transactions of one account stay in order after a reorg.
  *
- * @param row Expressions.
+ * @param row Expressions for the columns.
  */
 export const waitsForIssue = (row: { kind: string; hash: string; root: string; account: string }) =>
   `(${row.kind} <> 'issue' AND EXISTS (

@@ -6,7 +6,7 @@ import { createIsErased, createPayloadStore } from './payloads.ts'
 import { KEPT_STATUSES } from './rules.ts'
 import { all, each, statement } from './sql.ts'
 
-/** Rows of the history in one read. */
+/** The number of rows of the history in one read. */
 const PAGE = 5_000
 
 const placesIn = (table: string, hash: string) =>
@@ -28,7 +28,10 @@ const SELECT_HISTORY = statement(`
   WHERE (block_number, document_hash) > (:block, :hash)
   ORDER BY block_number, document_hash LIMIT ${PAGE}`)
 
-/** What is kept, for comparisons with the chain. @param database Opened to read. */
+/**
+ * The stored rows, for comparisons with the chain. @param database A database that was opened to
+ * read.
+ */
 export function createKeptRows(
   database: Database,
 ): Omit<KeptRows, 'registry' | 'issuerId' | 'damage' | 'close'> {

@@ -4,7 +4,7 @@ import { keyOfRow } from './rows.ts'
 import { all, first, statement, type Work } from './sql.ts'
 
 const SELECT_VERSION = statement('SELECT version FROM key_change')
-// First: changes come one after another.
+// This comes first, so that changes come one after another.
 const CHANGE = statement('UPDATE key_change SET version = version + 1')
 const SELECT_ALL = statement('SELECT * FROM api_key ORDER BY position')
 const SELECT = statement('SELECT * FROM api_key WHERE id = :id')
@@ -26,7 +26,7 @@ const MARK_USED = statement(
     FROM ${sql.items({ id: 'text', time: 'text' })} WHERE api_key.id = item.id`,
 )
 
-/** @param markUsed Writes without waiting for the disk; absent = as all else. */
+/** @param markUsed Writes without waiting for the disk; absent = writes like everything else. */
 export function createKeyStore(
   { read, write, brief, change }: Pick<Database, 'read' | 'write' | 'brief' | 'change'>,
   markUsed: Database['change'] = change,

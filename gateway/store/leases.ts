@@ -34,14 +34,14 @@ const FREE = statement(
 /**
  * Leases in a table. Their time is that of the database, so the clocks of gateways do not matter.
  *
- * @param termMs How long a lease lasts without being renewed.
+ * @param termMs How long a lease lasts without being renewed, in milliseconds.
  */
 export function createLeases(database: Database, log: Log, termMs: number): Leases {
   const holder = randomUUID()
 
   return {
     async take(names) {
-      // Read before the request, because the lease begins before its answer is here.
+      // This is read before the request, because the lease begins before its answer arrives.
       const asked = performance.now()
       const rows = names.map((name) => ({ name }))
       await database.change(INSERT, {}, rows)
@@ -89,7 +89,7 @@ function hold(
   }
 
   async function renew(): Promise<void> {
-    // Without the database nobody can take it, but nothing can be written either.
+    // Without the database nobody can take the lease, but nothing can be written either.
     const timeout = setTimeout(
       () => lose('the database does not answer'),
       Math.max(0, renewedAt + termMs - performance.now()),

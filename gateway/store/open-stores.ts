@@ -23,20 +23,20 @@ import { createSuccessions } from './successions.ts'
 import type { IsBlockErased } from './tombstones.ts'
 import { createWebhooks } from './webhooks.ts'
 
-/** What only one kind of database has, and its repositories need. */
+/** The parts that only one kind of database has, and that its repositories need. */
 export type DatabaseParts = Pick<DatabaseStores, 'assertReady' | 'copyTo' | 'close'> & {
   keys: KeyStore
   leases: Leases
   refusals: Refusals
   scrubber: Scrubber
-  /** Opened after the erasures of the list are merged. */
+  /** Opened after the erasures of the list have been merged. */
   openErased(): Promise<IsBlockErased>
   /** Absent when only one gateway can use the database. */
   rateLimiter?: (kind: string, local: RateLimiter) => RateLimiter
 }
 
 /**
- * Opens the ports over a database, and closes it when that fails.
+ * Opens the ports of a database, and closes it when that fails.
  *
  * @throws One of the refusals, for the database of another owner, or one that is not filled yet.
  */
@@ -88,7 +88,7 @@ export async function openStores(
   }
 }
 
-/** What is done with leases; gateways on one database need it of each other. */
+/** Coordinates gateways on one database by means of leases. */
 export function createShared(
   database: Database,
   leases: Leases,
@@ -116,7 +116,7 @@ export function createShared(
   }
 }
 
-/** The account that new intents get; the outbox is made before it is known. */
+/** The account for new intents. The outbox is created before it is known. */
 export function createOwner(): {
   owner: () => LeasedAccount | undefined
   assignTo: SharedDatabase['assignTo']

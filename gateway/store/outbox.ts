@@ -13,15 +13,18 @@ export type DatabaseOutbox = Requests & OutboxPorts
 
 /** The accounts of an outbox. */
 type OutboxOptions = {
-  /** The account whose intents and plans it has; absent = all. */
+  /** The account whose intents and plans it has; absent = all accounts. */
   account?: Hex
-  /** The account that new intents get, while its lease lasts. */
+  /** The account for new intents, while its lease lasts. */
   owner?: Owner
   /** Shared by all outboxes over a database. */
   fresh?: Fresh
 }
 
-/** The outbox in a database: one part for each port. The ports say what each method guarantees. */
+/**
+ * The outbox in a database, with one part for each port. The ports document what each method
+ * guarantees.
+ */
 export function createOutbox(
   database: Database,
   { account, owner, fresh = createFresh() }: OutboxOptions = {},

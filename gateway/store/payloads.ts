@@ -6,9 +6,9 @@ import type { Database } from './database.ts'
 import { all, each, statement, type Work } from './sql.ts'
 import type { IsBlockErased } from './tombstones.ts'
 
-/** Payloads in one read, some kilobytes each. */
+/** The number of payloads in one read, of some kilobytes each. */
 const MAX_READ = 50
-/** Longer than the server takes: the payloads have no other source here. */
+/** Longer than the server may take, because the payloads have no other source here. */
 const READ_TIMEOUT_MS = 15_000
 
 const SELECT = statement(
@@ -17,7 +17,7 @@ const SELECT = statement(
 const SELECT_HASHES = statement(
   (sql) => `SELECT hash FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
 )
-// One that is there already is locked (`WHERE false` changes nothing) until the transaction ends.
+// An existing row is locked (`WHERE false` changes nothing) until the transaction ends.
 const INSERT = statement(
   (sql) => `
     INSERT INTO block (hash, bytes)
@@ -28,7 +28,7 @@ const INSERT = statement(
 )
 const DELETE = statement((sql) => `DELETE FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`)
 
-/** Payloads in the database. It does not store an erased one again. */
+/** Payloads in the database. It does not store erased payloads again. */
 export function createPayloadStore(database: Database): PayloadStore {
   const get = database.together<Uint8Array, BlockRead>({
     *work(hashes) {
@@ -59,7 +59,7 @@ export function createPayloadStore(database: Database): PayloadStore {
   }
 }
 
-/** Stores payloads, except erased ones. @returns The hashes of those that it did not have. */
+/** Stores payloads, except erased ones. @returns The hashes of the new ones. */
 export function* insertPayloads(
   payloads: readonly { hash: Uint8Array; bytes: Uint8Array }[],
 ): Work<Set<Hex>> {
@@ -74,12 +74,15 @@ const SELECT_ERASED = statement(
   (sql) => `SELECT hash FROM tombstone WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`,
 )
 
-/** @returns Those of the blocks that were erased. */
+/** @returns The blocks that were erased. */
 export function* erasedOf(hashes: readonly Uint8Array[]): Work<Set<Hex>> {
   return new Set((yield* all(SELECT_ERASED, { hashes })).map(({ hash }) => hexOf(hash)))
 }
 
-/** @returns Whether a block was erased, as the database has it now. */
+/**
+ * @returns A function that tells whether a block was erased, from the current state of the
+ * database.
+ */
 export function createIsErased(database: Database, isBrief = false): IsBlockErased {
   return database.together<Uint8Array, boolean>({
     *work(hashes) {

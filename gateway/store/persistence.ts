@@ -14,7 +14,7 @@ const LOCK = statement(
     ORDER BY hash ${sql.forUpdate('block')}`,
 )
 
-/** Persists payloads and promises in one database, both in one transaction. */
+/** Stores payloads and promises in one database, both in one transaction. */
 export function createPersistence(
   database: Database,
   store: PayloadStore,
@@ -34,7 +34,7 @@ export function createPersistence(
 }
 
 function* withdraw(intents: readonly Intent[]): Work<Intent[]> {
-  // Before the intents, as those who add one.
+  // The lock comes before the intents, as in transactions that add one.
   yield* all(LOCK, { hashes: intents.map(({ documentHash }) => fromHex(documentHash)) })
   const withdrawn = yield* deleteUnpromised(intents)
   yield* deletePayloads(withdrawn.inserted.map(fromHex))

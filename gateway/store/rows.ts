@@ -18,7 +18,7 @@ import { KEPT_STATUSES } from './rules.ts'
 
 type Row = Record<string, unknown>
 
-/** @param row Of the table `api_key`. */
+/** @param row A row of the table `api_key`. */
 export function keyOfRow(row: Row): ApiKey {
   const scopes = String(row.scopes).split(',')
   return {
@@ -36,7 +36,7 @@ export function keyOfRow(row: Row): ApiKey {
   }
 }
 
-/** @param row Of the table `document`, as both databases read it. */
+/** @param row A row of the table `document`, as both databases read it. */
 export function documentOf(row: Row): IndexedDocument {
   return {
     place: Number(row.id),
@@ -48,7 +48,10 @@ export function documentOf(row: Row): IndexedDocument {
   }
 }
 
-/** @param row With blind indexes as text: they have 64 bits, more than a number. */
+/**
+ * @param row A row with blind indexes as text, because they have 64 bits, more than a number can
+ * represent.
+ */
 export function ownedOf(row: Row): OwnedDocument {
   return {
     ...documentOf(row),
@@ -107,7 +110,7 @@ export function eventPageOf(
   }
 }
 
-/** @param found `scanned`: the last event that was scanned, if all fresh ones fit. */
+/** @param found `scanned` is the last event that was scanned, if all fresh ones fit. */
 export function turnOf(
   webhook: Webhook,
   row: Row,

@@ -7,16 +7,21 @@ import type { IndexedDocument, IndexPage, IndexQuery } from '#promise/document-i
 export const MAX_GROUP = 200
 /** Payloads in one read, some kilobytes each. */
 export const MAX_PAYLOADS = 200
-/** Maximum webhooks of a tenant, and maximum webhooks of all tenants' events. */
+/** The maximum number of webhooks of a tenant, and of webhooks for the events of all tenants. */
 export const MAX_WEBHOOKS = 20
-/** Revocations of superseded documents in one read; the rest comes with the next. */
+/**
+ * The number of revocations of superseded documents in one read. The rest comes with the next one.
+ */
 export const MAX_WAITING_REVOCATIONS = 500
-/** Erasures that are finished together: with SQLite, each is searched for in the whole file. */
+/**
+ * The number of erasures that are finished together, because with SQLite the whole file is searched
+ * for each.
+ */
 export const MAX_ERASED_TOGETHER = 16
 
 /**
- * Old idempotency keys that each new key deletes: more than one, so that old keys run out, and few,
- * so that no request waits long.
+ * The number of old idempotency keys that each new key deletes: more than one, so that old keys run
+ * out, and few, so that no request waits long.
  */
 export const DELETED_PER_CLAIM = 2
 /** A key is remembered until the end of the period after the one in which it was claimed. */
@@ -24,22 +29,22 @@ const IDEMPOTENCY_PERIOD_MS = 7 * 86_400_000
 
 export const periodOf = (time: number) => Math.floor(time / IDEMPOTENCY_PERIOD_MS)
 
-/** Fees are kept by the minute, for a day. */
+/** Fees are stored per minute, for a day. */
 export const MAX_FEE_AGE_MINUTES = 24 * 60
 
 export const minuteOf = (time: number) => Math.floor(time / 60_000)
 
-/** @returns Rounded up. */
+/** @returns The amount rounded up. */
 export const gweiOf = (wei: bigint) => (wei + WEI_OF_GWEI - 1n) / WEI_OF_GWEI
 
-/** Maximum events that one page scans, whether they match or not. */
+/** The maximum number of events that one page scans, whether or not they match. */
 export const MAX_SCANNED_EVENTS = 5_000
-/** Events that one write deletes: some milliseconds. */
+/** The number of events that one write deletes, which takes some milliseconds. */
 export const PRUNED_AT_ONCE = 500
 
 /**
- * Finds the number after which events are not older than a time: numbers rise with time. Yields a
- * number, and takes the first event from that number on.
+ * Finds the number from which on events are not older than a time, because numbers rise with time.
+ * Yields a number, and receives the first event from that number on.
  */
 export function* numberBefore(
   time: number,
@@ -60,21 +65,22 @@ export function* numberBefore(
 export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const
 
 /**
- * Maximum documents that one page of the index scans, some milliseconds of work: a filter that few
- * documents pass must not hold up the others. The page then ends early, and the next one goes on.
+ * The maximum number of documents that one page of the index scans, which takes some milliseconds.
+ * A filter that few documents pass must not delay others: the page then ends early, and the next
+ * one continues.
  */
 export const MAX_SCANNED_DOCUMENTS = 5_000
-/** Maximum batches that one page of the index scans. */
+/** The maximum number of batches that one page of the index scans. */
 export const MAX_SCANNED_BATCHES = 16
 
-/** A column of blind indexes, and the ones to look for. */
+/** A column of blind indexes, with the values to search for. */
 export type Blind = { name: string; values: readonly bigint[] }
 
 /**
  * Chooses how a page of the index finds its documents.
  *
  * @returns The column that leads to them, absent for all documents, and the others that they must
- *   match; with `isByStatus`, the status leads to them, since few documents have it.
+ * match; with `isByStatus`, the status leads to them, because few documents have it.
  */
 export function leadsOf({ subject, category, tenant, status }: IndexQuery): {
   driving: Blind | undefined
@@ -95,19 +101,19 @@ const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
 
 type Row = Record<string, unknown>
 
-/** Rows by id, the highest first; `reached` = the lowest id that was scanned, 0 = no more. */
+/** Rows by id, the highest first; `reached` is the lowest id that was scanned, 0 = no more. */
 export type Scan = { rows: Row[]; reached: number }
 
 /** The ids that a page may have: below `before`, and from `low` on. */
 export type Range = { before: number; low: number }
 
-/** @param scanned How many rows the scan covers, and the lowest id of them. */
+/** @param scanned The number of rows that the scan covers, and their lowest id. */
 export function scanOf(rows: Row[], scanned: { count: number; low: number }, limit: number): Scan {
   if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
   return { rows, reached: scanned.count === MAX_SCANNED_DOCUMENTS ? scanned.low : 0 }
 }
 
-/** @param reached The lowest id below which no batch was left out. */
+/** @param reached The lowest id below which no batch was omitted. */
 export function pageOf(
   scans: readonly Scan[],
   { reached: ofBatches, limit }: { reached: number; limit: number },

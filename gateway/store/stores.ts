@@ -27,14 +27,14 @@ import type { ErasureList } from './erasure-list.ts'
 import type { IsBlockErased } from './tombstones.ts'
 
 /**
- * The owner of a database's documents and promises. The issuer's account is not part of it: an
- * issuer may have several.
+ * The owner of a database's documents and promises. The issuer's account is not part of it, because
+ * an issuer may have several.
  */
 export type Binding = {
-  /** CAIP-10, lower case. */
+  /** The CAIP-10 account ID of the registry, in lower case. */
   registry: RegistryId
   issuerId: number
-  /** Fingerprints of the issuer secrets, the newest first; see `fingerprintOf`. */
+  /** The fingerprints of the issuer secrets, the newest first; see `fingerprintOf`. */
   fingerprints: readonly Hex[]
 }
 
@@ -46,41 +46,44 @@ export type DatabaseDeps = {
   binding: Binding
   erasureList: ErasureList
   blindTenant: BlindTenant
-  /** A gateway that is stopped for longer loses its leases; milliseconds. */
+  /** A gateway that is stopped for longer than this loses its leases; milliseconds. */
   leaseTerm: number
   log: Log
-  /** Ends the process: it is unknown what is on the disk. */
+  /** Ends the process, because it is unknown what is on disk. */
   end(error: IssueError): void
 }
 
-/** Who may do what: several gateways may use one database. */
+/** Coordinates the gateways that use one database. */
 export type SharedDatabase = BusyAccounts & {
   /** Whether only one gateway can use the database. */
   isSole: boolean
   leases: Leases
-  /** @returns The outbox of one account; what it writes has effect only while the lease lasts. */
+  /** @returns The outbox of one account. What it writes has effect only while the lease lasts. */
   outboxOf(account: LeasedAccount): OutboxPorts & SharedBacklog
-  /** The same for `embeddedPersistence`. */
+  /** @returns The persistence of one account, under the same condition. */
   embeddedPersistenceOf(account: LeasedAccount): Persistence
   /**
-   * @param own The account that new intents of this gateway get at once; those without one wait
+   * @param own Returns the account for new intents of this gateway. Intents without an account wait
    * until an engine claims them.
    */
   assignTo(own: () => LeasedAccount | undefined): void
   /**
    * @param changed Called when another gateway has changed the outbox or released a lease, and when
    * that may have gone unnoticed.
-   * @returns A function that ends it.
+   * @returns A function that stops listening.
    */
   listen(changed: () => void): () => void
-  /** @param kind Of the names. @param local Limits while the database does not answer. */
+  /**
+   * @param kind The kind of the names.
+   * @param local Limits requests while the database does not answer.
+   */
   rateLimiter: (kind: string, local: RateLimiter) => RateLimiter
 }
 
-/** The ports over one database. */
+/** The ports of one database. */
 export type DatabaseStores = {
   outbox: OutboxPorts
-  /** Payloads in the database itself; it does not store an erased one again. */
+  /** Payloads in the database itself. It does not store erased payloads again. */
   embedded: PayloadStore
   /** Payloads and promises, both in the database. */
   embeddedPersistence: Persistence
@@ -92,27 +95,27 @@ export type DatabaseStores = {
   events: EventLog
   webhooks: Webhooks
   deliveries: Deliveries
-  /** Begins, when it opens, the erasures of the list that it does not have. */
+  /** When opened, it begins the erasures of the list that it does not have. */
   erasures: Erasures
   /** The batches that were requested. */
   batchLog: BatchLog & BatchList
-  /** @param groups Of a Kubo node; absent when payloads are kept in the database. */
+  /** @param groups The groups of a Kubo node; absent when payloads are stored in the database. */
   batchDrafts(groups?: DraftGroups): BatchDrafts
   keys: KeyStore
   shared: SharedDatabase
   /**
    * Makes a test write, at most once a second.
    *
-   * @throws {IssueError} `store_unavailable` when it takes no writes now.
+   * @throws {IssueError} `store_unavailable` when it accepts no writes at the moment.
    */
   assertReady(): Promise<void>
   /**
    * Copies it with everything that was acknowledged, while it is in use.
    *
-   * @param path The copy; must not exist. Only one copy can be made at a time.
+   * @param path The copy, which must not exist. Only one copy can be made at a time.
    * @param beside Runs once the copy is complete and before the next commit, so that whatever it
    * copies is of the same moment. With it, writes wait until both are done.
-   * @throws {Error} when it has to be copied by its own tools; the message names them.
+   * @throws {Error} when the database has to be copied with its own tools; the message names them.
    */
   copyTo(path: string, beside?: () => Promise<void>): Promise<void>
   close(): Promise<void>

@@ -31,9 +31,9 @@ export function createSuccessions(database: Database): Successions {
 }
 
 /**
- * Notes the successor of a document.
+ * Records the successor of a document.
  *
- * @param root Of that document's batch.
+ * @param root The root of that document's batch.
  * @returns `false` when the document has another successor.
  */
 export function* claimSuccession(documentHash: Hex, successorHash: Hex, root?: Hex): Work<boolean> {

@@ -1,9 +1,9 @@
-// The tables of both databases. Each makes its own schema of them.
+// The tables of both databases, from which each makes its own schema.
 import type { Dialect, Kind } from './sql.ts'
 
 export type Column =
   | Kind
-  /** May be NULL. */
+  /** The value may be NULL. */
   | `${Kind}?`
   | { kind: Kind; default: string }
 
@@ -17,25 +17,25 @@ export type Index = {
 export type Table = {
   name: string
   columns: Readonly<Record<string, Column>>
-  /** The column that the database numbers; numbers are never used again. */
+  /** The column that the database numbers. Numbers are never reused. */
   numbered?: string
   /** The primary key, unless rows are numbered. */
   key?: readonly string[]
   unique?: readonly (readonly string[])[]
   references?: Readonly<Record<string, string>>
   indexes?: Readonly<Record<string, Index>>
-  /** Whether one database alone has it. */
+  /** The only database that has the table. */
   only?: Dialect['name']
-  /** Columns that one database alone fills, or that are about this copy of the database. */
+  /** Columns that only one database fills, or that are about this copy of the database. */
   local?: readonly string[]
 }
 
-/** The version of the schema. A database of another version is refused, not converted. */
+/** The version of the schema. A database of another version is refused and not converted. */
 export const SCHEMA_VERSION = 15
 
 const NO_BYTES = "''"
 
-/** Who the documents and promises belong to. */
+/** The owner of the documents and promises. */
 const OWNER: Table[] = [
   { name: 'bound_to', columns: { registry: 'text', issuer_id: 'integer' }, key: ['registry'] },
   {
@@ -50,7 +50,7 @@ const OWNER: Table[] = [
 export const BLOCKS: Table = {
   name: 'block',
   columns: { hash: 'bytes', bytes: 'bytes' },
-  // Not the key of SQLite's tree, which would have the bytes in its inner pages.
+  // The hash is not the key of SQLite's tree, because its inner pages would then contain the bytes.
   unique: [['hash']],
 }
 
@@ -58,7 +58,7 @@ const PAYLOADS: Table[] = [
   { name: 'tombstone', columns: { hash: 'bytes' }, key: ['hash'] },
   BLOCKS,
   {
-    // Receipts.
+    // The receipts of erasures.
     name: 'erasure',
     columns: {
       hash: 'bytes',
@@ -67,10 +67,10 @@ const PAYLOADS: Table[] = [
       from_database: 'flag',
       from_kubo: 'flag',
       tenant: 'text?',
-      // SQLite: the end of a document that may not be gone yet, each byte inverted.
+      // With SQLite, the end of a document that may not be gone yet, with each byte inverted.
       probe: 'bytes?',
-      // PostgreSQL: the transaction that wrote the tombstone; ones that began before may still be
-      // adding the document.
+      // With PostgreSQL, the transaction that wrote the tombstone. Earlier ones may still be adding
+      // the document.
       written_by: 'integer?',
     },
     key: ['hash'],
@@ -84,10 +84,10 @@ const OUTBOX: Table[] = [
     name: 'plan',
     columns: {
       id: 'integer',
-      // Who sends it: an address. NULL = nobody has taken it yet.
+      // The address of the account that sends it; NULL = no account has claimed it yet.
       account: 'bytes?',
       nonce: 'integer',
-      // The newest block when it was planned; of suspensions and releases.
+      // For suspensions and releases, the newest block when it was planned.
       head: 'integer?',
     },
     numbered: 'id',
@@ -101,7 +101,7 @@ const OUTBOX: Table[] = [
       hash: 'bytes',
       raw: 'bytes',
       gas_limit: 'integer',
-      // Digits: wei may have more than 64 bits.
+      // The value is text, because wei may have more than 64 bits.
       max_fee_per_gas: 'text',
       max_priority_fee_per_gas: 'text',
     },
@@ -115,7 +115,7 @@ const OUTBOX: Table[] = [
       id: 'integer',
       account: 'bytes?',
       kind: 'text',
-      // Of a document; of a batch its root, which is then in both columns.
+      // The hash of a document, or the root of a batch, which is then in both columns.
       document_hash: 'bytes',
       root: 'bytes?',
       valid_until: 'integer?',
@@ -127,7 +127,7 @@ const OUTBOX: Table[] = [
       aside_until: 'integer?',
       plan: 'integer?',
       block_number: 'integer?',
-      // Empty while the block was not read.
+      // Empty until the block has been read.
       block_hash: { kind: 'bytes', default: NO_BYTES },
       transaction_hash: 'bytes?',
       tenant: 'text?',
@@ -136,7 +136,7 @@ const OUTBOX: Table[] = [
     numbered: 'id',
     unique: [['document_hash', 'kind']],
     references: { plan: 'plan (id) ON DELETE SET NULL' },
-    // Most intents wait for their block to become final, and are in few of these.
+    // Most intents wait for their block to become final, and are in few of these indexes.
     indexes: {
       intent_by_plan: { on: 'plan', where: 'plan IS NOT NULL' },
       intent_queued: { on: 'id', where: 'plan IS NULL AND block_number IS NULL' },
@@ -149,7 +149,7 @@ const OUTBOX: Table[] = [
     },
   },
   {
-    // The blocks of anchored intents; seen: the chain had the block at the last look.
+    // The blocks of anchored intents; `seen` = the chain had the block when it was last read.
     name: 'anchor_block',
     columns: { block_number: 'integer', block_hash: 'bytes', seen: 'flag' },
     key: ['block_number', 'block_hash'],
@@ -160,8 +160,8 @@ const OUTBOX: Table[] = [
   },
   { name: 'fee', columns: { minute: 'integer', gwei: 'integer' }, key: ['minute'] },
   {
-    // period: of the claim; a key is remembered until the end of the period after. Old keys of a
-    // period are deleted together.
+    // `period` is that of the claim. A key is remembered until the end of the next period. Old keys
+    // of a period are deleted together.
     name: 'idempotency',
     columns: { key: 'bytes', period: 'integer', document_hash: 'bytes' },
     key: ['key'],
@@ -170,8 +170,8 @@ const OUTBOX: Table[] = [
 ]
 
 /**
- * Where each document that was in this outbox is anchored; kept permanently, since nodes forget. In
- * the order of blocks, so that the rows of a transaction share pages.
+ * The anchoring of each document that was in this outbox, kept permanently because nodes drop old
+ * events. It is in the order of blocks, so that the rows of a transaction share pages.
  */
 export const HISTORY: Table = {
   name: 'history',
@@ -185,8 +185,9 @@ export const BATCH_HISTORY: Table = {
 }
 
 /**
- * What the request of a batch stored before the batch was promised: the hashes of some blocks, one
- * after the other; or the CID of their group on a Kubo node; or the batch's documents in the index.
+ * The data that the request of a batch stored before the batch was promised: the hashes of some
+ * blocks, one after another; or the CID of their group on a Kubo node; or the batch's documents in
+ * the index.
  */
 const DRAFTS: Table = {
   name: 'batch_draft',
@@ -205,15 +206,16 @@ const DOCUMENTS: Table[] = [
   HISTORY,
   BATCH_HISTORY,
   {
-    // The first use of each key of a request for a batch; kept permanently, like the salts that the
-    // key goes into.
+    // The first use of each key of a request for a batch, kept permanently like the salts that
+    // depend on the key.
     name: 'batch_request',
     columns: { request: 'bytes', content: 'bytes', checked_at: 'integer', promised: 'flag' },
     key: ['request'],
   },
   {
     // The batches that were promised, and those whose documents are being added to the index.
-    // status: of the whole batch, as in the table document. Times in seconds of the Unix epoch.
+    // `status` is that of the whole batch, as in the table document. Times are in seconds of the
+    // Unix epoch.
     name: 'batch',
     columns: {
       id: 'integer',
@@ -237,26 +239,28 @@ const DOCUMENTS: Table[] = [
     local: ['created_at'],
   },
   {
-    // The index of documents, for lists and searches: no names, see
+    // The index of documents for lists and searches, without names; see
     // gateway/promise/document-index.ts. Rows are in the order in which documents were requested.
     name: 'document',
     columns: {
       id: 'integer',
       document_hash: 'bytes',
-      // Of a document of a batch: its block, and the id of the batch, which may not be promised yet.
+      // For a document in a batch, its batch block, and the id of the batch, which may not be
+      // promised yet.
       batch_block: 'bytes?',
       batch: 'integer?',
-      // NULL while it is not on the chain, and of a document of a batch: the batch has it.
+      // NULL while it is not on the chain, and for a document in a batch, because the batch has it.
       block_number: 'integer?',
-      // What the gateways know: 0 none of these, 1 suspended, 2 revoked, 3 superseded, 4 distrusted.
+      // The status that the gateways know: 0 none of these, 1 suspended, 2 revoked, 3 superseded, 4
+      // distrusted.
       status: { kind: 'integer', default: '0' },
       issued_on: 'integer',
       valid_until: 'integer',
       subject: 'integer?',
       category: 'integer?',
       tenant: 'integer?',
-      // When it was promised, in seconds of the Unix epoch. NULL of a document of a batch, since the
-      // batch has it.
+      // When it was promised, in seconds of the Unix epoch. NULL for a document in a batch, because
+      // the batch has it.
       created_at: 'integer?',
     },
     numbered: 'id',
@@ -271,16 +275,16 @@ const DOCUMENTS: Table[] = [
       document_by_status: { on: 'status, id', where: 'status <> 0' },
     },
   },
-  // Rows below this are of an index that was dropped, and so are cursors.
+  // Rows below this belong to an index that was dropped, and so do cursors.
   { name: 'document_index', columns: { first: 'integer' }, key: ['first'] },
   {
-    // Documents that were superseded here, written with the intent to issue the successor. Once that
-    // is on the chain, the revocation is promised in the same transaction.
+    // Documents that were superseded here, written with the intent to issue the successor. Once
+    // that is on the chain, the revocation is promised in the same transaction.
     name: 'succession',
     columns: {
       document_hash: 'bytes',
       successor_hash: 'bytes',
-      // Of a document of a batch.
+      // The root, for a document in a batch.
       root: 'bytes?',
       revoked: 'flag',
     },
@@ -292,27 +296,28 @@ const DOCUMENTS: Table[] = [
 
 const EVENTS: Table[] = [
   {
-    // What happened to documents. Ids are in the order of commits.
+    // The events of documents. Ids are in the order of commits.
     name: 'event',
     columns: {
       id: 'integer',
       type: 'text',
-      // Milliseconds of the Unix epoch.
+      // The time in milliseconds of the Unix epoch.
       time: 'integer',
       document_hash: 'bytes',
       block_number: 'integer?',
       block_hash: 'bytes?',
       transaction_hash: 'bytes?',
       tenant: 'text?',
-      // Of a change: the blind index of the tenant that issued the document or batch. If it is
-      // known, the event is of that tenant alone.
+      // For a change, the blind index of the tenant that issued the document or batch. If it is
+      // known, the event is only for that tenant.
       owner: 'integer?',
     },
     numbered: 'id',
   },
   {
-    // Receivers of events. cursor: the event up to which they are in delivery, or were delivered.
-    // types and secrets are JSON; the secrets are what they are derived from.
+    // Receivers of events. `cursor` is the event up to which they are being delivered or were
+    // delivered. `types` and `secrets` are JSON; `secrets` has the values from which the secrets
+    // are derived.
     name: 'webhook',
     columns: {
       id: 'text',
@@ -330,7 +335,7 @@ const EVENTS: Table[] = [
     key: ['id'],
   },
   {
-    // Deliveries that failed, or wait for an earlier one of their document.
+    // Deliveries that failed, or that wait for an earlier one of their document.
     name: 'delivery',
     columns: {
       webhook: 'text',
@@ -352,7 +357,9 @@ const EVENTS: Table[] = [
   },
 ]
 
-/** API keys. SQLite has them in a file of their own, which commands change beside the service. */
+/**
+ * API keys. With SQLite they are in a separate file, which commands change while the gateway runs.
+ */
 export const KEYS: Table = {
   name: 'api_key',
   columns: {
@@ -381,9 +388,9 @@ export const KEY_CHANGES: Table = {
 }
 
 /**
- * Who writes with an account, or does a chore. The pair of name and token is unique so that in
- * PostgreSQL the token counts as a key: a writer that holds the row FOR KEY SHARE then waits for no
- * renewal, and a new holder waits for the writer. Times in milliseconds of the Unix epoch.
+ * The holders of accounts and chores. The pair of name and token is unique so that in PostgreSQL
+ * the token counts as a key: a writer that has the row FOR KEY SHARE then waits for no renewal, and
+ * a new holder waits for the writer. Times are in milliseconds of the Unix epoch.
  */
 const LEASES: Table = {
   name: 'lease',
@@ -397,7 +404,7 @@ const LEASES: Table = {
   unique: [['name', 'token']],
 }
 
-/** A row that is written to learn whether the disk takes writes. */
+/** A row that is written to find out whether the disk accepts writes. */
 const PROBE: Table = {
   name: 'probe',
   columns: { id: 'integer', written_at: 'integer' },
@@ -405,7 +412,7 @@ const PROBE: Table = {
   only: 'sqlite',
 }
 
-/** What a copy of a database to the other one takes along, in an order that references allow. */
+/** The tables that are copied to the other database, in an order that references allow. */
 export const MOVED: readonly Table[] = [
   ...PAYLOADS,
   DRAFTS,
@@ -415,14 +422,14 @@ export const MOVED: readonly Table[] = [
   KEYS,
 ]
 
-/** All tables of the database; of SQLite, without those in the file of keys. */
+/** @returns All tables of the database; for SQLite without those in the file of keys. */
 export function tablesOf(name: Dialect['name']): Table[] {
   const all = [...OWNER, ...MOVED.filter((table) => table !== KEYS), LEASES, PROBE]
   const keys = name === 'postgres' ? [KEYS, KEY_CHANGES] : []
   return [...all, ...keys].filter(({ only }) => only === undefined || only === name)
 }
 
-/** @returns What a column holds. */
+/** @returns The kind of a column. */
 export function kindOf(column: Column): Kind {
   return typeof column === 'string' ? (column.replace('?', '') as Kind) : column.kind
 }

@@ -2,24 +2,24 @@ import type { PayloadStore } from '#promise/ports.ts'
 import type { BlockSource } from '#verifier/ports.ts'
 
 /**
- * Whether a block was erased, by its sha-256. Rejects while that is unknown, but not for a block
- * that a store may still have: the erasures that are not finished are known.
+ * Whether a block was erased, by its sha-256. Rejects while that is unknown, except for a block
+ * that a store may still have, because the unfinished erasures are known.
  */
 export type IsBlockErased = (hash: Uint8Array) => Promise<boolean>
 
 /**
- * The hashes of erased blocks. Checked before every put and fetch, so that no retry or fallback
- * brings a block back.
+ * The hashes of erased blocks. They are checked before every put and fetch, so that no retry or
+ * fallback brings a block back.
  */
 export type Tombstones = {
   isErased: IsBlockErased
   /** A source that returns `erased` for blocks that have been erased here. */
   guardSource(source: BlockSource): BlockSource
   /**
-   * A store that refuses erased blocks, and returns `erased` for them. A finished erasure leaves
-   * nothing in it, so it is read even while it is unknown whether a block was erased.
+   * A store that refuses erased blocks and returns `erased` for them. A finished erasure leaves
+   * nothing in the store, so it is read even while it is unknown whether a block was erased.
    *
-   * @param erase Deletes a block that was erased while it was being put; `remove` if absent.
+   * @param erase Deletes a block that was erased while it was being put; absent = `remove` is used.
    */
   guardStore(store: PayloadStore, erase?: (hash: Uint8Array) => Promise<unknown>): PayloadStore
 }
@@ -50,7 +50,7 @@ export function createTombstones(isErased: IsBlockErased): Tombstones {
         if (await isErased(hash)) return false
         const inserted = await store.put(hash, bytes)
         if (!(await isErased(hash))) return inserted
-        // Erased while it was being put.
+        // The block was erased while it was being put.
         await erase(hash)
         return false
       },

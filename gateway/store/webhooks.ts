@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { MAX_WEBHOOKS, numberBefore } from './rules.ts'
 import { all, first, type Row, statement, type Work } from './sql.ts'
 
-// One is added at a time, so that they can be counted. Any other number would do.
+// Webhooks are added one at a time, so that they can be counted. Any other number would do.
 const LOCK_ADDING = statement(({ name }) =>
   name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160019)' : '',
 )
@@ -29,7 +29,7 @@ const UPDATE = statement(`
   UPDATE webhook SET url = :url, types = :types, secrets = :secrets,
     disabled_reason = :disabled_reason, failing_since = :failing_since, epoch = epoch + 1
   WHERE id = :id`)
-// Its three days begin again.
+// The three days of failing begin again.
 const RESTART = statement(
   (sql) => `
     UPDATE delivery SET next_at = 0,
@@ -97,7 +97,7 @@ const SET_BACK = statement(
 const FORGET = statement('DELETE FROM delivery WHERE webhook = :id AND event > :place')
 const SELECT_TIME = statement('SELECT time FROM event WHERE id = :id')
 const SELECT_BOUNDS = statement('SELECT min(id) AS oldest, max(id) AS newest FROM event')
-// Numbers of transactions that failed are missing.
+// The numbers of failed transactions are missing.
 const SELECT_NEXT = statement('SELECT id, time FROM event WHERE id >= :id ORDER BY id LIMIT 1')
 
 function* replay(id: WebhookId, from: ReplayFrom): Work<'replayed' | 'unknown_event'> {

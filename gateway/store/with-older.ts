@@ -1,11 +1,11 @@
 import type { PayloadStore } from '#promise/ports.ts'
 
 /**
- * A store in the place of another.
+ * A store that replaces another.
  *
- * @param older Only read, and asked first, since it is near. It holds documents issued before the
- *   change, so nothing is put into it or removed from it. While it cannot be read, the other store
- *   may still have the block.
+ * @param older Only read, and asked first because it is near. It has documents that were issued
+ * before the change, so nothing is put into it or removed from it. While it cannot be read, the
+ * other store may still have the block.
  */
 export function withOlder(store: PayloadStore, older: PayloadStore): PayloadStore {
   return {

@@ -32,15 +32,15 @@ import { askForBackup } from './control.ts'
 import { dumpLines, newestBlock } from './dump-commands.ts'
 import { syncAll } from './sync.ts'
 
-/** Which secrets a backup has: of those that it was not to have, `left_out`. */
+/** The secrets that a backup contains; `left_out` = it was made without secrets. */
 type Secrets = 'left_out' | 'none' | 'some' | 'all'
 
-/** @throws {BackupError} when none can be made; then none is left. */
+/** @throws {BackupError} when no backup can be made; nothing is left behind then. */
 export async function backUp(to: string, withSecrets: boolean) {
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
-    throw new BackupError(`${dataDir} has no documents: set DATA_DIR`)
-  if (existsSync(to)) throw new BackupError(`${to} exists already: name another folder`)
+    throw new BackupError(`there is no database in ${dataDir}: set DATA_DIR to that of the gateway`)
+  if (existsSync(to)) throw new BackupError(`${to} already exists: name another folder`)
   const part = `${to}.part`
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
@@ -71,13 +71,13 @@ export async function backUp(to: string, withSecrets: boolean) {
   }
 }
 
-/** @returns Lines that say how to back up PostgreSQL. */
+/** @returns Lines that explain how to back up PostgreSQL. */
 export async function dumpCommands(): Promise<string[]> {
   const config = readConfig(process.env)
   return dumpLines(config.databaseUrl ?? '', config.erasureList, await newestBlock(config))
 }
 
-/** Holds a service's locks, so that none starts meanwhile. */
+/** Holds the locks of a gateway, so that none starts during the copy. */
 async function copyStopped(dataDir: string, to: string): Promise<void> {
   const database = openStopped(dataDir)
   try {
@@ -96,12 +96,12 @@ function openStopped(dataDir: string) {
   } catch (error) {
     if (!/locked/.test(String(error))) throw error
     throw new BackupError(
-      `a service in ${dataDir} does not answer, or a batch is being issued: try again, or stop it`,
+      `the gateway in ${dataDir} does not answer, or is issuing a batch: try again, or stop it`,
     )
   }
 }
 
-/** Any process may read the keys, also while the service runs. */
+/** Any process may read the keys, also while the gateway runs. */
 async function copyKeys(dataDir: string, to: string): Promise<void> {
   const path = join(dataDir, KEYS_FILE)
   if (!existsSync(path)) return
@@ -131,13 +131,13 @@ function secretsIn(backup: string, wanted: boolean): Secrets {
   return holdsIssuerSecrets(backup) ? 'all' : 'some'
 }
 
-/** @returns Whether a backup contains every issuer secret that its database was used with. */
+/** @returns Whether a backup contains every issuer secret with which its database was used. */
 function holdsIssuerSecrets(backup: string): boolean {
   const path = join(backup, SECRETS_FOLDER, 'issuer.secret')
   if (!existsSync(path)) return false
   const lines = readFileSync(path, 'utf8').split(/\s+/)
   const held = fingerprintsOf(lines.filter((line): line is Hex => /^0x[0-9a-f]{64}$/.test(line)))
-  // `immutable`, so that reading creates no files beside it.
+  // `immutable` keeps SQLite from creating files next to the database.
   const url = pathToFileURL(join(backup, DATABASE_FILE))
   url.searchParams.set('immutable', '1')
   const database = new DatabaseSync(url, { readOnly: true })

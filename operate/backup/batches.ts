@@ -10,14 +10,14 @@ import { fetchPayloads } from './blocks.ts'
 import { BackupError } from './contents.ts'
 import type { Restored } from './restored.ts'
 
-/** Number of batches whose records are read together. */
+/** The number of batches whose records are read together. */
 const CHUNK = 500
 
 type Records = { records(keys: readonly RecordKey[]): Promise<{ anchoredBlock: number }[]> }
 
 /**
- * @param roots Of the history, some at a time.
- * @returns How many there are.
+ * @param roots The roots in the history, some at a time.
+ * @returns The number of roots.
  * @throws {BackupError} when the chain has no record of a batch that was anchored.
  */
 export async function checkBatchHistory(
@@ -34,25 +34,26 @@ export async function checkBatchHistory(
   }
   if (missing > 0)
     throw new BackupError(
-      `the chain has no record of ${missing} of ${batches.size} batches that were anchored: the node is behind, or RPC_URL is another chain of this name`,
+      `the chain has no record of ${missing} of ${batches.size} batches that were anchored: the node is behind, or RPC_URL is another chain with the same id`,
     )
   return batches.size
 }
 
-/** What became of batches that were issued after the backup. */
+/** The batches that were issued after the backup. */
 export type LaterBatches = {
-  /** On the chain, and unknown to the backup. */
+  /** The number of batches that are on the chain and unknown to the backup. */
   batches: number
-  /** Documents in those whose manifest was found, and how many of their payloads were lost. */
+  /** The number of documents in batches with a known manifest. */
   documents: number
+  /** The documentHashes of those whose payload no source has. */
   lost: Hex[]
-  /** The roots of those whose manifest no source has: their documents are unknown. */
+  /** The roots of batches whose manifest no source has. Their documents are unknown. */
   unread: Hex[]
 }
 
 /**
- * Stores what later batches are made of. Their manifest and its chunks come from the store or from
- * other sources; the batch blocks follow from these.
+ * Stores the blocks of later batches. Manifest and chunks come from the store or from other
+ * sources; the batch blocks are computed from them.
  *
  * @param issued The roots with their manifests, from the registry's events.
  */

@@ -6,8 +6,8 @@ import type { BlockSource } from '#verifier/ports.ts'
 /**
  * Copies the payloads that a store lacks from other sources.
  *
- * @returns DocumentHashes whose payload no source has.
- * @throws {IssueError} `store_unavailable` when the store cannot write.
+ * @returns The documentHashes whose payload no source has.
+ * @throws {IssueError} `store_unavailable` when the store cannot be written.
  */
 export async function fetchPayloads(
   documentHashes: readonly Hex[],

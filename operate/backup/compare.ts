@@ -22,25 +22,25 @@ import { fetchPayloads } from './blocks.ts'
 import { BackupError } from './contents.ts'
 import type { Restored } from './restored.ts'
 
-/** The contents of a restored database, and what only the chain has. Numbers of documents. */
+/** A restored database compared with the chain, as numbers of documents. */
 export type Comparison = {
-  /** Erasures of the list that the backup did not have. */
+  /** Erasures in the list that the backup did not have. */
   erased: number
-  /** Payloads in the database; each has the hash that it is stored under. */
+  /** Payloads in the database. Each matches the hash under which it is stored. */
   payloads: number
-  /** In the history; the chain has a record of each. */
+  /** Documents in the history. The chain has a record of each. */
   anchored: number
-  /** Promised, and not on the chain yet. */
+  /** Documents that are promised and not on the chain yet. */
   waiting: number
-  /** Promised, and on the chain since the backup. */
+  /** Promised documents that have reached the chain since the backup. */
   arrived: number
-  /** Waiting changes that newer changes on the chain overrule; dropped from the outbox. */
+  /** Waiting changes that newer changes on the chain overrule. They are dropped from the outbox. */
   outdated: number
-  /** On the chain after the newest document of the history, and unknown here. */
+  /** Documents on the chain that are newer than the history and unknown here. */
   later: number
-  /** Of these, payloads that other sources had; now stored here. */
+  /** Of these, the payloads that other sources had and that are now stored here. */
   fetched: number
-  /** DocumentHashes of those whose payload no source has. */
+  /** The documentHashes of those whose payload no source has. */
   lost: Hex[]
   /** Batches in the history; the chain has a record of each. */
   anchoredBatches: number
@@ -50,9 +50,9 @@ export type Comparison = {
 /**
  * Checks a restored database, and repairs it from the chain and other sources.
  *
- * @param block Number of the newest block when the backup was made; `null` when unknown.
- * @throws {BackupError} when the database is damaged, when its registry, issuer or secret is
- * another, or when the chain lacks documents that were anchored.
+ * @param block The number of the newest block when the backup was made; `null` when unknown.
+ * @throws {BackupError} when the database is damaged or belongs to another registry, issuer or
+ * secret, or when the chain lacks documents that were anchored.
  */
 export async function compareWithChain(
   restored: Restored,
@@ -74,7 +74,7 @@ export async function compareWithChain(
   return { erased, payloads, anchored, anchoredBatches, ...promised, ...after }
 }
 
-/** @throws {BackupError} for a payload that has another hash. */
+/** @throws {BackupError} for a payload that does not match its hash. */
 async function countPayloads(side: Side): Promise<number> {
   let count = 0
   for await (const rows of side.rows(BLOCKS)) {
@@ -85,8 +85,8 @@ async function countPayloads(side: Side): Promise<number> {
 }
 
 /**
- * @param row Of the table of payloads.
- * @throws {BackupError} when it has another hash.
+ * @param row A row of the table of payloads.
+ * @throws {BackupError} when the payload does not match its hash.
  */
 export function assertPayload([hash, bytes]: Row): void {
   const actual = createHash('sha256')
@@ -97,8 +97,8 @@ export function assertPayload([hash, bytes]: Row): void {
 }
 
 /**
- * @param documentHashes Of the history, some at a time.
- * @returns How many there are.
+ * @param documentHashes The documentHashes in the history, some at a time.
+ * @returns The number of documentHashes.
  * @throws {BackupError} when the chain has no record of a document that was anchored.
  */
 export async function checkHistory(
@@ -114,7 +114,7 @@ export async function checkHistory(
   }
   if (missing > 0)
     throw new BackupError(
-      `the chain has no record of ${missing} of ${count} documents that were anchored: the node is behind, or RPC_URL is another chain of this name`,
+      `the chain has no record of ${missing} of ${count} documents that were anchored: the node is behind, or RPC_URL is another chain with the same id`,
     )
   return count
 }
@@ -139,9 +139,8 @@ async function checkPromises(
 }
 
 /**
- * Whether a change made after the backup overrules a waiting one. A suspension or release does not
- * overrule a revocation, which was promised permanently.
- *
+ * @returns Whether a change made after the backup overrules a waiting one. A suspension or release
+ * does not overrule a revocation, which was promised permanently.
  * @param block See {@link compareWithChain}.
  */
 export function isOutdated(

@@ -25,13 +25,14 @@ export class BackupError extends Error {
 }
 
 const listFile = v.object({
-  /** ISO 8601. */
+  /** A time in ISO 8601. */
   createdAt: v.string(),
   /**
-   * Number of the chain's newest block before anything was copied; `null` for a stopped service.
+   * The number of the chain's newest block before anything was copied; `null` for a stopped
+   * gateway.
    */
   block: v.nullable(v.number()),
-  /** By path, with `/` between folders. */
+  /** The files by path, with `/` between folders. */
   files: v.record(v.string(), v.object({ bytes: v.number(), sha256: v.string() })),
 })
 export type BackupList = v.InferOutput<typeof listFile>
@@ -53,8 +54,8 @@ export async function listOf(folder: string): Promise<BackupList['files']> {
 }
 
 /**
- * @returns The list of a backup, after checking the files against it. Secrets that the backup left
- * out may have been put back; the list then includes them.
+ * @returns The list of a backup, after its files have been checked. Secrets that were left out of
+ * the backup may have been put back; the list then includes them.
  * @throws {BackupError} that names every difference.
  */
 export async function readBackup(folder: string): Promise<BackupList> {
@@ -86,10 +87,10 @@ function parseList(folder: string): BackupList {
 }
 
 /**
- * Copies files into a folder that exists. Only this user can read the copies; a link is copied as
- * the file that it points to.
+ * Copies files into an existing folder. Only this user can read the copies. A link is copied as the
+ * file to which it points.
  *
- * @param paths In both folders, with `/` between folders.
+ * @param paths Paths in both folders, with `/` between folders.
  */
 export function copyFiles(from: string, to: string, paths: readonly string[]): void {
   for (const path of paths) {

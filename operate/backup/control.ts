@@ -1,6 +1,6 @@
-// Connects `docreg-gateway backup` with the service, since only the service can copy the files that
-// it has locked. HTTP over a Unix socket in the data folder (a named pipe on Windows), so that only
-// this user can call it.
+// Connects `docreg-gateway backup` with the gateway, because only the gateway can copy the files
+// that it has locked. It uses HTTP over a Unix socket in the data folder (a named pipe on Windows),
+// so that only this user can call it.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BackupError } from './contents.ts'
 
-/** Maximum length of a socket's path on any system; bytes. */
+/** The maximum length of a socket's path on any system, in bytes. */
 const MAX_PATH_BYTES = 100
 const MAX_BODY_BYTES = 10_000
 
-/** @returns Where the service of a data folder listens. */
+/** @returns The path at which the gateway of a data folder listens. */
 function socketOf(dataDir: string): string {
   const path = join(dataDir, 'control.sock')
   const name = `document-registry-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
@@ -22,7 +22,7 @@ function socketOf(dataDir: string): string {
 }
 
 /**
- * Answers `docreg-gateway backup` while the service holds the data folder's lock.
+ * Answers `docreg-gateway backup` while the gateway holds the lock of the data folder.
  *
  * @param dataDir An absolute path.
  * @param copy Copies database and chain into an existing folder. Returns the number of the chain's
@@ -34,7 +34,7 @@ export async function listenForBackups(
   copy: (folder: string) => Promise<number | null>,
 ): Promise<() => Promise<void>> {
   const path = socketOf(dataDir)
-  // Left by a service that was killed.
+  // A killed gateway may have left the socket behind.
   if (process.platform !== 'win32') rmSync(path, { force: true })
   const server = createServer(async (incoming, response) => {
     try {
@@ -55,9 +55,9 @@ export async function listenForBackups(
 }
 
 /**
- * Has the service of a data folder copy its database and chain.
+ * Asks the gateway of a data folder to copy its database and chain.
  *
- * @returns The number of the chain's newest block before the copy; `undefined` when no service
+ * @returns The number of the chain's newest block before the copy; `undefined` when no gateway
  * runs.
  * @throws {BackupError} with the reason why it could not copy.
  */
@@ -88,7 +88,7 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BODY_BYTES) throw new Error('request body too long')
+    if (size > MAX_BODY_BYTES) throw new Error('the request body is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

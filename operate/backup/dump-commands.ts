@@ -1,11 +1,11 @@
 import { createRpcPool } from '#chain/rpc.ts'
 import type { Config } from '#settings/config.ts'
 
-// PostgreSQL makes its own backups; these are the commands.
+// PostgreSQL makes its own backups, with these commands.
 
 const DUMP = 'document-registry.dump'
 
-/** @returns The lines to print. They have no password. @param block The newest one, if known. */
+/** @returns The lines to print, without a password. @param block The newest block, if known. */
 export function dumpLines(
   databaseUrl: string,
   erasureList: string,
@@ -13,7 +13,7 @@ export function dumpLines(
 ): string[] {
   const named = quoted(withoutPassword(databaseUrl))
   return [
-    'DATABASE_URL is set: PostgreSQL makes its own backups, also while gateways run.',
+    'DATABASE_URL is set: use the backups of PostgreSQL, which also work while gateways run.',
     '',
     `  pg_dump --dbname=${named} --format=custom --no-owner --no-privileges --no-unlogged-table-data --file=${DUMP}`,
     '',
@@ -24,11 +24,11 @@ export function dumpLines(
     `  pg_restore --dbname=<the new database> --exit-on-error --single-transaction --no-owner --no-privileges ${DUMP}`,
     `  DATABASE_URL=<the new database> docreg-gateway restore${block === null ? '' : ` --block ${block}`}`,
     '',
-    'No backup was made by this command.',
+    'This command has made no backup.',
   ]
 }
 
-/** Also without one among the parameters. */
+/** A password can also be among the parameters. */
 function withoutPassword(databaseUrl: string): string {
   const url = new URL(databaseUrl)
   url.password = ''
@@ -36,7 +36,7 @@ function withoutPassword(databaseUrl: string): string {
   return url.href
 }
 
-/** @returns A text as one word of a shell. */
+/** @returns The text as one word for a shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** @returns The number of the newest block; `null` when no node answers. */

@@ -9,7 +9,7 @@ const LOST_FILE = 'missing-payloads.txt'
 /** Lists the roots of batches that were issued after the backup and whose manifest is lost. */
 const UNREAD_FILE = 'missing-batches.txt'
 
-/** Writes into a folder what is lost, if anything is. */
+/** Writes lists of what is lost, if anything is, into a folder. */
 export function writeLists(folder: string, { lost, batches }: Comparison): void {
   writeList(join(folder, LOST_FILE), [...lost, ...batches.lost])
   writeList(join(folder, UNREAD_FILE), batches.unread)
@@ -22,8 +22,8 @@ function writeList(path: string, lines: readonly string[]): void {
 export function linesOf(compared: Comparison, erasureList: string): string[] {
   return [
     existsSync(erasureList)
-      ? `erased    ${compared.erased} erasures of ${erasureList} are newer than the backup, and hold again`
-      : `erased    no list at ${erasureList}: what was erased after the backup is back (ERASURE_LIST)`,
+      ? `erased    ${compared.erased} erasures in ${erasureList} are newer than the backup, and were repeated`
+      : `erased    there is no list at ${erasureList} (ERASURE_LIST): documents erased after the backup are restored`,
     ...linesOfDocuments(compared),
     ...linesOfBatches(compared),
     ...linesOfLost(compared),
@@ -42,12 +42,12 @@ function linesOfDocuments({
 }: Omit<Comparison, 'erased' | 'anchoredBatches' | 'batches'>): string[] {
   return [
     `payloads  ${payloads} are whole`,
-    `history   ${anchored} documents were anchored, and the chain has them all`,
+    `history   ${anchored} documents were anchored, and the chain has all of them`,
     `outbox    ${waiting + arrived} promised: ${arrived} have reached the chain, ${waiting} will be sent at the start`,
     ...(outdated > 0 ? [`          ${outdated} changes dropped: newer ones are on the chain`] : []),
     ...(later > 0
       ? [
-          `later     ${later} documents of the issuer are on the chain and not in the backup: ${fetched} payloads fetched, ${lost.length} lost`,
+          `later     ${later} documents of the issuer are on the chain but not in the backup: ${fetched} payloads fetched, ${lost.length} lost`,
         ]
       : []),
   ]
@@ -57,11 +57,11 @@ function linesOfBatches({ anchoredBatches, batches }: Comparison): string[] {
   const { documents, lost, unread } = batches
   return [
     ...(anchoredBatches > 0
-      ? [`batches   ${anchoredBatches} were anchored, and the chain has them all`]
+      ? [`batches   ${anchoredBatches} were anchored, and the chain has all of them`]
       : []),
     ...(batches.batches > 0
       ? [
-          `          ${batches.batches} are on the chain and not in the backup, ${unread.length} of them without a manifest: of ${documents} documents, ${documents - lost.length} payloads fetched, ${lost.length} lost`,
+          `          ${batches.batches} are on the chain but not in the backup, ${unread.length} of them without a manifest: of ${documents} documents, ${documents - lost.length} payloads fetched, ${lost.length} lost`,
         ]
       : []),
   ]

@@ -14,9 +14,9 @@ import { createSqliteRestored, openRestored } from './restored-sqlite.ts'
 import { syncAll } from './sync.ts'
 
 /**
- * The folder gets its name only once the copy has been checked and compared with the chain.
+ * The folder gets its final name only after the copy has been checked and compared with the chain.
  *
- * @throws {BackupError} when the backup is damaged, or the chain lacks what was anchored.
+ * @throws {BackupError} when the backup is damaged, or the chain lacks something that was anchored.
  */
 export async function restoreFolder(
   config: Config,
@@ -25,12 +25,12 @@ export async function restoreFolder(
 ): Promise<Comparison> {
   const { dataDir } = config
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
-    throw new BackupError(`DATA_DIR ${dataDir} is not empty: name another, or move it away`)
+    throw new BackupError(`DATA_DIR ${dataDir} is not empty: name another folder, or move it away`)
   const { createdAt, block, files } = await readBackup(from)
   say(`backup    ${from}, of ${createdAt}: all files are unchanged`)
   const part = `${dataDir}.part`
   if (from === part)
-    throw new BackupError(`the restore needs the name ${part} for itself: rename the backup`)
+    throw new BackupError(`restore uses the name ${part} itself: rename the backup`)
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
   try {
@@ -57,7 +57,9 @@ async function compare(
 ): Promise<Comparison> {
   const isLocal = config.rpcUrls.length === 0
   if (isLocal && !existsSync(join(config.dataDir, CHAIN_FOLDER)))
-    throw new BackupError('the backup has no local chain: set RPC_URL to the chain of its service')
+    throw new BackupError(
+      'the backup contains no local chain: set RPC_URL to the chain of its gateway',
+    )
   return withIdentity(config, say, async (identity) => {
     const database = openRestored(config.dataDir)
     try {
@@ -77,7 +79,8 @@ async function compare(
  * Checks a database that `pg_restore` has filled, and repairs it from the chain and other sources,
  * in one transaction.
  *
- * @param options.block Number of the newest block when the backup was made; `null` when unknown.
+ * @param options.block The number of the newest block when the backup was made; `null` when
+ * unknown.
  * @throws {ConfigError} when a gateway uses it.
  * @throws {DatabaseUrlError} when it belongs to another registry, issuer or secret.
  * @throws {BackupError} when it is damaged, or the chain lacks documents that were anchored.

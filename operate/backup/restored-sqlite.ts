@@ -35,7 +35,7 @@ export function createSqliteRestored(dataDir: string, database: SqliteDatabase):
   }
 }
 
-/** Names the backup in an error: `DATA_DIR` does not exist yet. */
+/** @returns The error with the backup as its subject, because `DATA_DIR` does not exist yet. */
 function ofBackup(cause: unknown): unknown {
   if (!(cause instanceof DataDirError)) return cause
   const remedy = cause.code === 'other_version' ? ': restore it with the version that wrote it' : ''

@@ -9,12 +9,12 @@ export const backupCommand = defineCommand({
   group: 'Back up',
   summary: 'Copy DATA_DIR as of one moment, whether the gateway runs or not',
   about: [
-    'With DATABASE_URL it copies nothing: it prints the commands that back up PostgreSQL, and ends with 2.',
+    'With DATABASE_URL it copies nothing, but prints the commands that back up PostgreSQL and exits with 2.',
   ],
-  args: [{ name: '[folder]', about: 'where the backup goes; must not exist' }],
+  args: [{ name: '[folder]', about: 'the folder of the backup; must not exist' }],
   options: { 'without-secrets': { about: 'leave out the issuer secret and keys' } },
   examples: [['Also while the gateway runs', 'docreg-gateway backup backups/monday']],
-  exitCodes: '0 made, 2 none was made',
+  exitCodes: '0 made, 2 could not be made',
   async run({ args: [folder], values }, { write }) {
     const { backUp, dumpCommands } = await import('../backup/backup.ts')
     if (process.env.DATABASE_URL) {
@@ -23,7 +23,7 @@ export const backupCommand = defineCommand({
       else for (const line of lines) write(line)
       return EXIT.failed
     }
-    if (!folder) throw new UsageError('<folder> is missing: where the backup goes')
+    if (!folder) throw new UsageError('<folder> is required, the folder of the backup')
     const made = await backUp(resolve(folder), !values['without-secrets'])
     const { files, bytes, wasRunning, secrets } = made
     if (values.json) write(printableJson({ made: true, ...made }))
@@ -39,7 +39,7 @@ export const backupCommand = defineCommand({
 const ABOUT_SECRETS = {
   left_out:
     'It contains no secrets. Keep DATA_DIR/secrets and ISSUER_SECRET elsewhere: a restore needs them.',
-  none: 'It contains no secrets: DATA_DIR has none. Keep those of the settings (ISSUER_SECRET, all of them) elsewhere: a restore needs them.',
+  none: 'It contains no secrets, because DATA_DIR has none. Keep all secrets of ISSUER_SECRET elsewhere: a restore needs them.',
   all: 'It contains the issuer secret and keys (secrets/): keep it as safe as the service, or use --without-secrets.',
-  some: 'It contains keys (secrets/), but not every issuer secret: keep those of the settings (ISSUER_SECRET, all of them) elsewhere. A restore needs them.',
+  some: 'It contains keys (secrets/), but not every issuer secret. Keep all secrets of ISSUER_SECRET elsewhere: a restore needs them.',
 } as const

@@ -8,8 +8,8 @@ export const doctorCommand = defineCommand({
   summary: 'Say what is wrong with this installation, and what to do',
   about: ['Takes the settings of the gateway. It changes nothing, and may run beside the gateway.'],
   options: {},
-  examples: [['Look at everything that a start needs', 'docreg-gateway doctor']],
-  exitCodes: '0 nothing fails, 1 something fails, 2 could not look',
+  examples: [['Check everything that a start needs', 'docreg-gateway doctor']],
+  exitCodes: '0 nothing fails, 1 something fails, 2 could not be checked',
   async run({ values }, { write }) {
     const { examine } = await import('../doctor.ts')
     const findings = await examine(process.env)

@@ -9,9 +9,9 @@ export const fsckCommand = defineCommand({
   group: 'Repair',
   summary: 'Compare the chain, the payloads and the database of a gateway',
   about: ['Takes the settings of the gateway. It changes nothing, and may run beside the gateway.'],
-  options: { from: { value: '<block>', about: 'where to begin to look for events; default 0' } },
+  options: { from: { value: '<block>', about: 'the first block to search for events; default 0' } },
   examples: [['Compare everything', 'docreg-gateway fsck']],
-  exitCodes: '0 nothing differs, 1 something differs, 2 could not compare',
+  exitCodes: '0 nothing differs, 1 something differs, 2 could not be compared',
   async run({ values }, { write }) {
     const from = wholeNumber('from', values.from ?? '0')
     const { fsck } = await import('../fsck.ts')

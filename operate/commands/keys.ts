@@ -19,7 +19,7 @@ import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
 import { readDatabaseUrl, readDataDir } from '#settings/config.ts'
 
 // The API keys of the gateway in DATA_DIR, or in the database of DATABASE_URL. A running gateway
-// sees every change within a second.
+// notices every change within a second.
 
 const SETTINGS = {
   scope: {
@@ -28,15 +28,19 @@ const SETTINGS = {
     about: `one of ${SCOPES.join(', ')}; admin may do all`,
   },
   label: { value: '<text>', about: 'what the key is for' },
-  category: { value: '<category>', multiple: true, about: 'the only categories that it may issue' },
+  category: {
+    value: '<category>',
+    multiple: true,
+    about: 'the only categories that the key may issue',
+  },
   'rate-limit': { value: '<number>', about: 'requests per second' },
-  expires: { value: '<time>', about: 'a date, or an instant of RFC 3339' },
+  expires: { value: '<time>', about: 'a date or an RFC 3339 time' },
 } as const satisfies Options
 const REMOVALS = {
   'no-label': { about: 'remove the label' },
-  'no-category': { about: 'let it issue every category' },
-  'no-rate-limit': { about: 'give it the limit of all keys' },
-  'no-expires': { about: 'let it never expire' },
+  'no-category': { about: 'allow all categories' },
+  'no-rate-limit': { about: 'use the default limit' },
+  'no-expires': { about: 'never expire' },
 } as const satisfies Options
 const ID = [{ name: '<id>', about: 'the id of the key' }]
 const DONE = '0 done, 2 could not be done'
@@ -55,7 +59,10 @@ export const keysCommands: readonly Command[] = [
     name: 'keys create',
     group: 'Run',
     summary: 'Create an API key, and show it this once',
-    options: { ...SETTINGS, tenant: { value: '<name>', about: 'whose documents it has' } },
+    options: {
+      ...SETTINGS,
+      tenant: { value: '<name>', about: 'the tenant whose documents the key can use' },
+    },
     examples: [
       ['A key for a front desk', 'docreg-gateway keys create --scope verify --label "Front desk"'],
     ],
@@ -67,7 +74,7 @@ export const keysCommands: readonly Command[] = [
   defineCommand({
     name: 'keys list',
     group: 'Run',
-    summary: 'List the API keys, without what opens them',
+    summary: 'List the API keys, without their secrets',
     options: {},
     examples: [['All keys', 'docreg-gateway keys list']],
     exitCodes: DONE,
@@ -80,13 +87,13 @@ export const keysCommands: readonly Command[] = [
   defineCommand({
     name: 'keys rotate',
     group: 'Run',
-    summary: 'Replace an API key by one with the same settings',
+    summary: 'Replace an API key with one that has the same settings',
     args: ID,
     options: {
-      overlap: { value: '<seconds>', about: 'how long the old one still works; default a day' },
+      overlap: { value: '<seconds>', about: 'how long the old key still works; default a day' },
       expires: SETTINGS.expires,
     },
-    examples: [['The old one ends in an hour', 'docreg-gateway keys rotate "$id" --overlap 3600']],
+    examples: [['The old key ends in an hour', 'docreg-gateway keys rotate "$id" --overlap 3600']],
     exitCodes: DONE,
     run: withKeys(async (keys, { args: [id = ''], values }, terminal) => {
       const { overlap, expires } = values
@@ -95,7 +102,7 @@ export const keysCommands: readonly Command[] = [
         ...(expires !== undefined && { expiresAt: instantOf(expires) }),
       })
       showMade(await keys.rotate(id, options), values, terminal)
-      terminal.note(`the key ${id} ends in ${options.overlapSeconds} s`)
+      terminal.note(`the key ${id} stops working in ${options.overlapSeconds} s`)
     }),
   }),
   defineCommand({
@@ -127,7 +134,7 @@ export const keysCommands: readonly Command[] = [
   }),
 ]
 
-/** @returns A command that has the keys of the settings open while it works. */
+/** @returns A command that works with the keys of the settings. */
 function withKeys<O extends Options>(
   work: (keys: Keys, input: CommandInput<O>, terminal: Terminal) => Promise<void>,
 ): Command<O>['run'] {
@@ -135,7 +142,10 @@ function withKeys<O extends Options>(
     const dataDir = readDataDir(process.env)
     const databaseUrl = readDatabaseUrl(process.env)
     if (databaseUrl === undefined && !existsSync(dataDir))
-      throw new InputError('not_possible', `there is no ${dataDir}: set DATA_DIR to the service's`)
+      throw new InputError(
+        'not_possible',
+        `${dataDir} does not exist: set DATA_DIR to that of the gateway`,
+      )
     const { databaseOf } = await import('#parts/databases.ts')
     const { store, close } = await databaseOf({
       dataDir,
@@ -159,7 +169,7 @@ function showMade(
   write(json ? printableJson({ ...shown(key), key: secret }) : secret)
 }
 
-/** A key without its digest, which is of use to nobody. */
+/** The digest is omitted, because nobody can use it. */
 function shown({ digest: _, ...key }: ApiKey): object {
   return key
 }
@@ -202,7 +212,7 @@ function changesOf(values: Values<typeof SETTINGS & typeof REMOVALS>): object {
 
 const numberOf = (text: string) => (/^\d{1,9}$/.test(text) ? Number(text) : text)
 
-/** A date is its first instant, UTC. */
+/** A date stands for its first instant in UTC. */
 const instantOf = (text: string) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
 
 /** @throws {Error} naming every bad option. */

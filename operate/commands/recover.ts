@@ -8,20 +8,20 @@ export const recoverCommand = defineCommand({
   group: 'Repair',
   summary: 'Rebuild a lost gateway from the chain, IPFS and the issuer secret',
   about: [
-    'Fills an empty DATA_DIR, or an empty database of PostgreSQL. It needs no account. A run that was cut off goes on when it is started again; until it is done, no gateway starts.',
+    'Fills an empty DATA_DIR, or an empty database of PostgreSQL. It needs no account. To continue an interrupted run, start it again; until it is done, no gateway starts.',
   ],
   options: {
-    tenant: { value: '<name>', about: 'the tenant that all documents and batches get' },
+    tenant: { value: '<name>', about: 'the tenant of all recovered documents and batches' },
     out: {
       value: '<file>',
-      about: 'where the publicIds are written; default recovered.csv in DATA_DIR',
+      about: 'the file for the publicIds; default recovered.csv in DATA_DIR',
     },
-    from: { value: '<block>', about: 'where to begin to look for events; default 0' },
+    from: { value: '<block>', about: 'the first block to search for events; default 0' },
   },
   examples: [
     ['Into an empty folder', 'DATA_DIR=recovered docreg-gateway recover --tenant default'],
   ],
-  exitCodes: '0 all recovered, 1 some are missing, 2 could not recover',
+  exitCodes: '0 all recovered, 1 some are missing, 2 could not be recovered',
   async run({ values }, { write, note }) {
     const from = wholeNumber('from', values.from ?? '0')
     const { recover } = await import('../recover.ts')
@@ -37,8 +37,10 @@ export const recoverCommand = defineCommand({
       if (batches.unread > 0)
         note(`unread    ${counted(batches.unread, 'batch', 'batches')}: no source has the manifest`)
       if (!isComplete)
-        note('INCOMPLETE: the registry counts more than its events show; ask a node that has them')
-      note(`publicIds ${out}: whoever has this file can open every document`)
+        note(
+          'INCOMPLETE: the registry counts more than its events show; use a node that has all events',
+        )
+      note(`publicIds are in ${out}: whoever has this file can open every document`)
     }
     const isWhole = missing + unopened + batches.unread === 0 && isComplete
     return isWhole ? EXIT.ok : EXIT.wrong

@@ -12,7 +12,7 @@ export const reindexCommand = defineCommand({
   options: {
     tenant: {
       value: '<name>',
-      about: 'whose documents and batches of an unknown tenant are from now on',
+      about: 'the tenant for documents and batches whose tenant is unknown',
     },
   },
   examples: [['Rebuild it', 'docreg-gateway reindex']],
@@ -26,7 +26,7 @@ export const reindexCommand = defineCommand({
       if (owned > 0) note(`batches   ${owned} of an unknown tenant are of ${tenant} now`)
       note(`indexed   ${anchored} anchored documents, ${pending} pending`)
       if (inBatches > 0) note(`          ${inBatches} documents of batches that it did not have`)
-      if (dropped > 0) note(`dropped   ${dropped} that neither chain nor outbox has`)
+      if (dropped > 0) note(`dropped   ${dropped} that are neither on the chain nor in the outbox`)
     }
     return EXIT.ok
   },

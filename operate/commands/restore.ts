@@ -12,11 +12,11 @@ export const restoreCommand = defineCommand({
   about: [
     'Takes the settings of the gateway. With DATABASE_URL, and without a folder, it checks and repairs the database that pg_restore has filled.',
   ],
-  args: [{ name: '[backup]', about: 'the folder of a backup' }],
+  args: [{ name: '[backup]', about: 'the folder of the backup' }],
   options: {
     block: {
       value: '<number>',
-      about: 'with DATABASE_URL: the newest block when pg_dump was started',
+      about: 'with DATABASE_URL, the newest block when pg_dump was started',
     },
   },
   examples: [['Into another folder', 'DATA_DIR=restored docreg-gateway restore backups/monday']],
@@ -29,13 +29,16 @@ export const restoreCommand = defineCommand({
     const { dataDir, databaseUrl } = config
     const say = values.json ? note : write
     if (databaseUrl === undefined) {
-      if (!folder) throw new UsageError('<backup> is missing: the folder of a backup')
-      if (block !== null) throw new UsageError('--block is for DATABASE_URL')
+      if (!folder) throw new UsageError('<backup> is required, the folder of the backup')
+      if (block !== null) throw new UsageError('--block requires DATABASE_URL')
       const compared = await restoreFolder(config, resolve(folder), say)
       if (values.json) write(printableJson({ restored: dataDir, ...compared }))
       return EXIT.ok
     }
-    if (folder) throw new UsageError('with DATABASE_URL, restore takes no folder: see its help')
+    if (folder)
+      throw new UsageError(
+        'with DATABASE_URL, restore the database first and run this command without a folder',
+      )
     const compared = await checkRestoredPostgres(config, databaseUrl, { block, say })
     if (values.json) write(printableJson({ restored: 'DATABASE_URL', ...compared }))
     return EXIT.ok

@@ -10,10 +10,10 @@ import { readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { createSlotProver } from '#verifier/readers/slot-prover.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
-/** Bit of the permission MANAGE. */
+/** The bit of the permission MANAGE. */
 const MANAGE = 4
 
-/** Looks at what the account may do and can pay, and at what the registry says of the issuer. */
+/** Checks what the account may do and can pay, and what the registry says about the issuer. */
 export async function checkAccount(config: Config, identity: Identity): Promise<Finding[]> {
   const { rpc, registry, issuerId, signer } = identity
   const findings: Finding[] = []
@@ -23,7 +23,7 @@ export async function checkAccount(config: Config, identity: Identity): Promise<
     const coins = `${signer.address} holds ${formatEther(balance)} of the chain's coin`
     findings.push(
       balance < config.lowBalance
-        ? warn('balance', coins, 'send it some, or lower LOW_BALANCE_ETHER')
+        ? warn('balance', coins, 'send it more, or lower LOW_BALANCE_ETHER')
         : ok('balance', coins),
       mayIssue
         ? ok('account', `${signer.address} may issue for issuer ${issuerId}`)
@@ -35,10 +35,20 @@ export async function checkAccount(config: Config, identity: Identity): Promise<
     )
     if (!mayRevoke)
       findings.push(
-        warn('account', 'it may not revoke', 'give it REVOKE, or revoke with another account'),
+        warn(
+          'account',
+          'the account may not revoke',
+          'give it the permission REVOKE, or revoke with another account',
+        ),
       )
   } catch (error) {
-    findings.push(fail('account', reasonOf(error), 'docreg registry roles add-account, or fund it'))
+    findings.push(
+      fail(
+        'account',
+        reasonOf(error),
+        'add the account with docreg registry roles add-account, or send it funds',
+      ),
+    )
   }
   return [...findings, ...(await checkIssuer(identity))]
 }
@@ -74,7 +84,7 @@ async function checkIssuer({ rpc, registry, issuerId, signer }: Identity): Promi
             fail(
               'recovery',
               `the admin proposes ${proposal.account} for this issuer`,
-              'if you do not expect that: docreg registry roles veto-proposal',
+              'if that is unexpected, run docreg registry roles veto-proposal',
             ),
           ]
         : []),
@@ -83,8 +93,8 @@ async function checkIssuer({ rpc, registry, issuerId, signer }: Identity): Promi
     return [
       warn(
         'issuer',
-        `it cannot be read by proof: ${reasonOf(error)}`,
-        'choose a node with eth_getProof',
+        `the issuer cannot be read with proofs: ${reasonOf(error)}`,
+        'choose a node that supports eth_getProof',
       ),
     ]
   }

@@ -8,17 +8,17 @@ import { createRequest, readStrictly } from '#verifier/readers/request.ts'
 import { readHex, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
-/** How far the clock may be off, and how far endpoints may be apart. */
+/** The tolerance for the clock, and for the distance between endpoints. */
 const [MAX_SKEW_SECONDS, MAX_BLOCKS_APART] = [15, 10]
 
-/** A registry on a chain, with its code hash if `deployments/` has it; or why none is known. */
+/** A registry on a chain, with its code hash if `deployments/` has it, or why none is known. */
 export type RegistryOn =
   | { address: Hex; codeHash?: string }
   | { address?: undefined; problem: string }
 
 type Endpoint = { name: string; chainId: number; head: number; headTime: number; code: Hex }
 
-/** Asks every endpoint by itself. @returns The findings, and the chain if all agree on it. */
+/** Asks every endpoint on its own. @returns The findings, and the chain if all agree on it. */
 export async function checkEndpoints(
   config: Config,
   registryOn: (chainId: number) => RegistryOn,
@@ -26,7 +26,7 @@ export async function checkEndpoints(
   const findings: Finding[] = []
   const answers: Endpoint[] = []
   for (const [i, url] of config.rpcUrls.entries()) {
-    // The path or query of an address often holds a key.
+    // Only the host is shown, because the path or query of an address often contains a key.
     const name = `endpoint ${i + 1} (${new URL(url).host})`
     try {
       answers.push(await askEndpoint(name, url, config, registryOn, findings))
@@ -46,7 +46,11 @@ export async function checkEndpoints(
   if (chains.length > 1) {
     const all = answers.map((one) => `${one.name}: ${one.chainId}`).join(', ')
     findings.push(
-      fail('chain', `the endpoints are of several chains (${all})`, 'keep those of one chain'),
+      fail(
+        'chain',
+        `the endpoints are on different chains (${all})`,
+        'keep only those of one chain',
+      ),
     )
     return { findings }
   }
@@ -86,7 +90,7 @@ async function askEndpoint(
       warn(
         'finality',
         `${name} does not say which block is final: ${reasonOf(error)}`,
-        'set FINALITY_DEPTH, or documents stay in the outbox',
+        'set FINALITY_DEPTH; otherwise documents stay in the outbox',
       ),
     )
   }
@@ -95,8 +99,8 @@ async function askEndpoint(
       findings.push(
         warn(
           'proofs',
-          `${name} does not know eth_getProof`,
-          'choose one that does: bundles, audits and recovery need it',
+          `${name} does not support eth_getProof`,
+          'choose an endpoint that does: bundles, audits and recovery require it',
         ),
       )
     })
@@ -123,14 +127,14 @@ function compared(answers: readonly Endpoint[], maxAge: number | undefined): Fin
       ? fail(
           'clock',
           `this machine's clock is at least ${Math.round(ahead)} s behind the chain`,
-          'synchronize it (NTP): expiry is judged by it',
+          'synchronize it (NTP), because it decides when documents expire',
         )
-      : ok('clock', 'not behind the chain'),
+      : ok('clock', 'the clock is not behind the chain'),
     maxAge !== undefined && -ahead > maxAge
       ? fail(
           'head',
           `the newest block is ${Math.round(-ahead)} s old`,
-          'ask another node, or wait until it is synchronized',
+          'use another node, or wait until this one is synchronized',
         )
       : ok('head', `the newest block is ${Math.max(0, Math.round(-ahead))} s old`),
   ]
@@ -145,15 +149,19 @@ function checkCode(
   return answers.map(({ name, code }) => {
     const at = `${registry.address} at ${name}`
     if (!isContract(code))
-      return fail('registry', `no contract at ${at}`, 'check REGISTRY_ADDRESS and the chain')
+      return fail(
+        'registry',
+        `there is no contract at ${at}`,
+        'check REGISTRY_ADDRESS and the chain',
+      )
     if (registry.codeHash === undefined)
       return warn(
         'registry',
-        `code at ${at}, which nothing here can compare`,
-        'record it: docreg registry deploy --adopt',
+        `the code at ${at} cannot be compared: deployments/ has no record of it`,
+        'record it with docreg registry deploy --adopt',
       )
     return keccak256(code) === registry.codeHash
-      ? ok('registry', `the code at ${at} is that of deployments/`)
-      : fail('registry', `other code at ${at} than in deployments/`, 'check REGISTRY_ADDRESS')
+      ? ok('registry', `the code at ${at} matches deployments/`)
+      : fail('registry', `the code at ${at} does not match deployments/`, 'check REGISTRY_ADDRESS')
   })
 }

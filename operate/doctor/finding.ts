@@ -1,8 +1,8 @@
 import type { Health } from '#store/command-database.ts'
 
 /**
- * What `docreg-gateway doctor` found out about one thing: never a secret, a key, or more of an
- * address than its host.
+ * A finding of `docreg-gateway doctor`. It never contains a secret or a key, and of an address only
+ * the host.
  */
 export type Finding = Health & { check: string }
 

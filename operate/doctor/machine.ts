@@ -6,7 +6,7 @@ import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const MIN_NODE = 20
 const GIGABYTE = 1e9
-/** Free space of the disk, in bytes. */
+/** The free space of the disk, in bytes, that counts as low or as none. */
 const [LOW_SPACE, NO_SPACE] = [5 * GIGABYTE, 0.2 * GIGABYTE]
 
 export function checkNode(version = process.versions.node): Finding {
@@ -15,7 +15,7 @@ export function checkNode(version = process.versions.node): Finding {
   return fail('node', `Node ${version} is too old`, `install Node ${MIN_NODE} or newer`)
 }
 
-/** Looks at the data folder, and changes nothing in it. */
+/** Checks the data folder without changing anything in it. */
 export async function checkFolder(config: Config): Promise<Finding[]> {
   const { dataDir, erasureList } = config
   const folder = existingParent(dataDir)
@@ -25,32 +25,33 @@ export async function checkFolder(config: Config): Promise<Finding[]> {
     findings.push(
       folder === dataDir
         ? ok('folder', `${dataDir} can be written`)
-        : ok('folder', `${dataDir} does not exist yet; the first start makes it`),
+        : ok('folder', `${dataDir} does not exist yet; the first start creates it`),
     )
   } catch (error) {
     findings.push(
       fail(
         'folder',
         `${folder} cannot be written: ${reasonOf(error)}`,
-        'give its user the right to',
+        'let the user of the gateway write to it',
       ),
     )
   }
   if (folder === dataDir && process.platform !== 'win32' && (statSync(dataDir).mode & 0o077) !== 0)
     findings.push(
-      warn('folder', `others on this machine may read ${dataDir}`, `chmod 700 ${dataDir}`),
+      warn('folder', `other users of this machine can read ${dataDir}`, `run chmod 700 ${dataDir}`),
     )
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const gigabytes = `${(free / GIGABYTE).toFixed(1)} GB are free`
-  if (free < NO_SPACE) findings.push(fail('disk', gigabytes, 'make room: issuing stops without it'))
-  else if (free < LOW_SPACE) findings.push(warn('disk', gigabytes, 'make room, or watch it'))
+  if (free < NO_SPACE)
+    findings.push(fail('disk', gigabytes, 'free some space: issuing stops when the disk is full'))
+  else if (free < LOW_SPACE) findings.push(warn('disk', gigabytes, 'free some space, or watch it'))
   else findings.push(ok('disk', gigabytes))
   if (`${erasureList}${sep}`.startsWith(`${dataDir}${sep}`))
     findings.push(
       warn(
         'erasures',
-        'the list of erasures is inside DATA_DIR, and lost with it',
+        'the list of erasures is inside DATA_DIR, and would be lost with it',
         'set ERASURE_LIST to a file elsewhere',
       ),
     )

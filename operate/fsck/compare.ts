@@ -7,25 +7,31 @@ import { NO_ACCOUNT, registryStatusOf } from '#verifier/status.ts'
 import type { Issued } from '../recover/issued.ts'
 import type { Kept } from './kept.ts'
 
-/** What differs between chain, store and database, by its code. */
+/** The differences between chain, store and database, by code. */
 export const DIFFERENCES = {
-  database_damaged: 'the database finds itself damaged: restore a backup',
-  events_incomplete: 'the registry counts more than its events show: ask a node that has them',
-  payload_missing: 'the store lacks a payload: docreg-gateway restore fetches it, or recover',
-  payload_damaged: 'a payload has other bytes than its hash says: restore a backup',
-  erased_but_present: 'an erased document is still in the store: start the service, it deletes it',
-  history_missing: 'the history lacks a document or batch of the chain: another gateway issued it',
-  history_without_record: 'the history has a document that the chain lacks there',
-  index_missing: 'the index lacks a document of the chain: docreg-gateway reindex',
-  index_differs: 'the index has another block or status than the chain: docreg-gateway reindex',
-  manifest_missing: 'the store lacks the manifest of a batch, or it does not rebuild the root',
+  database_damaged: 'the database is damaged: restore a backup',
+  events_incomplete:
+    'the registry counts more than its events show: use a node that has all events',
+  payload_missing:
+    'a payload is missing from the store: fetch it with docreg-gateway restore or recover',
+  payload_damaged: 'a payload does not match its hash: restore a backup',
+  erased_but_present:
+    'an erased document is still in the store: start the gateway, which deletes it',
+  history_missing:
+    'a document or batch on the chain is missing from the history: another gateway issued it',
+  history_without_record: 'the history has a document that is not on the chain in that block',
+  index_missing: 'a document on the chain is missing from the index: run docreg-gateway reindex',
+  index_differs:
+    'the index has a different block or status than the chain: run docreg-gateway reindex',
+  manifest_missing:
+    'the manifest of a batch is missing from the store, or does not rebuild the root',
 } as const
 export type Difference = keyof typeof DIFFERENCES
 
-/** Says a difference, with the hash that it is about. */
+/** Reports a difference with the hash that it concerns. */
 export type Tell = (difference: Difference, about: string) => void
 
-/** Compares everything, and changes nothing. @returns Numbers of what was compared. */
+/** Compares everything without changing it. @returns The numbers of what was compared. */
 export async function compare(
   kept: Kept,
   issued: Issued,

@@ -3,15 +3,15 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import type { KeptRows } from '#store/command-database.ts'
 import type { BlockSource } from '#verifier/ports.ts'
 
-/** What a gateway has, read only. */
+/** The data of a gateway, read-only. */
 export type Kept = Omit<KeptRows, 'blocks'> & {
-  /** Looks at the bytes under a hash. */
+  /** Checks the bytes under a hash. */
   payload(hash: Hex): Promise<'good' | 'missing' | 'damaged'>
-  /** The payloads, of which the bytes are not checked. */
+  /** The payloads, whose bytes are not checked. */
   store: BlockSource
 }
 
-/** @param more Where payloads are besides the database. */
+/** @param more The sources of payloads besides the database. */
 export function keptOf(rows: KeptRows, more: readonly BlockSource[]): Kept {
   const store: BlockSource = {
     async get(hash) {

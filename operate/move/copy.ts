@@ -3,14 +3,14 @@ import { assertPayload } from '../backup/compare.ts'
 import { BackupError } from '../backup/contents.ts'
 import { createSum, type Side, type Sum, type Target } from '../tables/rows.ts'
 
-/** How often a long copy says how far it is. */
+/** How often a long copy reports its progress. */
 const REPORT_INTERVAL_MS = 10_000
 
 /**
- * Copies all tables, reads the copy again, and compares both.
+ * Copies all tables, reads the copy again, and compares the two.
  *
- * @param say Gets a line for each table that has rows.
- * @throws {BackupError} when a payload has another hash, or the copy differs.
+ * @param say Receives a line for each table that has rows.
+ * @throws {BackupError} when a payload does not match its hash, or the copy differs.
  */
 export async function copyAll(from: Side, to: Target, say: (line: string) => void): Promise<void> {
   const copied = new Map<Table, Sum>()

@@ -1,4 +1,4 @@
-// Copies what a service keeps between SQLite and PostgreSQL.
+// Copies the data of a gateway between SQLite and PostgreSQL.
 import { openRegistry } from '#chain/registry.ts'
 import type { Identity } from '#parts/chain.ts'
 import { type Config, ConfigError, readConfig } from '#settings/config.ts'
@@ -14,12 +14,12 @@ const DIRECTIONS = { 'to-postgres': moveToPostgres, 'to-sqlite': moveToSqlite } 
 
 type Say = (line: string) => void
 
-/** @returns Numbers of what was anchored. */
+/** @returns The numbers of anchored documents and batches. */
 export async function move(direction: keyof typeof DIRECTIONS, say: Say) {
   const config = readConfig(process.env)
   const { databaseUrl } = config
   if (databaseUrl === undefined)
-    throw new ConfigError(['DATABASE_URL is required: the PostgreSQL database, beside DATA_DIR'])
+    throw new ConfigError(['DATABASE_URL is required, in addition to DATA_DIR'])
   let anchored = { documents: 0, batches: 0 }
   await withIdentity(config, say, (identity) =>
     DIRECTIONS[direction]({
@@ -39,7 +39,7 @@ export async function move(direction: keyof typeof DIRECTIONS, say: Say) {
   return anchored
 }
 
-/** @throws {BackupError} when the chain lacks what was anchored. */
+/** @throws {BackupError} when the chain lacks something that was anchored. */
 async function checkAgainstChain(config: Config, identity: Identity, side: Side) {
   const { registry } = openRegistry(identity.rpc, { ...identity, finality: config.finality })
   const documents = await checkHistory(hashesIn(side, HISTORY, 'document_hash'), registry)

@@ -2,7 +2,7 @@ import type { Identity } from '#parts/chain.ts'
 import type { Config } from '#settings/config.ts'
 import type { Side } from '../tables/rows.ts'
 
-/** One move. */
+/** A move between two databases. */
 export type Task = {
   config: Config
   databaseUrl: string

@@ -18,11 +18,11 @@ import { lockKeys } from './keys-file.ts'
 import type { Task } from './task.ts'
 
 /**
- * Copies a data folder to an empty PostgreSQL database, in one transaction: a move that is cut off
+ * Copies a data folder to an empty PostgreSQL database in one transaction. An interrupted move
  * leaves the database empty.
  *
  * @throws {ConfigError} when a gateway uses either, or the database is not empty.
- * @throws {BackupError} when the folder is damaged, or the chain lacks what was anchored.
+ * @throws {BackupError} when the folder is damaged, or the chain lacks something that was anchored.
  */
 export async function moveToPostgres({
   config: { dataDir },
@@ -32,7 +32,7 @@ export async function moveToPostgres({
   check,
 }: Task): Promise<void> {
   if (!existsSync(join(dataDir, DATABASE_FILE)))
-    throw new ConfigError([`${dataDir} has no ${DATABASE_FILE}: set DATA_DIR`])
+    throw new ConfigError([`there is no ${DATABASE_FILE} in ${dataDir}: set DATA_DIR`])
   const database = openStopped(dataDir)
   const keys = lockKeys(dataDir)
   try {
@@ -60,7 +60,7 @@ export async function moveToPostgres({
   }
   say(`moved     ${dataDir} to PostgreSQL: start every gateway with DATABASE_URL`)
   say(
-    `          ${dataDir} is out of use, and still has the payloads: delete it once you trust the copy`,
+    `          ${dataDir} is no longer used but still has the payloads: delete it once you trust the copy`,
   )
 }
 
@@ -70,7 +70,7 @@ function assertOneAccount(sqlite: DatabaseSync, configured: string): void {
     const { from } = Transaction.from(toHex(raw as Uint8Array))
     if (from?.toLowerCase() !== configured.toLowerCase())
       throw new ConfigError([
-        `a transaction of ${from} is in flight, and ISSUER_KEY is that of ${configured}: put its key first, or start the service with it until the transaction is in a block`,
+        `a transaction of ${from} is in flight, but ISSUER_KEY belongs to ${configured}: put the key of ${from} first, or start the gateway with that key until the transaction is in a block`,
       ])
   }
 }

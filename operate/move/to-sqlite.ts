@@ -19,16 +19,19 @@ import { writeSqlite } from '../tables/sqlite.ts'
 import { copyAll } from './copy.ts'
 import type { Task } from './task.ts'
 
-/** Beside each file while it is being written; also deletes what SQLite keeps beside it. */
+/**
+ * The suffix of each file while it is written. Deleting such a file also deletes the files of
+ * SQLite next to it.
+ */
 const PART = '.part'
 const SIDE_FILES = ['', '-wal', '-shm', '-lock', '-journal']
 
 /**
- * Copies a PostgreSQL database into files of a data folder, which get their names at the end.
+ * Copies a PostgreSQL database into files of a data folder, which get their final names at the end.
  *
  * @throws {ConfigError} when a gateway uses either, the folder has such files, or transactions of
  * several accounts are in flight.
- * @throws {BackupError} when a payload is damaged, or the chain lacks what was anchored.
+ * @throws {BackupError} when a payload is damaged, or the chain lacks something that was anchored.
  */
 export async function moveToSqlite(task: Task): Promise<void> {
   const { config, databaseUrl, identity, say, check } = task
@@ -57,7 +60,7 @@ export async function moveToSqlite(task: Task): Promise<void> {
   }
   say(`moved     PostgreSQL to ${dataDir}: start one gateway with it, without DATABASE_URL`)
   say(
-    '          the database is out of use, and still has the payloads: drop it once you trust the copy',
+    '          the database is no longer used but still has the payloads: drop it once you trust the copy',
   )
 }
 
@@ -69,7 +72,7 @@ function lockFolder(dataDir: string): () => void {
   if (found.length === 0) return () => lock.close()
   lock.close()
   throw new ConfigError([
-    `${dataDir} has ${found.join(' and ')} already: move ${found.length > 1 ? 'them' : 'it'} away, or name another DATA_DIR`,
+    `${dataDir} already has ${found.join(' and ')}: move ${found.length > 1 ? 'them' : 'it'} away, or name another DATA_DIR`,
   ])
 }
 
@@ -95,7 +98,7 @@ async function fill({ config: { dataDir }, identity, say }: Task, original: Side
   const database = openSqlite(join(dataDir, DATABASE_FILE + PART))
   try {
     await bind(database, bindingOf(identity), { refusals: refusalsOf(dataDir) })
-    // Flushed once, when they are complete.
+    // The files are flushed once, when they are complete.
     database.sqlite.exec('PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 1000')
     await copyAll(original, writeSqlite({ main: database.sqlite, keys }), say)
   } finally {
@@ -108,7 +111,8 @@ async function fill({ config: { dataDir }, identity, say }: Task, original: Side
 /**
  * A data folder has one account, that of the settings.
  *
- * @throws {ConfigError} when others have transactions in flight, or that a reorg took back.
+ * @throws {ConfigError} when other accounts have transactions that are in flight or that a reorg
+ * has removed.
  */
 async function assertOneAccount(query: Query, configured: string): Promise<void> {
   const own = configured.toLowerCase() as `0x${string}`
@@ -121,6 +125,6 @@ async function assertOneAccount(query: Query, configured: string): Promise<void>
   )
   if (rows.length > 0)
     throw new ConfigError([
-      `transactions of other accounts than ${configured}, the first of the settings, are in flight (${rows.map(({ account }) => toHex(account as Uint8Array)).join(', ')}): start the gateways until they are in a block`,
+      `transactions of accounts other than ${configured}, the first in the settings, are in flight (${rows.map(({ account }) => toHex(account as Uint8Array)).join(', ')}): start the gateways until they are in a block`,
     ])
 }

@@ -19,15 +19,15 @@ import { createSlotProver } from '#verifier/readers/slot-prover.ts'
 
 const NO_PHASES = { begin() {}, advance() {}, end() {} }
 
-/** What the issuer issued, as the registry has it at one block. */
+/** The documents and batches of the issuer, as they are in the registry at one block. */
 export type Issued = {
-  /** Whether these are all, by the registry's counts. */
+  /** Whether these are all, according to the registry's counts. */
   isComplete: boolean
   blockTime: number
   accounts: IssuerState['accounts']
   documents: Pick<DocumentTable, 'length' | 'at'>
   batches: (LedgerBatch & { record: RegistryRecord })[]
-  /** Reads the own records of documents in a batch. */
+  /** Reads the records that documents in a batch have of their own. */
   recordsOf(hashes: readonly Hex[]): Promise<RegistryRecord[]>
 }
 
@@ -48,7 +48,8 @@ export async function readIssued(
     from,
     checkpoint,
     phases: NO_PHASES,
-    // Ends with the process: documents are read from it when they are restored.
+    // The scratch file lasts as long as the process, because documents are read from it when they
+    // are restored.
     scratch: openScratch(),
   })
   try {
@@ -98,7 +99,8 @@ async function readAll(
     documents,
     batches: issuedBatches,
     async recordsOf(hashes) {
-      // Later than the others, at the newest block: the node may have dropped the state since.
+      // This is read after the others and at the newest block, because the node may have dropped
+      // the earlier state.
       const newest = await pinBlock(request, registry, await newestBlock(request))
       const fresh = createSlotProver({ request, address, header: newest })
       return proveSome(fresh, hashes.map(slots.record), about)

@@ -9,15 +9,15 @@ import { readPayload } from '#verifier/checks/payload.ts'
 import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { openPayloadStore } from '../command-database.ts'
 
-/** The new gateway's store, and where its payloads come from. */
+/** The new gateway's store, and the sources of its payloads. */
 export type Payloads = {
   /**
-   * Gets a payload from the store, or from the sources into the store.
+   * Reads a payload from the store, or copies it from the sources into the store.
    *
-   * @param hash sha-256 of the payload.
+   * @param hash The sha-256 of the payload.
    */
   fetch(hash: Uint8Array): Promise<{ bytes: Uint8Array } | { why: 'missing' | 'erased' }>
-  /** Puts a payload that was made here. */
+  /** Stores a payload that was made here. */
   put(hash: Uint8Array, bytes: Uint8Array): Promise<void>
   open: OpenIndexed
 }

@@ -16,37 +16,37 @@ import { readManifest } from '../read-manifest.ts'
 import type { Issued } from './issued.ts'
 import type { Payloads } from './payloads.ts'
 
-/** Documents that are fetched and opened together, and written in one commit. */
+/** The number of documents that are fetched, opened and written in one commit. */
 const CHUNK = 200
 const AT_A_TIME = 16
 const NOT_REVOKED = { revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0, setAside: false }
 
-/** Numbers of documents and batches. */
+/** The numbers of documents and batches. */
 export type Counts = Record<
   'documents' | 'opened' | 'missing' | 'erased' | 'unopened' | 'batches' | 'unread',
   number
 >
 
-/** A document, and its record with the batch taken into account. */
+/** A document with its record, which takes the batch into account. */
 type Found = {
   documentHash: Hex
   slot: RevisedSlot
   transactionHash: Hex | null
-  /** `own`: the record without the revocation of the batch, which the batch's row has. */
+  /** `own` is the record without the revocation of the batch, which the row of the batch has. */
   batch: { id: number; root: Hex; block: Hex; own: RevisedSlot } | null
 }
 
 type Options = {
   identity: Identity
-  /** The file of publicIds. */
+  /** The file for the publicIds. */
   out: string
   tenant: string | undefined
   say: (line: string) => void
 }
 
 /**
- * Puts payloads, history, batches and index into the database of a new gateway, in the order of the
- * chain. Everything can be repeated.
+ * Writes payloads, history, batches and index into the database of a new gateway, in the order of
+ * the chain. Every step can be repeated.
  */
 export async function restoreDocuments(
   issued: Issued,
@@ -126,7 +126,7 @@ export async function restoreDocuments(
 
 type Part = { documents: Found[] } | { batch: Issued['batches'][number] }
 
-/** @returns Documents that were issued alone, some at a time, and batches between them. */
+/** @returns Documents that were issued alone, some at a time, with the batches in between. */
 function* inChainOrder(issued: Issued): Generator<Part> {
   const { documents, batches } = issued
   const blocks = Float64Array.from(
@@ -161,7 +161,7 @@ type BatchOptions = {
   restoreSome(some: readonly Found[]): Promise<void>
 }
 
-/** @returns Whether its manifest was found and rebuilds the root. */
+/** @returns Whether the manifest was found and rebuilds the root. */
 async function restoreBatch(
   { root, manifest, event, record: anchored }: LedgerBatch & { record: RegistryRecord },
   issued: Issued,
@@ -173,7 +173,7 @@ async function restoreBatch(
   const slot = slotOf(anchored, issued)
   const { kept } = statusOf(slotOf({ ...anchored, validUntil: 0 }, issued), issued)
   const id = await database.addBatch(
-    // Unknown, until its request comes again.
+    // The tenant is unknown until its request is repeated.
     { ...batch, tenant: tenant ?? '' },
     {
       blockNumber: anchored.anchoredBlock,
@@ -200,7 +200,7 @@ async function restoreBatch(
   for (const block of batch.blocks()) {
     const bytes = encodeBatchBlock(block)
     const hash = createHash('sha256').update(bytes).digest()
-    // Batch blocks follow from the manifest.
+    // Batch blocks are computed from the manifest.
     await payloads.put(hash, bytes)
     some.push({
       documentHash: block.documentHash,
@@ -222,7 +222,7 @@ function sourceOf(payloads: Payloads): BlockSource {
   }
 }
 
-/** Writes history and index of some documents. */
+/** Writes history and index entries of documents. */
 function createWriter({ anchored }: CommandDatabase, index: IndexRebuild) {
   return async (restored: readonly { found: Found; rebuilt: Rebuilt }[]) => {
     const alone = restored.filter(({ found }) => found.batch === null)

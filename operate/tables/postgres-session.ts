@@ -10,18 +10,18 @@ import { createSchema } from '#store/drivers/postgres/schema.ts'
 import { POSTGRES } from '#store/drivers/postgres/statements.ts'
 import { MOVED } from '#store/tables.ts'
 
-/** How long gateways that were stopped may take to leave the server. */
+/** How long stopped gateways may take to disconnect from the server. */
 const LEAVING_MS = 5_000
 const POLL_INTERVAL_MS = 200
-/** When leases of a database end that was moved: never. Milliseconds of the Unix epoch. */
+/** The end of the leases of a moved database, in milliseconds of the Unix epoch: never. */
 const MOVED_AWAY = Number.MAX_SAFE_INTEGER
 
 const NAMES = MOVED.map(({ name }) => name)
 
-/** A transaction that has the database for itself. */
+/** A transaction that has the database to itself. */
 export type Session = {
   query: Query
-  /** The same, for repositories: all that they do is in this transaction. */
+  /** The same transaction for repositories. */
   database: Database
   commit(): Promise<void>
   /** Undoes everything unless it was committed. */
@@ -31,14 +31,14 @@ export type Session = {
 /**
  * Opens a database that no gateway uses, and keeps gateways out until it is closed.
  *
- * @param mode `read`: sees it as of one moment. `write`: changes it.
+ * @param mode `read` sees it as of one moment; `write` can change it.
  * @throws {ConfigError} when a gateway uses it.
  * @throws {DatabaseUrlError} when it cannot be used.
  * @throws {IssueError} `store_unavailable`.
  */
 export async function openSession(url: string, mode: 'read' | 'write'): Promise<Session> {
   await createSchema(url)
-  // Without its types: numbers of 64 bits are read as text.
+  // The types are omitted, so that 64-bit numbers are read as text.
   const { types: _, ...options } = optionsOf(url)
   const client = new pg.Client({ ...options, application_name: 'document-registry move' })
   client.on('error', () => {})
@@ -50,7 +50,7 @@ export async function openSession(url: string, mode: 'read' | 'write'): Promise<
     })
     await assertUnused(query)
     await begin(query, mode)
-    // One may have come since.
+    // A gateway may have started since.
     await assertUnused(query)
     const database = createPort(
       { query, transaction: (work) => work(query) },
@@ -73,8 +73,8 @@ async function begin(query: Query, mode: 'read' | 'write'): Promise<void> {
 }
 
 /**
- * A gateway always has a connection open, on which it listens. A pooler resets the connections that
- * it keeps for later.
+ * A gateway always has an open connection on which it listens. A pooler resets the connections that
+ * it keeps.
  */
 async function assertUnused(query: Query): Promise<void> {
   for (const end = performance.now() + LEAVING_MS; ; ) {
@@ -92,14 +92,14 @@ async function assertUnused(query: Query): Promise<void> {
     if (Number(connections) + Number(leases) === 0) return
     if (performance.now() > end)
       throw new ConfigError([
-        `a gateway uses the database of DATABASE_URL (${connections} connections, ${leases} leases): stop every gateway first; a lease ends after LEASE_SECONDS`,
+        `a gateway uses the database of DATABASE_URL (${connections} connections, ${leases} leases): stop every gateway first; its lease ends after LEASE_SECONDS`,
       ])
     await sleep(POLL_INTERVAL_MS)
   }
 }
 
 /**
- * Prepares it to be filled.
+ * Prepares the database to be filled.
  *
  * @throws {ConfigError} when it has rows.
  */
@@ -109,9 +109,9 @@ export async function prepareEmpty(query: Query): Promise<void> {
     if ((await query(`SELECT 1 FROM ${name} LIMIT 1`)).length > 0) filled.push(name)
   if (filled.length > 0)
     throw new ConfigError([
-      `the database of DATABASE_URL is not empty (${filled.join(', ')}): create another one`,
+      `the database of DATABASE_URL is not empty (${filled.join(', ')}): create an empty one`,
     ])
-  // Frees the room of an attempt that was cut off, too.
+  // This also frees the space of an interrupted attempt.
   await query(`TRUNCATE ${NAMES.join(', ')} RESTART IDENTITY`)
 }
 
@@ -120,8 +120,8 @@ export async function finishFilled(query: Query): Promise<void> {
 }
 
 /**
- * Marks the database as moved: no gateway starts with it. A gateway that was cut off, and comes
- * back, has lost its leases, and cannot accept a document.
+ * Marks the database as moved, so that no gateway starts with it. A gateway that was cut off and
+ * comes back has lost its leases, so it cannot accept a document.
  */
 export async function markMoved(query: Query): Promise<void> {
   await query(`UPDATE lease SET token = token + 1, holder = NULL, expires_at = ${MOVED_AWAY}`)

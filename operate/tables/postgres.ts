@@ -11,11 +11,11 @@ import {
   type Value,
 } from './rows.ts'
 
-/** Rows that the server sends at a time. Payloads are larger than other rows. */
+/** The number of rows that the server sends at a time. Payloads are larger than other rows. */
 const ROWS_A_FETCH = 1_000
 const PAYLOADS_A_FETCH = 50
 
-/** @param query In one transaction, in which `bigint` is read as text. */
+/** @param query Runs in one transaction, in which `bigint` is read as text. */
 export function readPostgres(query: Query): Side {
   return {
     rows: (table) => inGroups(rowsOf(query, table)),

@@ -5,27 +5,27 @@ import { type Column, kindOf, type Table } from '#store/tables.ts'
 
 /** A value in the form that both databases share. */
 export type Value = null | bigint | string | boolean | Uint8Array
-/** In the order of the table's columns. */
+/** The values in the order of the table's columns. */
 export type Row = readonly Value[]
 
-/** One of the two databases, of which nobody else changes anything meanwhile. */
+/** One of the two databases. Nobody else changes it meanwhile. */
 export type Side = {
   /** All rows of a table, some at a time. */
   rows(table: Table): AsyncIterable<readonly Row[]>
-  /** @returns The number that the table's next row gets; for tables that are numbered. */
+  /** @returns The number of the next row, for tables with numbered rows. */
   nextNumber(table: Table): Promise<bigint>
-  /** @returns How often API keys have changed. */
+  /** @returns The number of changes to API keys. */
   keyVersion(): Promise<bigint>
 }
 
-/** The database that is empty at first. */
+/** The database to fill, which is empty at first. */
 export type Target = Side & {
   insert(table: Table, rows: readonly Row[]): Promise<void>
   setNextNumber(table: Table, number: bigint): Promise<void>
   setKeyVersion(version: bigint): Promise<void>
 }
 
-/** Limits of what is in memory at a time. */
+/** The limits of what is in memory at a time. */
 const MAX_ROWS = 500
 const MAX_BYTES = 4 * 1024 * 1024
 
@@ -44,16 +44,18 @@ export async function* inGroups(rows: Iterable<Row> | AsyncIterable<Row>): Async
   if (group.length > 0) yield group
 }
 
-/** The columns that a copy takes along. */
+/** The columns that a copy includes. */
 export const columnsOf = ({ columns, local = [] }: Table): string[] =>
   Object.keys(columns).filter((name) => !local.includes(name))
 export const kindsOf = (table: Table): Kind[] =>
   columnsOf(table).map((name) => kindOf(table.columns[name] as Column))
 
-/** The number of rows of a table and a sum of their hashes, which two databases are compared by. */
+/**
+ * The number of rows of a table, and a sum of their hashes with which two databases are compared.
+ */
 export type Sum = { rows: number; digest: bigint }
 
-/** Adds up rows; their order does not matter. */
+/** Adds up rows in any order. */
 export function createSum(): { add(rows: readonly Row[]): void; sum(): Sum } {
   let rows = 0
   let digest = 0n
@@ -66,7 +68,7 @@ export function createSum(): { add(rows: readonly Row[]): void; sum(): Sum } {
   }
 }
 
-/** SHA-256 of each value's type, length and content, one after the other. */
+/** @returns The SHA-256 of the type, length and content of all values, one after another. */
 function digestOf(row: Row): bigint {
   const hash = createHash('sha256')
   for (const value of row) {
@@ -77,7 +79,7 @@ function digestOf(row: Row): bigint {
   return BigInt(`0x${hash.digest('hex')}`)
 }
 
-/** Hashes in one column of a table, some at a time. */
+/** The hashes in one column of a table, some at a time. */
 export async function* hashesIn(side: Side, table: Table, column: string): AsyncIterable<Hex[]> {
   const at = columnsOf(table).indexOf(column)
   for await (const rows of side.rows(table)) yield rows.map((row) => toHex(row[at] as Uint8Array))

@@ -211,7 +211,7 @@ test('args: any language, once its labels are given: all that the documentation 
     values: [{ text: '31 gennaio 2026' }],
   })
   const { more: _, ...lacking } = labels
-  expect(() => readSettings(lettersIn(['it'], lacking))).toThrow(/needs labels: more\.it$/)
+  expect(() => readSettings(lettersIn(['it'], lacking))).toThrow(/requires labels for more\.it$/)
   expect(readSettings(lettersIn(['de-AT', 'zh-TW'], {})).languages).toEqual(['de-AT', 'zh-TW'])
 })
 
@@ -242,7 +242,9 @@ test('error: names every bad member of the settings', () => {
     file,
     JSON.stringify({ ...settings, logo: '../logo.svg', languages: ['xx'], more: 1 }),
   )
-  expect(() => readSettings(copy)).toThrow(/logo must be in the folder.*more is not a member here/)
+  expect(() => readSettings(copy)).toThrow(
+    /logo must be in the folder of the template.*more is an unknown member/,
+  )
 })
 
 test('error: refuses a template with a link, which the engine would follow out of its folder', () => {
@@ -251,6 +253,6 @@ test('error: refuses a template with a link, which the engine would follow out o
     const copy = join(dir, `linked to ${target}`)
     copyTemplate('letter', copy)
     symlinkSync(join(dir, target), join(copy, 'leak'))
-    expect(() => findTemplate(copy)).toThrow(/leak is not a file of its own: replace the link/)
+    expect(() => findTemplate(copy)).toThrow(/leak is a link: replace it with a copy/)
   }
 })

@@ -75,7 +75,7 @@ test('behavior: leaves out columns at the end that are empty in all rows', () =>
   expect(read('a;b\n1;;;; \n')).toMatchObject(expected)
   expect(read('a;b;;\n1;\n')).toMatchObject(expected)
   for (const text of ['a;b;;\n1;;;x\n', 'a;b\n1;2;x\n', 'a;b\n1\n'])
-    expect(() => read(text)).toThrow(/line 2: \d cells, but there are 2 columns/)
+    expect(() => read(text)).toThrow(/line 2 has \d cells, but there are 2 columns/)
 })
 
 /** Windows-1250 and 1252 have these letters at the same bytes, but for the last one. */

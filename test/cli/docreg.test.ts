@@ -189,14 +189,14 @@ describe('configuration', () => {
 
   test.each([
     ['an unknown setting', '{"rcp":"x"}', /rcp is not a setting.*rpc/],
-    ['what is not an object', '[]', /must hold a JSON object/],
+    ['what is not an object', '[]', /must contain a JSON object/],
     ['a value of another type', '{"rpc":{"url":"x"}}', /rpc must be/],
   ])('error: refuses %s', async (_, content, message) => {
     expect(await bad(content)).toMatch(message)
   })
 
   test('error: refuses a file that everybody can change', async () => {
-    expect(await bad('{}', 0o666)).toContain('can be written by others')
+    expect(await bad('{}', 0o666)).toContain('others can write to')
   })
 })
 

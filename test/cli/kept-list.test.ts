@@ -89,7 +89,7 @@ test('behavior: a kept list proves itself complete at a node without old events'
   await prune()
   const gone = await list(2)
   expect(gone.code).toBe(2)
-  expect(gone.stderr).toContain('no longer keeps the logs of block 0')
+  expect(gone.stderr).toContain('no longer has the logs of block 0')
   expect(gone.stderr).toContain('--hashes')
   expect(await recounted(2, '--hashes', file)).toEqual(kept)
   const proof = join(dir, 'proof.json')

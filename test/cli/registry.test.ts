@@ -65,7 +65,7 @@ test('args: takes one of several registries of a chain, with the hash of its cod
 test.each(['{broken', '{"nonsense":1}', 'null'])('error: names a damaged record: %s', (text) => {
   deploy(10)
   writeFileSync(join(dir, '10', `${ADDRESS.toLowerCase()}.json`), text)
-  expect(() => trusted()).toThrow('.json is not the record of a deployment')
+  expect(() => trusted()).toThrow('.json is not a deployment record')
 })
 
 test('error: refuses no known registry, several known ones, another chain, and anything but a registry', () => {

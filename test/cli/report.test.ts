@@ -212,7 +212,7 @@ describe('the details of a record', () => {
       const closed = (closedAt: number | null) =>
         recorded({ issuer: { ...proofOf({}).issuer, closedBlock: 40, closedAt } }).slice(1, 3)
       const closed40 = "The registry's admin closed this issuer in block 40"
-      const meaning = 'It issues nothing any more; if in doubt, ask the issuer'
+      const meaning = 'It can no longer issue documents; if in doubt, ask the issuer'
       expect(closed(AT)).toEqual([`${closed40} (2027-01-15 08:08:20 UTC)`, meaning])
       expect(closed(null)).toEqual([closed40, meaning])
     })

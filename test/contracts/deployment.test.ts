@@ -161,13 +161,13 @@ describe('an ordinary chain', () => {
       const args = ['--allow-plain-admin', '--admin-delay', String(delay)]
       expect(await chain.run(deployerKey, 'deploy', ...args)).toMatchObject({
         code: 64,
-        output: expect.stringContaining('is not a number of seconds from'),
+        output: expect.stringContaining('--admin-delay must be a number of seconds from'),
       })
     }
     const adopted = await chain.run(deployerKey, 'deploy', ...plain, '--adopt')
     expect(adopted).toMatchObject({
       code: 2,
-      output: expect.stringContaining('no registry to adopt at'),
+      output: expect.stringContaining('there is no registry to adopt at'),
     })
     expect(chain.records()).toEqual([])
   })

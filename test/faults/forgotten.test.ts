@@ -42,7 +42,7 @@ test('behavior: trusts the records after a downtime longer than nodes keep recei
   const next = await client.issue()
   const output = gateway.output()
   expect(next.told).toMatchObject([{ kind: 'issued', status: 201 }])
-  expect(output).not.toContain('a record without its event')
+  expect(output).not.toContain('the record has no event')
   proxy.heal()
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)

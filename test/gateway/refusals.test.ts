@@ -123,8 +123,8 @@ test('error: refuses names that RFC 9901 reserves', async () => {
   const { status, body } = await stack.issue({ ...ADA, metadata })
   expect(status).toBe(422)
   expect(body.error.details).toEqual([
-    { field: 'metadata._sd', message: 'must have another key' },
-    { field: 'metadata....', message: 'must have another key' },
+    { field: 'metadata._sd', message: 'must not use this key' },
+    { field: 'metadata....', message: 'must not use this key' },
   ])
 })
 
@@ -183,7 +183,7 @@ describe('rules of the API on top of the format', () => {
       body.error.details.map((d: { field: string; message: string }) => [d.field, d.message]),
     )
     expect(messages).toEqual({
-      subjectName: 'must have a letter, digit, punctuation mark or symbol',
+      subjectName: 'must have at least one letter, digit, punctuation mark or symbol',
       subjectId: expect.any(String),
       expiresAt: 'must not be before issuedAt',
       issuedAt: 'must be at most 366 days after today (UTC)',

@@ -262,7 +262,7 @@ describe('a failing node', () => {
     expect(body).toEqual({
       jsonrpc: '2.0',
       id: 1,
-      error: { code: -32000, message: 'the node answers with an error' },
+      error: { code: -32000, message: 'the node answered with an error' },
     })
   })
 

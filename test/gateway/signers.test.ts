@@ -267,7 +267,9 @@ describe('settings', () => {
     [{ ISSUER_KEYSTORE: 'a,b', ISSUER_KEYSTORE_PASSWORD_FILE: 'p' }],
     [{ ISSUER_SIGNER_URL: 'http://signer:9000', ISSUER_ADDRESS: `${account},0x${'2'.repeat(40)}` }],
   ])('error: refuses several accounts without a shared database: %o', (env) => {
-    expect(() => readConfig(env)).toThrow(/ISSUER_\w+ names several accounts: set DATABASE_URL/)
+    expect(() => readConfig(env)).toThrow(
+      /ISSUER_\w+ names several accounts, which requires DATABASE_URL/,
+    )
   })
 
   test('error: refuses passwords that do not match the keystores', () => {

@@ -16,12 +16,12 @@ import type { Case } from '../support/corpus/case.ts'
 import { type Chain, startChain } from '../support/corpus/chain.ts'
 import { makePayload } from '../support/corpus/payload.ts'
 
-// Whatever a bundle holds ends in a verdict or a FormatError, and no change of one makes a revoked
-// document valid.
+// Any bundle ends in a verdict or a FormatError, and no change to one makes a revoked document
+// valid.
 
 let dir: string
 let chain: Chain
-/** By the name of what it is of. */
+/** The bundles by the name of their subject. */
 const bundles: Record<string, Bundle> = {}
 const statuses: Record<string, VerdictStatus> = {
   'in force': 'valid',
@@ -77,8 +77,8 @@ function bundleOf(name: string): Bundle {
 }
 
 /**
- * Judges with the block of the unchanged bundle trusted. @returns `undefined` when it is refused as
- * malformed.
+ * Verifies with the block of the unchanged bundle trusted. @returns `undefined` when it is refused
+ * as malformed.
  */
 async function judge(name: string, input: unknown): Promise<VerdictStatus | undefined> {
   const trusted: Hex = readBundle(bundleOf(name)).block.blockHash
@@ -96,7 +96,7 @@ async function judge(name: string, input: unknown): Promise<VerdictStatus | unde
 }
 
 const names = Object.keys(statuses)
-/** What a change of each may make of it, at best. */
+/** The best statuses that a change of each bundle may have. */
 const better: Record<string, string[]> = {
   'in force': [],
   revoked: ['valid', 'expired', 'not_issued', 'tampered', 'distrusted'],
@@ -217,7 +217,7 @@ describe('anything that is not a bundle', () => {
     const start = performance.now()
     const status = await judge('in force', value)
     expect([undefined, 'unverifiable']).toContain(status)
-    // Milliseconds.
+    // The limit is in milliseconds.
     expect(performance.now() - start).toBeLessThan(60_000)
   })
 })

@@ -28,7 +28,7 @@ import {
 import { decodeVerification, decodeVerifications } from '#verifier/readers/verification-codec.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 
-// A codec refuses whatever breaks its format with a FormatError, and throws nothing else.
+// A codec refuses input that violates its format with a FormatError, and throws nothing else.
 
 function refuses(decode: () => unknown): void {
   try {

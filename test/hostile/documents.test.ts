@@ -17,8 +17,8 @@ import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
 import { nodeWith, type Record, resultsFor } from '../support/memory-node.ts'
 import { sealAnything } from '../support/seal-plaintext.ts'
 
-// Whatever has been anchored, by whomever, ends in a verdict; and what the chain says of it is
-// never lost.
+// Anything that anyone has anchored ends in a verdict, and what the chain says about it is never
+// lost.
 
 const KEYS = {
   salt: new Uint8Array(16),
@@ -55,7 +55,7 @@ async function judge(
   })
 }
 
-/** Of hostile bytes: in force they are refused or good, revoked they are revoked. */
+/** Hostile bytes in force are refused or good; if revoked, they are revoked. */
 async function endsInVerdicts(sealed: Uint8Array): Promise<void> {
   const { status, checks } = await judge(sealed)
   expect(['tampered', 'wrong_key', 'valid']).toContain(status)
@@ -63,7 +63,7 @@ async function endsInVerdicts(sealed: Uint8Array): Promise<void> {
   expect((await judge(sealed, { revoked: true })).status).toBe('revoked')
 }
 
-/** A JWE that opens, with this text for its header. */
+/** @returns A JWE that can be opened, with this text as its header. */
 function jweOf(header: string | Uint8Array, plaintext: Uint8Array): Uint8Array {
   const first = encodeBase64url(typeof header === 'string' ? utf8(header) : header)
   const cipher = createCipheriv('aes-128-gcm', KEYS.documentKey, KEYS.iv)
@@ -139,7 +139,7 @@ describe('headers of a JWE that opens', () => {
 
 describe('documents sealed under the right key', () => {
   const sealAs = async (plaintext: Uint8Array) => (await sealAnything(plaintext, KEYS)).bytes
-  /** Canonical where that is possible, so that the fields are looked at. */
+  /** The text is canonical if possible, so that the fields are read. */
   const textOf = (value: unknown) => {
     try {
       return toCanonical(value)
@@ -236,7 +236,8 @@ describe('sealed bytes as large as a source may give', () => {
     const sealed = make()
     const start = performance.now()
     await endsInVerdicts(sealed)
-    // Milliseconds; two verdicts, of some hundredths of that on a quiet machine.
+    // The limit for two verdicts, in milliseconds; on a quiet machine they take some hundredths of
+    // it.
     expect(performance.now() - start).toBeLessThan(60_000)
   })
 })
@@ -250,7 +251,7 @@ describe('a program that cannot decrypt', () => {
     const sealed = await goodSealed()
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
-    // As in a browser over plain HTTP.
+    // A browser has no WebCrypto over plain HTTP.
     vi.stubGlobal('crypto', {})
     const revoked = await judge(sealed, { revoked: true }, { onError })
     expect(revoked.status).toBe('revoked')
@@ -284,7 +285,7 @@ describe('batch blocks', () => {
   }
   const GOOD = encodeBatchBlock({ ...BLOCK, proof: new Uint8Array(64) })
 
-  /** Of a node that finds every proof good: the block cannot make a verifier fail. */
+  /** The node accepts every proof, and the block must not make a verifier fail. */
   async function verdictOf(block: Uint8Array): Promise<Verdict> {
     const sealed = await goodSealed()
     const hash = sha256(block)

@@ -15,7 +15,7 @@ import { InputError as PageInputError, parseFile, parseSubject, textOfFile } fro
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
 
-// What a reader types, pastes, scans or has in a file.
+// Input that a reader types, pastes, scans or has in a file.
 
 const publicId = golden.documents[0]?.publicId ?? ''
 const link = `https://verify.example/verify#publicId=${publicId}&registry=${REGISTRY}`
@@ -70,7 +70,7 @@ describe('a publicId', () => {
           chain,
           blocks: [],
         }).catch((reason: unknown) => reason)
-        // Mangling may leave the publicId as it was: only then is the chain asked.
+        // Mangling may leave the publicId unchanged; only then is the chain asked.
         if (given === publicId) asked = 0
         else expect(error).toBeInstanceOf(FormatError)
         expect(asked).toBe(0)

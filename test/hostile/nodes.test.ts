@@ -21,8 +21,8 @@ import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
 import { serveHttp, type TestServer } from '../support/http.ts'
 import { memoryNode, nodeWith, resultsFor } from '../support/memory-node.ts'
 
-// Whatever a node or a gateway answers ends in a verdict, and what can be asked for alone in a
-// ChainError.
+// Any answer of a node or a gateway ends in a verdict, and functions that can be called alone end
+// in a ChainError.
 
 const documentKey = new Uint8Array(16).fill(7)
 const { bytes: sealed, documentHash: hash } = await seal(
@@ -46,7 +46,7 @@ const reader = (node: Eip1193Provider) => createChainReader(node, REGISTRY)
 const judge = (chain: ChainReader, blocks: BlockSource[] = [has]) =>
   verify(publicId, { chain, blocks, finality: true })
 
-/** A verdict about a document that is good: valid, or nothing is known. */
+/** The verdict about a good document is valid, or nothing is known. */
 async function endsInVerdicts(node: Eip1193Provider): Promise<void> {
   const proving = createProvingReader(node, REGISTRY)
   const quorum = createQuorumReader([reader(node), reader(nodeWith(GOOD))], 2)
@@ -288,7 +288,7 @@ describe('answers as large as are read', () => {
     const start = performance.now()
     await judge(reader(node))
     await judge(createProvingReader(node, REGISTRY))
-    // Milliseconds.
+    // The limit is in milliseconds.
     expect(performance.now() - start).toBeLessThan(60_000)
   })
 })
@@ -339,7 +339,7 @@ describe('a gateway', () => {
       try {
         response.writeHead(reply.status, Object.fromEntries(reply.headers))
       } catch {
-        // A header that no server can send.
+        // The server cannot send such a header.
         response.writeHead(200)
       }
       response.end(reply.body)

@@ -28,8 +28,8 @@ import { makePayload, REGISTRY } from '../support/corpus/payload.ts'
 import { createMemoryRegistry } from '../support/memory-registry.ts'
 import { type Held, hold, present } from '../support/presented.ts'
 
-// Whatever a presentation holds ends in a verdict or a FormatError, and no change of one is valid
-// unless it shows the same, or less of it.
+// Any presentation ends in a verdict or a FormatError, and no changed one is valid unless it shows
+// the same fields or fewer.
 
 const registry = createMemoryRegistry(REGISTRY)
 const names = ['alone', 'in a batch', 'revoked'] as const
@@ -76,7 +76,7 @@ async function judge(
 const online = (input: unknown) =>
   judge(() => verifyPresentation(input, { chain: registry.reader, blocks: [] }))
 
-/** @returns Whether it was accepted. What is shows the same as the original, or less. */
+/** @returns Whether it was accepted. An accepted one shows the same as the original, or less. */
 function isAccepted(
   verdict: PresentationVerdict | undefined,
   input: unknown,
@@ -202,7 +202,7 @@ test.each(huge)('behavior: %s ends in time', async (_, make) => {
   const start = performance.now()
   expect((await online(input))?.valid).not.toBe(true)
   if (typeof input !== 'string') await online(JSON.stringify(input))
-  // Milliseconds.
+  // The limit is in milliseconds.
   expect(performance.now() - start).toBeLessThan(60_000)
 })
 

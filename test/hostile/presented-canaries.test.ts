@@ -17,7 +17,8 @@ import { createMemoryRegistry } from '../support/memory-registry.ts'
 import { type Held, hold, present } from '../support/presented.ts'
 import { freshSeed, type Random, seededRandom } from '../support/random.ts'
 
-// A thousand documents of random values: whatever is not chosen is in no place of file or link.
+// For a thousand documents with random values, nothing that was not chosen is anywhere in file or
+// link.
 
 const DOCUMENTS = 1_000
 const registry = createMemoryRegistry(REGISTRY)
@@ -50,7 +51,7 @@ function randomChoice(document: Document, random: Random): Choice {
   return { fields: some(fields), metadata: some(metadata) }
 }
 
-/** What is not chosen, and what opens the document: none of it may be found. */
+/** The values that were not chosen, and those that open the document. None of them may be found. */
 function secretsOf(held: Held, choose: Choice): Uint8Array[] {
   const { document, documentKey, sealed, publicId } = held
   const { salt } = readSealedHeader(sealed)
@@ -60,7 +61,7 @@ function secretsOf(held: Held, choose: Choice): Uint8Array[] {
     ...metadata.filter(({ name }) => !choose.metadata.includes(name)),
   ]
   const saltOf = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString())[0]
-  // Names of the metadata too; those of fields are the same in every document.
+  // Names of metadata are secret too, while names of fields are the same in every document.
   const names = metadata.filter((one) => hidden.includes(one))
   return [
     documentKey,
@@ -76,12 +77,12 @@ function secretsOf(held: Held, choose: Choice): Uint8Array[] {
   ]
 }
 
-/** @returns Text that holds the bytes: as they are, in hexadecimal, in base64url at any place. */
+/** @returns Texts with the bytes: unchanged, in hexadecimal, and in base64url at any offset. */
 function encodingsOf(bytes: Uint8Array): string[] {
   const at = (offset: number) => {
     const padded = Buffer.concat([Buffer.alloc(offset), bytes])
     const text = padded.toString('base64url')
-    // Characters that bytes before or after have a part in.
+    // Characters to which neighbouring bytes contribute are omitted.
     const from = Math.ceil((offset * 4) / 3)
     const end = Math.floor((padded.length * 8) / 6)
     return text.slice(from, end)
@@ -90,7 +91,7 @@ function encodingsOf(bytes: Uint8Array): string[] {
   return [raw, Buffer.from(bytes).toString('hex'), at(0), at(1), at(2)]
 }
 
-/** @returns Everything that can be read out of a presentation without a key, as Latin-1. */
+/** @returns Everything that can be read from a presentation without a key, as Latin-1. */
 function textsOf(presentation: Presentation, link: string): string {
   const { disclosures, sealed } = presentation
   const parts = (sealed ?? '').split('.')

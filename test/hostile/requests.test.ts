@@ -5,8 +5,8 @@ import { openapi } from '../support/described.ts'
 import { valuesOf } from '../support/from-schema.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
-// Requests made from /openapi.json, right and wrong ones, for every operation. None is answered by
-// a bug, or by anything that the document does not say.
+// Right and wrong requests for every operation, made from /openapi.json. None is answered with a
+// bug, or with anything that the document does not describe.
 
 type Schema = Parameters<typeof valuesOf>[0]
 type Parameter = { name: string; in: string; required: boolean; schema: Schema }
@@ -34,10 +34,10 @@ describe('requests made from the schemas', () => {
   })
   afterAll(() => stack.stop())
 
-  /** A header cannot hold every character: those are left out. */
+  /** A header cannot contain every character, so some are omitted. */
   const headerText = (value: unknown) => String(value).replaceAll(/[^\x20-\x7e]/g, '')
 
-  /** `fetch` resolves the segments `.` and `..`: the request would be for another path. */
+  /** `fetch` resolves the segments `.` and `..`, so that the request would have another path. */
   const pathText = (value: string) =>
     encodeURIComponent(/^\.\.?$/.test(value) ? `${value}x` : value)
 
@@ -47,7 +47,7 @@ describe('requests made from the schemas', () => {
       const right = valuesOf(schema, schemas)
       const known = name === 'publicId' ? fc.nat(2).map((i) => publicIds[i] ?? '') : right
       const value = fc.oneof(known, known, right, fc.string({ unit: 'grapheme', minLength: 1 }))
-      // A path has all of its parameters; the others may be missing, wrongly too.
+      // A path has all of its parameters; the others may be missing, even if they are required.
       const all = place === 'path' ? value : fc.option(value, { nil: undefined })
       return required ? fc.oneof(value, value, value, all) : all
     })
@@ -80,7 +80,7 @@ describe('requests made from the schemas', () => {
     async ({ method, path, operation }) => {
       await fc.assert(
         fc.asyncProperty(requestsFor(path, operation), async ({ path: target, ...init }) => {
-          // `request` holds the answer against the document.
+          // `request` compares the answer with the document.
           const { status } = await stack.request(target, { method, ...init })
           expect(status === 503 || status < 500).toBe(true)
         }),

@@ -25,6 +25,8 @@ test('behavior: starts where no socket for backups can be made, and says so', as
     API_KEY,
   })
   await gateway.start()
-  await expect.poll(gateway.output).toContain('docreg-gateway backup needs the service stopped')
+  await expect
+    .poll(gateway.output)
+    .toContain('docreg-gateway backup only works while the gateway is stopped')
   expect(await gateway.stop()).toBe(0)
 })

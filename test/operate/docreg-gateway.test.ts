@@ -49,8 +49,8 @@ describe('wrong usage', () => {
     ['no command', [], /docreg-gateway help <command>/],
     ['half a command', ['move'], /to-postgres/],
     ['another command', ['backpu'], /Did you mean backup\?/],
-    ['no folder of a backup', ['restore'], /<backup> is missing/],
-    ['no folder for a backup', ['backup'], /<folder> is missing/],
+    ['no folder of a backup', ['restore'], /<backup> is required/],
+    ['no folder for a backup', ['backup'], /<folder> is required/],
     ['a block that is none', ['fsck', '--from', 'x'], /--from must be a whole number/],
   ])('error: names what is wrong: %s', async (_, args, message) => {
     const { code, stderr } = await gateway(args)
@@ -65,9 +65,9 @@ type Case = [args: string[], env: Record<string, string>, code: number, says: st
 describe.each<Case>([
   [['start'], { RPC_URL: NOBODY }, 1, 'cannot start:\n  ISSUER_ID is required'],
   [['recover'], { RPC_URL: NOBODY }, 2, 'ISSUER_ID is required when RPC_URL is set'],
-  [['recover'], {}, 2, 'RPC_URL is required: the local chain'],
+  [['recover'], {}, 2, 'RPC_URL is required: a local chain'],
   [['keys', 'list'], {}, 2, 'set DATA_DIR'],
-  [['backup', 'copy'], {}, 2, 'has no documents: set DATA_DIR'],
+  [['backup', 'copy'], {}, 2, 'set DATA_DIR to that of the gateway'],
   [['restore', '/no/backup'], {}, 2, 'is not a backup'],
   [['move', 'to-sqlite'], {}, 2, 'DATABASE_URL is required'],
   [['issue-again', '--only', '/no/list'], {}, 2, 'no such file'],

@@ -142,6 +142,6 @@ test('error: refuses a list with a line that has no hash, and sends nothing', as
   writeFileSync(only, `${old.documentHash}\nnothing\n`)
   const { code, stderr } = await issueAgain('--only', only, '--send')
   expect(code).toBe(65)
-  expect(stderr).toContain('line 2: no documentHash or root')
+  expect(stderr).toContain('line 2 has no documentHash or root')
   expect(stderr).not.toContain('issued')
 })

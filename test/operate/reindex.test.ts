@@ -109,7 +109,7 @@ describeDatabases('reindex', (settings) => {
       UPDATE document SET status = 0, block_number = block_number + 1;
       INSERT INTO document (document_hash, issued_on, valid_until) VALUES (${unknown}, 1, 0)`)
     const { stderr } = await reindex()
-    expect(stderr).toContain('dropped   1 that neither chain nor outbox has')
+    expect(stderr).toContain('dropped   1 that are neither on the chain nor in the outbox')
     expect(await rows()).toEqual(before)
     await gateway.start()
     expect((await call(`?cursor=${nextCursor}`)).status).toBe(400)

@@ -62,7 +62,7 @@ describe.skipIf(folder === undefined)('backups of PostgreSQL', () => {
       const where = { DATA_DIR: join(dir, 'restored'), DATABASE_URL: restored }
       const told = await command('restore', where, '--block', block)
       expect(told).toContain('1 are whole')
-      expect(told).toContain('1 documents were anchored, and the chain has them all')
+      expect(told).toContain('1 documents were anchored, and the chain has all of them')
       expect(told).toContain('0 payloads fetched, 1 lost')
       const again = await start(where)
       for (const [repeat, { data }] of Object.entries({ before, after })) {

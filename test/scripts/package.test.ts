@@ -165,7 +165,10 @@ test.each(nodes())('default: the command runs with %s', async (node) => {
   const help = await run(node, [command, 'help', 'issue'], { cwd: consumer })
   expect(help.stdout).toContain('$ docreg issue people.csv')
   const costs = await run(node, [command, 'registry', 'costs'], { cwd: consumer }).catch((e) => e)
-  expect(costs).toMatchObject({ code: 2, stderr: expect.stringContaining('works in a checkout') })
+  expect(costs).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('works only in a checkout'),
+  })
 })
 
 test.each(nodes())('default: an audit runs with %s, or says which Node it needs', async (node) => {
@@ -176,7 +179,7 @@ test.each(nodes())('default: an audit runs with %s, or says which Node it needs'
   }).catch((error) => error)
   const { stdout: has } = await run(node, ['-p', "!!process.getBuiltinModule?.('node:sqlite')"])
   expect(code).toBe(has.trim() === 'true' ? 2 : 64)
-  if (code === 64) expect(stderr).toContain('needs Node 22.13 or newer')
+  if (code === 64) expect(stderr).toContain('requires Node 22.13 or newer')
 })
 
 test('default: fits its budget when it is bundled for browsers', async () => {

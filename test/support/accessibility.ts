@@ -8,8 +8,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /**
  * Opens everything that is folded.
  *
- * @returns What axe-core finds by the rules of WCAG 2.2 A and AA and good practice, and whether the
- * page must be scrolled sideways.
+ * @returns The findings of axe-core with the rules of WCAG 2.2 A and AA and best practices, and
+ * whether the page must be scrolled sideways.
  */
 export async function findingsOf(page: Page): Promise<string[]> {
   await page.locator('details').evaluateAll((all) => {

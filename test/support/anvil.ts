@@ -16,7 +16,7 @@ import { freePort } from './http.ts'
 export type AnvilNode = {
   url: string
   request<T>(method: string, ...params: unknown[]): Promise<T>
-  /** Kill -9. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>
   /** Starts it again on the same port, with the state of the last `save` or an empty chain. */
   start(): Promise<void>
@@ -60,7 +60,7 @@ export async function startAnvilNode(
       await sleep(10)
     }
     await prepare(request)
-    // Anvil has no state of blocks before its start: a reorg back to one would lose everything.
+    // Anvil has no state of blocks before its start, so a reorg back to one would lose everything.
     await request('anvil_mine', '0x10')
   }
 
@@ -99,7 +99,7 @@ export function localAnvil(dir: string): { pid: number; port: number } | undefin
       if (!program.endsWith('/anvil')) continue
       return { pid: Number(pid), port: Number(options[options.indexOf('--port') + 1]) }
     } catch {
-      // The process ended meanwhile, or belongs to another user.
+      // The process has ended meanwhile, or belongs to another user.
     }
   }
   return undefined
@@ -108,7 +108,7 @@ export function localAnvil(dir: string): { pid: number; port: number } | undefin
 /** Keeps history, so that tests can read at stale heads. */
 const STATE = ['--state', 'state.json', '--preserve-historical-states']
 
-/** The native binary: a kill of the package's Node wrapper would not reach it. */
+/** Uses the native binary, because a kill of the package's Node wrapper would not reach it. */
 function binary(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const name = `@foundry-rs/anvil-${process.platform}-${arch}`

@@ -1,6 +1,6 @@
 import type { ApiKey } from '#keys/ports.ts'
 
-/** Only what an API key must have. */
+/** An API key with only the required settings. */
 export const BARE: ApiKey = {
   id: 'bare',
   tenant: 'default',
@@ -8,7 +8,7 @@ export const BARE: ApiKey = {
   digest: 'ab'.repeat(32),
   createdAt: '2026-01-31T00:00:00.000Z',
 }
-/** Every setting of an API key. */
+/** An API key with every setting. */
 export const FULL: ApiKey = {
   id: 'full',
   tenant: 'registry-office',

@@ -15,7 +15,7 @@ const scalar = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
 )
 
-/** Any value that JSON.parse can return, own members `__proto__` and lone surrogates included. */
+/** Any value that JSON.parse can return, including own members `__proto__` and lone surrogates. */
 export const jsonValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

@@ -16,7 +16,7 @@ import { ADA, randomKey } from './stack.ts'
 import { deployRegistry, PERMISSION, setTexts, transact } from './transact.ts'
 
 const DAY = 86_400
-/** Of the reasons of RFC 5280. */
+/** Reason codes of RFC 5280. */
 export const REASON = { keyCompromise: 1, superseded: 4, hold: 6 }
 
 /** A sealed document. */
@@ -25,7 +25,7 @@ export type Made = { documentHash: Hex; publicId: string; validUntil: number; by
 /** An issuer with accounts, documents and batches, in which faults can be planted. */
 export type AuditedIssuer = Awaited<ReturnType<typeof createAuditedIssuer>>
 
-/** Deploys a registry, in which issuer 1 had its accounts for a month. */
+/** Deploys a registry in which issuer 1 has had its accounts for a month. */
 export async function createAuditedIssuer(anvil: AnvilNode, blocks: BlockServer) {
   const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey(), thief: randomKey() }
   const addresses = Object.fromEntries(

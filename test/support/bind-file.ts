@@ -4,7 +4,7 @@ import type { SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
 import { refusalsOf } from '#store/drivers/sqlite/sqlite.ts'
 import type { Binding } from '#store/stores.ts'
 
-/** Binds a gateway's file, as a start does. @throws {DataDirError} */
+/** Binds a gateway's file, like a start. @throws {DataDirError} */
 export function bindFile(
   database: SqliteDatabase,
   binding: Binding & { fingerprints: readonly Hex[] },

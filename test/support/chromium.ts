@@ -16,7 +16,7 @@ export const describeInBrowser = describe.skipIf(lacking)
 
 /**
  * @param args Additional options for Chromium.
- * @param isWhole With what the shell without windows lacks: a camera.
+ * @param isWhole Whether the test needs what the shell without windows lacks, which is a camera.
  */
 export function launchChromium(args: string[] = [], isWhole = false): Promise<Browser> {
   const executablePath = isWhole ? chromiumPath : headlessPath

@@ -2,18 +2,18 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
-/** Statements on the database of a gateway, as its settings name it. */
+/** Runs statements on the database of a gateway, as its settings name it. */
 export type DatabaseRows = {
   /** Runs statements. */
   run(sql: string): Promise<void>
   all(sql: string): Promise<Record<string, unknown>[]>
-  /** @returns Bytes as the database writes them. */
+  /** @returns The bytes as a literal of the database. */
   bytes(hex: string): string
-  /** @returns An expression: a column of bytes in upper-case hexadecimal. */
+  /** @returns An expression for a column of bytes in upper-case hexadecimal. */
   hex(column: string): string
 }
 
-/** @param env Of a gateway, which must not run if it is SQLite. */
+/** @param env The settings of a gateway, which must not run if it uses SQLite. */
 export function databaseRows({
   DATABASE_URL,
   DATA_DIR = '',

@@ -14,21 +14,21 @@ import { openErasureList } from '#store/erasure-list.ts'
 import type { DatabaseDeps, DatabaseStores } from '#store/stores.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from './postgres.ts'
 
-/** The ports of a real database, empty before each test. */
+/** The ports of a real database, which is empty before each test. */
 export type PortsUnderTest = {
   readonly stores: DatabaseStores
-  /** Opens it again. */
+  /** Closes and opens it again. */
   reopen(): Promise<void>
-  /** Adds this many events, of a time in milliseconds each, from 1 on. */
+  /** Adds this many events, each with its own number from 1 on as its time in milliseconds. */
   fillEvents(count: number): Promise<void>
   count(table: string): Promise<number>
   /** Runs a statement that both databases understand. */
   run(sql: string): Promise<void>
-  /** What a restored backup from before all erasures knows of them. */
+  /** Forgets all erasures, like a restored backup from before them. */
   forgetErasures(): Promise<void>
 }
 
-/** Blind indexes of 64 bits, as those of two issuer secrets. */
+/** Blind indexes of 64 bits, like those of two issuer secrets. */
 export const blindTenant = (tenant: string) => [2n ** 62n + BigInt(tenant.length), -(2n ** 63n)]
 
 const fingerprint: Hex = toHex(randomBytes(32))
@@ -57,9 +57,9 @@ export function describePorts(name: string, suite: (ports: PortsUnderTest) => vo
 }
 
 /**
- * Runs a suite over gateways with each database.
+ * Runs a suite with gateways on each database.
  *
- * @param suite Gets the settings of a gateway, once hooks run.
+ * @param suite Receives the settings of a gateway, which are set once hooks run.
  */
 export function describeDatabases(
   name: string,

@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describeApi } from '#http/core/openapi.ts'
 import { OPERATIONS } from '#http/operations.ts'
 
-// Holds the answers of a gateway against its /openapi.json, with a JSON Schema validator that is
-// not ours.
+// Compares the answers of a gateway with its /openapi.json, using an independent JSON Schema
+// validator.
 
 type Json = Record<string, unknown>
 type Described = {
@@ -12,7 +12,7 @@ type Described = {
   responses: Record<string, { content?: Record<string, { schema?: Json; 'x-itemSchema'?: Json }> }>
 }
 
-/** The document that the gateway serves, as the tests look at it. */
+/** The document that the gateway serves, with the parts that tests need. */
 export type OpenApi = {
   paths: Record<string, Record<string, Described & Json>>
   components: { schemas: Record<string, Json> }
@@ -32,7 +32,7 @@ export function bodySchemaOf(operationId: string): Json {
   return content.schema
 }
 
-/** Clients accept members that they do not know. A test does not: each is described. */
+/** Clients accept unknown members, but a test does not, because each must be described. */
 const closed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closed)
   if (typeof value !== 'object' || value === null) return value
@@ -47,7 +47,7 @@ ajv.addSchema({ $id: 'api', ...(closed({ components: openapi.components }) as Js
 
 const compiled = new Map<Json, ReturnType<typeof ajv.compile>>()
 
-/** @returns What is wrong with a value by a schema of the document; empty if nothing is. */
+/** @returns The problems of a value with a schema of the document; empty if there are none. */
 export function problemsBySchema(schema: Json, value: unknown): string[] {
   const known = compiled.get(schema)
   const text = JSON.stringify(closed(schema)).replaceAll('"#/', '"api#/')
@@ -70,13 +70,13 @@ function operationOf(method: string, path: string): (Described & Json) | undefin
   const [bare = ''] = path.replace(/^\/api\//, '/v1/').split('?')
   const isGet = method === 'HEAD' ? 'GET' : method
   const fitting = templates.filter(({ pattern }) => pattern.test(bare))
-  // As OpenAPI says: a path without parameters comes before one with them.
+  // As in OpenAPI, a path without parameters takes precedence over one with them.
   const exact = fitting.filter(({ template }) => template === bare)
   const found = (exact.length > 0 ? exact : fitting).find((known) => known.method === isGet)
   return found && openapi.paths[found.template]?.[found.method.toLowerCase()]
 }
 
-/** @param body NDJSON, as bytes. */
+/** @param body NDJSON as bytes. */
 function linesOf(body: unknown): unknown[] {
   const text = Buffer.from(body as Uint8Array).toString()
   return text
@@ -86,8 +86,9 @@ function linesOf(body: unknown): unknown[] {
 }
 
 /**
- * @param answer `body` is parsed JSON, or bytes.
- * @returns Where an answer departs from the document; empty for requests that it does not describe.
+ * @param answer The answer, with `body` as parsed JSON or as bytes.
+ * @returns The differences between an answer and the document; empty for requests that it does not
+ * describe.
  */
 export function departures(
   request: { method: string; path: string },
@@ -96,7 +97,7 @@ export function departures(
   const operation = operationOf(request.method, request.path)
   if (!operation || request.method === 'HEAD') return []
   const { status, contentType, body } = answer
-  // A target or Host that no route can see is refused before there is an operation.
+  // A target or Host that no route can see is refused before an operation is known.
   if ((body as { error?: Json }).error?.code === 'bad_request') return []
   const described = operation.responses[status]
   const name = `${operation.operationId} ${status}`

@@ -35,7 +35,7 @@ export function run(
   args: readonly string[],
   { env = {}, cwd, stdin = '' }: RunOptions = {},
 ): Promise<Run> {
-  // Without the settings that a developer's machine may have.
+  // The settings that a developer's machine may have are excluded.
   const hermetic = { ...COMPILE_CACHE, DOCREG_CONFIG: '/dev/null', ...env }
   const child = spawn(file, args, { env: hermetic, cwd, stdio: 'pipe' })
   const result: Run = { code: null, stdout: '', stderr: '' }

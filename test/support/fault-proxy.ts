@@ -8,14 +8,14 @@ export type RpcCall = { id?: unknown; method: string; params: unknown[] }
 export type RpcFailure = { code: number; message: string; data?: unknown }
 export type RpcAnswer = { result?: unknown; error?: RpcFailure }
 
-/** The possible fates of one call. */
+/** The possible faults of one call. */
 export type Fault =
   /** The node never sees it. */
   | { kind: 'drop_before' }
   /** The node executes it, and the client gets no answer. */
   | { kind: 'drop_after' }
   | { kind: 'delay'; milliseconds: number }
-  /** The node answers at once, and its answer is on the way for so long. */
+  /** The node answers at once, but its answer is delayed by this time. */
   | { kind: 'late'; milliseconds: number }
   | { kind: 'status'; status: number }
   | { kind: 'garbage'; text: string }
@@ -23,7 +23,7 @@ export type Fault =
   | { kind: 'stale_head'; blocks: number }
   /** The node has the transaction's block, but has not indexed it. */
   | { kind: 'null_receipt' }
-  /** The proxy answers in the node's place. */
+  /** The proxy answers instead of the node. */
   | { kind: 'refusal'; error: RpcFailure }
 
 /**
@@ -121,9 +121,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 }
 
 /**
- * Random faults: each call gets one with this probability.
+ * Makes random faults: each call gets one with this probability.
  *
- * @param blocksBehind Maximum blocks that a node may be behind for this call.
+ * @param blocksBehind The maximum number of blocks that a node may be behind for this call.
  */
 export function randomFaults(
   random: Random,
@@ -179,7 +179,7 @@ export function prunedHistory(
   }
 }
 
-/** Errors that do not concern the call. */
+/** Errors that are not about the call. */
 const REFUSALS = [
   { code: -32005, message: 'limit exceeded' },
   { code: -32603, message: 'Internal error' },

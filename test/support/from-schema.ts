@@ -20,8 +20,8 @@ type Schema = {
 }
 
 /**
- * @param components What a `$ref` may name.
- * @returns Values that a schema of the OpenAPI document describes; most satisfy it.
+ * @param components The schemas that a `$ref` may name.
+ * @returns Values that a schema of the OpenAPI document describes; most of them satisfy it.
  */
 export function valuesOf(
   schema: Schema,
@@ -57,7 +57,7 @@ export function valuesOf(
 }
 
 function textOf({ pattern, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
-  // fast-check bounds its text by code units, and takes no pattern with them.
+  // fast-check limits text by code units, and accepts no pattern together with limits.
   if (pattern) return fc.stringMatching(new RegExp(pattern, 'u'), { size: '-1' })
   return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 60) })
 }

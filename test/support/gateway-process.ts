@@ -5,7 +5,7 @@ import { COMPILE_CACHE } from './compile-cache.ts'
 import { DOCREG_GATEWAY } from './docreg.ts'
 import type { Order } from './gateway-preload.ts'
 
-/** Maximum duration of a start; milliseconds. */
+/** The maximum duration of a start in milliseconds. */
 const PATIENCE = 120_000
 
 /** A gateway in its own process, as users run it, which a test can kill. */
@@ -17,12 +17,12 @@ export type GatewayProcess = {
   launch(): void
   /** Waits until `/readyz` answers 200. */
   ready(): Promise<void>
-  /** Kill -9. Does nothing if it has ended. */
+  /** Kills it with SIGKILL. Does nothing if it has ended. */
   kill(): Promise<void>
-  /** Stops it for a while, as a paused machine does, and continues it. */
+  /** Stops it for a while, like a paused machine, and continues it. */
   pause(): void
   resume(): void
-  /** Stops it with SIGTERM, as a supervisor does. @returns Its exit code. */
+  /** Stops it with SIGTERM, like a supervisor. @returns Its exit code. */
   stop(): Promise<number | null>
   /** Resolves when the process has ended for any reason. */
   ended(): Promise<void>
@@ -35,9 +35,7 @@ export type GatewayProcess = {
 
 const PRELOAD = new URL('./gateway-preload.ts', import.meta.url).href
 
-/**
- * @param env The complete environment, including `PORT`. Rates are limited only if it says so.
- */
+/** @param env The complete environment, including `PORT`. Rates are limited only if it says so. */
 export function gatewayProcess(env: Record<string, string>): GatewayProcess {
   const url = `http://127.0.0.1:${env.PORT}`
   let child: ChildProcess | undefined

@@ -2,7 +2,7 @@ import { Transaction } from 'ethers'
 import type { Hex } from '#document/hex.ts'
 import type { Fault, FaultProxy, RpcCall } from './fault-proxy.ts'
 
-/** Minimum fee increase of a replacement, in per cent: geth's `--txpool.pricebump`. */
+/** The minimum fee increase of a replacement in per cent: geth's `--txpool.pricebump`. */
 const PRICE_BUMP = 10n
 
 /**

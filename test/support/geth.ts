@@ -21,7 +21,7 @@ export type GethNode = {
   url: string
   request<T>(method: string, ...params: unknown[]): Promise<T>
   fund(account: string): Promise<void>
-  /** Kill -9. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>
   /**
    * Starts it again on the same port, with the chain of the last `save` and what geth has written

@@ -19,7 +19,9 @@ export async function give(
   await page.dispatchEvent('main', 'drop', { dataTransfer: data })
 }
 
-/** @returns A PDF as far as the page reads it: with one attachment, for a file input. */
+/**
+ * @returns A PDF with one attachment, with only the parts that the page reads, for a file input.
+ */
 export function pdfOf(attachment: object) {
   const buffer = Buffer.concat([
     Buffer.from('%PDF-1.7\n1 0 obj <</Type/EmbeddedFile/Filter/FlateDecode>> stream\n'),

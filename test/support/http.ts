@@ -21,14 +21,14 @@ export async function bodyOf(
   return Buffer.concat(chunks).toString(encoding)
 }
 
-/** Below the ports that systems choose themselves, and without any that `fetch` refuses. */
+/** Ports below those that systems choose themselves, without any that `fetch` refuses. */
 const PORTS = { first: 11_000, count: 21_000 }
-/** Far from those of another worker, whose process id is near. */
+/** Far from the ports of another worker, whose process id is near. */
 let picked = process.pid * 97
 
 /**
- * @returns A port that is free, and stays so until it is used: the system gives it to nobody else
- * while a process that listens there starts, or starts again.
+ * @returns A free port that stays free until it is used, because the system gives it to nobody else
+ * while a process that listens there starts or restarts.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORTS.count; tries++) {

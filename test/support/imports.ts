@@ -4,15 +4,17 @@ import manifest from '../../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Type-only imports too. */
+/** Matches type-only imports too. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*'([.#][^']+)'/g
-/** `#document` to `document`, as package.json says. */
+/** Maps `#document` to `document`, as in package.json. */
 const ALIASES = Object.entries(manifest.imports).map(
   ([name, to]) => [name.replace('/*', ''), to.replace(/^\.\/|\/\*$/g, '')] as const,
 )
 const known = new Map<string, string[]>()
 
-/** @returns The imports of a module as written, without data. @param path From the root. */
+/**
+ * @returns The imports of a module as written, without data. @param path The path from the root.
+ */
 export function importsOf(path: string): string[] {
   const text = () => readFileSync(join(ROOT, path), 'utf8')
   const imports = known.get(path) ?? [...text().matchAll(IMPORT)].map(([, to = '']) => to)
@@ -20,7 +22,7 @@ export function importsOf(path: string): string[] {
   return imports.filter((to) => !to.endsWith('.json'))
 }
 
-/** @returns Where an import leads, from the root. */
+/** @returns The path to which an import leads, from the root. */
 export function resolveImport(from: string, to: string): string {
   if (to.startsWith('.')) return join(dirname(from), to)
   const [name = '', ...rest] = to.split('/')
@@ -29,7 +31,9 @@ export function resolveImport(from: string, to: string): string {
   return join(folder, ...rest)
 }
 
-/** @returns A module and all that it imports, and that they import, from the root. */
+/**
+ * @returns A module and everything that it imports, directly or indirectly, as paths from the root.
+ */
 export function modulesOf(path: string): Set<string> {
   const modules = new Set([path])
   for (const from of modules)

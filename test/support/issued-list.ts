@@ -19,26 +19,26 @@ const MANAGER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 /** The account of issuer 1. */
 export const ISSUER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
 
-/** An account of issuer 1 once {@link releaseAsThief} has added it; it issues nothing. */
+/** An account of issuer 1 once {@link releaseAsThief} has added it. It issues nothing. */
 export const THIEF = '0x90f79bf6eb2c4f870365e785982e1f101e93b906'
 
-/** @returns A hash for this number; hashes of one kind are in rising order. */
+/** @returns A hash for this number; hashes of one kind are in ascending order. */
 export const hashOf = (kind: number, index: number): Hex =>
   toHex(Uint8Array.from({ length: 32 }, (_, i) => (i < 31 ? kind : index)))
 
 /** Documents of issuer 1; index 3 is revoked and index 4 suspended. */
 export const documents = Array.from({ length: 30 }, (_, i) => hashOf(1, i))
 export const roots = [hashOf(2, 0), hashOf(2, 1)]
-/** Issued by issuer 2. */
+/** A document of issuer 2. */
 export const ofAnother = hashOf(3, 0)
-/** Revoked in the first batch of issuer 1. */
+/** A document that is revoked in the first batch of issuer 1. */
 export const inBatch = hashOf(4, 0)
 
 /**
  * Deploys a registry in which issuer 1 has issued {@link documents} and {@link roots}. The first 20
  * are in the eighth block from the end.
  *
- * @returns The registry, CAIP-10.
+ * @returns The CAIP-10 account ID of the registry.
  */
 export async function issueList(provider: Eip1193Provider): Promise<RegistryId> {
   const issuer = { name: 'One', uri: '' }
@@ -47,7 +47,7 @@ export async function issueList(provider: Eip1193Provider): Promise<RegistryId> 
     transact(provider, registry, KEYS[key], name, args)
   await send('admin', 'registerIssuer', [MANAGER, 'Another', ''])
   await send('manager', 'setPermissions', [2, MANAGER, 7])
-  // Includes ten duplicates, which the registry skips.
+  // This includes ten duplicates, which the registry skips.
   for (const half of [documents.slice(0, 20), documents.slice(10)])
     await send('issuer', 'issueMany', [1, half, half.map(() => 0)])
   await send('manager', 'issueMany', [2, [ofAnother, documents[0]], [0, 0]])
@@ -63,7 +63,7 @@ export async function issueList(provider: Eip1193Provider): Promise<RegistryId> 
 export type IssuedList = {
   anvil: AnvilNode
   provider: Eip1193Provider
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   close(): Promise<void>
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type KeysFile, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 
-/** A new file of API keys, which several may have open. */
+/** A new file of API keys, which can be opened several times. */
 export type KeyFolder = {
   path: string
-  /** Opens it once more, as another process does. */
+  /** Opens it once more, like another process. */
   open(): KeysFile
   remove(): void
 }

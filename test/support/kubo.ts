@@ -12,12 +12,12 @@ const run = promisify(execFile)
 /** A real Kubo daemon on loopback, without peers, in its own folder. */
 export type Kubo = {
   apiUrl: string
-  /** Its trustless gateway. */
+  /** The address of its trustless gateway. */
   gatewayUrl: string
   client: KuboRPCClient
   /** Runs `ipfs …`; the daemon may be up or down. @returns Its standard output. */
   ipfs(...args: string[]): Promise<string>
-  /** CIDs of recursive pins. */
+  /** @returns The CIDs of recursive pins. */
   pins(): Promise<string[]>
   start(): Promise<void>
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
@@ -45,7 +45,7 @@ export async function createKubo(binary: string, secret?: string): Promise<Kubo>
 
   const ipfs = async (...args: string[]) => (await run(binary, args, { env })).stdout.trim()
 
-  // The profile `test`: no bootstrap, random ports on loopback, no discovery.
+  // The profile `test` has no bootstrap, random ports on loopback, and no discovery.
   await ipfs('init', '--empty-repo', '--profile=test')
   const file = join(folder, 'config')
   const config = JSON.parse(readFileSync(file, 'utf8'))

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 
 /** Processes of one program that answer each line of JSON with a line of JSON. */
 export type LinePrograms<Call, Answer> = {
-  /** Sends a call to a process that is idle; waits for one if none is. */
+  /** Sends a call to an idle process, and waits for one if there is none. */
   run(call: Call): Promise<Answer>
   stop(): Promise<void>
 }
@@ -52,7 +52,7 @@ export function startLinePrograms<Call, Answer>(
 
 type Program = { child: ChildProcess; answers: AsyncIterator<string> }
 
-/** It has no environment. */
+/** The process has no environment. */
 function startOne(file: string, args: readonly string[]): Program {
   const child = spawn(file, args, { env: {}, stdio: ['pipe', 'pipe', 'inherit'] })
   return { child, answers: createInterface(child.stdout)[Symbol.asyncIterator]() }

@@ -6,7 +6,7 @@ import type { ChainReader, ChainReading, DocumentKey, RegistryRecord } from '#ve
 import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
 
 /**
- * A registry in memory: its records, and a reader that checks Merkle paths as the contract does.
+ * A registry in memory, with its records and a reader that checks Merkle paths like the contract.
  */
 export type MemoryRegistry = {
   reader: ChainReader
@@ -18,7 +18,7 @@ export type MemoryRegistry = {
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const BLOCK = { blockNumber: 20, blockTime: 1_800_000_000 }
 
-/** @param registry CAIP-10. @param issuerId The only issuer. */
+/** @param registry A CAIP-10 account ID. @param issuerId The only issuer. */
 export function createMemoryRegistry(registry: RegistryId, issuerId = 1): MemoryRegistry {
   const records = new Map<Hex, { validUntil: number }>()
   const roots = new Set<Hex>()

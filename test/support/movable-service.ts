@@ -23,7 +23,7 @@ export type MovableService = {
   dir: string
   postgres: PostgresServer
   proxy: RpcProxy
-  /** @param where `DATA_DIR`, and `DATABASE_URL` if it is PostgreSQL. @returns A gateway, started. */
+  /** @param where `DATA_DIR`, and `DATABASE_URL` for PostgreSQL. @returns A started gateway. */
   start(where: Where): Promise<GatewayProcess>
   /** Runs a command with the service's settings. Rejects with its output when it fails. */
   command(name: string, where: Where, ...args: string[]): Promise<string>
@@ -31,7 +31,7 @@ export type MovableService = {
 }
 type Where = { DATA_DIR: string; DATABASE_URL?: string }
 
-/** @param folder Of `postgresFolder`. */
+/** @param folder A folder of `postgresFolder`. */
 export async function startMovableService(folder: string): Promise<MovableService> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-movable-'))
   const postgres = await startPostgres(folder)

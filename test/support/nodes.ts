@@ -35,12 +35,12 @@ export let blocks: BlockServer
 export let registry: RegistryId
 export let honest: [FaultProxy, FaultProxy]
 export let liar: RpcProxy
-/** Never revoked. */
+/** A document that is never revoked. */
 export let kept: string
 export let revoked: string
-/** Expired at the newest block. */
+/** A document that has expired at the newest block. */
 export let lapsed: string
-/** The block before the revocation, days before the newest block. */
+/** The number of the block before the revocation, days before the newest block. */
 export let before: number
 
 export const send = (name: string, args: unknown[], key = keys.issuer) =>
@@ -123,7 +123,7 @@ export const head = async () => Number(await anvil.request<Hex>('eth_blockNumber
 
 type Part = Record<string, unknown>
 type Told = Part & Record<'record' | 'account' | 'revoker' | 'issuer', Part>
-/** Makes the liar answer `verificationOf` with well-formed lies. */
+/** Makes the lying node answer `verificationOf` with well-formed lies. */
 export function tell(change: (told: Told) => object): void {
   liar.change = (method, result) => {
     if (method !== 'eth_call') return result

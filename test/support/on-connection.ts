@@ -2,7 +2,7 @@ import { all, statement, type Work } from '#store/sql.ts'
 
 const NOTHING = statement('')
 
-/** Work that does something on SQLite's own connection, within a write. */
+/** Work that uses the connection of SQLite directly, within a write. */
 export function onConnection(work: () => unknown): () => Work<void> {
   return function* () {
     work()

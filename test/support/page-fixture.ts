@@ -5,7 +5,9 @@ import { launchChromium } from './chromium.ts'
 import { type PageServer, startPageServer } from './page-server.ts'
 import { type PageWorld, startPageWorld } from './page-world.ts'
 
-/** Of all tests of a file, but for `context` and `page`, which each test has of its own. */
+/**
+ * Shared by all tests of a file, except for `context` and `page`, which are separate for each test.
+ */
 export type PageFixture = {
   world: PageWorld
   pages: PageServer
@@ -20,13 +22,13 @@ export const ISSUER = {
   uri: 'https://diploma.testville.example',
 }
 
-/** A world on a chain that is not for tests. */
+/** Starts a world on a chain that is not for tests. */
 export const startLiveWorld = () => startPageWorld(ETHEREUM, ISSUER)
 
 /**
  * Starts a chain, the page's server and a browser for the tests around the call.
  *
- * @returns An object with what has been started; its members are there once a test runs.
+ * @returns An object whose members are set once a test runs.
  */
 export function usePage(): PageFixture {
   const fixture = {} as PageFixture
@@ -57,7 +59,7 @@ export function usePage(): PageFixture {
 /**
  * Answers for the issuer's domain, in place of earlier answers.
  *
- * @param issuerId That the domain names.
+ * @param issuerId The issuer that the domain names.
  */
 export async function serveDidDocument(
   browser: BrowserContext | Page,

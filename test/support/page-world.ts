@@ -27,7 +27,9 @@ import { bodyOf, serveHttp } from './http.ts'
 import { ADA, randomKey } from './stack.ts'
 import { PERMISSION, transact } from './transact.ts'
 
-/** The fate of requests: forwarded, held back while this is set, cut off, or answered 404. */
+/**
+ * How requests are treated: forwarded, held back while this is set, cut off, or answered with 404.
+ */
 type Manner = 'answers' | 'hangs' | 'hangs up' | 'missing'
 
 /**
@@ -45,7 +47,7 @@ export type PageWorld = {
   revoke(hash: Uint8Array): Promise<void>
   suspend(hash: Uint8Array): Promise<void>
   supersede(hash: Uint8Array): Promise<void>
-  /** Revokes or releases a document by an account that is distrusted afterwards. */
+  /** Revokes or releases a document with an account that is distrusted afterwards. */
   steal(name: 'revoke' | 'release', hash: Uint8Array): Promise<void>
   /** Closes the issuer, or opens it again. */
   setClosed(closed: boolean): Promise<void>

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 
 /**
- * @returns A provider that waits for a receipt to exist: nodes other than the local chain mine
- * after they answer.
+ * @returns A provider that waits until a receipt exists, because nodes other than the local chain
+ * mine after they answer.
  */
 export function patient(provider: Eip1193Provider): Eip1193Provider {
   return {

@@ -8,12 +8,12 @@ import pg from 'pg'
 import { freePort } from './http.ts'
 import { owner, postgresFolder } from './postgres.ts'
 
-/** Debian puts it where the PATH of other users does not look. */
+/** Debian installs it in a folder that is not in the PATH of other users. */
 const FOLDERS = ['/usr/sbin', '/usr/local/sbin']
 
 /**
- * @returns The program; `undefined` on a machine without it or without PostgreSQL, whose tests are
- * skipped. With `CI=true` that is a failure.
+ * @returns The program; `undefined` on a machine without it or without PostgreSQL, where its tests
+ * are skipped. With `CI=true` that is a failure.
  */
 export function pgbouncerProgram(): string | undefined {
   if (postgresFolder() === undefined) return undefined
@@ -34,10 +34,10 @@ export function pgbouncerProgram(): string | undefined {
 export type PoolMode = 'session' | 'transaction' | 'statement'
 
 /**
- * A real PgBouncer on loopback with the settings that it has by itself, except the mode.
+ * Starts a real PgBouncer on loopback with its default settings, except for the mode.
  *
- * @param url Of a database of `startPostgres`.
- * @returns The URL of the same database through it.
+ * @param url The URL of a database of `startPostgres`.
+ * @returns The URL of the same database through PgBouncer.
  */
 export async function startPgbouncer(program: string, url: string, mode: PoolMode) {
   const user = owner()

@@ -60,18 +60,18 @@ export function owner(): { uid: number; gid: number } | undefined {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** Each of its processes is in a group of its own. The first one makes the others. */
+/** Each of its processes is in its own group. The first one starts the others. */
 function signalAll({ pid = 0 }: ChildProcess, name: NodeJS.Signals): void {
   process.kill(pid, name)
   for (const one of childrenOf(pid))
     try {
       process.kill(one, name)
     } catch {
-      // It has ended.
+      // The process has ended.
     }
 }
 
-/** Linux lists them in a file. */
+/** Linux lists the children in a file. */
 function childrenOf(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`
   if (existsSync(file)) return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number)
@@ -82,8 +82,8 @@ function childrenOf(pid: number): number[] {
 }
 
 /**
- * @param folder Of `postgresFolder`.
- * @param settings More settings, such as `fsync=on`.
+ * @param folder A folder of `postgresFolder`.
+ * @param settings Additional settings, such as `fsync=on`.
  */
 export async function startPostgres(
   folder: string,
@@ -120,7 +120,7 @@ export async function startPostgres(
   async function start(): Promise<void> {
     const defaults = [
       ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', `port=${port}`],
-      // A killed process loses nothing without it, only a killed machine.
+      // Without it, only a killed machine loses data, not a killed process.
       ...['fsync=off', 'max_connections=200', 'logging_collector=off'],
     ]
     const args = [...defaults, ...settings].flatMap((setting) => ['-c', setting])
@@ -136,7 +136,7 @@ export async function startPostgres(
     }
   }
 
-  /** @param send Stops it. */
+  /** @param send Sends the signal that stops it. */
   async function end(send: (child: ChildProcess) => void): Promise<void> {
     const ending = child
     if (!ending || ending.exitCode !== null || ending.signalCode !== null) return

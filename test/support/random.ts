@@ -29,7 +29,9 @@ export function freshSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
 }
 
-/** @returns Where a test starts that takes every `stride`th step: a random number from 1 on. */
+/**
+ * @returns The first step of a test that takes every `stride`th step: a random number from 1 on.
+ */
 export function randomStep(stride: number): number {
   return 1 + seededRandom(freshSeed()).below(stride)
 }

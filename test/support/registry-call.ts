@@ -1,7 +1,7 @@
 import { registryAbi } from '#base/registry-abi.ts'
 import type { RpcCall } from './fault-proxy.ts'
 
-/** Whether a call is an `eth_call` of this registry function. */
+/** @returns Whether a call is an `eth_call` of this registry function. */
 export function isCallOf(
   name: 'recordsOf' | 'verificationOf',
   { method, params }: Pick<RpcCall, 'method' | 'params'>,

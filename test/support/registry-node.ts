@@ -17,7 +17,7 @@ export type Entry = {
   issuerId: number
   documentHash: Hex
   block: number
-  /** Determines its transaction and block hashes; 64 digits. */
+  /** Determines the hashes of its transaction and block; 64 digits. */
   fork: string
   /** The block in which it was revoked; 0 = never. */
   revokedBlock: number
@@ -25,7 +25,7 @@ export type Entry = {
 
 export type Asked = { method: string; params: unknown[]; call?: string }
 
-/** A node of a chain with one registry, simulated in memory: a test changes its state. */
+/** A node of a chain with one registry, simulated in memory. A test changes its state. */
 export type RegistryNode = {
   provider: Eip1193Provider
   head: number
@@ -34,7 +34,7 @@ export type RegistryNode = {
   entries: Entry[]
   /** The requests, in order; an `eth_call` includes the function's name. */
   asked: Asked[]
-  /** Replaces the honest result; throwing produces an error of the node. */
+  /** Replaces the honest result. Throwing makes an error of the node. */
   answer: (asked: Asked, result: unknown) => unknown
 }
 

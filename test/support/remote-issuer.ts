@@ -20,7 +20,7 @@ export type RemoteIssuer = {
   env: Record<string, string>
 }
 
-/** @param options, finality As those of {@link startAnvilNode}. */
+/** @param options, finality The same as in {@link startAnvilNode}. */
 export async function startRemoteIssuer(
   folder: string,
   options: readonly string[],

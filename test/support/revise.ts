@@ -23,12 +23,12 @@ export function revise(
   })
 }
 
-/** The same publicId, but of another issuer. */
+/** @returns The same publicId with another issuer. */
 export function inTheNameOf(issuerId: number, publicId: string): string {
   return encodePublicId({ ...decodePublicId(publicId), issuerId })
 }
 
-/** @returns The key of a further account of the issuer, with funds. */
+/** @returns The key of another account of the issuer, with funds. */
 export async function addAccount(stack: Stack, permissions: number): Promise<Hex> {
   const key = randomKey()
   const { address } = new Wallet(key)
@@ -38,7 +38,7 @@ export async function addAccount(stack: Stack, permissions: number): Promise<Hex
   return key
 }
 
-/** Ends the chain's refusals, and waits until the gateway has found out, at its next try. */
+/** Ends the chain's refusals, and waits until the gateway has noticed at its next attempt. */
 export async function endRefusals(stack: Stack): Promise<void> {
   stack.proxy.refuse = () => false
   const status = async () => (await stack.request('/readyz')).status

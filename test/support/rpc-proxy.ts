@@ -9,10 +9,10 @@ type Rpc = { id: unknown; method: string; params: unknown[] }
  */
 export type RpcProxy = TestServer & {
   refuse: (method: string, params: unknown[]) => boolean | Promise<boolean>
-  /** The error to answer in the node's place, if any. */
+  /** @returns The error to answer instead of the node, if any. */
   fail: (method: string) => { code: number; message: string } | undefined
   change: (method: string, result: unknown, params: unknown[]) => unknown
-  /** Methods requested since the start, in order. The gateway's own reads are among them. */
+  /** The methods requested since the start, in order, including the gateway's own reads. */
   readonly asked: string[]
   /** The same requests, with their parameters. */
   readonly requests: { method: string; params: unknown }[]

@@ -24,14 +24,14 @@ const SAFE_TX = {
 
 export type Safe = {
   address: Hex
-  /** Signs a call with as many owners as it takes, and sends it. Rejects if the call fails. */
+  /** Signs a call with as many owners as required, and sends it. Rejects if the call fails. */
   execute(call: { to: Hex; data: string }): Promise<void>
 }
 
 /**
- * Deploys a wallet that takes the signatures of two of its owners.
+ * Deploys a wallet that requires the signatures of two of its owners.
  *
- * @param payer Key of a funded account, which also sends what the owners have signed.
+ * @param payer The key of a funded account, which also sends what the owners have signed.
  */
 export async function deploySafe(
   provider: Eip1193Provider,
@@ -83,7 +83,7 @@ export async function deploySafe(
         ...{ gasToken: ZeroAddress, refundReceiver: ZeroAddress, nonce },
       }
       const domain = { chainId, verifyingContract: address }
-      // The wallet wants signatures in the order of their owners' addresses.
+      // The wallet requires signatures in the order of their owners' addresses.
       const signers = wallets
         .slice(0, 2)
         .sort((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))

@@ -8,7 +8,7 @@ import { type Sealed, sealPlaintext } from '#document/sealed.ts'
 export const NO_DOCUMENT_SD = 'A'.repeat(43)
 
 /**
- * Seals any bytes: under their own `sd` if they are a document, else under one that fits no
+ * Seals any bytes: under their own `sd` if they are a document, otherwise under one that matches no
  * document.
  */
 export function sealAnything(plaintext: Uint8Array, keys: SealingKeys): Promise<Sealed> {

@@ -12,7 +12,7 @@ import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 import { startSharedIssuer } from './shared-issuer.ts'
 import { API_KEY, randomKey } from './stack.ts'
 
-/** Gateways, each a process, on one PostgreSQL and one chain, with the accounts of one issuer. */
+/** Gateways as processes on one PostgreSQL and one chain, with the accounts of one issuer. */
 export type SharedGateways = {
   gateways: readonly GatewayProcess[]
   postgres: PostgresServer
@@ -30,9 +30,9 @@ export type SharedGateways = {
 }
 
 /**
- * @param folder Of `postgresFolder`.
- * @param counts.accounts All gateways have all of them.
- * @param env More settings of each gateway.
+ * @param folder A folder of `postgresFolder`.
+ * @param counts.accounts The number of accounts, which all gateways have.
+ * @param env Additional settings of each gateway.
  */
 export async function startSharedGateways(
   folder: string,

@@ -14,11 +14,11 @@ export type SharedIssuer = {
   provider: Eip1193Provider
   registry: RegistryId
   adminKey: Hex
-  /** Of the accounts, which may issue and revoke. */
+  /** The keys of the accounts, which may issue and revoke. */
   keys: Hex[]
 }
 
-/** @param dataDir Of the chain. @param accounts How many. */
+/** @param dataDir The folder of the chain. @param accounts The number of accounts. */
 export async function startSharedIssuer(dataDir: string, accounts: number): Promise<SharedIssuer> {
   const adminKey = randomKey()
   const keys = Array.from({ length: accounts }, randomKey)

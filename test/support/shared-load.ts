@@ -3,12 +3,12 @@ import type { Hex } from '#document/hex.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import { ADA, API_KEY } from './stack.ts'
 
-/** A document that a gateway has acknowledged, as valid or pending. */
+/** A document that a gateway has acknowledged as valid or pending. */
 export type Acknowledged = { idempotencyKey: string; publicId: string; documentHash: Hex }
 
 const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
 
-/** How long a client waits for an answer: a gateway may be stopped. */
+/** How long a client waits for an answer, because a gateway may be stopped. */
 const PATIENCE_MS = 20_000
 const RETRY_INTERVAL_MS = 100
 
@@ -33,7 +33,9 @@ export async function issueAt(
   }
 }
 
-/** Revokes it, until a gateway has done so or promised it. Each retry goes to another gateway. */
+/**
+ * Revokes a document until a gateway has done or promised it. Each retry goes to another gateway.
+ */
 export async function revokeInTurn(
   gateways: readonly GatewayProcess[],
   publicId: string,
@@ -50,7 +52,7 @@ export async function revokeInTurn(
   }
 }
 
-/** @returns What a path of a gateway answers with. */
+/** @returns The answer of a gateway to a path. */
 export async function textAt({ url }: GatewayProcess, path: string): Promise<string> {
   const response = await fetch(`${url}${path}`, { headers })
   if (!response.ok) throw new Error(`${path}: ${response.status}`)

@@ -15,9 +15,12 @@ import { type Answer, API_KEY, randomKey, requestsTo } from './stack.ts'
 /** One of several gateways in this process. */
 export type SharedGateway = {
   url: string
-  /** Between this gateway and the chain. */
+  /** The proxy between this gateway and the chain. */
   proxy: RpcProxy
-  /** With the API key, unless `headers` has another; fails for an answer not in /openapi.json. */
+  /**
+   * Calls with the API key, unless `headers` has another. Fails for an answer that is not in
+   * /openapi.json.
+   */
   call(method: string, path: string, body?: object, headers?: object): Promise<Answer>
   stop(): Promise<void>
 }
@@ -26,15 +29,15 @@ export type SharedGateway = {
 export type SharedStack = SharedIssuer & {
   postgres: PostgresServer
   databaseUrl: string
-  /** Starts one more. @param keys Of its accounts; absent = all. */
+  /** Starts one more gateway. @param keys The keys of its accounts; absent = all. */
   start(env?: Record<string, string>, keys?: readonly Hex[]): Promise<SharedGateway>
   remove(): Promise<void>
 }
 
 /**
- * @param folder Of `postgresFolder`.
- * @param accounts How many the issuer has.
- * @param settings Of each gateway.
+ * @param folder A folder of `postgresFolder`.
+ * @param accounts The number of accounts of the issuer.
+ * @param settings The settings of each gateway.
  */
 export async function startSharedStack(
   folder: string,

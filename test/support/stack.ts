@@ -56,7 +56,7 @@ export type Stack = {
   chainUrl: string
   /** The proxy between gateway and chain. */
   proxy: RpcProxy
-  /** Fails for an answer that is not as in /openapi.json. */
+  /** Fails for an answer that does not match /openapi.json. */
   request(path: string, init?: RequestInit): Promise<Answer>
   issue(fields: object, headers?: Record<string, string>): Promise<Answer>
   verify(publicId: string): Promise<Answer>
@@ -72,7 +72,7 @@ async function openKeysOf({ databaseUrl, dataDir }: Config): Promise<Keys> {
   return { put: createKeyStore(database).put, close: database.close }
 }
 
-/** @returns A client of a gateway; it fails for an answer that is not as in /openapi.json. */
+/** @returns A client of a gateway, which fails for an answer that does not match /openapi.json. */
 export function requestsTo(url: string): (path: string, init?: RequestInit) => Promise<Answer> {
   return async (path, init = {}) => {
     const response = await fetch(`${url}${path}`, init)
@@ -180,7 +180,7 @@ export async function startStack(
       }),
     key(scopes, tenant = 'default') {
       const { key, secret } = makeKey({ scopes, tenant })
-      // SQLite has written it when this returns; `request` waits for PostgreSQL.
+      // SQLite has written the key when this returns; `request` waits for PostgreSQL.
       const written = keys.put(key)
       keysWritten = keysWritten.then(() => written)
       return secret

@@ -19,8 +19,9 @@ export const PERMISSION = { issue: 1, revoke: 2, manage: 4, delegate: 8 }
 /**
  * Deploys a registry and registers issuer 1 in it.
  *
- * @param keys Of funded accounts. `manager` manages the issuer, `issuer` may issue and revoke.
- * @returns The registry, CAIP-10.
+ * @param keys The keys of funded accounts. `manager` manages the issuer, `issuer` may issue and
+ * revoke.
+ * @returns The CAIP-10 account ID of the registry.
  */
 export async function deployRegistry(
   provider: Eip1193Provider,
@@ -73,9 +74,9 @@ export async function transact(
 }
 
 /**
- * Sets an issuer's name and URI to any bytes: ethers encodes UTF-8 alone.
+ * Sets an issuer's name and URI to any bytes, because ethers encodes only UTF-8.
  *
- * @param key Of the admin.
+ * @param key The key of the admin.
  */
 export async function setTexts(
   provider: Eip1193Provider,

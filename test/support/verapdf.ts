@@ -11,8 +11,9 @@ const MAIN = 'org.verapdf.apps.GreenfieldCliWrapper'
 /**
  * Finds veraPDF, the validator of PDF/A, or fetches it with Maven.
  *
- * @returns The path of its jar; `undefined` on a machine without Java or Maven; prints the reason.
- * @throws {Error} instead when `CI` is set: CI must not skip tests.
+ * @returns The path of its jar; `undefined` on a machine without Java or Maven, after printing the
+ * reason.
+ * @throws {Error} instead when `CI` is set, because CI must not skip tests.
  */
 export async function findVeraPdf(): Promise<string | undefined> {
   const folder = cacheFolder('verapdf')

@@ -15,11 +15,11 @@ export type Received = {
 
 /** A receiver of webhooks, written with the public library of Standard Webhooks. */
 export type WebhookReceiver = TestServer & {
-  /** Set once it is known: deliveries before it are refused. */
+  /** Set once it is known. Deliveries before that are refused. */
   secret: string | undefined
   /** Every delivery that was verified and accepted, in order. */
   accepted: Received[]
-  /** Of the same ones, each id once: what a receiver acts on. */
+  /** The same deliveries with each id once, which is what a receiver acts on. */
   once(): Received[]
   /** Deliveries whose signature did not verify. */
   forged: number

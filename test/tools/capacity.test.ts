@@ -47,5 +47,5 @@ test('args: a chain with more gas moves its limit, and nothing else', () => {
 test('error: an option that is not a number above 0 is refused by name', () => {
   const { status, stderr } = run('--share', '0')
   expect(status).toBe(64)
-  expect(stderr).toBe('--share must be a number above 0\n')
+  expect(stderr).toBe('--share must be a number greater than 0\n')
 })

@@ -420,7 +420,7 @@ describe('a change to a bundle changes its verdict', () => {
       expect.objectContaining({ field: 'unprovenEvent.transactionHash' }),
       expect.objectContaining({ field: 'unprovenEvent.blockHash' }),
       expect.objectContaining({ field: 'unprovenEvent.logIndex' }),
-      { field: 'x', message: 'is not a member here' },
+      { field: 'x', message: 'is an unknown member' },
     ])
     const secret = bundle.publicId
     for (const leaky of [

@@ -33,7 +33,7 @@ const { values } = parseArgs({
 })
 const sizes = values.documents.split(',').map(Number)
 
-/** Issues documents with random hashes, in transactions of the gateway's size. */
+/** Issues documents with random hashes, in transactions of the same size as the gateway's. */
 async function issueMore({ rpc, registry, issuerKey }: BenchChain, count: number): Promise<void> {
   const wallet = new Wallet(issuerKey)
   const request = <T>(method: string, ...params: unknown[]) =>
@@ -53,7 +53,10 @@ async function issueMore({ rpc, registry, issuerKey }: BenchChain, count: number
 
 type Run = Usage & { seconds: number }
 
-/** Runs the command as `npx docreg` does. @returns Its time, processor time and peak of resident memory. */
+/**
+ * Runs the command like `npx docreg`. @returns Its time, processor time and peak of resident
+ * memory.
+ */
 async function runDocreg(...args: string[]): Promise<Run> {
   const start = performance.now()
   const child = spawn(process.execPath, ['--max-semi-space-size=4', DOCREG, ...args], {

@@ -15,7 +15,7 @@ const issuer = {
 }
 
 function* entries(count: number) {
-  // Not the number as text: encoding it would leave more garbage than the batch.
+  // The number is not encoded as text, because that would leave more garbage than the batch.
   const number = new Uint32Array(1)
   const bytes = new Uint8Array(number.buffer)
   for (let i = 0; i < count; i++) {

@@ -31,7 +31,7 @@ if (older === undefined) throw new Error('name the folder of a checkout')
 const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
 const checkouts = { before: older, now: fileURLToPath(new URL('../..', import.meta.url)) }
 
-/** Connections of the bare Hono server that issuing is compared with. */
+/** The connections of the bare Hono server with which issuing is compared. */
 const ECHO_CONNECTIONS = 200
 
 async function compareAt(connections: number, echo: Row): Promise<void> {

@@ -13,7 +13,7 @@ import {
 export type Case = Row & {
   name: string
   connections?: number
-  /** Seconds; 0 = at once. */
+  /** The block time in seconds; 0 = a block at once. */
   blockTime?: number
   /** Throughput ÷ that of the bare Hono server at as many connections. */
   toEcho?: number
@@ -58,7 +58,7 @@ export async function runCases(limits: Limits, tell: (done: Case) => void): Prom
     for (const connections of CONNECTIONS) {
       const where = { connections, blockTime }
       const toRaw = (row: Row) => row.perSecond / raw.perSecond
-      // With blocks by the clock, a block takes what is in flight, whatever the store.
+      // With blocks at fixed times, a block includes what is in flight, whatever the store.
       const ungrouped =
         blockTime === 0
           ? await measureIssue(limits, { ...where, env: { MAX_BATCH: '1' } })

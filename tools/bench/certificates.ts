@@ -13,10 +13,10 @@ import { TICKS_A_SECOND } from './processes.ts'
 
 const count = Number(process.argv[2] ?? 10_000)
 const names = process.argv[3]?.split(',') ?? TEMPLATES
-/** As `docreg` has. */
+/** The same number as in `docreg`. */
 const CONCURRENCY = 16
 const SAMPLE_INTERVAL_MS = 500
-/** Bytes of a sealed document and its proof, as of the local chain after some blocks. */
+/** The bytes of a sealed document and its proof, as on the local chain after some blocks. */
 const BUNDLE_BYTES = 8_000
 
 const hashOf = (i: number) => createHash('sha256').update(`${i}`).digest('hex')
@@ -42,7 +42,9 @@ function print(pool: Pool, i: number): Promise<Buffer> {
   })
 }
 
-/** This process and its children: resident bytes, and processor seconds so far. */
+/**
+ * @returns The resident bytes of this process and its children, and their processor seconds so far.
+ */
 function usage(): { rss: number; cpu: number } {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
   const all = [`${process.pid}`, ...pids].map((pid) => {
@@ -77,7 +79,7 @@ async function measure(name: string): Promise<void> {
   }, SAMPLE_INTERVAL_MS)
   const work = async () => {
     while (next < count) {
-      // Read only after the wait: others add to it meanwhile.
+      // This is read only after the wait, because others add to it meanwhile.
       const { length } = await print(pool, next++)
       bytes += length
       if (next === Math.ceil(count / 10)) afterTenth = usage().rss

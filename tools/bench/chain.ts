@@ -57,7 +57,7 @@ export async function startInstantChain(dataDir: string): Promise<BenchChain> {
   }
 }
 
-/** An Anvil that mines by the clock, like public chains. */
+/** Starts an Anvil that mines at fixed times, like public chains. */
 export async function startClockedChain(dataDir: string, blockTime: number): Promise<BenchChain> {
   const keys = keysIn(dataDir)
   const port = await freePort()
@@ -88,7 +88,7 @@ export async function startClockedChain(dataDir: string, blockTime: number): Pro
   }
 }
 
-/** A geth with a block each second that has room for all transactions in flight. */
+/** Starts a geth with a block each second that has room for all transactions in flight. */
 export async function startGethChain(binary: string, dataDir: string): Promise<BenchChain> {
   const keys = keysIn(dataDir)
   const geth = await startGethNode(binary, join(dataDir, 'geth'), ['--dev.gaslimit', '60000000'])

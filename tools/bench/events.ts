@@ -50,7 +50,7 @@ async function measure(database: Database, firstBlock: number) {
   return { cpu: (user + system) / COUNT, wall: (1000 * (performance.now() - begun)) / COUNT }
 }
 
-/** Leaves the database without events: a trigger of the same name is not made again. */
+/** Keeps the database without events, because a trigger of the same name is not created again. */
 function withoutEvents({ sqlite }: Database): void {
   sqlite.exec(`
     DROP TRIGGER event_anchored;

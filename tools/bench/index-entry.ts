@@ -1,7 +1,7 @@
-// `node tools/bench/index-entry.ts [documents] [database]`: what the entry of a document in the index
-// costs, in a database that has ten million documents, or so many. Documents are promised and
-// anchored in groups, as under load, with an entry and without one in turn. Prints its figures. It
-// changes the given database; without one, it makes one.
+// `node tools/bench/index-entry.ts [documents] [database]`: measures the cost of a document's entry
+// in the index, in a database with ten million documents or the given number. Documents are
+// promised and anchored in groups, as under load, with and without an entry in turn. Prints its
+// figures. It changes the given database; without one, it creates one.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -47,8 +47,8 @@ function entryOf(): IndexEntry {
 }
 
 /**
- * @returns Microseconds of processor time and of wall-clock time for each document, and pages that
- *   it writes into the log.
+ * @returns Microseconds of processor time and of wall-clock time for each document, and the pages
+ * that it writes into the log.
  */
 async function measure(database: Database, withEntry: boolean, firstBlock: number) {
   const outbox = createOutbox(database)
@@ -101,7 +101,7 @@ function countPages({ sqlite }: Database) {
   }
 }
 
-/** @returns Microseconds for a payload, found by its hash. */
+/** @returns Microseconds to find a payload by its hash. */
 async function measureLookUp(database: Database): Promise<number> {
   const store = createPayloadStore(database)
   const rows = database.sqlite

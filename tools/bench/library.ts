@@ -25,7 +25,7 @@ import { verify } from '#verifier/verify.ts'
 
 const ROUNDS = 200
 const WARM_UP = 20
-/** Gives the tries some depth. */
+/** Other documents that give the tries some depth. */
 const OTHERS = 2_000
 
 const key = toHex(randomBytes(32))

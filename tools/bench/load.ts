@@ -1,4 +1,5 @@
-// The load generator, a process of its own: one request at a time on each of its connections.
+// The load generator, which runs as a separate process: one request at a time on each of its
+// connections.
 //
 //   node tools/bench/load.ts '{"url", "connections", "requests", "seconds", …}'
 //
@@ -24,7 +25,7 @@ export type LoadOptions = {
   apiKey: string
   /** The file of publicIds: input of `verify`, output of `issue`. */
   idsFile: string
-  /** Maximum publicIds to use; absent = all. */
+  /** The maximum number of publicIds to use; absent = all. */
   distinct?: number
 }
 
@@ -72,7 +73,7 @@ function requestOf(n: number): string {
   return `POST /v1/documents HTTP/1.1\r\n${HEAD}\r\n${key}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-/** Reports only the first failure: a case with failures is not a valid measurement. */
+/** Reports only the first failure, because a case with failures is not a valid measurement. */
 function fail(statusCode: number, text: string): void {
   if (failures++ === 0) console.error(`answered ${statusCode}: ${text}`)
 }
@@ -85,7 +86,7 @@ type Connection = {
 }
 
 /**
- * A minimal HTTP connection, since the load generator shares the cores with what it measures: on
+ * A minimal HTTP connection, because the load generator shares the cores with what it measures: on
  * two cores a bare Hono server answered 23,000 requests a second from undici's clients, and 35,000
  * from these. Supports only responses with a Content-Length.
  */
@@ -106,7 +107,7 @@ async function openConnection(url: string): Promise<Connection> {
     if (length === undefined) return failed(new Error('no Content-Length'))
     const body = received.slice(head + 4)
     if (body.length < Number(length)) return
-    // After 'HTTP/1.1 '.
+    // The status follows 'HTTP/1.1 '.
     const status = Number(received.slice(9, 12))
     received = ''
     answered({ status, body })

@@ -11,7 +11,9 @@ import type { RawResult } from './raw.ts'
 /** The limits of a case: it ends at this number of documents or seconds, whichever comes first. */
 export type Limits = { documents: number; seconds: number }
 
-/** The figures of a case; those that it lacks or the system does not report are absent. */
+/**
+ * The figures of a case; figures that do not apply or that the system does not report are absent.
+ */
 export type Row = {
   requests: number
   perSecond: number
@@ -19,17 +21,18 @@ export type Row = {
   /** Milliseconds. */
   p50?: number
   p99?: number
-  /** The gateway's maximum resident memory, bytes. */
+  /** The gateway's maximum resident memory in bytes. */
   peak?: number
   /**
-   * Processor time per request in microseconds: gateway (with the local chain's front) and Anvil.
+   * The processor time per request in microseconds, of the gateway (with the local chain's front)
+   * and of Anvil.
    */
   gatewayCpu?: number
   anvilCpu?: number
 }
 
 const API_KEY = 'the-key-of-the-benchmark'
-/** The program that starts, and those of older checkouts, which do nothing else. */
+/** The program that starts a gateway, and the programs of older checkouts that do only this. */
 export const PROGRAMS = ['operate/docreg-gateway.ts', 'operate/start.ts', 'scripts/start.ts']
 /** The Node options of `npm start`. */
 export const { START_FLAGS }: { START_FLAGS: readonly string[] } = await import(
@@ -120,7 +123,7 @@ export type RunningGateway = {
   stop(): Promise<void>
 }
 
-/** @param chain Absent = the local chain of `npm start`. @param flags Node options. */
+/** @param chain The chain; absent = the local chain of `npm start`. @param flags Node options. */
 export async function startGateway(
   dataDir: string,
   chain: BenchChain | undefined,

@@ -7,8 +7,8 @@ import { seal } from '#document/sealed.ts'
 import { MAX_BATCH } from '#engine/planner.ts'
 
 /**
- * Processor time of one step of issuing in microseconds per document: with the usual library, and
- * in the gateway.
+ * The processor time of one step of issuing in microseconds per document, with the usual library
+ * and in the gateway.
  */
 export type Part = { name: string; usual: number; ours: number }
 

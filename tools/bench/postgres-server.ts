@@ -3,33 +3,33 @@ import pg from 'pg'
 import { TICKS_A_SECOND } from './processes.ts'
 
 const LOOK_MS = 500
-/** The settings that change its speed, in the order of the report. */
+/** The settings that affect the speed, in the order of the report. */
 const SETTINGS = ['server_version', 'shared_buffers', 'max_wal_size', 'fsync', 'synchronous_commit']
 
-/** Sizes of a database in bytes: of all of it, and of each table with its indexes. */
+/** The sizes of a database in bytes, in total and of each table with its indexes. */
 export type Sizes = { all: number; tables: { name: string; table: number; indexes: number }[] }
 
-/** A PostgreSQL server on this machine whose databases are made, copied and measured. */
+/** A PostgreSQL server on this machine whose databases are created, copied and measured. */
 export type MeasuredServer = {
   urlOf(database: string): string
   has(database: string): Promise<boolean>
-  /** @returns Its URL. */
+  /** @returns The URL of the database. */
   create(database: string, template?: string): Promise<string>
   rename(from: string, to: string): Promise<void>
-  /** Drops all databases whose names begin so. */
+  /** Drops all databases whose names begin with `prefix`. */
   dropAll(prefix: string): Promise<void>
   sizesOf(url: string): Promise<Sizes>
   settings(): Promise<string[]>
-  /** Processor time of all its processes since its start, in seconds. */
+  /** The processor time of all its processes since its start, in seconds. */
   cpu(): number
-  /** Measures what all its processes take: memory that they share counts once. */
+  /** Measures the memory of all its processes; shared memory counts once. */
   watchMemory(): { stop(): ServerMemory }
 }
 
-/** The most that was seen, in bytes; own: without shared memory and files. */
+/** The maximum in bytes; `own` excludes shared memory and files. */
 export type ServerMemory = { bytes: number; own: number; processes: number }
 
-/** @param url Of a superuser. */
+/** @param url The URL of a superuser. */
 export async function createPostgresServer(url: string): Promise<MeasuredServer> {
   async function query(at: string, text: string) {
     const client = new pg.Client({ connectionString: at })
@@ -121,7 +121,7 @@ function processesOf(postmaster: number): number[] {
 
 /** Fields of /proc/<pid>/stat, counted from the one after the name. */
 const PPID = 1
-/** Each with the system's time behind it; of the process, and of its children that have ended. */
+/** The user time of the process, and of its ended children; each is followed by the system time. */
 const UTIME = 11
 const CUTIME = 13
 
@@ -140,7 +140,7 @@ function ticksOf(pid: number, at: number): number {
   return (fields[at] ?? 0) + (fields[at + 1] ?? 0)
 }
 
-/** Proportional set sizes. */
+/** @returns The proportional set sizes. */
 function memoryOf(pids: readonly number[]): ServerMemory {
   const rollups = pids.map((pid) => readOr(`/proc/${pid}/smaps_rollup`))
   const sum = (field: string) =>

@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
 const connections = Number(values.connections)
 
-/** Of PostgreSQL itself: microseconds of processor for a request, and memory. */
+/** The figures of PostgreSQL itself: microseconds of processor time per request, and memory. */
 type ServerRow = { cpu: number; memory: ServerMemory }
 
 function printRow(which: string, row: Row): void {

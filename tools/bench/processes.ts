@@ -12,7 +12,7 @@ export const TICKS_A_SECOND = 100
 export function usageOf(pid: number | undefined): Usage | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // Fields after the name, which is in parentheses and may contain spaces: state is field 3,
+    // The fields after the name, which is in parentheses and may contain spaces: state is field 3,
     // utime 14, stime 15.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const cpu = (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
@@ -27,13 +27,13 @@ export function usageOf(pid: number | undefined): Usage | undefined {
 /** A Node process that runs one of this project's scripts. */
 type Running = {
   pid: number
-  /** Stops it with a signal, and waits. */
+  /** Stops it with a signal and waits. */
   stop(): Promise<void>
 }
 
 /**
- * @param script From the root of this checkout, or the whole path of another's.
- * @param errors A file descriptor for its standard error, which is this process's if absent.
+ * @param script A path from the root of this checkout, or the whole path in another one.
+ * @param errors A file descriptor for its standard error; absent = that of this process.
  */
 export function startScript(
   script: string,

@@ -13,7 +13,7 @@ import { signIssues } from './sign-issues.ts'
 
 type RawOptions = {
   dataDir: string
-  /** Seconds; 0 = the local chain. */
+  /** The block time in seconds; 0 = the local chain. */
   blockTime: number
   documents: number
   seconds: number
@@ -27,8 +27,8 @@ export type RawResult = {
 }
 
 /**
- * The gateway's number of transactions in flight; with blocks by the clock, the block's gas limit
- * is reached first.
+ * The gateway's number of transactions in flight. With blocks at fixed times, the gas limit of a
+ * block is reached first.
  */
 const IN_FLIGHT = 10
 

@@ -61,7 +61,7 @@ const PEER_COLUMNS: readonly Column<PeerRow>[] = [
   { title: 'Anvil µs', of: ({ anvilCpu }) => whole(anvilCpu) },
 ]
 
-/** One line for the terminal, while it runs. */
+/** @returns One line for the terminal while it runs. */
 export const lineOf = (row: Case): string => line(COLUMNS, row)
 export const lineOfPeer = (row: PeerRow): string => line(PEER_COLUMNS, row)
 

@@ -19,9 +19,11 @@ import { median } from './quantile.ts'
 
 const KEY = 'a-key-that-only-the-benchmark-has'
 const GATEWAY = new URL('../../operate/docreg-gateway.ts', import.meta.url).pathname
-/** As `npm start` has them. */
+/** The same options as in `npm start`. */
 const FLAGS = ['--max-semi-space-size=24', '--heap-growing-percent=100']
-/** Batches to compare with: warm-up, so that the compiler knows the code, and those that count. */
+/**
+ * The batches to compare with: first those that warm up the compiler, and then those that count.
+ */
 const COMPARED = { size: 1000, warmUp: 20, requests: 11 }
 const [size = 1000, requests = 1] = process.argv.slice(2).map(Number)
 
@@ -40,7 +42,7 @@ const gateway = spawn(process.execPath, [...FLAGS, GATEWAY, 'start'], {
 })
 const url = `http://127.0.0.1:${port}`
 
-/** Of the gateway, in MiB. */
+/** @returns The memory of the gateway in MiB. */
 function memory(field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
@@ -59,7 +61,10 @@ function* lines(series: number, size: number): Generator<string> {
 
 type Answered = { status: number; issued: number; transaction: string }
 
-/** @returns The status, and of the answer the lines that report a success and the transaction. */
+/**
+ * @returns The status, and from the answer the number of lines that report a success, and the
+ * transaction.
+ */
 async function issue(series: number, size: number): Promise<Answered> {
   const upload = httpRequest(`${url}/v1/batches`, {
     method: 'POST',
@@ -92,7 +97,10 @@ async function gasOf(transaction: string): Promise<number> {
   return Number((receipt as { gasUsed: string }).gasUsed)
 }
 
-/** Asks for `/healthz` every 10 ms. @returns A function that ends it: the longest time, in ms. */
+/**
+ * Requests `/healthz` every 10 ms. @returns A function that stops it and returns the longest time
+ * in ms.
+ */
 function watchLatency(): () => Promise<number> {
   let going = true
   const watching = (async () => {
@@ -112,9 +120,9 @@ function watchLatency(): () => Promise<number> {
 }
 
 /**
- * @returns Of the gateway's main thread: the heap in use, in MiB, and the longest time since the last
- *   call that its event loop took for a timer of 10 ms, in ms. `/healthz` also waits for this process,
- *   which is busy with the upload.
+ * @returns For the gateway's main thread, the used heap in MiB, and the longest time since the last
+ * call that its event loop took for a timer of 10 ms, in ms. `/healthz` also waits for this
+ * process, which is busy with the upload.
  */
 async function mainThread(): Promise<{ heap: number; turn: number }> {
   const text = await (await fetch(`${url}/metrics`)).text()

@@ -9,8 +9,8 @@ const GAS_A_DOCUMENT = 27_000n
 const EXPIRY = 4_102_444_800
 
 /**
- * @param size How many documents, with random hashes; of issuer 1.
- * @param maxFeePerGas Wei. geth refuses a transaction that may cost over 1 ether.
+ * @param size The number of documents, with random hashes, of issuer 1.
+ * @param maxFeePerGas Wei. geth refuses a transaction that may cost more than 1 ether.
  * @returns The signed transaction.
  */
 export function signIssues(

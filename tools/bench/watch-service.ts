@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
   options: { seconds: { type: 'string', default: '40' }, rate: { type: 'string', default: '10' } },
 })
 const origin = positionals[0] ?? 'http://127.0.0.1:3000'
-// A proxy under test has a certificate that nobody signed.
+// A proxy under test has a self-signed certificate.
 const dispatcher = new Agent({
   connect: { rejectUnauthorized: false },
   bodyTimeout: ANSWER_TIMEOUT_MS,

@@ -3,15 +3,15 @@ import { readResults } from '../bench/results.ts'
 
 export type Way = 'grouped' | 'batches'
 
-/** What one document costs, as it was measured. */
+/** The measured cost of one document. */
 type Figures = {
-  /** Gas of one document in a group or batch of this many. */
+  /** The gas of one document in a group or batch of this many. */
   gas: Record<Way, (documents: number) => number>
-  /** Processor time of a gateway, in microseconds. */
+  /** The processor time of a gateway, in microseconds. */
   gatewayMicros: { grouped: number; batches: number; verify: number }
-  /** Processor time of PostgreSQL for one document, in microseconds. */
+  /** The processor time of PostgreSQL for one document, in microseconds. */
   postgresMicros: number
-  /** Bytes of one document in PostgreSQL, with its indexes. */
+  /** The bytes of one document in PostgreSQL, with its indexes. */
   bytes: number
 }
 
@@ -43,11 +43,11 @@ export function readFigures(): Figures {
 }
 
 /**
- * @param one Gas of a document alone.
- * @param each Gas of each of 500 together.
+ * @param one The gas of a document alone.
+ * @param each The gas of each of 500 together.
  */
 function groupGas(one: number, each: number): (documents: number) => number {
-  // Each costs the same, and the transaction something once.
+  // Each document costs the same, and the transaction a fixed amount.
   const transaction = ((one - each) * 500) / 499
   return (documents) => one - transaction + transaction / documents
 }

@@ -1,20 +1,20 @@
-/** A year, simulated hour by hour. */
+/** A year that is simulated hour by hour. */
 type Year = {
-  /** Documents a second in the busiest hour, as they come in. */
+  /** The documents per second that come in during the busiest hour. */
   busiest: number
   /** The longest time from the request to the chain, in hours; `undefined` when a queue is left. */
   longestDelay: number | undefined
 }
 
 const HOURS = 365 * 24
-/** Documents outside office hours, compared with those of an hour in the office. */
+/** The documents in an hour outside office hours, compared with an hour in the office. */
 const NIGHT = 0.05
-/** Documents in the season compared with the rest of the year: June and July. */
+/** The documents in the season (June and July), compared with the rest of the year. */
 const SEASON = 4
 const FIRST_DAY = 151
 const LAST_DAY = 211
 
-/** How many documents come in an hour of the year, in proportion to others. */
+/** @returns How many documents come in during an hour of the year, relative to others. */
 function weightOf(hour: number): number {
   const day = Math.floor(hour / 24)
   const isOffice = day % 7 < 5 && hour % 24 >= 8 && hour % 24 < 18
@@ -26,11 +26,11 @@ const weights = Array.from({ length: HOURS }, (_, hour) => weightOf(hour))
 const all = weights.reduce((sum, weight) => sum + weight, 0)
 
 /**
- * Documents come in by office hours and season, wait in the order of their arrival, and go out as
- * fast as the chain takes them.
+ * Documents come in by office hours and season, wait in the order of their arrival, and are
+ * anchored as fast as the chain accepts them.
  *
- * @param documents Of the year.
- * @param hourly How many the chain takes in an hour.
+ * @param documents The documents of the year.
+ * @param hourly How many documents the chain accepts in an hour.
  */
 export function simulateYear(documents: number, hourly: number): Year {
   let waiting = 0
@@ -40,7 +40,7 @@ export function simulateYear(documents: number, hourly: number): Year {
     const arrived = (documents * weight) / all
     busiest = Math.max(busiest, arrived)
     waiting = Math.max(0, waiting + arrived - hourly)
-    // The last one that waits goes out after all before it.
+    // The last document that waits is anchored after all before it.
     longest = Math.max(longest, waiting / hourly)
   }
   return {

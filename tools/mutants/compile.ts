@@ -1,4 +1,4 @@
-/** The pinned compiler, kept in this process: loading it takes longer than using it. */
+/** Keeps the pinned compiler in this process, because loading it takes longer than using it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import solc from 'solc'
@@ -25,7 +25,10 @@ interface Output {
   >
 }
 
-/** Compiles the project with other content in one of its files; `settings` are the compiler's. */
+/**
+ * Compiles the project with other content in one of its files, with these `settings` of the
+ * compiler.
+ */
 export function compile(
   entry: string,
   changed: Readonly<Record<string, string>>,

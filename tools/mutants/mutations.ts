@@ -29,7 +29,7 @@ const MOVED: Readonly<Record<string, string>> = {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'nodeType' in value && 'src' in value
 
-/** Every node below this one, with the name of its function or modifier. */
+/** Yields every node below this one, with the name of its function or modifier. */
 function* walk(value: unknown, within = ''): Generator<[Node, string]> {
   if (Array.isArray(value)) for (const item of value) yield* walk(item, within)
   else if (isNode(value)) {
@@ -69,7 +69,7 @@ export function mutantsOf(file: string, content: string): Mutant[] {
     const add = (kind: string, target: unknown, replacement: string, isPart = false): void => {
       if (!isNode(target)) return
       const [start, stop] = range(target)
-      // The tree leaves out the semicolon of a statement.
+      // The tree omits the semicolon of a statement.
       const end = replacement === '{}' ? code.indexOf(';', stop) + 1 : stop
       const line = code.subarray(0, start).toString().split('\n').length
       const original = text(target).replaceAll(/\s+/g, ' ')
@@ -112,7 +112,7 @@ export function mutantsOf(file: string, content: string): Mutant[] {
     if (node.nodeType === 'Literal' && node.kind === 'bool')
       add('turned', node, node.value === 'true' ? 'false' : 'true', true)
   }
-  // `if (a == b)` negated and turned are one and the same.
+  // Negating `if (a == b)` and replacing its operator give the same code.
   const seen = new Set<string>()
   return mutants.filter(({ source, line, original, kind }) => {
     const key = kind === 'turned' || kind === 'negated' ? `${line} ${original} not` : source

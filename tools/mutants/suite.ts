@@ -7,7 +7,7 @@ import { compile } from './compile.ts'
 
 const root = join(import.meta.dirname, '../..')
 const REGISTRY = 'contracts/DocumentRegistry.sol'
-/** Without IR and optimizer, which would take most of the time. */
+/** IR and optimizer are off, because they would take most of the time. */
 const SETTINGS = { evmVersion: 'cancun', optimizer: { enabled: false } }
 
 const SLOW = 'test_TheWalkReachesEverything|testFuzz_TheEventsSuffice'
@@ -41,7 +41,7 @@ interface Suite {
   }[]
 }
 
-/** @param folder Below `cache/mutants`; holds what was built. */
+/** @param folder A folder below `cache/mutants` for the build. */
 async function openFolder(folder: string) {
   const [compiler] = (project.solidity as unknown as { compilers: readonly object[] }).compilers
   const { overrides } = project.solidity as unknown as { overrides: object }
@@ -108,7 +108,7 @@ export async function openSuite(built: string, folder: string) {
   }
 
   return {
-    /** @returns false when the code does not compile. */
+    /** @returns `false` when the code does not compile. */
     deploy(changed: Readonly<Record<string, string>>): boolean {
       const { contracts, errors = [] } = compile(REGISTRY, changed, {
         ...SETTINGS,

@@ -16,7 +16,7 @@ const suite = await openSuite(built, folder)
 export interface Request {
   /** Absent = check that the unchanged registry passes. */
   readonly mutant?: Mutant
-  /** For an equivalent mutant: run only the quick tests; no test can kill it. */
+  /** For an equivalent mutant, only the quick tests run, because no test can kill it. */
   readonly isQuick?: boolean
 }
 

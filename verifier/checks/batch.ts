@@ -7,13 +7,13 @@ import type { Check } from '../verdict.ts'
 import { readPayload } from './payload.ts'
 
 /**
- * Gets the batch block of a document, which links its publicId to its record.
+ * Reads the batch block of a document, which links its publicId to its record.
  *
  * The registry checks whether the proof leads to the root. An erased block counts as unknown: it
  * contains nothing about a subject, so nobody has a reason to erase it.
  *
- * @param publicId Of kind 2.
- * @param registry The registry to trust, CAIP-10.
+ * @param publicId A publicId of kind 2.
+ * @param registry The CAIP-10 account ID of the registry to trust.
  * @returns The registry query, absent unless the check passes; and the block, absent when no source
  * has it.
  */

@@ -53,7 +53,7 @@ export function checkExpiry(reading: ChainReading, now: number): Check {
     : { check: 'expiry', outcome: 'pass', code: 'not_expired' }
 }
 
-/** What the earliest time zone, UTC+14, is ahead: no day begins anywhere before that. */
+/** How far the earliest time zone, UTC+14, is ahead of UTC. No day begins anywhere before that. */
 const FIRST_TIME_ZONE_SECONDS = 14 * 3600
 
 /**
@@ -61,7 +61,7 @@ const FIRST_TIME_ZONE_SECONDS = 14 * 3600
  *
  * @param now Seconds of the Unix epoch.
  * @returns Whether the day of the document's `issuedAt` has begun anywhere on Earth, by the later
- *   of `now` and the block's time.
+ * of `now` and the block's time.
  */
 export function checkDating(
   { issuedAt }: Pick<Document, 'issuedAt'>,

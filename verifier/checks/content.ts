@@ -15,10 +15,10 @@ export type Content<T> = {
 
 /**
  * Opens a sealed document that has the right hash, and checks it against registry and record. Never
- * rejects: a failure here must not hide what the chain says, such as a revocation.
+ * rejects, because a failure here must not hide what the chain says, such as a revocation.
  *
  * @param documentKey 16 bytes.
- * @param trusted The registry that the record was read from, CAIP-10.
+ * @param trusted The CAIP-10 account ID of the registry from which the record was read.
  * @returns `key` and `content` checks, and the document when both pass. If this program itself
  * fails, `content` is unknown, with the error.
  */
@@ -59,7 +59,7 @@ function boundBy(document: Document): Bound<Document> {
 
 /** Content, and the claims that bind it to its record. */
 export type Bound<T> = Pick<Document, 'registry' | 'issuerId'> & {
-  /** From the content; `undefined` = the content does not have it. */
+  /** The expiry in the content; `undefined` = the content does not contain it. */
   validUntil: number | undefined
   document: T
 }
@@ -98,7 +98,7 @@ export async function contentOf<T>(
   }
 }
 
-/** @returns Why well-formed content does not fit its record, or `undefined`. */
+/** @returns Why well-formed content does not match its record, or `undefined`. */
 function contradiction(
   { registry, issuerId, validUntil }: Bound<unknown>,
   trusted: string,

@@ -2,12 +2,12 @@ import { ChainError, type ChainErrorCode } from '../errors.ts'
 import type { ChainReader, ChainReading, DocumentKey, IssuedEvent, ReadOptions } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
-/** Errors that have a code of their own here; any other means "could not be read". */
+/** Errors that have their own code here. Any other error means "could not be read". */
 const REPORTED: ChainErrorCode[] = ['endpoints_disagree', 'pruned', 'unproven']
 
 /**
  * Reads the event of a record. A missing or pruned event is unknown. An event that contradicts the
- * record is read again, in case of a reorg in between; after that it is unknown too.
+ * record is read again, in case of a reorg in between; if it still does, it is unknown too.
  */
 export async function readEvent(
   chain: ChainReader,

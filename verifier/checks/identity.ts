@@ -18,7 +18,7 @@ import type { Check } from '../verdict.ts'
 type IdentityOptions = {
   /** Absent = the domain is not checked. */
   identity?: IdentitySource | undefined
-  /** A link to another domain fails. */
+  /** If set, the check fails for a link to another domain. */
   issuerDomain?: string | undefined
   signal?: AbortSignal | undefined
 }
@@ -32,7 +32,7 @@ type Issuing = {
 /**
  * Checks whether the domain in the registry vouches for the issuer. Never rejects.
  *
- * @param registry CAIP-10.
+ * @param registry A CAIP-10 account ID.
  * @returns The check, and the domain when it is linked.
  */
 export async function readIdentity(
@@ -74,8 +74,8 @@ function statementOf(read: IdentityRead, { did }: IdentityAddress): IdentityStat
 }
 
 /**
- * @returns Why a statement does not link an account of an issuer, or `undefined`. @param registry
- * CAIP-10.
+ * @returns Why a statement does not link an account of an issuer, or `undefined`.
+ * @param registry A CAIP-10 account ID.
  */
 export function objectionTo(
   { registries, accounts }: IdentityStatement,

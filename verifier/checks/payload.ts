@@ -8,15 +8,15 @@ type PayloadOptions = ReadOptions & {
   opener?: Pick<Opener, 'sha256'> | undefined
 }
 
-/** The check `payload`, and the bytes when it passes. */
+/** The check `payload`, with the bytes when it passes. */
 export type Payload = { check: Check; bytes?: Uint8Array }
 
 /**
- * Gets a block from the first source that has it. If a source returns bytes with another hash, the
+ * Reads a block from the first source that has it. If a source returns bytes with another hash, the
  * next one is tried.
  *
  * @param hash The block's sha-256, 32 bytes.
- * @param options.opener Provides the sha-256; the library's own if absent.
+ * @param options.opener Provides the sha-256; absent = the library's own.
  */
 export async function readPayload(
   hash: Uint8Array,

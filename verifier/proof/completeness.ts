@@ -22,16 +22,16 @@ export type IssuedKeys = {
 }
 
 /**
- * Proves what is in the registry under a list of hashes and roots, and how many there are in all
+ * Proves what is in the registry under a list of hashes and roots, and how many there are in total
  * (docs/formats.md, "Completeness"). It contains no document and no key.
  */
 export type CompletenessProof = IssuedKeys & {
   type: typeof TYPE
   v: 1
-  /** CAIP-10. Only a claim: the reader chooses the registry to trust. */
+  /** A CAIP-10 account ID. It is only a claim: the reader chooses the registry to trust. */
   registry: RegistryId
   issuerId: number
-  /** RLP of the block's header. */
+  /** The RLP of the block's header. */
   header: Hex
   /** The nodes from the header's state root to the registry's account. */
   accountProof: readonly Hex[]
@@ -51,33 +51,33 @@ export type ListedDocument = {
 /** A batch. `recountBatch` checks whether a manifest has all of its documents. */
 export type ListedBatch = {
   root: Hex
-  /** Number of documents. */
+  /** The number of documents. */
   size: number
-  /** The batch's as a whole; a document in it may have a revocation of its own. */
+  /** The status of the batch as a whole. A document in it may have its own revocation. */
   status: RegistryStatus
   record: Omit<RegistryRecord, 'validUntil'>
   /** The account that issued it. */
   account: Hex
 }
 
-/** How many exist, which were listed, and which listed hashes were never issued. */
+/** The number of existing entries, the listed ones, and listed hashes that were never issued. */
 export type Listed<T> = {
-  /** The registry's count. */
+  /** The count in the registry. */
   count: number
   listed: T[]
   /**
-   * Not issued alone by this issuer: never issued, issued by another, or a document issued in a
-   * batch.
+   * Hashes that this issuer did not issue alone: never issued, issued by another issuer, or issued
+   * in a batch.
    */
   notIssued: Hex[]
 }
 
 /** The result of checking a list of an issuer's documents and batches at a block. */
 export type Listing = {
-  /** `complete`: the list has every document and every batch of the issuer. */
+  /** `complete` = the list has every document and every batch of the issuer. */
   status: 'complete' | 'incomplete'
   issuerId: number
-  /** Whether the registry knows the issuer; an empty list of one that it does not is complete. */
+  /** Whether the issuer is in the registry. An empty list of an issuer that is not is complete. */
   isRegistered: boolean
   asOf: {
     blockNumber: number
@@ -100,16 +100,16 @@ export type Completeness =
     }
 
 const TYPE = 'document-registry-completeness'
-/** Hashes and roots of one list, and of one proof. */
+/** The maximum number of hashes and of roots in one list and one proof. */
 export const MAX_KEYS = 100_000
 /**
- * Maximum size of a proof, in characters or bytes. A proof for 10,000 documents has about 3 MB, up
- * to 30 MB in a registry of many millions.
+ * The maximum size of a proof in characters or bytes. A proof for 10,000 documents has about 3 MB,
+ * up to 30 MB in a registry of many millions.
  */
 const MAX_TEXT = 256 * 1024 * 1024
 /**
- * Maximum nodes in a proof: a leaf for each slot, and the branches above it that no other slot
- * shares.
+ * The maximum number of nodes in a proof: a leaf for each slot, and the branches above it that no
+ * other slot shares.
  */
 const MAX_NODES = 10 * MAX_KEYS
 
@@ -123,7 +123,7 @@ const listOf = (item: v.GenericSchema<Hex, Hex>, max: number) =>
   )
 const keys = v.pipe(
   listOf(bytes32, MAX_KEYS),
-  // Strictly rising, so without duplicates.
+  // The list is in strictly ascending order, so it has no duplicates.
   v.check((list) => list.every((key, i) => i === 0 || key > (list[i - 1] ?? key))),
 )
 const schema = v.strictObject({
@@ -142,7 +142,7 @@ const schema = v.strictObject({
 })
 
 /**
- * @param input A proof as JSON text, the bytes of one, or parsed.
+ * @param input A proof as JSON text, bytes of JSON text, or a parsed value.
  * @throws {FormatError} `completeness_malformed`
  */
 function readInput(input: unknown): CompletenessProof {
@@ -164,28 +164,27 @@ function parseInput(input: unknown): unknown {
 }
 
 function malformed(fields: FormatError['fields'], cause?: FormatError): FormatError {
-  const message = 'not a proof of completeness'
+  const message = 'invalid proof of completeness'
   return new FormatError('completeness_malformed', message, { fields, cause })
 }
 
 export type CompletenessOptions = {
-  /** The registry to trust, CAIP-10. The reader chooses it, never the proof. */
+  /** The CAIP-10 account ID of the registry to trust. The reader chooses it, never the proof. */
   registry: RegistryId
   /** Hashes of blocks of the registry's chain that the reader trusts. */
   trustedBlocks: readonly Hex[]
   /**
-   * keccak256 of the registry's code, as `deployments/` has it. Without it, any code at the address
-   * is the registry's.
+   * The keccak256 of the registry's code, as in `deployments/`. Without it, any code at the address
+   * is accepted as that of the registry.
    */
   codeHash?: Hex
 }
 
 /**
- * Checks a proof of completeness. Pure: makes no requests. The result holds as of the proof's
- * block.
+ * Checks a proof of completeness without any request. The result holds as of the proof's block.
  *
- * @param input A proof as JSON text, the bytes of one, or parsed.
- * @throws {FormatError} `completeness_malformed` when it is not such a proof; also when a hash is
+ * @param input A proof as JSON text, bytes of JSON text, or a parsed value.
+ * @throws {FormatError} `completeness_malformed` when it is not such a proof, or when a hash is
  * repeated or out of order, or a node is repeated.
  */
 export function verifyCompleteness(input: unknown, options: CompletenessOptions): Completeness {
@@ -193,14 +192,14 @@ export function verifyCompleteness(input: unknown, options: CompletenessOptions)
   const proof = readInput(input)
   try {
     if (proof.registry !== options.registry)
-      throw new ChainError('other_registry', `the proof is of ${proof.registry}`)
+      throw new ChainError('other_registry', `the proof is for another registry, ${proof.registry}`)
     const header = readProof(() => decodeHeader(proof.header))
     const { blockHash } = header
     const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
     if (!trusted)
       throw new ChainError(
         'block_untrusted',
-        `the proof is of block ${header.blockNumber}, ${blockHash}`,
+        `the proof is for block ${header.blockNumber}, ${blockHash}, which is not trusted`,
       )
     return readProof(() => readListing(proof, header, address, options))
   } catch (error) {
@@ -224,7 +223,7 @@ function readListing(
     createSlotReader(issuerId, (slot) => readWord(root, slot, nodes.nodeOf)),
     header,
   )
-  if (nodes.used().length < proof.nodes.length) throw invalid('too many nodes')
+  if (nodes.used().length < proof.nodes.length) throw invalid('the proof has too many nodes')
   return listing
 }
 
@@ -242,14 +241,15 @@ export function createNodeSet(nodes: Iterable<Hex>): {
 } {
   const known = new Map<string, { node: Hex; decoded?: TrieNode }>()
   for (const node of nodes) known.set(toHex(keccak_256(fromHex(node))), { node })
-  // A path that shares nodes with the one before asks with the very bytes of their parents.
+  // A path that shares nodes with the previous one passes the same byte arrays, those in their
+  // parents.
   const followed = new WeakMap<Uint8Array, TrieNode>()
   return {
     nodeOf(hash) {
       const again = followed.get(hash)
       if (again) return again
       const found = known.get(toHex(hash))
-      if (!found) throw invalid('too few nodes')
+      if (!found) throw invalid('the proof has too few nodes')
       found.decoded ??= decodeNode(fromHex(found.node))
       followed.set(hash, found.decoded)
       return found.decoded
@@ -260,14 +260,14 @@ export function createNodeSet(nodes: Iterable<Hex>): {
 
 type Signer = Pick<RegistryAccount, 'account' | 'distrustedFrom'>
 
-/** What the registry counts of an issuer. Only one that it does not know has no account. */
+/** The counts of an issuer in the registry. Only an unknown issuer has no account. */
 export type IssuerCounts = Pick<RegistryIssuer, 'documentCount' | 'batchCount' | 'accountCount'>
 
 /** Reads the registry's state of an issuer at one block. */
 type IssuerReader = {
   counts: IssuerCounts
   record(documentHash: Hex): RegistryRecord
-  /** The size takes the place of the expiry. */
+  /** @returns The record of a batch, with the size in place of the expiry. */
   batch(root: Hex): RegistryRecord
   signer(accountIndex: number): Signer
 }

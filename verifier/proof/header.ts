@@ -18,11 +18,11 @@ export type Header = {
 const STATE_ROOT = 3
 const NUMBER = 8
 const TIMESTAMP = 11
-/** Number of fields in every header; forks append more, which are hashed but not read. */
+/** The number of fields in every header. Forks append more, which are hashed but not read. */
 const FIELDS = 15
 /**
- * Maximum bytes. Real headers have some hundred, those with many validators' signatures some
- * thousand.
+ * The maximum size in bytes. Real headers have some hundred, those with the signatures of many
+ * validators some thousand.
  */
 const MAX_HEADER = 64 * 1024
 
@@ -33,13 +33,13 @@ const MAX_HEADER = 64 * 1024
  */
 export function decodeHeader(rlp: Hex): Header {
   const bytes = fromHex(rlp)
-  // It is decoded before its hash is known to be trusted, and millions of items would take
+  // The header is decoded before its hash is known to be trusted, and millions of items would take
   // gigabytes.
-  if (bytes.length > MAX_HEADER) throw invalid('too long for a header')
+  if (bytes.length > MAX_HEADER) throw invalid('the block header is too long')
   const fields = decodeRlp(bytes)
-  if (fields instanceof Uint8Array || fields.length < FIELDS) throw invalid('not a header')
+  if (fields instanceof Uint8Array || fields.length < FIELDS) throw invalid('invalid block header')
   const { [STATE_ROOT]: root, [NUMBER]: number, [TIMESTAMP]: time } = fields
-  if (!(root instanceof Uint8Array) || root.length !== 32) throw invalid('not a header')
+  if (!(root instanceof Uint8Array) || root.length !== 32) throw invalid('invalid block header')
   return {
     blockNumber: integer(number),
     blockHash: toHex(keccak_256(bytes)),
@@ -48,10 +48,10 @@ export function decodeHeader(rlp: Hex): Header {
   }
 }
 
-/** Big-endian without leading zeros, at most 48 bits. */
+/** Reads a big-endian number without leading zeros, of at most 48 bits. */
 function integer(item: unknown): number {
   if (!(item instanceof Uint8Array) || item.length > 6 || item[0] === 0)
-    throw invalid('not a number of a header')
+    throw invalid('invalid number in the block header')
   return item.reduce((sum, byte) => sum * 256 + byte, 0)
 }
 
@@ -71,7 +71,7 @@ const HEADER = [
   'extraData',
   'mixHash',
   'nonce',
-  // London, Shanghai, Cancun (three), Prague, Amsterdam (EIP-7928, EIP-7843).
+  // The fields of London, Shanghai, Cancun (three), Prague, and Amsterdam (EIP-7928, EIP-7843).
   'baseFeePerGas',
   'withdrawalsRoot',
   'blobGasUsed',
@@ -95,8 +95,8 @@ const QUANTITIES: readonly string[] = [
 
 /**
  * @param block A result of `eth_getBlockByNumber`.
- * @returns The RLP of its header; `undefined` when its hash is not the block's, because the header
- * has unknown fields or the node leaves some out.
+ * @returns The RLP of its header; `undefined` when its hash is not that of the block, because the
+ * header has unknown fields or the node omits some.
  */
 export function encodeHeader(block: Record<string, unknown>): Hex | undefined {
   try {

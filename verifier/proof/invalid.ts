@@ -1,7 +1,7 @@
 import { FormatError } from '../../document/errors.ts'
 import { ChainError } from '../errors.ts'
 
-/** @returns The error for a proof that proves nothing. */
+/** @returns The error for an invalid proof. */
 export function invalid(message: string): FormatError {
   return new FormatError('proof_invalid', message)
 }

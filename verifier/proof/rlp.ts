@@ -1,16 +1,19 @@
 import { concatBytes } from '@noble/hashes/utils.js'
 import { invalid } from './invalid.ts'
 
-/** Recursive Length Prefix (Yellow Paper, appendix B), both directions: bytes, or a list. */
+/**
+ * Recursive Length Prefix encoding (Yellow Paper, appendix B), in both directions. An item is bytes
+ * or a list.
+ */
 export type RlpItem = Uint8Array | RlpItem[]
 
 const BYTES = 0x80
 const LIST = 0xc0
-/** Longest payload whose length is in the first byte. */
+/** The longest payload whose length is in the first byte. */
 const SHORT = 55
 /**
- * Maximum number of lists around an item: nothing that is hashed in a block is deeper (a list in a
- * node in a node).
+ * The maximum number of lists around an item. Nothing that is hashed in a block is nested deeper (a
+ * list in a node in a node).
  */
 const MAX_DEPTH = 32
 
@@ -34,7 +37,7 @@ function withLength(kind: number, payload: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.from(headOf(kind, payload.length)), payload)
 }
 
-/** @returns The bytes before a payload of this length. */
+/** @returns The bytes in front of a payload of this length. */
 function headOf(kind: number, length: number): number[] {
   if (length <= SHORT) return [kind + length]
   const digits: number[] = []
@@ -45,20 +48,20 @@ function headOf(kind: number, length: number): number[] {
 /** @throws {FormatError} `proof_invalid` unless it is exactly the encoding of one item. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = readItem(bytes, 0, 0)
-  if (end !== bytes.length) throw invalid('bytes after the RLP item')
+  if (end !== bytes.length) throw invalid('unexpected bytes after the RLP item')
   return item
 }
 
 function readItem(bytes: Uint8Array, start: number, depth: number): { item: RlpItem; end: number } {
   const first = bytes[start]
-  if (first === undefined || depth > MAX_DEPTH) throw invalid('not RLP')
+  if (first === undefined || depth > MAX_DEPTH) throw invalid('invalid RLP')
   if (first < BYTES) return { item: bytes.slice(start, start + 1), end: start + 1 }
   const kind = first < LIST ? BYTES : LIST
   const { from, end } = readLength(bytes, start, first - kind)
   if (kind === BYTES) {
     const item = bytes.slice(from, end)
     if (item.length === 1 && (item[0] ?? 0) < BYTES)
-      throw invalid('RLP prefix for a single byte that needs none')
+      throw invalid('RLP has a prefix before a single byte that needs none')
     return { item, end }
   }
   const list: RlpItem[] = []
@@ -71,7 +74,7 @@ function readItem(bytes: Uint8Array, start: number, depth: number): { item: RlpI
   return { item: list, end }
 }
 
-/** @param code The first byte without the kind. @returns Where the payload begins and ends. */
+/** @param code The first byte without the kind. @returns The start and the end of the payload. */
 function readLength(bytes: Uint8Array, start: number, code: number): { from: number; end: number } {
   const width = Math.max(0, code - SHORT)
   const from = start + 1 + width
@@ -79,6 +82,6 @@ function readLength(bytes: Uint8Array, start: number, code: number): { from: num
   const length = width === 0 ? code : digits.reduce((sum, byte) => sum * 256 + byte, 0)
   const shortest = width === 0 || (length > SHORT && digits[0] !== 0)
   const end = from + length
-  if (!shortest || end > bytes.length) throw invalid('RLP length out of bounds')
+  if (!shortest || end > bytes.length) throw invalid('RLP length is out of bounds')
   return { from, end }
 }

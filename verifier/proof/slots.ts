@@ -22,11 +22,11 @@ import {
   registryStatusOf,
 } from '../status.ts'
 
-// The slots that a verdict reads: docs/contract.md, "Storage". They never change.
+// The slots that a verdict reads; see docs/contract.md, "Storage". They never change.
 
 /** The ERC-7201 position of `document-registry.storage`: a mapping of issuers. */
 const NAMESPACES = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
-/** Slots of an issuer, from its first. */
+/** The slots of an issuer, counted from its first one. */
 const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, PROPOSAL, NAME, URI] = [
   0n,
   1n,
@@ -38,13 +38,13 @@ const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, PROPOSAL, NAME, URI] = [
   7n,
 ] as const
 
-/** A slot or its value: 256 bits. */
+/** A slot or its value, with 256 bits. */
 type Word = bigint
 
 /** Returns the value of a slot. */
 type ReadSlot = (slot: Hex) => Uint8Array
 
-/** The statement of a proof about a document, without the block. */
+/** A proof's data about a document, without the block. */
 type Proven = Pick<ChainReading, 'status' | 'record' | 'account' | 'revoker' | 'issuer'>
 
 /**
@@ -57,7 +57,7 @@ export function readVerification(
   { blockTime }: { blockTime: number },
 ): Proven {
   const words = new Map<Word, Word>()
-  // Each slot is read once: who issued, revoked and released may be the same account.
+  // Each slot is read once, because the same account may have issued, revoked and released.
   const read = (slot: Word) => {
     const word = words.get(slot) ?? BigInt(toHex(readSlot(toSlot(slot))))
     words.set(slot, word)
@@ -93,8 +93,9 @@ export function readVerification(
 }
 
 /**
- * @returns The slots whose values decide which others are read, where a reading does not say it:
- *   of a document in a batch those that say who released, and of texts that are not UTF-8.
+ * @returns The slots whose values decide which others are read, if a reading does not say it. For a
+ * document in a batch these are the slots with the accounts that released, and the slots of texts
+ * that are not UTF-8.
  */
 export function decidingSlotsOf(
   { issuerId, documentHash, batch }: DocumentKey,
@@ -139,7 +140,7 @@ export function slotsOf(
   return Array.from(new Set(slots), toSlot)
 }
 
-/** The slots that hold what an issuer has in the registry. */
+/** @returns The slots with the data of an issuer in the registry. */
 export function slotsOfIssuer(issuerId: number): {
   state: Hex
   proposal: Hex
@@ -178,13 +179,16 @@ function slotsOfText(slot: Word, text: string, deciding: ReadonlyMap<Hex, Word>)
   return [slot, ...partsOfText(slot, length)]
 }
 
-/** @param word The value of its first slot. @returns 0 for a text that is in it. */
+/** @param word The value of its first slot. @returns 0 for a text that fits in it. */
 function lengthOfText(word: Word): number {
   const isShort = word % 2n === 0n
   return isShort ? 0 : bits(word >> 1n, 0, 16)
 }
 
-/** @param length In bytes. @returns The slots that hold a text too long for its first slot. */
+/**
+ * @param length The length in bytes. @returns The slots of a text that is too long for its first
+ * slot.
+ */
 function partsOfText(slot: Word, length: number): Word[] {
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const count = length < 32 ? 0 : Math.ceil(length / 32)
@@ -234,7 +238,7 @@ function readRecord(
 ): RegistryRecord {
   const readOwn = () => unpackRecord(read(at(BigInt(documentHash), namespace + RECORDS)))
   if (!path) return readOwn()
-  // In the slot of a batch, the size takes the place of the expiry.
+  // In the slot of a batch, the size is in place of the expiry.
   const batch = unpackRecord(read(at(BigInt(path.root), namespace + BATCHES)))
   const proven =
     batch.anchoredBlock !== 0 &&
@@ -242,7 +246,7 @@ function readRecord(
     leadsToRoot(documentHash, path)
   if (!proven) return unpackRecord(0n)
   const own = readOwn()
-  // A release alone has another meaning depending on who made it.
+  // The meaning of a release depends on who made it.
   const revised = (record: RegistryRecord): RevisedSlot => ({
     record,
     revoker: isReleased(record) ? readSigner(namespace, record.revokerIndex, read) : null,
@@ -256,7 +260,7 @@ function leadsToRoot(documentHash: Hex, { root, validUntil, proof }: BatchPath):
   return equalBytes(rootOf(entry, proof), fromHex(root))
 }
 
-/** An account has two slots: one by its index, which has the address, and one by its address. */
+/** An account has two slots: one by its index, with the address, and one by its address. */
 function readAccount(
   namespace: Word,
   accountIndex: number,
@@ -293,7 +297,7 @@ export function unpackProposal(word: Word): { account: Hex; acceptFrom: number }
 /** @throws {ChainError} `no_registry` for the slot of an account that does not exist. */
 export function unpackSigner(word: Word): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
   const address = BigInt.asUintN(160, word)
-  if (address === 0n) throw notOfRegistry('not an account')
+  if (address === 0n) throw notOfRegistry('the slot does not hold an account')
   return {
     account: `0x${address.toString(16).padStart(40, '0')}`,
     distrustedFrom: bits(word, 160, 40),
@@ -301,15 +305,15 @@ export function unpackSigner(word: Word): Pick<RegistryAccount, 'account' | 'dis
 }
 
 /**
- * A Solidity string: up to 31 bytes in the slot itself, its length twice in the last byte; a longer
- * one from keccak256(slot) on.
+ * Reads a Solidity string. Up to 31 bytes are in the slot itself, with twice the length in the last
+ * byte; a longer text begins at keccak256(slot).
  */
 export function readText(slot: Word, readSlot: ReadSlot): string {
   const word = readSlot(toSlot(slot))
   const last = word[31] ?? 0
   const isShort = last % 2 === 0
   const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
-  if (isShort !== length < 32) throw notOfRegistry('not a string')
+  if (isShort !== length < 32) throw notOfRegistry('the slot does not hold a string')
   if (isShort) return decodeAnyUtf8(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []
@@ -317,12 +321,12 @@ export function readText(slot: Word, readSlot: ReadSlot): string {
   return decodeAnyUtf8(concatBytes(...parts).subarray(0, length))
 }
 
-/** The same error as for a `verificationOf` result that does not decode. */
+/** This is also the error for a `verificationOf` result that cannot be decoded. */
 function notOfRegistry(message: string): ChainError {
   return new ChainError('no_registry', message)
 }
 
-/** @param width At most 53, so that the number is exact. */
+/** @param width At most 53 bits, so that the number is exact. */
 function bits(word: Word, from: number, width: number): number {
   return Number(BigInt.asUintN(width, word >> BigInt(from)))
 }

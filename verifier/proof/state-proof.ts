@@ -10,13 +10,13 @@ import { decodeRlp, type RlpItem } from './rlp.ts'
 import { readVerification } from './slots.ts'
 import { readTrie } from './trie.ts'
 
-/** keccak256(""): an account without code. */
+/** The keccak256 of no bytes, which is the code hash of an account without code. */
 const NO_CODE = toHex(keccak_256(new Uint8Array()))
 
 /**
- * Reads a record from a proof. Pure: makes no requests.
+ * Reads a record from a proof without any request.
  *
- * @param registry CAIP-10.
+ * @param registry A CAIP-10 account ID.
  * @param codeHash The required hash of the registry's code. If absent, any code is accepted: the
  * address is trusted, and the registry at it cannot be upgraded or removed.
  * @returns The registry's answer at that block. The caller must compare `blockHash` with a hash
@@ -42,14 +42,14 @@ function readState(
 ): ChainReading & { blockHash: Hex } {
   const header = decodeHeader(proof.header)
   const storageRoot = readStorageRoot(proof.accountProof, header, address, codeHash)
-  if (!Array.isArray(proof.storageProof)) throw invalid('not slots')
+  if (!Array.isArray(proof.storageProof)) throw invalid('storageProof must be an array')
   const slots = proof.storageProof.values()
   const read = readVerification(
     key,
     (slot) => readSlot(slots.next().value, slot, storageRoot),
     header,
   )
-  if (!slots.next().done) throw invalid('too many slots')
+  if (!slots.next().done) throw invalid('the proof has too many slots')
   const { blockNumber, blockHash, blockTime } = header
   return { blockNumber, blockHash, blockTime, ...read }
 }
@@ -66,13 +66,14 @@ export function readStorageRoot(
   expected?: Hex,
 ): Uint8Array {
   const leaf = readTrie(stateRoot, keccak_256(fromHex(address)), nodesOf(accountProof))
-  if (!leaf) throw new ChainError('no_registry', 'no account at the address')
+  if (!leaf) throw new ChainError('no_registry', 'there is no account at the address')
   const account = decodeRlp(leaf)
-  if (account instanceof Uint8Array || account.length !== 4) throw invalid('not an account')
+  if (account instanceof Uint8Array || account.length !== 4)
+    throw invalid('invalid account in the proof')
   const [, , storageRoot, code] = account
-  if (!isHash(storageRoot) || !isHash(code)) throw invalid('not an account')
+  if (!isHash(storageRoot) || !isHash(code)) throw invalid('invalid account in the proof')
   const codeHash = toHex(code)
-  if (codeHash === NO_CODE) throw new ChainError('no_registry', 'no code at the address')
+  if (codeHash === NO_CODE) throw new ChainError('no_registry', 'there is no code at the address')
   if (expected !== undefined && codeHash !== expected)
     throw new ChainError('other_code', 'the code at the address is not that of the registry')
   return storageRoot
@@ -83,19 +84,20 @@ function isHash(item: RlpItem | undefined): item is Uint8Array {
 }
 
 function readSlot(given: SlotProof | undefined, slot: Hex, storageRoot: Uint8Array): Uint8Array {
-  if (given?.key !== slot) throw invalid('not the next expected slot')
+  if (given?.key !== slot) throw invalid('the proof has an unexpected slot')
   const leaf = readTrie(storageRoot, keccak_256(fromHex(slot)), nodesOf(given.proof))
   const word = wordOf(leaf)
-  if (given.value !== toHex(word)) throw invalid('the proof is for another value')
+  if (given.value !== toHex(word)) throw invalid('the proof does not prove the value of the slot')
   return word
 }
 
-/** @returns The value of a slot, 32 bytes, by its leaf in the storage trie. */
+/** @returns The value of a slot, 32 bytes, from its leaf in the storage trie. */
 export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
   const word = new Uint8Array(32)
   if (leaf) {
     const value = decodeRlp(leaf)
-    if (!(value instanceof Uint8Array) || value.length > 32) throw invalid('not a slot')
+    if (!(value instanceof Uint8Array) || value.length > 32)
+      throw invalid('invalid slot value in the proof')
     word.set(value, 32 - value.length)
   }
   return word
@@ -103,7 +105,7 @@ export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
 
 /** A proof is untrusted input of any type. */
 function nodesOf(nodes: unknown): Uint8Array[] {
-  if (!Array.isArray(nodes)) throw invalid('not nodes')
-  // Not nodes.map, which skips the holes of a sparse array.
+  if (!Array.isArray(nodes)) throw invalid('the nodes of a proof must be an array')
+  // `nodes.map` would skip the holes of a sparse array.
   return Array.from(nodes, (node) => fromHex(node))
 }

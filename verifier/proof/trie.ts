@@ -8,7 +8,7 @@ import { decodeRlp, type RlpItem, sizeOfRlp } from './rlp.ts'
 // Reads one key of Ethereum's Merkle Patricia trie (Yellow Paper, appendix D) from a proof
 // (EIP-1186).
 
-/** RLP(""): the root node of an empty trie. */
+/** The RLP of no bytes, which is the root node of an empty trie. */
 export const EMPTY_TRIE: Hex = '0x80'
 const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
 
@@ -17,7 +17,7 @@ const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
  * by the root.
  *
  * @param root 32 bytes.
- * @param key Hashed already: keccak256 of an address or of a slot, 32 bytes.
+ * @param key The keccak256 of an address or of a slot, 32 bytes.
  * @param proof Exactly the nodes on the path from the root, in order; nodes under 32 bytes are
  * inside their parent. Empty for an empty trie.
  * @returns The value; `undefined` when the proof shows that the trie has none for the key.
@@ -30,14 +30,14 @@ export function readTrie(
 ): Uint8Array | undefined {
   const nodes = proof[Symbol.iterator]()
   const value = readTrieBy(root, key, (hash) => fetchNode(nodes, hash))
-  if (!nodes.next().done) throw invalid('too many nodes')
+  if (!nodes.next().done) throw invalid('the proof has too many nodes')
   return value
 }
 
 /** Returns the node with this hash, or throws. */
 export type NodeOf = (hash: Uint8Array) => TrieNode
 
-/** A node, decoded: the items of a branch, an extension or a leaf. */
+/** A decoded node: the items of a branch, an extension or a leaf. */
 export type TrieNode = RlpItem[]
 
 /** Same as {@link readTrie}, with nodes from any lookup. */
@@ -65,7 +65,7 @@ function walk(nodeOf: NodeOf, root: Uint8Array, path: string[]): Uint8Array | un
     if (!onPath) return undefined
     at += nibbles.length
     if (isLeaf) return at === path.length ? bytesOf(node[1]) : undefined
-    if (nibbles.length === 0) throw invalid('an extension without a path')
+    if (nibbles.length === 0) throw invalid('an extension node has no path')
     node = childOf(nodeOf, node[1])
   }
 }
@@ -73,8 +73,8 @@ function walk(nodeOf: NodeOf, root: Uint8Array, path: string[]): Uint8Array | un
 /** @returns The next node of the proof, which must have this hash. */
 function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): TrieNode {
   const { value, done } = nodes.next()
-  if (done) throw invalid('too few nodes')
-  if (!equalBytes(keccak_256(value), hash)) throw invalid('a node of another hash')
+  if (done) throw invalid('the proof has too few nodes')
+  if (!equalBytes(keccak_256(value), hash)) throw invalid('a node does not have the expected hash')
   return decodeNode(value)
 }
 
@@ -88,29 +88,29 @@ function childOf(nodeOf: NodeOf, child: RlpItem = []): TrieNode {
   const isReferenced = child instanceof Uint8Array
   const node = isReferenced ? nodeOf(child) : asNode(child)
   const isShort = sizeOfRlp(node) < 32
-  if (isReferenced === isShort) throw invalid('a node of the wrong size')
+  if (isReferenced === isShort) throw invalid('a node has the wrong size')
   return node
 }
 
 function asNode(item: RlpItem): TrieNode {
   if (item instanceof Uint8Array || (item.length !== 17 && item.length !== 2))
-    throw invalid('not a node')
+    throw invalid('invalid node')
   return item
 }
 
 /**
- * The path of a leaf or an extension, hex-prefix encoded: the first nibble gives the kind and
- * whether the length is odd.
+ * Reads the path of a leaf or an extension, which is hex-prefix encoded: the first nibble gives the
+ * kind and whether the length is odd.
  */
 function pathOf(node: RlpItem[]): { isLeaf: boolean; nibbles: string[] } {
   const [flags, ...nibbles] = bytesToHex(bytesOf(node[0]))
   const flag = Number(flags)
-  if (!(flag <= 3)) throw invalid('not a path')
-  if (flag % 2 === 0 && nibbles.shift() !== '0') throw invalid('not a path')
+  if (!(flag <= 3)) throw invalid('invalid path in a node')
+  if (flag % 2 === 0 && nibbles.shift() !== '0') throw invalid('invalid path in a node')
   return { isLeaf: flag >= 2, nibbles }
 }
 
 function bytesOf(item: RlpItem | undefined): Uint8Array {
-  if (!(item instanceof Uint8Array)) throw invalid('not bytes')
+  if (!(item instanceof Uint8Array)) throw invalid('a node has a list where bytes are expected')
   return item
 }

@@ -26,8 +26,8 @@ import {
 /**
  * Reads a registry through a node's JSON-RPC.
  *
- * @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case.
- * @param rule Which blocks count as final; absent = by the node's tags alone.
+ * @param registry A CAIP-10 account ID, `eip155:<chainId>:<address>`, in lower case.
+ * @param rule Which blocks count as final; absent = only the node's tags decide.
  */
 export function createChainReader(
   provider: Eip1193Provider,
@@ -51,11 +51,11 @@ export function createChainReader(
       )
       const { chainId: answering, reading } = decodeReading(result, key)
       if (answering !== chainId)
-        throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+        throw new ChainError('wrong_chain', `the node is on chain ${answering}, not ${chainId}`)
       if (block !== undefined && reading.blockNumber !== block)
         throw new ChainError(
           'state_unavailable',
-          `answered for block ${reading.blockNumber}, not ${block}`,
+          `the node answered for block ${reading.blockNumber}, not ${block}`,
         )
       return reading
     },
@@ -70,7 +70,7 @@ export function createChainReader(
       }
       const logs = await requestLogs(request, filter, signal)
       const items = readStrictly('eth_getLogs', () => readList(logs, (log) => log))
-      // Use only the last one: a hostile node can send a million, and a document that is issued
+      // Only the last one is used. A hostile node can send a million, and a document that is issued
       // again in the block in which its issue was distrusted has two.
       return items.length === 0 ? undefined : decodeEvent(items.at(-1), address, key)
     },
@@ -97,7 +97,7 @@ export function createChainReader(
 const OF_THE_REQUEST = [3, -32700, -32600, -32601, -32004, -32005, -32006]
 
 /**
- * `verificationOf` never reverts: if the call fails at an old block but not at the newest, the node
+ * `verificationOf` never reverts. If the call fails at an old block but not at the newest, the node
  * does not have that state.
  */
 export function stateError(error: unknown, block: number): unknown {
@@ -112,16 +112,19 @@ export function stateError(error: unknown, block: number): unknown {
 }
 
 /**
- * @param registry The registry that the caller trusts; a malformed one is misuse of the API.
- * @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case.
+ * @param registry The registry that the caller trusts. A malformed one is misuse of the API.
+ * @throws {TypeError} when it is not a CAIP-10 account ID of namespace eip155 in lower case.
  */
 export function parseRegistry(registry: string): ReturnType<typeof parseRegistryId> {
   try {
     return parseRegistryId(registry)
   } catch (cause) {
-    throw new TypeError('registry must be CAIP-10 of eip155 in lower case', {
-      cause,
-    })
+    throw new TypeError(
+      'registry must be a lower-case CAIP-10 account ID, eip155:<chainId>:<address>',
+      {
+        cause,
+      },
+    )
   }
 }
 
@@ -143,7 +146,7 @@ export function refuseAnswer<T>(decode: () => T): T {
     return decode()
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new ChainError('no_registry', 'no document registry answers at this address', cause)
+    throw new ChainError('no_registry', 'there is no document registry at this address', cause)
   }
 }
 
@@ -163,7 +166,7 @@ export function topicsOf({ documentHash, issuerId, batch }: DocumentKey): Hex[] 
   return batch ? [BATCH_ISSUED_TOPIC, batch.root, issuer] : [ISSUED_TOPIC, documentHash, issuer]
 }
 
-/** @returns The event; for any other log, one that matches no record. */
+/** @returns The event; any other log gives an event that matches no record. */
 function decodeEvent(answer: unknown, address: Hex, key: DocumentKey): IssuedEvent {
   try {
     const log = readLog(answer)

@@ -31,15 +31,15 @@ import { createRequest, type Request, readStrictly } from './request.ts'
 import { readBytes, readHash, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
 import { createSlotProver } from './slot-prover.ts'
 
-/** Hashes in one `recordsOf`. */
+/** The number of hashes in one call of `recordsOf`. */
 const MAX_RECORDS_PER_REQUEST = 500
-/** Concurrent requests when each reads one item. */
+/** The number of concurrent requests when each reads one item. */
 const MAX_AT_A_TIME = 16
 
 /** A list to check against the registry; duplicates count once. */
 export type CompletenessSource = IssuedKeys &
   ReadOptions & {
-    /** The block number; the newest if absent. */
+    /** The block number; absent = the newest block. */
     block?: number | undefined
   }
 
@@ -48,8 +48,8 @@ export type CompletenessSource = IssuedKeys &
  * which shows that it is incomplete. Starts again when a reorg or a newer block interferes, up to
  * five times in all.
  *
- * @param provider A node that knows `eth_getProof`.
- * @param registry CAIP-10.
+ * @param provider A node that supports `eth_getProof`.
+ * @param registry A CAIP-10 account ID.
  * @throws {ChainError} as `fetchProof`, and `wrong_chain`.
  * @throws {RangeError} for a list of more than 100,000.
  */
@@ -79,7 +79,7 @@ async function proveKeys(
   if (decoded.blockNumber !== blockNumber)
     throw new ChainError(
       'state_unavailable',
-      `the header is of block ${decoded.blockNumber}, not ${blockNumber}`,
+      `the node returned the header of block ${decoded.blockNumber}, not ${blockNumber}`,
     )
 
   const nodes = new Set<Hex>()
@@ -118,13 +118,16 @@ async function proveKeys(
   }
 }
 
-/** @returns The slots so that neighbours share most nodes: the node and this program have less to do. */
+/**
+ * @returns The slots in an order in which neighbours share most nodes, which saves work for the
+ * node and for this program.
+ */
 function inTrieOrder(slots: readonly Hex[]): Hex[] {
   const keyed = slots.map((slot) => ({ slot, key: toHex(trieKeyOf(slot)) }))
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ slot }) => slot)
 }
 
-/** Believes the node. @throws {ChainError} `other_code`, `no_registry` */
+/** Compares the code, trusting the node. @throws {ChainError} `other_code`, `no_registry` */
 export async function checkCode(
   request: Request,
   params: [address: Hex, block: Hex | 'latest'],
@@ -133,18 +136,18 @@ export async function checkCode(
 ): Promise<void> {
   const answer = await request('eth_getCode', params, signal)
   const code = readStrictly('eth_getCode', () => readBytes(answer))
-  if (code.length === 0) throw new ChainError('no_registry', 'no code at the address')
+  if (code.length === 0) throw new ChainError('no_registry', 'there is no code at the address')
   if (toHex(keccak_256(code)) !== codeHash)
     throw new ChainError('other_code', 'the code at the address is not that of the registry')
 }
 
 /**
- * Checks a list for completeness by calls of the contract; trusts the node. Starts again when a
+ * Checks a list for completeness with calls of the contract, trusting the node. Starts again when a
  * reorg or a newer block interferes, up to five times in all.
  *
- * @param registry CAIP-10.
+ * @param registry A CAIP-10 account ID.
  * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`,
- *   `state_unavailable`
+ * `state_unavailable`
  * @throws {RangeError} for a list of more than 100,000.
  */
 export async function readCompleteness(
@@ -197,7 +200,10 @@ async function readKeys(
   )
   const after = await fetchBlock(request, blockNumber, signal)
   if (after.hash !== before.hash)
-    throw new ChainError('state_unavailable', `block ${blockNumber} was replaced while it was read`)
+    throw new ChainError(
+      'state_unavailable',
+      `block ${blockNumber} was replaced by a reorg while it was read`,
+    )
   return listingOf(
     { issuerId, ...keys },
     {
@@ -218,7 +224,8 @@ async function fetchBlock(
   const method = 'eth_getBlockByNumber'
   const params = [toQuantity(blockNumber), false]
   const answer = await request(method, params, signal)
-  if (answer === null) throw new ChainError('state_unavailable', `no block ${blockNumber}`)
+  if (answer === null)
+    throw new ChainError('state_unavailable', `the node has no block ${blockNumber}`)
   return readStrictly(method, () => {
     const { hash, timestamp } = readObject(answer)
     return { hash: readHash(hash), time: readQuantity(timestamp) }
@@ -231,9 +238,9 @@ function normalized({ documentHashes, roots }: IssuedKeys): IssuedKeys {
     [...new Set(keys.map((key) => key.toLowerCase() as Hex))].sort()
   const keys = { documentHashes: sorted(documentHashes), roots: sorted(roots) }
   for (const list of Object.values(keys)) {
-    if (list.length > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
+    if (list.length > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS} hashes`)
     if (!list.every((key) => /^0x[0-9a-f]{64}$/.test(key)))
-      throw new TypeError('not a hash of 32 bytes')
+      throw new TypeError('a hash must be 32 bytes in hexadecimal, with 0x')
   }
   return keys
 }
@@ -250,7 +257,7 @@ async function blockAt(
   }
   const answering = await read('eth_chainId')
   if (answering !== chainId)
-    throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+    throw new ChainError('wrong_chain', `the node is on chain ${answering}, not ${chainId}`)
   return block ?? read('eth_blockNumber')
 }
 

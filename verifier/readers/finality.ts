@@ -3,29 +3,35 @@ import type { Finality } from '../ports.ts'
 import { type Request, readStrictly } from './request.ts'
 import { readObject, readQuantity } from './rpc-codec.ts'
 
-/** Which blocks count as final. Without either depth, the node's tags alone decide. */
+/** Decides which blocks count as final. Without either depth, the node's tags alone decide. */
 export type FinalityRule = {
-  /** Number of later blocks that make a block final; the tags are then not read. */
+  /** The number of later blocks that make a block final. The tags are then not read. */
   depth?: number
-  /** Replaces the tags at a node that does not know `finalized`. */
+  /** Used in place of the tags at a node that does not know `finalized`. */
   depthWithoutTag?: number
 }
 
-/** All methods reject with a `ChainError` when finality is unknown: an outage is not an answer. */
+/**
+ * All methods reject with a `ChainError` when finality is unknown, because an outage is not an
+ * answer.
+ */
 export type FinalityReader = {
   /**
    * @returns The number of the newest final block; 0 (genesis) until the chain has finalized
    * another block.
    */
   finalizedBlock(signal?: AbortSignal): Promise<number>
-  /** @returns The number of the newest safe block; 0 under a rule of depth, which has none. */
+  /**
+   * @returns The number of the newest safe block; 0 if `depth` is set, because there is then no
+   * safe block.
+   */
   safeBlock(signal?: AbortSignal): Promise<number>
   finalityOf(blockNumber: number, signal?: AbortSignal): Promise<Finality>
 }
 
 /**
- * @param blockNumber 1 or more: a missing record has block 0, which would count as final.
- * @throws {TypeError} for any other.
+ * @param blockNumber At least 1, because a missing record has block 0, which would count as final.
+ * @throws {TypeError} for any other number.
  */
 export async function finalityBy(
   blockNumber: number,
@@ -38,9 +44,9 @@ export async function finalityBy(
   return blockNumber <= (await safeBlock()) ? 'safe' : 'included'
 }
 
-/** JSON-RPC 2.0: invalid params. */
+/** The JSON-RPC 2.0 error for invalid params. */
 const INVALID_PARAMS = -32602
-/** Ethereum execution API: unknown block. */
+/** The error of the Ethereum execution API for an unknown block. */
 const UNKNOWN_BLOCK = -39001
 
 /**
@@ -66,7 +72,7 @@ export function createFinalityReader(
     } catch (error) {
       const tagless = depthWithoutTag !== undefined && knowsTag !== true
       if (!tagless || !refusesTag(error)) throw error
-      // A node that refuses this call too objects to something else.
+      // If the node also refuses this call, it objects to something else.
       const head = await readHead(signal)
       knowsTag = false
       return below(head, depthWithoutTag)
@@ -118,8 +124,8 @@ function answerIn(error: unknown): RpcResponseError | undefined {
 }
 
 /**
- * A node that knows the tag, before any block has it: Nethermind and reth answer `null`, Besu and
- * Erigon -39001, geth -32000 "finalized block not found" (ethereum/execution-apis#879).
+ * Recognizes a node that knows the tag when no block has it yet: Nethermind and reth answer `null`,
+ * Besu and Erigon -39001, geth -32000 "finalized block not found" (ethereum/execution-apis#879).
  */
 function namesNoBlock(error: unknown): boolean {
   const answer = answerIn(error)

@@ -2,7 +2,7 @@ import { readAtMost, TooLargeError } from '../../document/bytes.ts'
 import type { IdentitySource } from '../ports.ts'
 import { abortable, withTimeout } from '../signal.ts'
 
-/** Bytes. */
+/** The maximum size in bytes. */
 export const MAX_DID_DOCUMENT = 64 * 1024
 export const IDENTITY_TIMEOUT_MS = 5_000
 
@@ -14,8 +14,8 @@ export type IdentitySourceOptions = {
 }
 
 /**
- * Gets DID documents from the domains. Follows no redirects: a browser hides their target from a
- * page, so a redirect to another host could not be refused.
+ * Reads DID documents from the domains. Follows no redirects, because a browser hides their target
+ * from a page, so a redirect to another host could not be refused.
  */
 export function createIdentitySource({
   fetch = globalThis.fetch,

@@ -3,14 +3,14 @@ import { cidOf } from '../../document/cid.ts'
 import type { BlockSource } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 
-/** Maximum bytes of a block of this project; larger responses are not read to the end. */
+/** The maximum bytes of a block of this project. Larger responses are not read to the end. */
 const MAX_BLOCK = 1024 * 1024
 
 /**
- * A trustless IPFS gateway (https://specs.ipfs.tech/http-gateways/trustless-gateway/): raw blocks
- * by CID.
+ * A trustless IPFS gateway (https://specs.ipfs.tech/http-gateways/trustless-gateway/) that serves
+ * raw blocks by CID.
  *
- * @param url Base URL, without `/ipfs`.
+ * @param url The base URL, without `/ipfs`.
  * @param timeout Milliseconds per block.
  */
 export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSource {
@@ -22,7 +22,7 @@ export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSou
         referrerPolicy: 'no-referrer',
         signal: withTimeout(timeout, signal),
       })
-      // 410 speaks only for this gateway; another source may still have the block.
+      // A 410 applies only to this gateway; another source may still have the block.
       if (response.status === 404 || response.status === 410) {
         await response.body?.cancel()
         return { status: 'missing' }

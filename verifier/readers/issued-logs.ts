@@ -11,26 +11,26 @@ import { readLog, readQuantity } from './rpc-codec.ts'
 import { BATCH_ISSUED_TOPIC, ISSUED_TOPIC, toWord } from './verification-codec.ts'
 
 export type IssuedKeysOptions = ReadOptions & {
-  /** The first block; the one in which the registry was deployed has everything. */
+  /** The first block. From the one in which the registry was deployed, the list is complete. */
   from?: number
-  /** The last block; the newest if absent. */
+  /** The last block; absent = the newest block. */
   to?: number | undefined
 }
 
-/** What an issuer has issued, according to its events. */
+/** The documents and batches of an issuer, according to its events. */
 export type IssuedList = IssuedKeys & {
-  /** The manifest of each root, from the last event about it: the sha-256 of its root block. */
+  /** The manifest of each root, from the last event about it, as the sha-256 of its root block. */
   manifests: ReadonlyMap<Hex, Hex>
 }
 
 /**
  * Collects what an issuer issued from the registry's events, in ranges of blocks that the node
- * accepts. A node can omit or invent events: check the list with `createCompletenessProof` or
- * `readCompleteness`. Nodes drop old events: store the list.
+ * accepts. A node can omit or invent events, so check the list with `createCompletenessProof` or
+ * `readCompleteness`. Nodes drop old events, so store the list.
  *
- * @param registry CAIP-10.
+ * @param registry A CAIP-10 account ID.
  * @returns Each hash and each root once.
- * @throws {ChainError} `pruned` when the node no longer has the logs; else `rpc_unreachable`,
+ * @throws {ChainError} `pruned` when the node no longer has the logs; otherwise `rpc_unreachable`,
  * `rpc_error`.
  * @throws {RangeError} for more than 100,000 of one kind.
  */
@@ -67,9 +67,9 @@ export async function collectIssued(
     const keys = found.get(topic)
     const isAsked = log.address === address && ofIssuer === issuer
     if (!isAsked || !keys || key === undefined)
-      throw new ChainError('rpc_unreachable', 'eth_getLogs: a log that was not requested')
+      throw new ChainError('rpc_unreachable', 'eth_getLogs returned a log that was not requested')
     keys.add(key)
-    if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
+    if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS} hashes`)
     if (keys === roots) manifests.set(key, `0x${log.data.slice(-64)}`)
   }
 }

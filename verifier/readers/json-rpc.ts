@@ -6,7 +6,7 @@ import { withTimeout } from '../signal.ts'
 import { isLoopback } from './loopback.ts'
 import { readObject } from './rpc-codec.ts'
 
-/** Maximum bytes of a response. A verdict needs some hundred thousand at most. */
+/** The maximum bytes of a response. A verdict needs some hundred thousand at most. */
 export const MAX_ANSWER = 32 * 1024 * 1024
 
 /**
@@ -16,8 +16,8 @@ export const MAX_ANSWER = 32 * 1024 * 1024
 export type JsonRpcTransport = (body: string, signal?: AbortSignal) => Promise<string>
 
 /**
- * @returns A provider over any transport. A response that is not JSON-RPC 2.0 rejects as if there
- * were none.
+ * @returns A provider over any transport. A response that is not JSON-RPC 2.0 rejects like a
+ * missing one.
  */
 export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
   let id = 0
@@ -41,10 +41,10 @@ function readAnswer(text: string): unknown {
   const { result, error = null } = readObject(parseJson(text))
   if (error === null && result !== undefined) return result
   if (error === null || (result ?? null) !== null)
-    throw malformed('not exactly one of result and error')
+    throw malformed('the answer must have either result or error')
   const { code, message, data } = readObject(error)
   if (!Number.isSafeInteger(code) || typeof message !== 'string')
-    throw malformed('an error without code and message')
+    throw malformed('the error in the answer has no code or message')
   throw new RpcResponseError(Number(code), message, data)
 }
 
@@ -52,7 +52,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw malformed('not JSON', cause)
+    throw malformed('the answer is not JSON', cause)
   }
 }
 
@@ -67,7 +67,7 @@ export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provid
   return createProvider(async (body, signal) => {
     const headers = {
       'content-type': 'application/json',
-      // A node on the same machine would compress for nothing. Browsers ignore this.
+      // A node on the same machine would compress needlessly. Browsers ignore this header.
       ...(isLoopback(new URL(url).hostname) && { 'accept-encoding': 'identity' }),
     }
     const response = await fetch(url, {

@@ -84,5 +84,5 @@ export function decodeSigner(data: unknown): Pick<RegistryAccount, 'account' | '
 }
 
 function malformed(): FormatError {
-  return new FormatError('abi_malformed', 'not in the layout of Solidity')
+  return new FormatError('abi_malformed', 'the answer is not ABI-encoded as expected')
 }

@@ -7,16 +7,17 @@ import { type Request, readStrictly } from './request.ts'
 import { readList, toQuantity } from './rpc-codec.ts'
 
 /**
- * Blocks in the first request; grows after each answer, shrinks after each refusal. The logs of a
- * few full blocks fit into an answer: one that is too long is made by the node for nothing.
+ * The number of blocks in the first request. It grows after each answer and shrinks after each
+ * refusal. The logs of a few full blocks fit into an answer, while the work for an answer that is
+ * too long is lost.
  */
 const FIRST_RANGE = 8
 const MAX_RANGE = 1_000_000
-/** Growth after an answer, and once the node has refused a range. */
+/** The growth after an answer; the second one applies once the node has refused a range. */
 const [FAST, SLOW] = [4, 1.25]
-/** Logs in one answer that a range aims at: they are in memory together. */
+/** The number of logs in one answer at which a range aims, because they are in memory together. */
 const LOGS = 5_000
-/** How much smaller the next range is after an answer too long for this program. */
+/** The divisor for the next range after an answer that is too long for this program. */
 const TOO_LONG_PART = 8
 /** After this many consecutive failures the node counts as down. */
 const MAX_UNANSWERED = 3
@@ -24,23 +25,23 @@ const MAX_UNANSWERED = 3
 /** `eth_getLogs` without its range of blocks. */
 type LogFilter = { address: string } & Record<string, unknown>
 
-/** The logs of some blocks, unchecked. */
+/** The unchecked logs of a range of blocks. */
 type ScannedLogs = {
   /** The first block. */
   from: number
   /** The last block. */
   to: number
-  /** By filter, in the order of the filters. */
+  /** The logs of each filter, in the order of the filters. */
   logs: unknown[][]
 }
 
 /**
- * Reads logs from a range of blocks, in parts that the node accepts: a part is halved after a
- * refusal or a timeout, takes the size that the node's error names, and grows after an answer. The
- * node works on the next part while the caller has one.
+ * Reads logs from a range of blocks in parts that the node accepts. A part is halved after a
+ * refusal or a timeout, takes the size in the node's error, and grows after an answer. The node
+ * works on the next part while the caller has one.
  *
- * @throws {ChainError} `pruned` when the node no longer has the logs; else `rpc_unreachable`,
- * `rpc_error` for what also fails with a single block.
+ * @throws {ChainError} `pruned` when the node no longer has the logs; otherwise `rpc_unreachable`
+ * or `rpc_error` for a request that also fails with a single block.
  */
 export async function* scanLogs(
   request: Request,
@@ -54,7 +55,7 @@ export async function* scanLogs(
     while (next) {
       const part: ScannedLogs = await next
       next = part.to < to ? read(part.to + 1) : undefined
-      // Its error is thrown when it is its turn.
+      // The error is thrown when the turn of this read comes.
       next?.catch(() => {})
       yield part
     }
@@ -103,20 +104,20 @@ function createPartReader(
 }
 
 type Refusal =
-  /** The node names the number of blocks that it takes. */
+  /** The node names the maximum number of blocks. */
   | { kind: 'limit'; range: number }
-  /** The node names the number of blocks that it takes here, where there are many logs. */
+  /** The node names the maximum number of blocks for a range with many logs. */
   | { kind: 'suggestion'; range: number }
   /** The answer would be too long for the node. */
   | { kind: 'too_much' }
-  /** The answer was too long for this program: the node has made all of it for nothing. */
+  /** The answer was too long for this program, so the node's work was lost. */
   | { kind: 'too_long' }
-  /** No answer in time, or none at all. */
+  /** There was no answer, or none in time. */
   | { kind: 'unanswered' }
 
-/** A block range that the node suggests, as Alchemy and Infura do: [0x10, 0x20]. */
+/** A block range that the node suggests, such as [0x10, 0x20] from Alchemy and Infura. */
 const SUGGESTED = /\[(0x[0-9a-f]{1,12}),\s*(0x[0-9a-f]{1,12})\]/i
-/** The number in "limited to 1,000 blocks", "up to a 500 block range", and such. */
+/** The number in texts such as "limited to 1,000 blocks" and "up to a 500 block range". */
 const LIMIT =
   /(?:limited to|up to|max(?:imum)?|exceeds?|at most|less than)\D{0,40}?([\d,]{1,9})(?!\d|\s*(?:results|logs))/i
 /** Other limits count results. */

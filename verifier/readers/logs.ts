@@ -2,12 +2,12 @@ import type { Hex } from '../../document/hex.ts'
 import { ChainError, RpcResponseError } from '../errors.ts'
 import type { Request } from './request.ts'
 
-/** "Pruned history unavailable" (EIP-4444). */
+/** The error "Pruned history unavailable" (EIP-4444). */
 export const PRUNED_HISTORY = 4444
 
 /**
- * Other errors with the same meaning: allnodes and Erigon ("history has been pruned for this
- * block", "old data not available due to pruning"), Erigon before 3.4, Nethermind before 1.39.
+ * Other errors with the same meaning, of allnodes and Erigon ("history has been pruned for this
+ * block", "old data not available due to pruning"), Erigon before 3.4, and Nethermind before 1.39.
  */
 const WORDS = [
   /prun(?:ed|ing)/i,
@@ -26,8 +26,8 @@ export function isPrunedHistory(error: unknown): error is RpcResponseError {
 /**
  * @param filter The filter of `eth_getLogs`.
  * @returns The node's result, unchecked.
- * @throws {ChainError} `pruned` when the node says that it no longer keeps these logs; else
- *   `rpc_unreachable`, `rpc_error`.
+ * @throws {ChainError} `pruned` when the node says that it no longer has these logs; otherwise
+ * `rpc_unreachable`, `rpc_error`.
  */
 export async function requestLogs(
   request: Request,
@@ -41,7 +41,7 @@ export async function requestLogs(
     if (!isPrunedHistory(cause)) throw error
     throw new ChainError(
       'pruned',
-      `the node no longer keeps the logs of block ${Number(filter.fromBlock)}`,
+      `the node no longer has the logs of block ${Number(filter.fromBlock)}`,
       cause,
     )
   }

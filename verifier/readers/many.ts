@@ -23,17 +23,17 @@ import { decodeIssued, decodeVerifications, encodeVerificationsCall } from './ve
 
 /**
  * Reads many documents of a registry in one call. A call returns all answers or rejects with a
- * `ChainError`; after an error, a caller that groups requests repeats each one alone.
+ * `ChainError`. After an error, a caller that groups requests repeats each one alone.
  */
 export type ManyReader = {
   /**
    * @param keys Documents that were issued alone, without duplicates.
-   * @returns Their readings at the newest block, the same one for all; in the order of the keys.
+   * @returns Their readings in the order of the keys, all at the same newest block.
    */
   read(keys: readonly DocumentKey[], options?: ReadOptions): Promise<ChainReading[]>
   /**
-   * @param keys Without duplicates, each with the number of its event's block. A call reads all
-   * blocks from the first to the last of them, and nodes limit that range.
+   * @param keys Keys without duplicates, each with the number of its event's block. A call reads
+   * all blocks from the first to the last of them, and nodes limit that range.
    * @returns The events in the order of the keys; `undefined` when that block has none.
    */
   issuedEvents(
@@ -47,7 +47,7 @@ export type EventKey = DocumentKey & { block: number }
 /** A document that is issued again after its issue was distrusted has a second event. */
 const MAX_EVENTS_OF_ONE = 4
 
-/** @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case. */
+/** @param registry A CAIP-10 account ID, `eip155:<chainId>:<address>`, in lower case. */
 export function createManyReader(provider: Eip1193Provider, registry: RegistryId): ManyReader {
   const { chainId, address } = parseRegistry(registry)
   const request = createRequest(provider)
@@ -76,7 +76,11 @@ export function createManyReader(provider: Eip1193Provider, registry: RegistryId
         for (const { log, block } of readLogs(result, keys.length)) {
           const asked =
             log.address === address && topics.every((some, i) => some.has(log.topics[i]))
-          if (!asked) throw new FormatError('rpc_malformed', 'the answer has another event')
+          if (!asked)
+            throw new FormatError(
+              'rpc_malformed',
+              'the answer contains an event that was not requested',
+            )
           found.set([block, ...log.topics].join(), log)
         }
         return wanted.map((one, i) => eventOf(found.get([blocks[i], ...one].join())))
@@ -101,13 +105,14 @@ function decodeReadings(
         chainId === first?.chainId &&
         reading.blockNumber === first.reading.blockNumber &&
         reading.blockTime === first.reading.blockTime
-      if (!together) throw new FormatError('abi_malformed', 'one call was answered for two blocks')
+      if (!together)
+        throw new FormatError('abi_malformed', 'the node answered one call from two blocks')
     }
     return decoded
   })
   return answers.map(({ chainId: answering, reading }) => {
     if (answering !== chainId)
-      throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+      throw new ChainError('wrong_chain', `the node is on chain ${answering}, not ${chainId}`)
     return reading
   })
 }
@@ -116,7 +121,7 @@ function readLogs(result: unknown, keys: number): { log: RpcLog; block: number }
   const logs = readList(result, (log) => log)
   // A hostile node can send a million.
   if (logs.length > keys * MAX_EVENTS_OF_ONE)
-    throw new FormatError('rpc_malformed', 'too many events')
+    throw new FormatError('rpc_malformed', 'the answer has too many events')
   return logs.map((log) => ({
     log: readLog(log),
     block: readQuantity(readObject(log).blockNumber),

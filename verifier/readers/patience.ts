@@ -4,19 +4,19 @@ import type { Request } from './request.ts'
 
 /** After this many consecutive refusals a request fails. */
 const MAX_WAITS = 8
-/** The first pause; doubled each time. */
+/** The first pause, which is doubled each time. */
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 30_000
 
 const TOO_MANY_REQUESTS = 429
 const UNAVAILABLE = 503
-/** Words of public providers for a client that asks too often; some send them with HTTP 200. */
+/** Texts with which public providers refuse too frequent requests; some send them with HTTP 200. */
 const BUSY =
   /rate.?limit|too many requests|capacity exceeded|compute units per second|requests? per second|throttl/i
 
 /**
  * @param sleep Waits some milliseconds; tests replace it.
- * @returns Requests that are sent again, after a pause, while the node asks for fewer of them.
+ * @returns Requests that are sent again after a pause while the node asks for fewer of them.
  */
 export function patientRequest(request: Request, sleep = pause): Request {
   return async (method, params, signal) => {

@@ -20,18 +20,18 @@ import type { FinalityRule } from './finality.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
 import { readBytes, readList, readObject, toQuantity } from './rpc-codec.ts'
 
-/** A block by its number; the newest if absent. */
+/** A block by its number; absent = the newest block. */
 type AtBlock = ReadOptions & { block?: number | undefined }
 
-/** Attempts: nodes keep few states, and a busy chain soon moves past them. */
+/** The number of attempts, because nodes keep few states and a busy chain soon moves past them. */
 const MAX_ATTEMPTS = 5
 
 /**
  * Reads a record with its proof: one `eth_call` to find the slots, then the block's header and one
  * `eth_getProof`. The result is checked against the header; the reader must decide whether to trust
- * that header's hash.
+ * the hash of that header.
  *
- * @param registry CAIP-10.
+ * @param registry A CAIP-10 account ID.
  * @throws {ChainError} as a chain reader, and `proof_unavailable`, `proof_invalid`, `no_registry`.
  */
 export async function fetchProof(
@@ -70,12 +70,12 @@ async function proveReading(
   if (proven.blockNumber !== blockNumber)
     throw new ChainError(
       'state_unavailable',
-      `the proof is of block ${proven.blockNumber}, not ${blockNumber}`,
+      `the node returned a proof for block ${proven.blockNumber}, not ${blockNumber}`,
     )
   return { ...proven, stateProof }
 }
 
-/** @returns The values of slots, unchecked: wrong ones lead to a proof that does not hold. */
+/** @returns The unchecked values of slots. Wrong values lead to a proof that does not hold. */
 async function fetchDeciding(
   request: Request,
   address: Hex,
@@ -91,8 +91,8 @@ async function fetchDeciding(
  * A chain reader that proves every reading against a block hash. Events and finality come without
  * proof.
  *
- * Starts a reading again when the chain moves on meanwhile, up to five times in all: at the then
- * newest block, or at the requested one.
+ * Starts a reading again when the chain moves on meanwhile, up to five times in all, at the then
+ * newest block or at the requested one.
  */
 export function createProvingReader(
   provider: Eip1193Provider,
@@ -121,7 +121,7 @@ export async function unlessOvertaken<T>(options: AtBlock, work: () => Promise<T
   }
 }
 
-/** @returns Whether another attempt may succeed: on another branch, or at a newer block. */
+/** @returns Whether another attempt may succeed, on another branch or at a newer block. */
 function isOvertaken(error: unknown, { block }: AtBlock): boolean {
   if (!(error instanceof ChainError)) return false
   const { code } = error
@@ -148,7 +148,7 @@ async function fetchSlots(
 
 /**
  * @returns The nodes of `eth_getProof` for many slots, each once, in lower case and otherwise
- * unchecked: neighbouring slots share most of their nodes.
+ * unchecked. Neighbouring slots share most of their nodes.
  * @throws {ChainError} as {@link fetchSlots}.
  */
 export async function fetchNodes(
@@ -164,7 +164,7 @@ export async function fetchNodes(
   return readProof(() => {
     const { accountProof, storageProof } = readObject(answer)
     const nodes = new Set<Hex>()
-    // Comparing with the path before is cheaper than a look into the set, which hashes the text.
+    // Comparing with the previous path is cheaper than a lookup in the set, which hashes the text.
     let before: Hex[] = []
     for (const { proof } of readList(storageProof, readObject)) {
       const path = readList(proof, (text) => text as Hex)
@@ -178,7 +178,7 @@ export async function fetchNodes(
 }
 
 function readNodeText(node: unknown): Hex {
-  if (typeof node !== 'string') throw invalid('not a node')
+  if (typeof node !== 'string') throw invalid('invalid node')
   return node.toLowerCase() as Hex
 }
 
@@ -201,11 +201,11 @@ export async function fetchHeader(
   const block = readStrictly(method, () => readObject(answer))
   const known = encodeHeader(block)
   if (known !== undefined) return known
-  // A fork or chain with unknown header fields: some nodes return the raw header.
+  // For a fork or chain with unknown header fields, some nodes return the raw header.
   const raw = await request('debug_getRawHeader', [number], signal).catch(() => undefined)
   const header = rawHeaderOf(raw, block)
   if (header !== undefined) return header
-  throw new ChainError('proof_unavailable', 'the block has a header with unknown fields')
+  throw new ChainError('proof_unavailable', 'the block header has unknown fields')
 }
 
 /** @returns The header in a result; `undefined` when it does not have the block's hash. */
@@ -219,7 +219,7 @@ function rawHeaderOf(answer: unknown, block: Record<string, unknown>): Hex | und
   }
 }
 
-/** The node lacks the state of that block, or `eth_getProof`. */
+/** The node lacks the state of that block, or does not support `eth_getProof`. */
 function unavailable(error: unknown, block: number): unknown {
   const known = stateError(error, block)
   if (!(known instanceof ChainError) || known.code !== 'rpc_error') return known
@@ -240,9 +240,10 @@ function readSlotProof(answer: unknown): SlotProof {
   return { key: toWord(key), value: toWord(value), proof: readNodes(proof) }
 }
 
-/** @param value Of up to 32 bytes, with leading zeros or without. */
+/** @param value Up to 32 bytes, with leading zeros or without. */
 function toWord(value: unknown): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value)) throw invalid('not a word')
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value))
+    throw invalid('invalid 32-byte word')
   return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
@@ -250,6 +251,6 @@ function readNodes(proof: unknown): Hex[] {
   const nodes = readList(proof, (node) => fromHex(node as Hex))
   const [root = new Uint8Array(), ...others] = nodes
   if (nodes.length === 0 || (nodes.length === 1 && toHex(root) === EMPTY_TRIE)) return []
-  // Nodes under 32 bytes are inside their parents; some Ethereum nodes list them again.
+  // Nodes under 32 bytes are inside their parents; some Ethereum nodes also list them.
   return [root, ...others.filter(({ length }) => length >= 32)].map(toHex)
 }

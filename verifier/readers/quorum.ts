@@ -2,7 +2,7 @@ import { ChainError } from '../errors.ts'
 import { type ChainReader, type ChainReading, FINALITIES, type ReadOptions } from '../ports.ts'
 
 /**
- * Maximum seconds by which the agreed block may be older than the newest block that enough
+ * The maximum seconds by which the agreed block may be older than the newest block that enough
  * endpoints have.
  */
 const MAX_LAG_SECONDS = 120
@@ -12,16 +12,16 @@ const MAX_LAG_SECONDS = 120
  * for the same block. With one honest endpoint more than `quorum` needs, a single one that lies,
  * lags or is down changes nothing.
  *
- * Endpoints rarely have the same newest block at the same moment: those that are ahead are read
- * again at the newest block that `quorum` of them have, then at older heads.
+ * Endpoints rarely have the same newest block at the same moment. Those that are ahead are read
+ * again at the newest block that `quorum` of them have, and then at older heads.
  *
  * @param readers Readers of one registry, each with another node.
  * @param quorum From 1 to the number of readers. Use more than half: with half or fewer, two groups
  * could agree on different answers.
- * @param options.maxLag Seconds; 120 if absent. With an endpoint further behind there is no
- * agreement, unless enough others agree.
- * @throws {TypeError} for another quorum, readers of different registries, or one of them twice: it
- * would agree with itself.
+ * @param options.maxLag Seconds; 120 if absent. An endpoint that is further behind does not count,
+ * so there is no agreement unless enough others agree.
+ * @throws {TypeError} for another quorum, readers of different registries, or the same reader
+ * twice, which would agree with itself.
  *
  * Its methods reject with `endpoints_disagree`; with too few answers `rpc_unreachable`, or the code
  * that all failures have.
@@ -34,8 +34,9 @@ export function createQuorumReader(
   const registries = new Set(readers.map(({ registry }) => registry))
   const [registry] = registries
   if (registry === undefined || registries.size !== 1)
-    throw new TypeError('readers must be one or more, all of one registry')
-  if (new Set(readers).size < readers.length) throw new TypeError('readers must not repeat')
+    throw new TypeError('readers must not be empty, and must all read the same registry')
+  if (new Set(readers).size < readers.length)
+    throw new TypeError('readers must not contain duplicates')
   if (!Number.isInteger(quorum) || quorum < 1 || quorum > readers.length)
     throw new TypeError(`quorum must be from 1 to ${readers.length}`)
 
@@ -172,8 +173,8 @@ function readingKey(reading: ChainReading): string {
 
 /**
  * @returns The heads that `quorum` endpoints have reached, newest first, without those that lag too
- * far. The lag counts from a head that enough endpoints confirm, since a few could make up a newer
- * one.
+ * far. The lag is counted from a head that enough endpoints confirm, because a few could make up a
+ * newer one.
  */
 function commonHeights(
   answers: readonly ReaderAnswer<ChainReading>[],
@@ -195,11 +196,11 @@ function assertEnough({ answers, failures }: Answers<unknown>, quorum: number): 
   const [code] = codes
   throw new ChainError(
     code !== undefined && codes.size === 1 ? code : 'rpc_unreachable',
-    `${answers.length} endpoints answered, ${quorum} are required`,
+    `only ${answers.length} endpoints answered, but ${quorum} are required`,
     new AggregateError(failures),
   )
 }
 
 function disagreement(): ChainError {
-  return new ChainError('endpoints_disagree', 'too few endpoints gave the same answer')
+  return new ChainError('endpoints_disagree', 'fewer endpoints than required gave the same answer')
 }

@@ -20,14 +20,14 @@ export function createRequest(provider: Eip1193Provider): Request {
       if (cause instanceof ChainError) throw cause
       if (cause instanceof RpcResponseError)
         throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
-      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
+      throw new ChainError('rpc_unreachable', `${method}: the node did not answer`, cause)
     }
   }
 }
 
 /**
- * @throws {ChainError} `rpc_unreachable` for an answer that `read` rejects: garbage counts as no
- * answer.
+ * @throws {ChainError} `rpc_unreachable` for an answer that `read` rejects, because a malformed
+ * answer counts as none.
  */
 export function readStrictly<T>(method: string, read: () => T): T {
   try {

@@ -2,8 +2,8 @@ import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex } from '../../document/hex.ts'
 
 // Values of Ethereum's JSON-RPC, strictly in the form of its specification
-// (ethereum/execution-apis). Every function throws a FormatError `rpc_malformed` for anything else:
-// `null` read loosely would be a zero, and zeros have a meaning.
+// (ethereum/execution-apis). Every function throws a FormatError `rpc_malformed` for anything else,
+// because a lenient reader would take `null` for a zero, and zeros have a meaning.
 
 /** @returns A quantity: hexadecimal without leading zeros. */
 export function toQuantity(value: number): Hex {
@@ -13,7 +13,7 @@ export function toQuantity(value: number): Hex {
 /** @returns A quantity of at most 2^53 - 1. */
 export function readQuantity(value: unknown): number {
   const number = Number(readBigQuantity(value))
-  if (!Number.isSafeInteger(number)) throw malformed('quantity too large')
+  if (!Number.isSafeInteger(number)) throw malformed('the quantity is too large')
   return number
 }
 
@@ -37,7 +37,7 @@ export function readAddress(value: unknown): Hex {
 /** @returns Bytes of any length, as hexadecimal text. */
 export function readHex(value: unknown): Hex {
   const hex = matching(/^0x[0-9a-f]*$/, value)
-  if (hex.length % 2 !== 0) throw malformed('odd number of hexadecimal digits')
+  if (hex.length % 2 !== 0) throw malformed('the data has an odd number of hexadecimal digits')
   return hex
 }
 
@@ -49,13 +49,13 @@ export function readBytes(value: unknown): Uint8Array {
 /** @returns A JSON object with unchecked members. */
 export function readObject(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw malformed('not an object')
+    throw malformed('an object is expected')
   return value as Record<string, unknown>
 }
 
-/** @returns What `readItem` makes of each item of a JSON array. */
+/** @returns The results of `readItem` for the items of a JSON array. */
 export function readList<T>(value: unknown, readItem: (item: unknown) => T): T[] {
-  if (!Array.isArray(value)) throw malformed('not a list')
+  if (!Array.isArray(value)) throw malformed('an array is expected')
   return value.map((item) => readItem(item))
 }
 
@@ -82,7 +82,7 @@ export function readLog(value: unknown): RpcLog {
 }
 
 function matching(pattern: RegExp, value: unknown): Hex {
-  if (typeof value !== 'string' || !pattern.test(value)) throw malformed('not a value of JSON-RPC')
+  if (typeof value !== 'string' || !pattern.test(value)) throw malformed('invalid JSON-RPC value')
   return value as Hex
 }
 

@@ -10,16 +10,16 @@ import { fetchNodes } from './proof.ts'
 import type { Request } from './request.ts'
 
 /**
- * Slots in one `eth_getProof`: the first, and the most. geth refuses more than 1,024, and the
- * response has some KB for each.
+ * The number of slots in the first `eth_getProof`, and the maximum. geth refuses more than 1,024,
+ * and the response has some KB for each.
  */
 const [FIRST_SLOTS, MAX_SLOTS] = [256, 512]
-/** Concurrent requests. */
+/** The number of concurrent requests. */
 const MAX_AT_A_TIME = 4
-/** JSON-RPC 2.0. */
+/** Error codes of JSON-RPC 2.0. */
 const [UNKNOWN_METHOD, INVALID_PARAMS] = [-32601, -32602]
 const TOO_LARGE = 413
-/** Words of nodes for too many slots, or for too long an answer. */
+/** Texts with which nodes refuse too many slots or too long an answer. */
 const LIMIT = /too many|too large|limit|exceed|maximum/i
 
 type SlotProverOptions = ReadOptions & {
@@ -28,21 +28,21 @@ type SlotProverOptions = ReadOptions & {
   address: Hex
   /** The header of the block whose state is read. */
   header: Header
-  /** keccak256 of the contract's code; any code if absent. */
+  /** The keccak256 of the contract's code; absent = any code is accepted. */
   codeHash?: Hex | undefined
-  /** Is given the trie nodes that the slots needed; a node may come more than once. */
+  /** Receives the trie nodes that the slots needed. A node may come more than once. */
   onNodes?: (nodes: readonly Hex[], accountProof: readonly Hex[]) => void
 }
 
 /**
  * Reads storage slots of a contract by proof against a header, in requests that the node accepts.
- * Slots that stand in the order of {@link trieKeyOf} make the work lightest: neighbours share
+ * This takes least work for slots in the order of {@link trieKeyOf}, because neighbours share
  * nodes.
  */
 export type SlotProver = {
   /**
-   * @param slots Slots, which are asked for as they are needed.
-   * @param take Is given the value of each slot, in any order; `index` counts the slots from 0.
+   * @param slots The slots, which are requested as they are needed.
+   * @param take Receives the value of each slot, in any order; `index` counts the slots from 0.
    * @throws {ChainError} `proof_invalid`, `proof_unavailable`, `state_unavailable`, `no_registry`,
    * `other_code`, `rpc_unreachable`.
    */
@@ -52,7 +52,7 @@ export type SlotProver = {
 export function createSlotProver(options: SlotProverOptions): SlotProver {
   const { request, address, header, codeHash, onNodes, signal } = options
   let most = FIRST_SLOTS
-  /** The most that was ever refused. */
+  /** The smallest number of slots that was ever refused. */
   let refused = MAX_SLOTS + 1
 
   async function proveSome(slots: readonly Hex[]): Promise<bigint[]> {

@@ -13,9 +13,9 @@ import {
 } from '../ports.ts'
 import { type RpcLog, readHex } from './rpc-codec.ts'
 
-// A hand-written ABI codec for the calls and events behind a verdict: a general codec is larger
-// than the rest of the verifier (docs/design.md). test/verifier/verification-codec.test.ts compares
-// it with ethers and the contract's ABI.
+// A hand-written ABI codec for the calls and events behind a verdict, because a general codec is
+// larger than the rest of the verifier (docs/design.md). test/verifier/verification-codec.test.ts
+// compares it with ethers and the contract's ABI.
 
 /** `verificationOf(uint32,bytes32)` */
 const OF = 'b896c9c5'
@@ -30,16 +30,17 @@ export const ISSUED_TOPIC: Hex =
 export const BATCH_ISSUED_TOPIC: Hex =
   '0x5519b623694c63284c5b47a2235ef49988400428f635d7008b61f6b5c9fe7bb9'
 
-/** Bytes and hexadecimal digits in a word. */
+/** The number of bytes in a word. */
 const WORD = 32
+/** The number of hexadecimal digits in a word. */
 export const DIGITS = 2 * WORD
-/** Offsets of the parts of a `Verification`, in words from its beginning. */
+/** The offsets of the parts of a `Verification`, in words from its beginning. */
 const RECORD = 4
 const ACCOUNT = RECORD + 9
 const REVOKER = ACCOUNT + 7
 const ISSUER_OFFSET = REVOKER + 7
 const ISSUER = ISSUER_OFFSET + 1
-/** Number of the issuer's words before its strings. */
+/** The number of the issuer's words before its strings. */
 const ISSUER_HEAD = 7
 
 /** @returns The calldata of `verificationOf`, or of `verificationInBatch`. */
@@ -57,13 +58,13 @@ export function encodeVerificationsCall(keys: readonly DocumentKey[]): Hex {
   return joined(OF_MANY, toWord(WORD), toWord(keys.length), ...items)
 }
 
-/** The expiry, the proof's offset and length, and the proof. */
+/** @returns The expiry, the offset and length of the proof, and the proof. */
 function tailOf({ validUntil, proof }: BatchPath): Hex[] {
   const length = proof.length / WORD
   return [toWord(validUntil), toWord(5 * WORD), toWord(length), toHex(proof)]
 }
 
-/** @returns Calldata. */
+/** @returns The calldata of a call. */
 export function joined(selector: string, ...words: Hex[]): Hex {
   return `0x${selector}${words.map((hex) => hex.slice(2)).join('')}`
 }
@@ -73,12 +74,12 @@ export function toWord(value: number): Hex {
   return `0x${value.toString(16).padStart(DIGITS, '0')}`
 }
 
-/** A reading, and the chain id that it claims. */
+/** A reading, with the chain id that the answer claims. */
 type Verification = { chainId: number; reading: ChainReading }
 
 /**
  * @param data The result of the call.
- * @param issuerId As in the call: the answer does not repeat it.
+ * @param issuerId The id in the call, because the answer does not repeat it.
  * @throws {FormatError} unless it is exactly what Solidity encodes.
  */
 export function decodeVerification(data: unknown, issuerId: number): Verification {
@@ -88,11 +89,11 @@ export function decodeVerification(data: unknown, issuerId: number): Verificatio
 }
 
 /**
- * @param data The result of the call of many.
- * @param issuerIds As in the call, in its order.
- * @returns As many, in the same order. They are laid out one after the other: a list whose offsets
- *   name them in another order, or one of them twice, is refused. Those of one issuer or account
- *   share what describes it.
+ * @param data The result of the call for many documents.
+ * @param issuerIds The ids in the call, in the same order.
+ * @returns As many verifications, in the same order. They must follow one another: a list whose
+ * offsets are in another order or repeated is refused. Verifications of one issuer or account share
+ * its objects.
  * @throws {FormatError} unless it is exactly what Solidity encodes.
  */
 export function decodeVerifications(data: unknown, issuerIds: readonly number[]): Verification[] {
@@ -108,8 +109,8 @@ export function decodeVerifications(data: unknown, issuerIds: readonly number[])
 }
 
 /**
- * @returns Reads the words of one verification, all of them. What comes again is decoded once:
- *   documents that are verified together mostly have one issuer and one account.
+ * @returns A function that reads the words of one whole verification. Repeated parts are decoded
+ * once, because documents that are verified together mostly have one issuer and one account.
  */
 function createVerificationReader(): (words: string, issuerId: number) => Verification {
   const account = once(readAccount)
@@ -119,7 +120,7 @@ function createVerificationReader(): (words: string, issuerId: number) => Verifi
     const at = (index: number, bits: number) => uint(words, index, bits)
     if (at(ISSUER_OFFSET, 53) !== ISSUER * WORD) throw misplaced()
     const status = REGISTRY_STATUSES[at(3, 8)]
-    if (status === undefined) throw malformed('no such status')
+    if (status === undefined) throw malformed('the answer has an unknown status')
     return {
       chainId: at(0, 53),
       reading: {
@@ -135,7 +136,7 @@ function createVerificationReader(): (words: string, issuerId: number) => Verifi
   }
 }
 
-/** @returns `decode`, which is not called when it is asked again what it was asked last. */
+/** @returns A version of `decode` that reuses its last result when it gets the same words again. */
 function once<T>(decode: (words: string) => T): (words: string) => T {
   let last: { words: string; value: T } | undefined
   return (words) => {
@@ -144,7 +145,7 @@ function once<T>(decode: (words: string) => T): (words: string) => T {
   }
 }
 
-/** @param from In words. */
+/** @param from The first word. */
 export function readRecordAt(words: string, from: number): RegistryRecord {
   const at = (index: number, bits: number) => uint(words, from + index, bits)
   return {
@@ -177,7 +178,7 @@ function readRevoker(words: string): RegistryAccount | null {
   return isZero(words) ? null : readAccount(words)
 }
 
-/** @param words To the end of the verification. */
+/** @param words The words up to the end of the verification. */
 function readIssuer(words: string): Omit<RegistryIssuer, 'id'> {
   const nameAt = ISSUER_HEAD * WORD
   const name = readString(words, nameAt)
@@ -207,10 +208,10 @@ export function decodeIssued({
   const [topic, , issuer] = topics
   const ofBatch = topic === BATCH_ISSUED_TOPIC
   if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC))
-    throw malformed('the answer has another event')
+    throw malformed('the answer contains an event that was not requested')
   const count = ofBatch ? 3 : 2
   const words = readWords(data)
-  if (words.length !== count * DIGITS) throw malformed(`not ${count} words of data`)
+  if (words.length !== count * DIGITS) throw malformed(`the event must have ${count} words of data`)
   // The expiry of a document, the size of a batch.
   const limit = uint(words, 1, 40)
   return {
@@ -225,7 +226,7 @@ export function readWords(data: unknown): string {
   return readHex(data).slice(2)
 }
 
-/** @param from In words, as `to`; absent = to the end. */
+/** @param from The first word. @param to The word after the last; absent = to the end. */
 function part(words: string, from: number, to = Number.POSITIVE_INFINITY): string {
   return words.slice(from * DIGITS, to * DIGITS)
 }
@@ -237,35 +238,35 @@ function isZero(digits: string): boolean {
 /** @param bits At most 53, so that the number is exact. */
 export function uint(words: string, index: number, bits: number): number {
   const digits = part(words, index, index + 1)
-  if (digits.length < DIGITS) throw malformed('too short')
+  if (digits.length < DIGITS) throw malformed('the answer is too short')
   const value = Number(`0x${digits}`)
-  if (value >= 2 ** bits) throw malformed(`over ${bits} bits`)
+  if (value >= 2 ** bits) throw malformed(`a number has more than ${bits} bits`)
   return value
 }
 
-/** @param index In words. */
+/** @param index The number of the word. */
 export function address(words: string, index: number): Hex {
   const digits = part(words, index, index + 1)
-  if (digits.length < DIGITS) throw malformed('too short')
-  if (!isZero(digits.slice(0, -40))) throw malformed('over 160 bits')
+  if (digits.length < DIGITS) throw malformed('the answer is too short')
+  if (!isZero(digits.slice(0, -40))) throw malformed('an address has more than 160 bits')
   return `0x${digits.slice(-40)}`
 }
 
 /**
- * @param start In bytes, a multiple of 32. @returns The text, and the bytes that it takes with
- * length and padding.
+ * @param start The start in bytes, a multiple of 32. @returns The text, and the bytes that it takes
+ * with length and padding.
  */
 function readString(words: string, start: number): { text: string; size: number } {
   const length = uint(words, start / WORD, 53)
   const size = WORD + Math.ceil(length / WORD) * WORD
   const padded = words.slice(2 * (start + WORD), 2 * (start + size))
-  if (padded.length !== 2 * (size - WORD)) throw malformed('too short')
-  if (!isZero(padded.slice(2 * length))) throw malformed('padding is not zero')
+  if (padded.length !== 2 * (size - WORD)) throw malformed('the answer is too short')
+  if (!isZero(padded.slice(2 * length))) throw malformed('the padding of a string is not zero')
   return { text: decodeAnyUtf8(fromHex(`0x${padded.slice(0, 2 * length)}`)), size }
 }
 
 function misplaced(): FormatError {
-  return malformed('not in the layout of Solidity')
+  return malformed('the answer is not ABI-encoded as expected')
 }
 
 function malformed(message: string): FormatError {

@@ -19,7 +19,7 @@ export function viewActions({ subject, verdict }: Done, actions: Actions): HTMLE
     h(
       'div',
       { class: 'ways' },
-      // On paper, it would be about a document that nobody has.
+      // A print would be about a document that nobody has.
       verdict.status !== 'not_issued' &&
         h('button', { type: 'button', click: () => print() }, icon(...PRINT), t('print')),
       !ofExcerpt &&
@@ -35,7 +35,7 @@ export function viewActions({ subject, verdict }: Done, actions: Actions): HTMLE
   )
 }
 
-/** A button that shows its result; `aloud` announces it to screen readers. */
+/** Makes a button that shows its result; `aloud` announces it to screen readers. */
 export function telling(
   aloud: HTMLElement,
   shape: string[],
@@ -67,7 +67,7 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** The old API, for pages over plain HTTP. */
+/** Uses the old API, for pages over plain HTTP. */
 function copyOverSelection(text: string): boolean {
   const field = h('textarea', { class: 'unseen', readonly: true })
   field.value = text

@@ -97,7 +97,7 @@ function cameraButton(panel: HTMLElement, actions: Actions): HTMLElement {
     stop = () => {}
     try {
       const stopCamera = await actions.useCamera(video)
-      // Stopped, or the page moved on, while the browser asked for permission.
+      // The camera was stopped, or the page moved on, while the browser asked for permission.
       if (stop === undefined || !panel.isConnected) stopCamera()
       else stop = stopCamera
     } catch {

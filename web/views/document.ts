@@ -6,7 +6,7 @@ import { isExcerpt } from '../input.ts'
 import type { Done } from '../state.ts'
 import { viewAlert } from './alert.ts'
 
-/** The document's fields, as text; for an excerpt, the disclosed ones. */
+/** Shows the document's fields as text; for an excerpt, the disclosed ones. */
 export function viewDocument(phase: Done): HTMLElement | false {
   const { verdict, subject } = phase
   const { fields, checks, status } = verdict
@@ -76,7 +76,7 @@ function entry(name: string | HTMLElement, value: string | HTMLElement): HTMLEle
   return h('div', {}, h('dt', {}, name), h('dd', {}, value))
 }
 
-/** `birth_certificate` as “Birth certificate”. */
+/** @returns Words such as “Birth certificate” for `birth_certificate`. */
 export function inWords(category: string): string {
   const words = category.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)

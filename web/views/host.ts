@@ -1,11 +1,11 @@
 import { h } from '../dom.ts'
 
-/** Letters of a host that always fit on the narrowest page. */
+/** The number of letters of a host that always fit on the narrowest page. */
 const MAX_LETTERS = 24
 
 /**
- * A host on one line. It shrinks, and if that is not enough it scrolls, showing the end first,
- * because the end identifies the owner. Wrapped or truncated, it could pass for another.
+ * Shows a host on one line. It shrinks, and if that is not enough it scrolls, showing the end
+ * first, because the end identifies the owner. A wrapped or truncated host could pass for another.
  */
 export function viewHost(host: string): HTMLElement {
   const line = h(
@@ -23,8 +23,8 @@ export function viewHost(host: string): HTMLElement {
 }
 
 /**
- * A domain that may have a path after its host. Only the host identifies the owner: a long path
- * beside it could pass for a host.
+ * Shows a domain that may have a path after its host. Only the host identifies the owner, and a
+ * long path next to it could pass for a host.
  */
 export function viewDomain(domain: string): HTMLElement[] {
   const [host = '', ...path] = domain.split('/')

@@ -19,8 +19,8 @@ const GLOBE = [
 const TICK = ['M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z', 'm7.8 12.3 3 3 5.6-6.2']
 
 /**
- * The subject and the issuer: the domain that vouches for it, or the name that it gives itself. The
- * domain's answer comes after the verdict.
+ * Shows the subject and the issuer: the domain that vouches for it, or the name that it gives
+ * itself. The domain's answer comes after the verdict.
  */
 export function viewParties(phase: Done): HTMLElement | false {
   const { blockchainProof: proof, status } = phase.verdict
@@ -37,7 +37,7 @@ function viewIssuer(phase: Done, { issuer, chainId }: BlockchainProof): (Node | 
       to,
       h('p', { class: 'hint' }, ...phrase('domain.linked', { issuer: strong(issuer.name) })),
     ]
-  // Plain and last: anyone can be registered under any name.
+  // The name is plain and comes last, because anyone can be registered under any name.
   const name = h(
     'p',
     { class: 'hint' },
@@ -75,8 +75,8 @@ function viewLinked(domain: string): HTMLElement {
 }
 
 /**
- * A warning beside the verdict, which it does not change: the registered domain may belong to
- * somebody else.
+ * Shows a warning next to the verdict, which it does not change, because the registered domain may
+ * belong to somebody else.
  */
 function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
   const domain = identityAddressOf(uri, chainId)?.domain ?? ''
@@ -89,8 +89,8 @@ function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
 }
 
 /**
- * The issuer's address in the registry, for the reader to compare. A text that is not a domain's
- * address is not shown as one, because no domain could deny it.
+ * Shows the issuer's address in the registry for the reader to compare. A text that is not a
+ * domain's address is not shown as one, because no domain could deny it.
  */
 function viewUnconfirmed(uri: string, chainId: number, code: string): HTMLElement {
   if (uri === '') return h('p', { class: 'hint' }, t('issuer.none'))
@@ -98,12 +98,14 @@ function viewUnconfirmed(uri: string, chainId: number, code: string): HTMLElemen
   const hint = `${why} ${t('issuer.same')}`
   const domain = identityAddressOf(uri, chainId)?.domain
   if (domain !== undefined) return viewAddress(domain, hint)
-  // Escaped: some letters look like ASCII, and some reorder text.
+  // The text is escaped, because some letters look like ASCII and some reorder text.
   const text = foreign(encodeURI(uri), { dir: 'ltr', class: 'path' })
   return h('div', {}, h('p', {}, text), h('p', { class: 'hint' }, hint))
 }
 
-/** Not a link: the reader should compare it, and not visit a forger's page. */
+/**
+ * The address is not a link, because the reader should compare it, and not visit a forger's page.
+ */
 function viewAddress(domain: string, hint: string): HTMLElement {
   return h(
     'div',

@@ -10,15 +10,16 @@ import { COPY, copy, SAVE, telling } from './actions.ts'
 import { shownFields } from './document.ts'
 
 /**
- * Maximum UTF-16 units of text in a QR code. Codes hold up to 2,953 bytes, but beyond this limit the
- * modules are too small for a phone's camera.
+ * The maximum UTF-16 units of text in a QR code. Codes can contain up to 2,953 bytes, but beyond
+ * this limit the modules are too small for a phone's camera.
  */
 const MAX_CODE_TEXT = 2_000
-/** White modules around the code (ISO/IEC 18004). */
+/** The number of white modules around the code (ISO/IEC 18004). */
 const QUIET = 4
 
 /**
- * The form in which the holder of a valid document makes an excerpt: one checkbox for each field.
+ * Shows the form in which the holder of a valid document makes an excerpt, with one checkbox for
+ * each field.
  */
 export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
   const { verdict, subject, live } = phase
@@ -102,7 +103,7 @@ function viewBox(name: string, title: string | HTMLElement, value: string | HTML
   return { name, input, label }
 }
 
-/** The excerpt as a file, a link, and a QR code if it fits. */
+/** Shows the excerpt as a file, a link, and a QR code if it fits. */
 function viewExcerpt({ file, link }: Excerpt, actions: Actions): HTMLElement {
   const aloud = h('p', { class: 'unseen', role: 'status' })
   const code = link === undefined ? undefined : viewQr(link, t('share.qr'))

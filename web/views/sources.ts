@@ -83,7 +83,7 @@ function createError(name: SourceProblem): HTMLElement {
   return h('p', { id: `${name}-problem`, class: 'problem', role: 'alert' })
 }
 
-/** Shows the problems instead of earlier ones, and focuses the first. */
+/** Shows the problems in place of earlier ones, and focuses the first. */
 function showProblems(
   problems: readonly SourceProblem[],
   inputs: Inputs,

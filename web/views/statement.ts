@@ -31,7 +31,7 @@ export function isUntrusted({ checks }: PageVerdict): boolean {
   return checks.some(({ code }) => code === 'block_untrusted')
 }
 
-/** A proof file is only as good as its block: without a node, somebody must vouch for the block. */
+/** A proof file is only as good as its block. Without a node, somebody must vouch for the block. */
 export function viewTrustedBlock(subject: Subject, actions: Actions): HTMLElement | false {
   const block = proofBlockOf(subject)
   if (!block) return false

@@ -8,7 +8,7 @@ import type { Actions, Done, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 import { viewSources } from './sources.ts'
 
-/** The basis of the verdict, its limits, and how to choose other sources. */
+/** Shows the basis of the verdict, its limits, and how to choose other sources. */
 export function viewTrust(state: State, actions: Actions): HTMLElement {
   const { sources, phase, config } = state
   const verdict = phase.at === 'done' ? phase.verdict : undefined
@@ -97,7 +97,7 @@ function shown(url: string): string {
   return originOf(url) ?? url
 }
 
-/** Additions for print: the page's address, the time, and data for auditors. */
+/** Adds the page's address, the time, and data for auditors for print. */
 export function viewPrinted({ verdict, checkedAt }: Done, registry: string): HTMLElement {
   const facts: [TextKey, string | undefined][] = [
     ['printed.page', location.host || t('printed.file')],

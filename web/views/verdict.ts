@@ -150,7 +150,9 @@ function card(
   )
 }
 
-/** A warning that the link names another registry than the page trusts: a mistake, or a forgery. */
+/**
+ * Warns that the link names another registry than the page trusts, which is a mistake or a forgery.
+ */
 function viewHint({ phase, sources }: State): HTMLElement | false {
   const other = phase.at === 'ask' ? undefined : otherRegistry(phase.subject, sources)
   if (other === undefined) return false
@@ -158,7 +160,7 @@ function viewHint({ phase, sources }: State): HTMLElement | false {
   return viewAlert('hint', ...phrase('trust.other', { registry }))
 }
 
-/** From this many letters on, a title does not fit on one line beside its icon. */
+/** From this many letters on, a title does not fit on one line next to its icon. */
 const MIN_LONG_TITLE = 18
 
 function button(text: string, act: () => void): HTMLElement {

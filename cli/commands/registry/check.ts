@@ -8,7 +8,7 @@ export const registryCheckCommand = defineCommand({
   summary: "Compare a deployed registry with this commit's build, and list who may do what",
   options: { network: NETWORK, registry: REGISTRY },
   examples: [['The registry of a network', 'docreg registry check --network sepolia']],
-  exitCodes: '0 the same, 1 it differs, 2 could not be compared',
+  exitCodes: '0 equal, 1 different, 2 could not be compared',
   run: async ({ values }, terminal) =>
     (await inCheckout(() => import('../../registry/check.ts'))).check(values, terminal),
 })

@@ -6,12 +6,12 @@ export const registryCostsCommand = defineCommand({
   group: 'Operate',
   summary: 'Count what a year of issuing costs, by the gas of the contract',
   options: {
-    gwei: { value: '<number>', about: 'the price of a unit of gas; default 2' },
+    gwei: { value: '<number>', about: 'the price of one gas; default 2' },
     coin: {
       value: '<number>',
       about: "the price of the chain's coin in your currency; default 3000",
     },
-    documents: { value: '<number>', about: 'of a year; default three examples' },
+    documents: { value: '<number>', about: 'documents per year; default three examples' },
   },
   examples: [
     ['At 2 gwei and 3,000 for the coin', 'docreg registry costs'],

@@ -11,11 +11,11 @@ export const registryRolesCommand = defineCommand({
     ['Actions, and their arguments:']
       .concat(Object.entries(ACTIONS).map(([name, [, , usage]]) => `  ${name} ${usage}`))
       .join('\n'),
-    '<permissions> are one or more of issue,revoke,manage,delegate. <documentHashes> are one or more with commas between them, or @ and a file with one a line.',
+    '<permissions> are one or more of issue,revoke,manage,delegate. <documentHashes> are separated by commas, or @ and a file with one per line.',
   ],
   args: [
     { name: '<action>', about: 'one of the actions above' },
-    { name: '[arguments...]', about: 'those of the action' },
+    { name: '[arguments...]', about: 'the arguments of the action' },
   ],
   options: ROLES_OPTIONS,
   examples: [

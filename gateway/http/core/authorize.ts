@@ -36,14 +36,17 @@ export function authorize<P extends ObjectEntries>(
 /** @throws {ApiError} `forbidden` when a key has neither this scope nor `admin`. */
 export function assertScope({ scopes }: Grant, scope: Scope): void {
   if (scopes.includes(scope) || scopes.includes('admin')) return
-  throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
+  throw new ApiError('forbidden', `the API key does not have the scope ${scope}`, {
     headers: {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
     },
   })
 }
 
-/** A request without a valid key counts for its address: keys must not be cheap to guess. */
+/**
+ * A request without a valid key counts toward the limit of its address, so that keys are not cheap
+ * to guess.
+ */
 async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
   const header = c.req.header('authorization')
   const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header ?? '')?.[1]
@@ -54,7 +57,7 @@ async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
     throw new ApiError('unauthorized', 'an API key is required', {
       headers: { 'WWW-Authenticate': CHALLENGE },
     })
-  throw new ApiError('unauthorized', 'the API key is not valid', {
+  throw new ApiError('unauthorized', 'the API key is invalid', {
     headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
   })
 }

@@ -4,17 +4,17 @@ import { BlockList, isIP } from 'node:net'
 export type ClientAddress = (
   /** The other end of the connection; `undefined` once it is closed. */
   peer: string | undefined,
-  /** `X-Forwarded-For`. */
+  /** The value of `X-Forwarded-For`. */
   forwarded: string | undefined,
 ) => string
 
 /**
- * Believes `X-Forwarded-For` only of a trusted proxy, and reads it from the right, since a client
+ * Trusts `X-Forwarded-For` only from a trusted proxy. It is read from the right, because a client
  * can send anything on the left: the first address that is not a trusted proxy is the client. A
  * part that is not an address ends the search, and the request counts for the proxy that sent it.
  *
  * @param trusted Addresses and networks (CIDR) of proxies.
- * @param ignored Called once, when the header comes and no proxy is trusted.
+ * @param ignored Called once, when the header is received although no proxy is trusted.
  */
 export function createClientAddress(
   trusted: readonly string[],
@@ -41,15 +41,15 @@ export function createClientAddress(
 }
 
 /**
- * @returns What a limit counts for an address: an IPv4 address, or the first 64 bits of an IPv6
- * address, since a household or a server has at least as many.
+ * @returns The address that a limit counts: an IPv4 address, or the first 64 bits of an IPv6
+ * address, because a household or a server has at least that many.
  */
 export function countedAddress(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.replace(/%.*$/, '').split('::')
   const first = head === '' ? [] : head.split(':')
   const last = tail ? tail.split(':') : []
-  // A dotted end stands for two groups.
+  // A dotted end counts as two groups.
   const missing = 8 - first.length - last.length - (address.includes('.') ? 1 : 0)
   const zeros = tail === undefined ? [] : Array<string>(Math.max(missing, 0)).fill('0')
   const network = [...first, ...zeros, ...last].slice(0, 4)

@@ -3,13 +3,13 @@ import type { Limit } from '#base/load-metrics.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
 import type { Grant } from '#keys/grant.ts'
 
-/** Who may send how many requests a second. */
+/** The requests per second that a client may send. */
 export type RateLimits = {
   keys: RateLimiter
   addresses: RateLimiter
-  /** Of a key without a limit of its own; absent = any number. */
+  /** The limit of a key without its own; absent = no limit. */
   perKey?: number
-  /** Absent = any number. */
+  /** The limit of an address; absent = no limit. */
   perAddress?: number
   /** The address that a request comes from. */
   addressOf(c: Context): string
@@ -22,11 +22,11 @@ export type Env = {
   Variables: {
     /** Generated for each request; part of its response and of its log line. */
     requestId: string
-    /** Whether the response is an envelope, which carries the id already. */
+    /** Whether the response is an envelope, which already contains the id. */
     isEnvelope?: boolean
     /** Set by `authorize`. */
     grant: Grant
-    /** Set by `authorize`. Rejects when the API key has been revoked, or lost the scope, since. */
+    /** Set by `authorize`. Rejects when the API key has since been revoked or lost the scope. */
     assertKey: () => Promise<void>
     /** Set for every request. */
     rateLimits: RateLimits

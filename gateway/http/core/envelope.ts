@@ -12,8 +12,8 @@ import { ApiError } from './errors.ts'
 import type { createRequestLines } from './request-log.ts'
 
 /**
- * Responses may hold a publicId, which is a decryption key: no cache may store them, and no page
- * may pass the address on.
+ * Responses can contain a publicId, which is a decryption key, so no cache may store them and no
+ * page may pass the address on.
  */
 export const PRIVATE = {
   'Cache-Control': 'no-store',
@@ -41,8 +41,8 @@ export function fail(c: Context<Env>, error: unknown, log: Log): Response {
 }
 
 /**
- * Not by `c.json`: it makes a `Headers` object, which is checked, sorted and taken apart again.
- * That takes as long as all else between the handler and the socket, 6 µs.
+ * `c.json` is not used because it makes a `Headers` object that is then checked, sorted and taken
+ * apart again. That takes 6 µs, as long as everything else between the handler and the socket.
  */
 function respond(
   c: Context,
@@ -77,7 +77,7 @@ export function failUnrouted(
   const requestId = crypto.randomUUID()
   const malformed =
     error instanceof RequestError
-      ? new ApiError('bad_request', 'malformed request target or Host header')
+      ? new ApiError('bad_request', 'the request target or the Host header is malformed')
       : error
   const { body, status, headers } = failureOf(malformed, requestId, log)
   write({
@@ -111,9 +111,13 @@ function translate(error: unknown): ApiError {
   if (error instanceof KeyError) return translateKey(error)
   if (error instanceof BatchError) return translateBatch(error)
   if (error instanceof ChainError)
-    return new ApiError('chain_unavailable', 'the chain cannot be read at the moment; try again', {
-      cause: error,
-    })
+    return new ApiError(
+      'chain_unavailable',
+      'the chain cannot be read at the moment; send the request again',
+      {
+        cause: error,
+      },
+    )
   if (error instanceof FormatError) return translateFormat(error)
   return new ApiError('internal', 'internal error', { cause: error })
 }
@@ -137,29 +141,30 @@ function translateBatch(error: BatchError): ApiError {
 
 const ISSUE_MESSAGES = {
   chain_unavailable: 'the chain cannot be reached; nothing was done, send the request again',
-  registry_refused: 'this gateway cannot write to the registry now; nothing was done',
-  fee_too_high: 'the chain asks for more than this gateway may pay; nothing was done',
-  overloaded: 'too much is waiting; nothing was done, send the request again',
+  registry_refused: 'this gateway cannot write to the registry at the moment; nothing was done',
+  fee_too_high: 'the fee is higher than this gateway may pay; nothing was done',
+  overloaded: 'too many requests are waiting; nothing was done, send the request again',
   store_unavailable:
-    'the service cannot keep or read payloads now; nothing was done, send the request again',
-  signer_unavailable: 'the signer cannot be used now; nothing was done, send the request again',
-  account_shared: 'another program writes with the account of this gateway',
+    'payloads cannot be stored or read at the moment; nothing was done, send the request again',
+  signer_unavailable: 'the signer is unavailable; nothing was done, send the request again',
+  account_shared: 'another program sends transactions with the account of this gateway',
   stopping: 'the service is stopping; nothing was done',
-  idempotency_key_reused: 'the Idempotency-Key was used before, with another body',
+  idempotency_key_reused: 'the Idempotency-Key was already used with another body',
   not_issued: 'no such document',
   erased: 'the document has been erased',
-  other_issuer: "the document is another issuer's",
-  conflict: 'the registry has this document with another expiry',
+  other_issuer: 'the document belongs to another issuer',
+  conflict: 'the registry has this document with a different expiry',
   distrusted:
-    'the registry has this document, of an account that is distrusted; an operator can issue it again',
+    'the document was issued by an account that is now distrusted; an operator can issue it again',
   already_revoked: 'the document is permanently revoked',
-  already_superseded: 'the document has a successor already',
+  already_superseded: 'the document already has a successor',
   not_suspended: 'the document is not suspended',
-  change_pending: 'the opposite is not on the chain yet; nothing was done, send the request again',
+  change_pending:
+    'the opposite change is not on the chain yet; nothing was done, send the request again',
 } as const
 
 function translateIssue(error: IssueError): ApiError {
-  // The batcher handles it by trying again with fewer.
+  // The batcher handles this by trying again with fewer intents.
   const code = error.code === 'too_large' ? 'registry_refused' : error.code
   return new ApiError(code, ISSUE_MESSAGES[code], { cause: error })
 }

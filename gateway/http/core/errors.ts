@@ -3,14 +3,14 @@ import type { FieldProblem } from '#document/errors.ts'
 import type { Check } from '#verifier/verdict.ts'
 import { type ApiErrorCode, ERRORS } from './error-table.ts'
 
-/** Why a request may not change the document or batch that it names. */
+/** The errors of a request that may not change the document or batch that it names. */
 export const NAMED_ERRORS = [
   'not_found',
   'category_not_allowed',
   'unverifiable',
 ] as const satisfies readonly ApiErrorCode[]
 
-/** Why a request that has to write to the registry can fail with nothing done. */
+/** The errors of a request to write to the registry that failed without doing anything. */
 export const WRITE_ERRORS = [
   'chain_unavailable',
   'registry_refused',
@@ -24,7 +24,7 @@ export const WRITE_ERRORS = [
 /** Seconds after which a client may try again, unless the error says another number. */
 const RETRY_AFTER = '2'
 
-/** A failure as it is reported to a client. The message holds only what a client may see. */
+/** A failure as reported to a client. The message contains only what a client may see. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ApiErrorCode
@@ -54,7 +54,9 @@ export class ApiError extends Error {
   }
 }
 
-/** The check for a node that does not yet have a block that this gateway has seen. */
+/**
+ * The check that is reported when the node does not yet have a block that this gateway has seen.
+ */
 export const HEAD_BEHIND: readonly Check[] = [
   { check: 'chain', outcome: 'unknown', code: 'head_behind' },
 ]

@@ -21,16 +21,16 @@ export function isNdjson(c: Context): boolean {
 export type LineOptions = {
   status?: ContentfulStatusCode
   headers?: Record<string, string>
-  /** Characters to gather before they are sent; 1 sends each line at once. */
+  /** The number of characters to gather before they are sent; 1 sends each line at once. */
   gather?: number
-  /** Called once, when the answer has ended, however. */
+  /** Called once when the answer has ended for any reason. */
   done?: () => void
 }
 
 /**
- * Answers with one JSON object a line, made no faster than the client reads them.
+ * Answers with one JSON object per line, made no faster than the client reads them.
  *
- * @param lines Is returned (`return()`) when the client leaves, or is cut off.
+ * @param lines Ended with `return()` when the client disconnects.
  */
 export function answerLines(
   c: Context,

@@ -25,14 +25,14 @@ const CONFIG: ConversionConfig = {
   target: 'draft-2020-12',
   typeMode: 'input',
   errorMode: 'throw',
-  // Their rules are said in `v.metadata` or a description beside them.
+  // These rules are described by `v.metadata` or a description next to them.
   ignoreActions: ['check', 'partial_check', 'raw_check'],
   overrideRef: ({ referenceId }) => `${COMPONENT_PREFIX}${referenceId}`,
 }
 
 /**
  * The schemas that /openapi.json names, and with them the types of generated clients. Every other
- * one is written where it is used, and generators make a name for each place.
+ * schema is written where it is used, and generators invent a name for each place.
  */
 const COMPONENTS = {
   NewDocument: issueBody,
@@ -84,14 +84,14 @@ const failure = v.object({
       v.picklist(Object.keys(ERRORS) as ApiErrorCode[]),
       v.description('Stable. `/docs#error-<code>` says what to do.'),
     ),
-    message: v.pipe(v.string(), v.description('For people; may change.')),
+    message: v.pipe(v.string(), v.description('A text for people, which may change.')),
     details: v.exactOptional(v.array(v.union([schemas.fieldProblem, schemas.check]))),
     requestId: v.string(),
   }),
 })
 
 /**
- * @param service Its address, without a slash at the end, and the version of its software.
+ * @param service The address of the service, without a slash at the end, and its version.
  * @returns The OpenAPI 3.1 document of these operations, as JSON.
  */
 export function describeApi(
@@ -175,7 +175,7 @@ function describeBody(body: NonNullable<Operation['body']>): Json {
   }
 }
 
-/** The schema of one line, by the name that it has from OpenAPI 3.2 on. */
+/** The schema of one line, under the name that stands in for `itemSchema` of OpenAPI 3.2. */
 const itemsOf = (schema: Json) => ({ 'x-itemSchema': schema })
 
 function describeParameters(place: 'path' | 'query' | 'header', entries: v.ObjectEntries = {}) {
@@ -241,7 +241,7 @@ function contentOf({ data, content, lines, example }: Success): { content?: Json
   }
 }
 
-/** An envelope with the number of its line. */
+/** @returns The schema of an envelope with the number of its line. */
 function lineOf(data: v.GenericSchema): v.GenericSchema {
   const line = v.pipe(v.number(), v.integer(), v.minValue(1))
   return v.union([
@@ -251,8 +251,8 @@ function lineOf(data: v.GenericSchema): v.GenericSchema {
 }
 
 /**
- * One response for each status, which names the codes that it can have; beside the answer without
- * an envelope that the operation declares for it.
+ * Makes one response for each status, with the codes that it can have. An answer without an
+ * envelope that the operation declares for the status is added to it.
  */
 function describeFailures(operation: Operation): Json {
   const codes = [...new Set(errorsOf(operation))]

@@ -9,25 +9,28 @@ import { chargeUnserved, isLimited } from './rate-limits.ts'
 import type { Query } from './request.ts'
 
 /**
- * One kind of success, or a failure without the envelope. At most one of `data` and `content`;
- * neither means an empty body.
+ * One kind of success, or a failure without the envelope. It has at most one of `data` and
+ * `content`; without both, the body is empty.
  */
 export type Success = {
   description: string
   /** The `data` of the envelope. */
   data?: v.GenericSchema
-  /** Without the envelope, by media type; `null` is bytes or text of any form. */
+  /** The body without the envelope, by media type; `null` = bytes or text of any form. */
   content?: Record<string, v.GenericSchema | null>
-  /** Of an answer in NDJSON: the `data` of a line that succeeded. */
+  /** In an NDJSON answer, the `data` of a line that succeeded. */
   lines?: v.GenericSchema
   headers?: v.ObjectEntries
-  /** Of `data`, or of the only content. A test compares it with the answer of a real gateway. */
+  /**
+   * An example of `data` or of the only content. A test compares it with the answer of a real
+   * gateway.
+   */
   example?: unknown
 }
 
 /**
- * What a route accepts and returns: the one source of its checks, of its entry in `/openapi.json`,
- * and of the generated client.
+ * The parameters and answers of a route. Its checks, its entry in `/openapi.json` and the generated
+ * client all come from here.
  */
 export type Operation<
   P extends string = string,
@@ -37,23 +40,23 @@ export type Operation<
   /** Unique; the name of the method in generated clients. */
   operationId: string
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** As Hono writes it: `/v1/documents/:publicId`. */
+  /** The path as Hono writes it, such as `/v1/documents/:publicId`. */
   path: P
   tag: Tag
   summary: string
-  /** CommonMark. */
+  /** The description in CommonMark. */
   description?: string
-  /** What the API key must have; `public` needs none. */
+  /** The scope that the API key must have; `public` requires no key. */
   scope: S
-  /** The parameters in the path, each of them. */
+  /** All parameters in the path. */
   parameters?: v.ObjectEntries
   /** The query parameters. Routes with a scope refuse any other. */
   query: Q
-  /** Request headers beside `Authorization` and `Content-Type`, in lower case. */
+  /** Request headers besides `Authorization` and `Content-Type`, in lower case. */
   headers?: v.ObjectEntries
   /**
-   * `example` is a request that a test sends to a real gateway. A route with `isOptional` reads it
-   * by `readOptionalJson`.
+   * `example` is a request that a test sends to a real gateway. A route with `isOptional` reads its
+   * body with `readOptionalJson`.
    */
   body?: {
     schema: v.GenericSchema
@@ -62,13 +65,13 @@ export type Operation<
     isOptional?: true
     /** Whether a client may send the elements of the array as NDJSON. */
     isNdjsonToo?: true
-    /** Of a body in NDJSON: one line. */
+    /** In an NDJSON body, the schema of one line. */
     lines?: v.GenericSchema
   }
   /** The value of each required query parameter in the example. */
   exampleQuery?: Record<string, string>
   responses: Record<number, Success>
-  /** Beside those that {@link errorsOf} adds. */
+  /** Error codes besides those that {@link errorsOf} adds. */
   errors: readonly ApiErrorCode[]
 }
 
@@ -85,7 +88,7 @@ export const TAGS = {
 } as const
 export type Tag = keyof typeof TAGS
 
-/** Fixes the types of an operation that are not written out. */
+/** Infers the types of an operation that are not written out. */
 export function operation<
   const P extends string,
   Q extends v.ObjectEntries,
@@ -94,7 +97,7 @@ export function operation<
   return declared
 }
 
-/** @returns Every code that the operation can fail with, but for `internal`, which is a bug. */
+/** @returns Every code that the operation can fail with, except `internal`, which is a bug. */
 export function errorsOf({
   path,
   scope,
@@ -119,12 +122,12 @@ type Handler<P extends string, Q extends v.ObjectEntries> = (
   c: Context<Env & { Variables: { query: Query<Q> } }, P>,
 ) => Response | Promise<Response>
 
-/** @returns The same operation under `/api`, which is another name of `/v1` (spec §6). */
+/** @returns The same path under `/api`, which is another name of `/v1` (spec §6). */
 export function aliasOf(path: string): string | undefined {
   return path.startsWith('/v1/') ? path.replace('/v1/', '/api/') : undefined
 }
 
-/** Serves an operation to requests whose API key has its scope; under its alias too. */
+/** Serves an operation, also under its alias, to requests whose API key has the scope. */
 export function serve<P extends string, Q extends v.ObjectEntries>(
   app: Hono<Env>,
   { method, path, scope, query }: Operation<P, Q, Scope>,
@@ -148,7 +151,7 @@ export function refuseOtherMethods(app: Hono<Env>, path: string, known: Iterable
   })
 }
 
-/** Serves an operation to everybody. Its handler reads the query by itself. */
+/** Serves an operation to everybody. Its handler reads the query itself. */
 export function servePublic<P extends string, Q extends v.ObjectEntries>(
   app: Hono<Env>,
   { method, path }: Operation<P, Q, 'public'>,

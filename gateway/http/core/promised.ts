@@ -7,9 +7,11 @@ import { HEAD_BEHIND, unverifiable } from './errors.ts'
 export type StandingOf = (key: DocumentKey) => Promise<Standing | undefined>
 
 /**
- * @param status The verdict's: only a document that reads as not issued may be promised.
- * @returns Whether this gateway promised the document, and it is not on the chain yet.
- * @throws {ApiError} `unverifiable` when this gateway has seen it there: the node is behind.
+ * @param status The status in the verdict. Only a document that reads as not issued can be
+ * promised.
+ * @returns Whether this gateway promised the document and it is not on the chain yet.
+ * @throws {ApiError} `unverifiable` when this gateway has seen the document on the chain, because
+ * the node is then behind.
  */
 export async function isPromised(
   standingOf: StandingOf,

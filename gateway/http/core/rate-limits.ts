@@ -6,17 +6,20 @@ import { ANY_ORIGIN } from './cors.ts'
 import type { Env, RateLimits } from './env.ts'
 import { ApiError } from './errors.ts'
 
-/** Their routes take an API key, which has a quota of its own. */
+/** Routes under these paths require an API key, which has its own quota. */
 const TAKES_KEY = /^\/(v1|api)\//
-/** A load balancer is never refused. */
+/** Load balancers use this path, which is never limited. */
 const UNLIMITED = '/healthz'
-/** Each has a quota of its own: a monitor goes on while other requests use up its address's. */
+/**
+ * Each of these paths has its own quota, so that a monitor can go on while other requests use up
+ * the quota of its address.
+ */
 const MONITORED = ['/readyz', '/metrics']
 
-/** @returns Whether requests to a path count for their key or address. */
+/** @returns Whether requests to a path count toward the limit of their key or address. */
 export const isLimited = (path: string): boolean => path !== UNLIMITED
 
-/** @returns Whether monitors and load balancers ask for a path, over and over. */
+/** @returns Whether monitors and load balancers request a path again and again. */
 export const isMonitored = (path: string): boolean => [UNLIMITED, ...MONITORED].includes(path)
 
 /** Limits requests to public routes by address, and lets `authorize` limit the others by key. */
@@ -24,7 +27,7 @@ export function limitRates(limits: RateLimits): MiddlewareHandler<Env> {
   return async (c, next) => {
     c.set('rateLimits', limits)
     const { path, method } = c.req
-    // A preflight that is refused would hide the reason from the page.
+    // Refusing a preflight would hide the reason from the page.
     if (!TAKES_KEY.test(path) && isLimited(path) && method !== 'OPTIONS') await chargeAddress(c)
     return next()
   }
@@ -38,7 +41,7 @@ export async function chargeKey(c: Context, { id, rateLimit }: Grant): Promise<v
 }
 
 /**
- * @param count As how many requests it counts.
+ * @param count The number of requests that it counts as.
  * @throws {ApiError} `rate_limited` when the client's address has used up its quota.
  */
 export async function chargeAddress(c: Context, count = 1): Promise<void> {
@@ -50,24 +53,27 @@ export async function chargeAddress(c: Context, count = 1): Promise<void> {
 }
 
 /**
- * Charges the address of a public route for work that costs as much as several requests, of which
- * {@link limitRates} has counted one.
+ * Charges the address of a public route for work that costs as much as several requests. {@link
+ * limitRates} has already counted one of them.
  *
- * @param cost Requests. A full quota is enough for any.
+ * @param cost A number of requests. A full quota is enough for any.
  */
 export async function chargeCost(c: Context, cost: number): Promise<void> {
   const { perAddress = 1 }: RateLimits = c.get('rateLimits')
   await chargeAddress(c, Math.min(cost, perAddress) - 1)
 }
 
-/** Charges for a path or method that nobody serves: no route under `/v1` has asked for a key. */
+/**
+ * Charges for a path or method that is not served, because no route under `/v1` has then asked for
+ * a key.
+ */
 export async function chargeUnserved(c: Context): Promise<void> {
   if (TAKES_KEY.test(c.req.path)) await chargeAddress(c)
 }
 
 type Quota = { policy: 'key' | 'address'; name: string; limit: number }
 
-/** The fields of draft-ietf-httpapi-ratelimit-headers-10. */
+/** Sets the header fields of draft-ietf-httpapi-ratelimit-headers-10. */
 async function charge(
   c: Context,
   limiter: RateLimiter,
@@ -85,7 +91,11 @@ async function charge(
   if (isAllowed) return
   const { refused }: RateLimits = c.get('rateLimits')
   refused(policy)
-  throw new ApiError('rate_limited', `at most ${limit} requests per second for each ${policy}`, {
-    headers: { 'Retry-After': `${retryAfterSeconds}`, ...(policy === 'address' && ANY_ORIGIN) },
-  })
+  throw new ApiError(
+    'rate_limited',
+    `too many requests: each ${policy} may send ${limit} per second`,
+    {
+      headers: { 'Retry-After': `${retryAfterSeconds}`, ...(policy === 'address' && ANY_ORIGIN) },
+    },
+  )
 }

@@ -6,16 +6,19 @@ import type { Metrics } from '#base/metrics.ts'
 import type { Env } from './env.ts'
 import { isMonitored } from './rate-limits.ts'
 
-/** The route template of this middleware: all that is logged of a request to an unknown path. */
+/** The route template of this middleware. Of a request to an unknown path, only this is logged. */
 const ANY_PATH = '/*'
-/** Lines of one route and status in this time; what comes more often gets one line together. */
+/**
+ * The maximum number of lines for one route and status in this time. Further requests share one
+ * line.
+ */
 const MAX_LINES = 10
 const WINDOW_SECONDS = 10
 
-/** A line of the log. */
+/** The fields of a log line. */
 type Answered = {
   method: string
-  /** The template; `*` for an unknown path. */
+  /** The template of the route; `*` for an unknown path. */
   route: string
   status: number
   milliseconds: number
@@ -40,13 +43,13 @@ export function requestLog(log: Log, metrics: Pick<Metrics, 'served'>): Middlewa
         c.res.headers.set(name, value)
     }
     const matched = matchedRoutes(c)
-    // Others match too: middleware, and what refuses other methods.
+    // Middleware and the routes that refuse other methods match too.
     const served = matched.findLast((one) => one.method !== METHOD_NAME_ALL)?.path
     const template = served ?? matched.at(-1)?.path ?? ANY_PATH
     const { method } = c.req
     const { status } = c.res
     const milliseconds = performance.now() - started
-    // Else each method on each path would make metrics of its own.
+    // Otherwise each method on each unknown path would have its own metrics.
     metrics.served({ method, route: served ?? '*', status, milliseconds })
     const route = template === ANY_PATH ? '*' : template
     write({ method, route, status, milliseconds: Math.round(milliseconds), requestId })
@@ -54,8 +57,8 @@ export function requestLog(log: Log, metrics: Pick<Metrics, 'served'>): Middlewa
 }
 
 /**
- * @returns Writes a line for each request. A flood of refusals, or of what monitors ask, must not
- * fill the disk: it is summed up.
+ * @returns A function that writes a line for each request. Frequent refusals and requests of
+ * monitors are summed up, because they must not fill the disk.
  */
 export function createRequestLines(log: Log): (request: Answered) => void {
   const counts = new Map<string, Pick<Answered, 'route' | 'status'> & { count: number }>()

@@ -6,12 +6,12 @@ import { isObject, type JsonValue, parseStrictJson } from '#document/json.ts'
 import { MAX_SENT_BYTES } from '#document/new-document.ts'
 import { ApiError } from './errors.ts'
 
-/** After a body that took longer, the API key is looked up again. */
+/** When reading a body took longer than this, the API key is looked up again. */
 const SLOW_BODY_MS = 1_000
 
 /** The query parameters that a route knows. */
 export type Parameters<P extends v.ObjectEntries> = v.ObjectSchema<P, undefined>
-/** Their values. */
+/** The values of the query parameters. */
 export type Query<P extends v.ObjectEntries> = v.InferOutput<Parameters<P>>
 
 /**
@@ -55,19 +55,19 @@ export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldP
 
 const isOfObject = ({ type }: v.BaseIssue<unknown>) => type === 'object' || type === 'strict_object'
 
-/** An object is wrong by a key: one that it must not have, or one that it lacks. */
+/** The problem of an object is one of its keys, which is either unknown or missing. */
 function messageOfKey({ expected, received }: v.BaseIssue<unknown>): string {
   if (expected === 'never') return 'unknown field'
   return received === 'undefined' ? 'is required' : 'must be an object'
 }
 
 /**
- * @param schema Of an object.
+ * @param schema The schema of an object.
  * @param body Any JSON value.
  * @throws {ApiError} `bad_fields`, naming every bad field.
  */
 export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValue): T {
-  // To valibot an array is an object.
+  // Valibot would accept an array as an object.
   const result = isObject(body) ? v.safeParse(schema, body) : undefined
   if (result?.success) return result.output
   throw new ApiError('bad_fields', 'invalid fields', {
@@ -86,7 +86,7 @@ export async function readJson(c: Context): Promise<JsonValue> {
 }
 
 /**
- * Reads a body that may be left out: clients send a Content-Type without one too.
+ * Reads a body that may be omitted. Clients then send a Content-Type all the same.
  *
  * @returns `{}` for an empty body.
  * @throws {ApiError} as {@link readJson}.
@@ -112,15 +112,15 @@ async function readBody(c: Context): Promise<Uint8Array> {
     return await readBodyAtMost(c, MAX_SENT_BYTES)
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw new ApiError('bad_json', 'request body truncated', { cause: error })
+    throw new ApiError('bad_json', 'the request body is truncated', { cause: error })
   }
 }
 
 /**
  * Reads a body of at most `limit` bytes.
  *
- * @throws {ApiError} `too_large`; `unauthorized` when the API key was revoked while it came;
- *   anything else when the body breaks off.
+ * @throws {ApiError} `too_large`; `unauthorized` when the API key was revoked while the body was
+ * received; other errors when the body is cut off.
  */
 export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Array> {
   const started = performance.now()
@@ -131,7 +131,7 @@ export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Ar
 
 async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
   const tooLarge = () =>
-    new ApiError('too_large', `the body must be at most ${limit} bytes`, {
+    new ApiError('too_large', `the body must have at most ${limit} bytes`, {
       headers: { Connection: 'close' },
     })
   const announced = Number(c.req.header('content-length') ?? Number.NaN)
@@ -148,18 +148,18 @@ function decode(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
   } catch (cause) {
-    throw new ApiError('bad_json', 'not UTF-8', { cause })
+    throw new ApiError('bad_json', 'the body is not UTF-8', { cause })
   }
 }
 
-/** Whether a client wants the answer before a block (RFC 7240). */
+/** Whether a client wants the answer without waiting for a block (`respond-async` of RFC 7240). */
 export function prefersAsync(prefer: string | undefined): boolean {
   return (prefer ?? '').split(',').some((item) => item.trim().toLowerCase() === 'respond-async')
 }
 
 /**
- * draft-ietf-httpapi-idempotency-key-header: a quoted string; a value without quotes is accepted
- * too.
+ * Reads the header of draft-ietf-httpapi-idempotency-key-header, a quoted string. A value without
+ * quotes is accepted too.
  *
  * @throws {ApiError} `bad_idempotency_key`.
  */

@@ -3,7 +3,8 @@ import { ABOUT_ERRORS, type ApiErrorEntry, ERROR_GROUPS, ERRORS } from '../core/
 import type { Markup } from './page.ts'
 import { prose } from './page.ts'
 
-// The reference of the API, made from its OpenAPI document: no script, nothing from another host.
+// The API reference as a page, made from the OpenAPI document. It has no script and loads nothing
+// from another host.
 
 type Schema = {
   $ref?: string
@@ -142,7 +143,7 @@ ${fieldsOf(resolve(fields))}
 </details>`
 }
 
-/** @returns Text whose error codes lead to their sections. */
+/** @returns Text in which error codes link to their sections. */
 function withCodes(text: string): Markup {
   return prose(
     text.replaceAll(/`(\w+)`/g, (name, code) => (errorTarget(code) ? `[${name}](#${code})` : name)),
@@ -150,7 +151,7 @@ function withCodes(text: string): Markup {
   )
 }
 
-/** The members of a schema; its type where it has none. */
+/** Shows the members of a schema, or its type if it has none. */
 function fieldsOf(schema: Schema): Markup {
   const { properties, required = [], description } = schema
   if (!properties || Object.keys(properties).length === 0)
@@ -192,7 +193,7 @@ function joined(parts: readonly Markup[]): Markup[] {
   return parts.map((part, i) => (i === 0 ? part : html` or ${part}`))
 }
 
-/** @returns The example as a command for a shell. */
+/** @returns The example as a shell command. */
 function curlOf(
   { method, path, security, requestBody, parameters }: Entry,
   baseUrl: string,
@@ -221,7 +222,7 @@ function errorTarget(code: string): string | undefined {
   return Object.hasOwn(ERRORS, code) ? `#error-${code}` : undefined
 }
 
-/** What holds for all error codes, and a section for each. */
+/** @returns A general introduction to the error codes, and a section for each. */
 function errorSections(): Markup {
   return html`<h2 class="tag" id="errors">Errors</h2>
 ${ABOUT_ERRORS.map((text) => html`<p>${withoutLinks(text)}</p>`)}

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Addresses } from '../resources/present.ts'
 import { type Markup, respondWithPage, testBanner } from './page.ts'
 
-/** The landing page. Its links are relative, so that they hold behind a proxy too. */
+/** The landing page. Its links are relative so that they also work behind a proxy. */
 export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
   return html`${testBanner(network)}
 <section class="home">
@@ -26,8 +26,8 @@ export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
 }
 
 /**
- * What a browser shows at an address where nothing is. The code of a document may be in its
- * fragment, so the reader is asked to enter it again.
+ * Responds with the page for an address where there is nothing. The fragment may have the code of a
+ * document, so the reader is asked to enter it again.
  */
 export function respondLost(
   c: Context,

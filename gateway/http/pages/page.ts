@@ -9,7 +9,7 @@ export type Markup = ReturnType<typeof html>
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-/** The style of the verify page, and additions for these pages. */
+/** The style of the verify page, with additions for these pages. */
 const STYLE = read('../../../web/style.css') + read('./pages.css')
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
@@ -72,8 +72,8 @@ ${main}
 }
 
 /**
- * @param targetOf Where a link of a text leads on this page; `undefined` shows its words alone.
- * @returns Text with `code` and [links](…) of CommonMark, and nothing else of it.
+ * @param targetOf Where a link in the text leads on this page; `undefined` shows its text alone.
+ * @returns Text with `code` and [links](…) of CommonMark; other markup is not supported.
  */
 export function prose(
   text: string,

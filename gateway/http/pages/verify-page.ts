@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { PageConfig } from '#web/config.ts'
 
-/** The built page, by the set-up or `scripts/build-page.ts`. */
+/** The page as built by the set-up or `scripts/build-page.ts`. */
 export const PAGE_FILE = new URL('../../../dist/verify.html', import.meta.url)
 
 const NO_CONFIG = '<script type="application/json" id="config">null</script>'
@@ -11,14 +11,14 @@ const POLICY = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/
 export type VerifyPage = { html: string; policy: string }
 
 /**
- * Puts a configuration into the built page. It is data, which no hash of the policy covers.
+ * Puts a configuration into the built page. It is data, so no hash in the policy covers it.
  *
  * @param html The built page.
  * @throws {Error} if the page has no place for it.
  */
 export function withConfig(html: string, config: PageConfig): string {
   if (!html.includes(NO_CONFIG)) throw new Error('the verify page has no place for a configuration')
-  // Only `<` could end the script element.
+  // Only a `<` could end the script element.
   const json = JSON.stringify(config).replaceAll('<', '\\u003c')
   return html.replace(NO_CONFIG, () => NO_CONFIG.replace('null', () => json))
 }
@@ -34,12 +34,16 @@ export function readVerifyPage(config: PageConfig): VerifyPage {
   return { html, policy: forHeader(policy, config) }
 }
 
-/** The directives that a meta element cannot hold, and the hosts that the page may connect to. */
+/**
+ * Adds the directives that a meta element cannot contain, and the hosts that the page may connect
+ * to.
+ */
 function forHeader(policy: string, { rpc, ipfs }: PageConfig): string {
   const plain = [...rpc, ...ipfs]
     .map((url) => new URL(url).origin)
     .filter((origin) => origin.startsWith('http:'))
-  // Any https: readers may choose their own nodes, also one on their own machine.
+  // Any https host is allowed, because readers may choose their own nodes, also one on their own
+  // machine.
   const connect = [
     "'self'",
     'https:',

@@ -35,7 +35,10 @@ export async function* batchEnvelopes(
   { outcome, lines }: BatchAnswer,
   requestId: string,
 ): AsyncGenerator<object> {
-  const stopped = new ApiError('batch_refused', 'nothing was issued: another line is bad')
+  const stopped = new ApiError(
+    'batch_refused',
+    'nothing was issued, because another line is invalid',
+  )
   const erased = new ApiError('erased', 'the document has been erased')
   const failed = (error: ApiError) => failureOf(error, requestId, deps.log).body
   for await (const one of lines) {
@@ -70,7 +73,7 @@ function dataOf(
   }
 }
 
-/** Gas, and wei: more than a JSON number can hold. */
+/** Gas and wei are text, because they can exceed the numbers of JSON. */
 function textsOf({ gas, fee, maxFee }: Quote) {
   return { gas: String(gas), fee: String(fee), maxFee: String(maxFee) }
 }

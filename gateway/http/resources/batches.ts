@@ -27,7 +27,7 @@ export type BatchRouteDeps = {
   batchReader: BatchReader
   revising: Revising
   addresses: Addresses
-  /** How long a request waits for a block; milliseconds. */
+  /** How long a request waits for a block, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
   log: Log
@@ -37,7 +37,7 @@ const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
 const FLAG = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
-const CURSOR = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'is not a cursor'))
+const CURSOR = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'must be a cursor of this list'))
 const parameters = { root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })) }
 
 const content = { 'application/x-ndjson': null }
@@ -54,10 +54,10 @@ const amount = v.pipe(v.string(), v.metadata({ pattern: '^[0-9]+$' }))
 const checkedLine = v.object({
   status: v.literal('checked'),
   batch: v.object({
-    size: v.pipe(schemas.count, v.description('The good lines.')),
+    size: v.pipe(schemas.count, v.description('The number of valid lines.')),
     gas: amount,
-    fee: v.pipe(amount, v.description('Wei, at the current price.')),
-    maxFee: v.pipe(amount, v.description('Wei, at most.')),
+    fee: v.pipe(amount, v.description('The cost in wei at the current price.')),
+    maxFee: v.pipe(amount, v.description('The maximum cost in wei.')),
   }),
 })
 const PROMISED = {
@@ -73,13 +73,16 @@ const ISSUE_BATCH = operation({
   method: 'post',
   path: '/v1/batches',
   tag: 'Batches',
-  summary: 'Issue up to 100,000 documents by one transaction',
+  summary: 'Issue up to 100,000 documents in one transaction',
   description:
-    'NDJSON: a document on each line, as in the body of `issueDocument`. The answer is NDJSON: one envelope for each line, in order, with its number as `line`; it begins after the last line was read. A bad line stops no other, unless `atomic=true`: then the answer is 422, with one envelope for each line too. Without an Idempotency-Key, the same body is the same batch.',
+    'NDJSON: a document on each line, as in the body of `issueDocument`. The answer is NDJSON with one envelope for each line, in order, with its number as `line`. It begins after the last line has been read. An invalid line does not stop the others, unless `atomic=true`: the answer is then 422, also with one envelope for each line. Without an Idempotency-Key, the same body gives the same batch.',
   scope: 'documents:issue',
   query: {
-    atomic: v.pipe(FLAG, v.description('One bad line stops all.')),
-    dry_run: v.pipe(FLAG, v.description('Check every line, estimate the cost, issue nothing.')),
+    atomic: v.pipe(FLAG, v.description('Whether one invalid line stops the whole batch.')),
+    dry_run: v.pipe(
+      FLAG,
+      v.description('Whether to check every line and estimate the cost, without issuing.'),
+    ),
   },
   headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
   body: {
@@ -91,11 +94,14 @@ const ISSUE_BATCH = operation({
   },
   exampleQuery: { dry_run: 'true' },
   responses: {
-    200: { description: 'A dry run.', content, lines: checkedLine },
+    200: { description: 'The result of a dry run.', content, lines: checkedLine },
     201: { description: 'The root is in a block.', ...PROMISED },
-    202: { description: 'Promised: on disk, and on its way to the chain.', ...PROMISED },
+    202: {
+      description: 'The batch is promised: it is on disk and on its way to the chain.',
+      ...PROMISED,
+    },
     422: {
-      description: 'Nothing was issued: no line is good, or one is bad with `atomic`.',
+      description: 'Nothing was issued, because no line is valid, or one is invalid with `atomic`.',
       content,
     },
   },
@@ -108,11 +114,11 @@ const ISSUE_BATCH = operation({
 
 export const batchSchema = v.object({
   root: schemas.hash,
-  size: v.pipe(schemas.count, v.description('How many documents it holds.')),
+  size: v.pipe(schemas.count, v.description('The number of documents.')),
   status: schemas.status,
   manifest: v.pipe(
     v.nullable(v.string()),
-    v.description('The CID of its manifest; null for a batch of another gateway.'),
+    v.description('The CID of its manifest; null for a batch that another gateway issued.'),
   ),
   blockNumber: v.nullable(schemas.count),
   blockTime: v.nullable(schemas.instant),
@@ -128,8 +134,8 @@ const LIST_BATCHES = operation({
   method: 'get',
   path: '/v1/batches',
   tag: 'Batches',
-  summary: 'Batches, the newest first',
-  description: "Those of the key's tenant; with the scope `admin`, of all.",
+  summary: 'List batches, the newest first',
+  description: "Returns batches of the key's tenant; with the scope `admin`, of all tenants.",
   scope: 'documents:read',
   query: { limit: schemas.sentLimit(MAX_LIMIT, DEFAULT_LIMIT), cursor: v.exactOptional(CURSOR) },
   responses: {
@@ -146,11 +152,11 @@ const RETRIEVE_BATCH = operation({
   method: 'get',
   path: '/v1/batches/:root',
   tag: 'Batches',
-  summary: 'A batch, and where it stands',
+  summary: 'Retrieve a batch',
   scope: 'documents:read',
   parameters,
   query: {},
-  responses: { 200: { description: 'The batch.', data: batchSchema } },
+  responses: { 200: { description: 'The batch with its status.', data: batchSchema } },
   errors: ['not_found', ...READ_ERRORS],
 })
 
@@ -190,8 +196,11 @@ export const suspendedBatch = revisedSchema({
 export const releasedBatch = revisedSchema({ releasedAt: v.nullable(schemas.instant) })
 
 const revisionResponses = (data: v.GenericSchema) => ({
-  200: { description: 'The change is in a block. The same again is the same answer.', data },
-  202: { description: 'Promised: it will happen.', data },
+  200: {
+    description: 'The change is in a block. Repeating the request gives the same answer.',
+    data,
+  },
+  202: { description: 'The change is promised and will happen.', data },
 })
 
 const REVOKE_BATCH = operation({
@@ -217,13 +226,13 @@ const RELEASE_BATCH = operation({
   operationId: 'releaseBatch',
   path: '/v1/batches/:root/release',
   summary: 'Release a suspended batch',
-  description: 'Documents that were suspended or revoked on their own stay so.',
+  description: 'Documents that were suspended or revoked individually stay so.',
   body: { schema: nothing, example: {}, isOptional: true },
   responses: revisionResponses(releasedBatch),
   errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
 })
 
-/** The revisions of a batch. */
+/** The operations that revise a batch. */
 const BATCH_REVISIONS = [
   { operation: REVOKE_BATCH, ...REVISIONS.revoke },
   { operation: SUSPEND_BATCH, ...REVISIONS.suspend },
@@ -239,11 +248,11 @@ export const batchOperations = [
   RELEASE_BATCH,
 ]
 
-/** Uploads until they are answered: each takes disk for its bytes, and memory for its tables. */
+/** The maximum number of uploads in progress, each of which takes disk space and memory. */
 const MAX_UPLOADS = { all: 16, each: 4 }
-/** Characters of an answer that are sent together. */
+/** The number of characters of an answer that are sent together. */
 const GATHER = 16 * 1024
-/** Batches of documents: issued by one root, and revised together. */
+/** Serves batches of documents, which are issued by one root and revised together. */
 export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
   const { findKey, batchReader, newDeadline } = deps
   const places = createPlaces(MAX_UPLOADS, 'batches')
@@ -297,15 +306,15 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
 }
 
 /**
- * A batch may have documents of any category, so keys with a list of categories change its
- * documents one by one.
+ * A batch can have documents of any category, so a key that is limited to some categories must
+ * change the documents one by one.
  */
 async function assertMayRevise(reader: BatchReader, root: Hex, grant: Grant): Promise<void> {
   if (!(await reader.isOf(root, tenantOf(grant)))) throw new ApiError('not_found', 'no such batch')
   if (grant.categories)
     throw new ApiError(
       'category_not_allowed',
-      'the API key is limited to categories: name the documents in place of the batch',
+      'the API key is limited to certain categories: name the documents instead of the batch',
     )
 }
 

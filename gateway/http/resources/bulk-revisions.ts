@@ -25,33 +25,35 @@ import * as schemas from './schemas.ts'
 export type BulkRevisionDeps = PathDeps & {
   findKey: FindKey
   revising: Revising
-  /** How long a request waits for a block; milliseconds. */
+  /** How long a request waits for a block, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
   log: Log
 }
 
-/** Maximum documents in one request. */
+/** The maximum number of documents in one request. */
 const MAX_ENTRIES = 10_000
 
 const hex = v.pipe(
   v.string('must be a string'),
-  v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hexadecimal digits'),
+  v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x followed by 64 lower-case hexadecimal digits'),
 )
 
 const NAME = {
   publicId: v.exactOptional(
     v.pipe(v.string('must be a string'), v.metadata({ pattern: '^[1-9A-HJ-NP-Za-km-z]{77}$' })),
   ),
-  documentHash: v.exactOptional(v.pipe(hex, v.description('In place of the publicId.'))),
+  documentHash: v.exactOptional(
+    v.pipe(hex, v.description('Names the document in place of the publicId.')),
+  ),
   batchRoot: v.exactOptional(
-    v.pipe(hex, v.description('Beside the documentHash of a document in a batch.')),
+    v.pipe(hex, v.description('The root of its batch, in addition to the documentHash.')),
   ),
 }
 const documentEntry = v.strictObject(NAME)
 const revocationEntry = v.strictObject({ ...NAME, reason: revocationReason })
 
-/** The check that an entry names one document. */
+/** @returns The check that an entry names exactly one document. */
 function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
   entry: v.GenericSchema<unknown, T>,
 ) {
@@ -63,11 +65,11 @@ function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
     ),
     v.check(
       ({ documentHash, batchRoot }) => batchRoot === undefined || documentHash !== undefined,
-      'must have batchRoot only beside documentHash',
+      'must not have batchRoot without documentHash',
     ),
     v.check(
       ({ documentHash, batchRoot }) => batchRoot === undefined || documentHash !== batchRoot,
-      'must name a document of the batch, not the batch',
+      'must name a document of the batch, not the batch itself',
     ),
   )
 }
@@ -81,20 +83,20 @@ const MANY = {
   errors: WRITE_ERRORS,
 } as const
 
-/** @param revised The data of the same revision of one document. */
+/** @param revised The data in the response of the same revision of one document. */
 function revisionResponses(revised: typeof revoked | typeof suspended | typeof released) {
   const { publicId: _, ...entries } = revised.entries
   return {
     200: {
       description:
-        'One envelope for each entry. Entries that were read are carried out even if the client leaves.',
+        'One envelope for each entry. Entries that have been read are carried out even if the client disconnects.',
       content: { 'application/x-ndjson': null },
       lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...entries }),
     },
   }
 }
 
-const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON: one envelope for each entry, in order, with its number as \`line\`. A bad entry stops no other.`
+const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON with one envelope for each entry, in order, with its number as \`line\`. An invalid entry does not stop the others.`
 const EXAMPLE_ENTRY = { publicId: schemas.EXAMPLE_PUBLIC_ID }
 
 const documentEntries = v.pipe(v.array(documentEntry), v.minLength(1))
@@ -131,7 +133,7 @@ const RELEASE_MANY = operation({
   responses: revisionResponses(released),
 })
 
-/** The revisions of many documents, and what one entry is. */
+/** The revisions of many documents, each with the schema of one entry. */
 const BULK_REVISIONS = [
   { operation: REVOKE_MANY, ...REVISIONS.revoke, entry: oneDocument(revocationEntry) },
   { operation: SUSPEND_MANY, ...REVISIONS.suspend, entry: oneDocument(documentEntry) },
@@ -140,20 +142,25 @@ const BULK_REVISIONS = [
 
 export const bulkRevisionOperations = [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY]
 
-/** Bytes: each entry takes some 130. */
+/** The maximum size of a body in bytes; each entry takes about 130. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_LINE = 1024
-/** Requests until they are answered: each takes memory for its entries and their answers. */
+/** The maximum number of requests in progress, each of which takes memory for its entries. */
 const MAX_REQUESTS = { all: 16, each: 4 }
-/** Entries under way: eight full transactions of one tenant, which leave room for others. */
+/**
+ * The maximum number of entries in progress: eight full transactions of one tenant, which leaves
+ * room for others.
+ */
 const MAX_UNDER_WAY = { all: 2_400, each: 1_600 }
-/** Entries of a request that begin in one turn of the event loop: about 6 ms. */
+/** The entries of a request that start in one turn of the event loop, which take about 6 ms. */
 const ENTRIES_A_TURN = 64
-/** Between reads while the node does not show a revision that is in a block. */
+/**
+ * How long to wait between reads while the node does not yet show a revision that is in a block.
+ */
 const POLL_INTERVAL_MS = 250
 
 type BulkRevision = (typeof BULK_REVISIONS)[number]
-/** What the entries of one request share. */
+/** The state that the entries of one request share. */
 type Request = {
   revision: BulkRevision
   patience: Patience
@@ -162,7 +169,7 @@ type Request = {
   requestId: string
 }
 
-/** Revokes, suspends and releases many documents, each by itself. */
+/** Revokes, suspends and releases many documents, each on its own. */
 export function bulkRevisionRoutes(app: Hono<Env>, deps: BulkRevisionDeps): void {
   const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
   const begin = limitInShares(MAX_UNDER_WAY)
@@ -193,7 +200,7 @@ export function bulkRevisionRoutes(app: Hono<Env>, deps: BulkRevisionDeps): void
     })
 }
 
-/** One line or element as it was sent, parsed as JSON; or why it could not be. */
+/** One line or element as it was sent, parsed as JSON, or the reason why it could not be parsed. */
 type Entry = { value: JsonValue } | { error: unknown }
 
 /** @throws {ApiError} `not_json`, `too_large`, `bad_json`, `bad_fields`. */
@@ -203,11 +210,11 @@ async function readEntries(c: Context): Promise<Entry[]> {
   const bytes = await readBodyAtMost(c, MAX_BYTES).catch((cause) => {
     throw cause instanceof ApiError
       ? cause
-      : new ApiError('bad_json', 'request body truncated', { cause })
+      : new ApiError('bad_json', 'the request body is truncated', { cause })
   })
   const entries = isLines ? await entriesOfLines(bytes) : entriesOfArray(bytes)
   if (entries.length > MAX_ENTRIES)
-    throw new ApiError('too_large', `at most ${MAX_ENTRIES} entries`)
+    throw new ApiError('too_large', `the body must have at most ${MAX_ENTRIES} entries`)
   if (entries.length === 0) throw badEntry('must have at least one entry')
   return entries
 }
@@ -262,7 +269,7 @@ async function reviseOne(
   value: JsonValue,
   { revision, patience, grant, assertKey }: Request,
 ): Promise<object> {
-  // Thousands of entries take minutes, and a stolen key may be revoked meanwhile.
+  // Thousands of entries take minutes, in which a stolen key may be revoked.
   await assertKey()
   const {
     publicId,
@@ -285,10 +292,12 @@ async function reviseOne(
   return { ...(publicId !== undefined && { publicId }), documentHash, ...presented }
 }
 
-/** An entry: how it names a document, and the body that a request for it alone would have. */
+/** An entry names a document and has the body that a request for that document alone would have. */
 type Named = { publicId?: string; documentHash?: string; batchRoot?: string; reason?: string }
 
-/** Waits on for what is promised, as long as blocks come. A repeat is harmless. */
+/**
+ * Keeps waiting for what is promised as long as blocks come. Repeating the revision is harmless.
+ */
 async function reviseWhile(
   { revising, newDeadline }: BulkRevisionDeps,
   patience: Patience,
@@ -303,7 +312,7 @@ async function reviseWhile(
   }
 }
 
-/** @returns The result of each piece of work, in order, before it is begun. */
+/** Starts the work lazily. @returns The result of each piece of work, in order. */
 function workOff<T, R>(
   items: readonly T[],
   { begin, share }: { begin: BeginInShare; share: string },

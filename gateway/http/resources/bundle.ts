@@ -52,15 +52,15 @@ const BUNDLE = operation({
   method: 'get',
   path: '/v1/documents/:publicId/bundle',
   tag: 'Verification',
-  summary: 'Save a proof that needs no network',
+  summary: 'Retrieve a proof that works offline',
   description:
-    'One JSON file, without the envelope, from which anybody verifies the document against the hash of a block that they trust. It holds the document and its key.',
+    'One JSON file without the envelope, with which anybody can verify the document against the hash of a trusted block. It contains the document and its key.',
   scope: 'documents:read',
   parameters: { publicId: schemas.sentPublicId },
   query: {},
   responses: {
     200: {
-      description: 'The bundle, for the newest block; also of a document that was never issued.',
+      description: 'The bundle at the newest block, also for a document that was never issued.',
       content: { 'application/json': bundleSchema },
       headers: { 'Content-Disposition': v.string() },
     },
@@ -89,14 +89,14 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
         if (code === 'batch_unknown') throw unverifiable([cause as Check])
         throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
       })
-    // Read the bundle as its recipient will, before it goes out.
+    // The bundle is read here as its recipient will read it, before it is sent.
     const { blockHash, blockTime } = readBundle(bundle).block
     assertFresh(blockTime, verifyOptions.maxHeadAge)
     const { status, checks } = await verifyBundle(bundle, {
       registry: bundle.registry,
       trustedBlocks: [blockHash],
     })
-    // The document will be on the chain soon, so its absence must not be proven now.
+    // The document will be on the chain soon, so a proof of its absence would mislead.
     if (await isPromised(standingOf, keyOf(decoded), status)) throw unverifiable(HEAD_BEHIND)
     if (status === 'unverifiable') throw unverifiable(checks)
     return c.json(bundle, 200, {
@@ -106,7 +106,7 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
   })
 }
 
-/** A node that stands still also returns proofs, without anything that came later. */
+/** A node that has stopped still returns proofs, which miss everything that came later. */
 function assertFresh(blockTime: number, maxHeadAge = Infinity): void {
   if (Date.now() / 1000 - blockTime > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])

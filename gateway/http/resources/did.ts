@@ -6,7 +6,7 @@ import { ApiError } from '../core/errors.ts'
 import { operation, servePublic } from '../core/operation.ts'
 
 export type DidDeps = {
-  /** The issuer's DID document; absent when its domain is elsewhere. */
+  /** The issuer's DID document; absent when this service is not at the issuer's domain. */
   didDocument?: object
 }
 
@@ -15,9 +15,9 @@ const DID_DOCUMENT = operation({
   method: 'get',
   path: '/.well-known/did.json',
   tag: 'Public',
-  summary: "The issuer's own statement",
+  summary: "Retrieve the issuer's DID document",
   description:
-    "A did:web document that names the registry and the issuer, if this service is the issuer's domain.",
+    "A did:web document that names the registry and the issuer, if this service is at the issuer's domain.",
   scope: 'public',
   query: {},
   responses: {
@@ -30,11 +30,11 @@ const DID_DOCUMENT = operation({
 })
 export const didOperations = [DID_DOCUMENT]
 
-/** The issuer's domain (docs/formats.md §11). */
+/** Serves the DID document of the issuer's domain (docs/formats.md §11). */
 export function didRoutes(app: Hono<Env>, { didDocument }: DidDeps): void {
   allowAnyOrigin(app, DID_DOCUMENT.path, ['GET', 'HEAD'])
   servePublic(app, DID_DOCUMENT, (c) => {
-    if (!didDocument) throw new ApiError('not_found', "the issuer's domain is elsewhere")
+    if (!didDocument) throw new ApiError('not_found', "this service is not at the issuer's domain")
     return c.body(JSON.stringify(didDocument), 200, {
       'Content-Type': 'application/json',
       'Cache-Control': 'no-cache',

@@ -13,8 +13,8 @@ import { keyOf, type VerifyOptions } from '#verifier/verify.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
 import type { Addresses } from './present.ts'
 
-// A request names a document by its publicId, by its documentHash, or in a batch by root and hash.
-// `FindDocument` decides whether the API key may name it.
+// A request names a document by its publicId or its documentHash, or a document of a batch by root
+// and hash. `FindDocument` decides whether the API key may use it.
 
 export type PathDeps = {
   findDocument: FindDocument
@@ -26,15 +26,15 @@ export type DocumentName = { publicId: string } | RecordKey
 
 const HASH = /^0x[0-9a-f]{64}$/i
 
-/** @param text A publicId or a documentHash, as it is in a path. */
+/** @param text A publicId or a documentHash, as in a path. */
 export function nameIn(text: string): DocumentName {
   return HASH.test(text) ? { documentHash: text.toLowerCase() as Hex } : { publicId: text }
 }
 
 /**
- * @param text A publicId, returned as it is, or a documentHash.
- * @throws {ApiError} `not_found`; `erased`; `unverifiable` when the payload, which leads to the
- *   publicId, or the batch block is missing.
+ * @param text A publicId, which is returned unchanged, or a documentHash.
+ * @throws {ApiError} `not_found`; `erased`; `unverifiable` when the batch block is missing, or the
+ * payload that leads to the publicId.
  */
 export async function publicIdOf(
   deps: PathDeps,
@@ -44,7 +44,7 @@ export async function publicIdOf(
 ): Promise<string> {
   const name = nameIn(text)
   if ('publicId' in name) {
-    // Also a document of another issuer: the chain knows it.
+    // A document of another issuer is returned too, because it is on the chain.
     if (tenantOf(grant) === null) return text
     if (decodePublicId(text).issuerId !== deps.addresses.issuerId) throw notFound()
     await findNamed(deps, grant, name, deadline)
@@ -60,21 +60,21 @@ export async function publicIdOf(
 
 /** A document to change. */
 export type Changeable = {
-  /** Of the record to change. */
+  /** The key of the record to change. */
   key: RecordKey
-  /** Of a document in a batch, the expiry in its leaf; seconds of the Unix epoch, 0 = never. */
+  /** For a document in a batch, the expiry in its leaf: seconds of the Unix epoch, 0 = never. */
   validUntil: number
-  /** @returns `null` when it was named by its hash and its payload is lost or erased. */
+  /** @returns `null` when the document was named by its hash and its payload is lost or erased. */
   publicId(): Promise<string | null>
-  /** The key of its record, as far as its batch block is known. */
+  /** @returns The key of its record, as far as its batch block is known. */
   documentKey(): Promise<DocumentKey>
 }
 
 /**
- * @throws {ApiError} `not_found` for a document that the key may not name; `category_not_allowed`;
- *   `unverifiable` when the batch block, which leads to the batch of a publicId, is missing.
+ * @throws {ApiError} `not_found` for a document that the key may not use; `category_not_allowed`;
+ * `unverifiable` when the batch block, which leads to the batch of a publicId, is missing.
  * @throws {IssueError} `other_issuer` when a publicId names an issuer that this gateway does not
- *   write for.
+ * write for.
  */
 export async function changeableOf(
   deps: PathDeps,
@@ -116,7 +116,8 @@ async function findNamed(
 }
 
 /**
- * @returns What a publicId names; a batch block, which is content of strangers, must prove it.
+ * @returns The document of a publicId. For one in a batch, its batch block must prove this, because
+ * the block can come from strangers.
  * @throws {FormatError} `public_id_…`.
  */
 async function read(

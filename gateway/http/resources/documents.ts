@@ -38,12 +38,12 @@ export type DocumentDeps = PathDeps & {
   isErased: IsErased
   history: History
   successions: Successions
-  /** How long a request to issue or revoke waits for a block; milliseconds. */
+  /** How long a request to issue or revoke waits for a block, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
 }
 
-/** The finality of the anchoring's block that a response waits for. */
+/** The finality of the anchoring block that a response waits for. */
 const FINALITY = v.optional(
   v.picklist(FINALITIES, `must be one of ${FINALITIES.join(', ')}`),
   'included',
@@ -71,13 +71,16 @@ const EXAMPLE_ISSUED = {
 export const issuedSchema = v.object({
   ...schemas.documentSchema.entries,
   finality: v.exactOptional(
-    v.pipe(v.nullable(schemas.finality), v.description('With `wait=safe` or `wait=finalized`.')),
+    v.pipe(
+      v.nullable(schemas.finality),
+      v.description('Present with `wait=safe` or `wait=finalized`.'),
+    ),
   ),
 })
 export const ISSUED_HEADERS = {
   Location: schemas.url,
   'Idempotency-Replayed': v.exactOptional(
-    v.pipe(v.literal('true'), v.description('The document was promised or anchored before.')),
+    v.pipe(v.literal('true'), v.description('The document had already been promised or anchored.')),
   ),
 }
 
@@ -105,14 +108,14 @@ const ISSUE = operation({
   },
   responses: {
     201: {
-      description: 'The anchoring is in a block, and the registry shows it.',
+      description: 'The document is anchored in a block, and the registry shows it.',
       data: issuedSchema,
       headers: ISSUED_HEADERS,
       example: EXAMPLE_ISSUED,
     },
     202: {
       description:
-        'Promised: on disk, and on its way to the chain. Or not as final as `wait` asks for.',
+        'The document is promised: it is on disk and on its way to the chain. Or it is not yet as final as `wait` requires.',
       data: issuedSchema,
       headers: ISSUED_HEADERS,
     },
@@ -131,7 +134,7 @@ const RETRIEVE = operation({
   tag: 'Documents',
   summary: 'Retrieve a document',
   description:
-    "As issued, with its status now. While it is pending it comes from the gateway's store, without a proof.",
+    "Returns the document as issued, with its current status. While it is pending it comes from the gateway's store, without a proof.",
   scope: 'documents:read',
   parameters: { publicId: schemas.documentName },
   query: {},
@@ -141,7 +144,7 @@ const RETRIEVE = operation({
   errors: ['not_found', 'erased', 'unverifiable', 'store_unavailable'],
 })
 
-/** What revoke, suspend and release have in common. */
+/** The common part of revoke, suspend and release. */
 const REVISION = {
   method: 'post',
   tag: 'Documents',
@@ -179,7 +182,7 @@ export const released = revisedSchema({ releasedAt: v.nullable(schemas.instant) 
 function revisionResponses(data: v.GenericSchema, example: object) {
   return {
     200: {
-      description: 'The change is in a block. The same again is the same answer.',
+      description: 'The change is in a block. Repeating the request gives the same answer.',
       data,
       example: {
         publicId: schemas.EXAMPLE_PUBLIC_ID,
@@ -189,7 +192,7 @@ function revisionResponses(data: v.GenericSchema, example: object) {
         blockchainHash: schemas.EXAMPLE_TRANSACTION,
       },
     },
-    202: { description: 'Promised: it will happen.', data },
+    202: { description: 'The change is promised and will happen.', data },
   }
 }
 
@@ -214,7 +217,8 @@ const SUSPEND = operation({
   operationId: 'suspendDocument',
   path: '/v1/documents/:publicId/suspend',
   summary: 'Suspend a document',
-  description: 'It is not valid until it is released. Can be repeated after a release.',
+  description:
+    'The document is not valid until it is released. It can be suspended again after a release.',
   body: { schema: nothing, example: {}, isOptional: true },
   responses: revisionResponses(suspended, {
     status: 'suspended',
@@ -242,7 +246,7 @@ const DOCUMENT_REVISIONS = [
 
 export const documentOperations = [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE]
 
-/** The life of one document. */
+/** Serves one document: issue, retrieve, revoke, suspend, release. */
 export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
   const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
   serve(app, ISSUE, findKey, async (c) => {
@@ -306,7 +310,10 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
     })
 }
 
-/** A document as issued, with its current status; while it is pending, from the gateway's store. */
+/**
+ * Reads a document as issued, with its current status. While it is pending, it comes from the
+ * gateway's store.
+ */
 async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
@@ -317,7 +324,7 @@ async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Pro
   const proof = await withHistory(history, verdict.blockchainProof)
   const supersededBy = await successions.successorOf(proof?.documentHash ?? documentHash)
   const present = async (document: Document, status: string, hash = documentHash) => {
-    // A publicId of a batch holds the hash of the document's batch block.
+    // The publicId of a document in a batch contains the hash of its batch block.
     const named = { documentHash: proof?.documentHash ?? hash }
     const found = await deps.findDocument(named, grant)
     const transactionHash = proof?.transactionHash ?? null
@@ -338,7 +345,7 @@ async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Pro
   const promised = await isPromised(standingOf, key, verdict.status)
   const pending = promised && (await openPending(deps, decoded))
   if (pending) return present(pending.document, 'pending', pending.documentHash)
-  // Of a batch: only the verdict has the documentHash.
+  // For a document in a batch, only the verdict has the documentHash.
   if (verdict.checks.some(({ check, code }) => check === 'payload' && code === 'erased'))
     throw erased()
   if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))

@@ -14,7 +14,7 @@ import * as schemas from './schemas.ts'
 export type EraseDeps = PathDeps & {
   findKey: FindKey
   erasing: Erasing
-  /** How long a request waits until all bytes are gone; milliseconds. */
+  /** How long a request waits until all bytes are removed, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
 }
@@ -22,10 +22,13 @@ export type EraseDeps = PathDeps & {
 export const receipt = v.object({
   documentHash: schemas.hash,
   status: v.picklist(['erased', 'pending']),
-  erasedAt: v.pipe(v.nullable(schemas.instant), v.description('null while it is pending.')),
+  erasedAt: v.pipe(
+    v.nullable(schemas.instant),
+    v.description('When it was erased; null while the erasure is pending.'),
+  ),
   removed: v.pipe(
     v.array(v.picklist(ERASED_FROM)),
-    v.description('The places that had the bytes; none when they were lost before.'),
+    v.description('The places that had the bytes; empty if these had been lost before.'),
   ),
   remains: v.pipe(
     v.array(v.picklist(REMAINS_IN)),
@@ -42,14 +45,14 @@ const ERASE = operation({
   path: '/v1/documents/:publicId/payload',
   tag: 'Documents',
   summary: 'Erase the content of a document, permanently',
-  description: 'Its record stays on the chain, and is not revoked by this.',
+  description: 'The record stays on the chain and is not revoked.',
   scope: 'documents:erase',
   parameters: { publicId: schemas.documentName },
   query: {},
   responses: {
     200: {
       description:
-        'The receipt: the bytes are gone from `removed`, and may be left in `remains`. The same again is the same answer.',
+        'The receipt: the bytes are removed from the places in `removed`, and may be left in those of `remains`. Repeating the request gives the same answer.',
       data: receipt,
       example: {
         documentHash: schemas.EXAMPLE_HASH,
@@ -61,7 +64,8 @@ const ERASE = operation({
       },
     },
     202: {
-      description: 'Nobody gets the document any more; the gateway goes on removing its bytes.',
+      description:
+        'The document can no longer be retrieved, and the gateway continues to remove its bytes.',
       data: receipt,
     },
   },

@@ -30,7 +30,7 @@ const types = v.pipe(
   v.string(),
   v.check(
     (list) => typesOf(list).every(isType),
-    `must be one of ${EVENT_TYPES.join(', ')}, or several, comma-separated`,
+    `must be one or more of ${EVENT_TYPES.join(', ')}, separated by commas`,
   ),
   v.metadata({ pattern: `^(${ONE_TYPE})(,(${ONE_TYPE}))*$` }),
 )
@@ -40,7 +40,9 @@ export const event = v.object({
   timestamp: v.pipe(v.string(), v.isoTimestamp()),
   data: v.object({
     documentHash: v.exactOptional(schemas.hash),
-    batchRoot: v.exactOptional(v.pipe(schemas.hash, v.description('Of a batch.'))),
+    batchRoot: v.exactOptional(
+      v.pipe(schemas.hash, v.description('The root of the batch, in an event of a batch.')),
+    ),
     blockNumber: v.nullable(schemas.count),
     blockHash: v.nullable(schemas.hash),
     transactionHash: v.nullable(schemas.hash),
@@ -65,8 +67,8 @@ const LIST_EVENTS = operation({
   method: 'get',
   path: '/v1/events',
   tag: 'Events',
-  summary: 'What happened to documents, oldest first',
-  description: "Events of the key's tenant; with the scope `admin`, of all.",
+  summary: 'List events of documents, the oldest first',
+  description: "Returns events of the key's tenant; with the scope `admin`, of all tenants.",
   scope: 'documents:read',
   query: {
     after: v.optional(
@@ -75,14 +77,15 @@ const LIST_EVENTS = operation({
     type: v.optional(
       v.pipe(
         types,
-        v.description(`One of ${EVENT_TYPES.join(', ')}, or several, comma-separated.`),
+        v.description(`One or more of ${EVENT_TYPES.join(', ')}, separated by commas.`),
       ),
     ),
     limit: schemas.sentLimit(MAX_EVENTS, DEFAULT_LIMIT),
   },
   responses: {
     200: {
-      description: 'A page. Ask again with `after` set to `next` while `hasMore` is true.',
+      description:
+        'A page. Request the next one with `after` set to `next` while `hasMore` is true.',
       data: v.object({
         events: v.array(event),
         next: v.nullable(v.string()),
@@ -95,7 +98,7 @@ const LIST_EVENTS = operation({
 })
 export const eventOperations = [LIST_EVENTS]
 
-/** What happened to documents. */
+/** Serves the events of documents. */
 export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): void {
   serve(app, LIST_EVENTS, findKey, async (c) => {
     const { after, type, limit } = c.get('query')
@@ -110,7 +113,7 @@ export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): voi
     if (page === 'unknown_event')
       throw new ApiError(
         'unknown_event',
-        'the event is not kept (any more): later ones may be missing too; read again without after',
+        'the event is unknown or has expired; read again without after (some events may be lost)',
       )
     return succeed(c, {
       events: page.events.map(presentEvent),

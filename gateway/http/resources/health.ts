@@ -10,14 +10,16 @@ import type { Addresses } from './present.ts'
 import * as schemas from './schemas.ts'
 
 export type HealthDeps = {
-  /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
+  /**
+   * Rejects with an `IssueError` that has the reason when the gateway cannot issue at the moment.
+   */
   assertReady: () => Promise<Readiness>
-  /** Seconds since the newest block; negative while the clock is behind the chain. */
+  /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
-  /** Wei, under which `/readyz` warns. */
+  /** Below this balance, in wei, `/readyz` warns. */
   lowBalance: bigint
   metrics: Metrics
-  /** Of this service, as in package.json. */
+  /** The version of this service, as in package.json. */
   version: string
   addresses: Addresses
 }
@@ -27,12 +29,12 @@ const HEALTH = operation({
   method: 'get',
   path: '/healthz',
   tag: 'Service',
-  summary: 'Whether the process responds',
+  summary: 'Check whether the process responds',
   scope: 'public',
   query: {},
   responses: {
     200: {
-      description: 'It responds.',
+      description: 'The process responds.',
       data: v.object({ status: v.literal('ok'), version: v.string() }),
       example: { status: 'ok', version: '0.1.0' },
     },
@@ -41,7 +43,7 @@ const HEALTH = operation({
 })
 
 const WARNINGS = ['low_balance', 'may_not_revoke', 'clock_behind_chain'] as const
-/** A newest block may be later than this machine's clock by this. */
+/** How far the newest block may be ahead of this machine's clock. */
 const MAX_CLOCK_SKEW_SECONDS = 15
 
 const READINESS = operation({
@@ -49,13 +51,13 @@ const READINESS = operation({
   method: 'get',
   path: '/readyz',
   tag: 'Service',
-  summary: 'Whether the service can issue',
-  description: '503 has the code that issuing would have.',
+  summary: 'Check whether the service can issue',
+  description: 'A 503 has the error code that issuing would return.',
   scope: 'public',
   query: {},
   responses: {
     200: {
-      description: 'It can issue.',
+      description: 'The service can issue.',
       data: v.object({
         status: v.literal('ready'),
         network: schemas.network,
@@ -83,7 +85,7 @@ const METRICS = operation({
   query: {},
   responses: {
     200: {
-      description: 'In the Prometheus text format; nothing about any document.',
+      description: 'Metrics in the Prometheus text format, without anything about a document.',
       content: { 'text/plain': null },
     },
   },
@@ -91,7 +93,7 @@ const METRICS = operation({
 })
 export const healthOperations = [HEALTH, READINESS, METRICS]
 
-/** What this service is doing, for monitoring. */
+/** Serves the state of the service, for monitoring. */
 export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
   servePublic(app, HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
   servePublic(app, METRICS, async (c) =>

@@ -16,12 +16,12 @@ const HOME = operation({
   method: 'get',
   path: '/',
   tag: 'Service',
-  summary: 'What this service is, and where to go from here',
+  summary: 'Describe the service',
   scope: 'public',
   query: {},
   headers: {
     accept: v.exactOptional(
-      v.pipe(v.string(), v.description('`application/json` for links; else a page.')),
+      v.pipe(v.string(), v.description('`application/json` returns links; anything else a page.')),
     ),
   },
   responses: {
@@ -45,7 +45,7 @@ const HOME = operation({
 })
 export const homeOperations = [HOME]
 
-/** A page, or links for a program. */
+/** Serves a page to browsers and links to programs. */
 export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
   const { baseUrl, verifyUrl, registry, network } = addresses
   const links = {

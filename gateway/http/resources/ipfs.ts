@@ -16,23 +16,27 @@ const BLOCK = operation({
   method: 'get',
   path: '/ipfs/:cid',
   tag: 'Public',
-  summary: 'A sealed block',
+  summary: 'Retrieve a sealed block',
   description:
-    'Ciphertext, served as a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/): its reader checks its hash.',
+    'Returns ciphertext like a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/), so the reader checks its hash.',
   parameters: {
     cid: v.pipe(
       v.string(),
       v.metadata({
         pattern:
           '^(bafkrei[a-h][a-z2-7]{50}[aeimquy4]|k[0-9a-z]{1,99}|z[1-9A-HJ-NP-Za-km-z]{1,99})$',
-        description: 'CIDv1 of raw and sha2-256; in base32, base36 or base58btc.',
+        description:
+          'A CIDv1 with the codec raw and the hash sha2-256, in base32, base36 or base58btc.',
       }),
     ),
   },
   scope: 'public',
   query: {
     format: v.exactOptional(
-      v.pipe(v.literal('raw'), v.description('Or `Accept: application/vnd.ipld.raw`.')),
+      v.pipe(
+        v.literal('raw'),
+        v.description('An alternative to `Accept: application/vnd.ipld.raw`.'),
+      ),
     ),
   },
   headers: {
@@ -41,13 +45,13 @@ const BLOCK = operation({
   },
   responses: {
     200: { description: 'The sealed bytes.', content: { [RAW]: null } },
-    304: { description: 'The client has them.' },
+    304: { description: 'The client already has the bytes.' },
   },
   errors: ['bad_cid', 'not_found', 'not_acceptable', 'erased', 'store_unavailable'],
 })
 export const ipfsOperations = [BLOCK]
 
-/** Public: a block is ciphertext. */
+/** This route is public because a block is ciphertext. */
 export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
   allowAnyOrigin(app, BLOCK.path, ['GET', 'HEAD'])
   servePublic(app, BLOCK, async (c) => {
@@ -59,12 +63,13 @@ export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
     if (!wantsRaw)
       throw new ApiError(
         'not_acceptable',
-        `only raw blocks are served: ?format=raw or Accept: ${RAW}`,
+        `only raw blocks are served: send ?format=raw or Accept: ${RAW}`,
       )
     const etag = `"${cidOf(hash)}.raw"`
     const block = await store.get(hash)
     if (block.status === 'erased') throw new ApiError('erased', 'the block has been erased')
-    if (block.status === 'missing') throw new ApiError('not_found', 'no such block here')
+    if (block.status === 'missing')
+      throw new ApiError('not_found', 'this gateway has no such block')
     const headers = {
       ETag: etag,
       'Cache-Control': 'public, max-age=29030400, immutable',
@@ -83,6 +88,10 @@ function parseCid(cid: string): Uint8Array {
   try {
     return hashOfCid(cid)
   } catch (cause) {
-    throw new ApiError('bad_cid', 'not a CIDv1 of raw and sha2-256', { cause })
+    throw new ApiError(
+      'bad_cid',
+      'the CID must be version 1, with the codec raw and the hash sha2-256',
+      { cause },
+    )
   }
 }

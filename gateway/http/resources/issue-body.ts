@@ -19,9 +19,9 @@ const sentDate = (description: string) =>
   )
 
 /**
- * The body of a request to issue, for /openapi.json. {@link parseIssueBody} judges requests: it
- * accepts nothing that this refuses, and refuses more, as the descriptions say. A test holds both
- * together.
+ * The body of a request to issue, for /openapi.json. {@link parseIssueBody} checks the requests: it
+ * accepts nothing that this schema refuses, and refuses more, as the descriptions say. A test
+ * checks that the two agree.
  */
 export const issueBody = v.strictObject({
   subjectName: v.pipe(
@@ -31,7 +31,7 @@ export const issueBody = v.strictObject({
       maxLength: 200,
       pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
       description:
-        'Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol.',
+        'Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. It is kept exactly as sent.',
     }),
   ),
   subjectId: v.pipe(v.string(), v.regex(/^[0-9]{1,64}$/), v.description('Digits.')),
@@ -39,13 +39,13 @@ export const issueBody = v.strictObject({
     v.string(),
     v.regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/),
     v.maxLength(64),
-    v.description('Lower snake case.'),
+    v.description('A category in lower snake case.'),
   ),
   issuedAt: sentDate(
     `A real date from 1970-01-02, at most ${MAX_DAYS_AHEAD} days after today (UTC). The form of an answer is accepted too.`,
   ),
   expiresAt: v.exactOptional(
-    sentDate('The last valid day, not before issuedAt. Absent: never expires.'),
+    sentDate('The last valid day, not before issuedAt; absent if the document never expires.'),
   ),
   metadata: v.exactOptional(
     v.pipe(
@@ -61,7 +61,7 @@ export const issueBody = v.strictObject({
         v.string(),
       ),
       v.maxEntries(MAX_METADATA_ENTRIES),
-      v.description(`At most ${MAX_METADATA_BYTES} bytes of UTF-8 in all.`),
+      v.description(`At most ${MAX_METADATA_BYTES} bytes of UTF-8 in total.`),
     ),
   ),
 })

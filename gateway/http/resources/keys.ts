@@ -15,22 +15,28 @@ export type KeyDeps = { findKey: FindKey; keys: Keys; log: Log }
 
 const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
 const presented = {
-  id: v.pipe(v.string(), v.description('Names the key; not a secret.')),
+  id: v.pipe(v.string(), v.description('The id of the key, which is not secret.')),
   tenant: v.string(),
   scopes: v.array(schemas.scope),
   label: v.nullable(v.string()),
-  categories: v.pipe(v.nullable(v.array(v.string())), v.description('`null` is all.')),
+  categories: v.pipe(
+    v.nullable(v.array(v.string())),
+    v.description('The only categories that the key may issue and change; `null` = all.'),
+  ),
   rateLimit: v.pipe(
     v.nullable(v.number()),
-    v.description("Requests per second; `null` is the service's default."),
+    v.description("Requests per second; `null` = the service's default."),
   ),
   createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  expiresAt: v.pipe(time, v.description('`null` is never.')),
-  lastUsedAt: v.pipe(time, v.description('Exact to a minute.')),
-  replacedBy: v.pipe(v.nullable(v.string()), v.description('The key that took its place.')),
+  expiresAt: v.pipe(time, v.description('When the key expires; `null` = never.')),
+  lastUsedAt: v.pipe(time, v.description('When the key was last used, exact to a minute.')),
+  replacedBy: v.pipe(v.nullable(v.string()), v.description('The id of the key that replaced it.')),
 }
 export const keySchema = v.object(presented)
-const shownSecret = v.pipe(v.string(), v.description('The API key itself. Shown only here.'))
+const shownSecret = v.pipe(
+  v.string(),
+  v.description('The API key itself, which is shown only here.'),
+)
 export const madeKey = v.object({ ...presented, secret: shownSecret })
 
 const EXAMPLE_ID = '0123456789ab'
@@ -48,7 +54,7 @@ const EXAMPLE_KEY = {
   replacedBy: null,
 }
 
-/** What the operations have in common. */
+/** The common part of the operations. */
 const KEY = { tag: 'Keys', scope: 'admin', query: {} } as const
 const ONE_KEY = {
   ...KEY,
@@ -64,7 +70,7 @@ const LIST = operation({
   summary: 'List the API keys',
   responses: {
     200: {
-      description: 'Those of all tenants, the oldest first, without their secrets.',
+      description: 'The keys of all tenants, the oldest first, without their secrets.',
       data: v.object({ keys: v.array(keySchema) }),
       example: { keys: [EXAMPLE_KEY] },
     },
@@ -77,7 +83,7 @@ const CREATE = operation({
   operationId: 'createKey',
   method: 'post',
   path: '/v1/keys',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   body: {
     schema: keySettings,
     example: {
@@ -89,7 +95,7 @@ const CREATE = operation({
   },
   responses: {
     201: {
-      description: 'It can be used at once.',
+      description: 'The key, which can be used at once.',
       data: madeKey,
       example: { ...EXAMPLE_KEY, secret: EXAMPLE_SECRET },
     },
@@ -102,7 +108,9 @@ const RETRIEVE = operation({
   operationId: 'retrieveKey',
   method: 'get',
   summary: 'Retrieve an API key',
-  responses: { 200: { description: 'Without its secret.', data: keySchema, example: EXAMPLE_KEY } },
+  responses: {
+    200: { description: 'The key without its secret.', data: keySchema, example: EXAMPLE_KEY },
+  },
   errors: ['not_found', 'store_unavailable'],
 })
 
@@ -113,7 +121,7 @@ const ROTATE = operation({
   path: '/v1/keys/:id/rotate',
   summary: 'Replace an API key',
   description:
-    'Makes a key of the same tenant with the same settings. The old one ends after `overlapSeconds`.',
+    'Creates a key of the same tenant with the same settings. The old one ends after `overlapSeconds`.',
   body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
   responses: {
     201: {
@@ -139,7 +147,7 @@ const CHANGE = operation({
   operationId: 'changeKey',
   method: 'patch',
   summary: 'Change an API key',
-  description: 'Only the members that are sent; `null` removes a setting.',
+  description: 'Changes only the members that are sent; `null` removes a setting.',
   body: {
     schema: keyChanges,
     example: { label: 'Back office', categories: null },
@@ -147,7 +155,7 @@ const CHANGE = operation({
   },
   responses: {
     200: {
-      description: 'As changed; it holds from the next request on.',
+      description: 'The changed key. The change applies from the next request on.',
       data: keySchema,
       example: { ...EXAMPLE_KEY, label: 'Back office', categories: null },
     },
@@ -162,7 +170,7 @@ const REVOKE = operation({
   summary: 'Revoke an API key',
   responses: {
     200: {
-      description: 'No further request is accepted with it.',
+      description: 'The key is revoked, and no further request with it is accepted.',
       data: v.object({ id: v.string(), deleted: v.literal(true) }),
       example: { id: EXAMPLE_ID, deleted: true },
     },
@@ -172,7 +180,7 @@ const REVOKE = operation({
 
 export const keyOperations = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
 
-/** The administration of API keys, of all tenants. */
+/** Serves the administration of API keys of all tenants. */
 export function keyRoutes(app: Hono<Env>, { findKey, keys, log }: KeyDeps): void {
   serve(app, LIST, findKey, async (c) => succeed(c, { keys: (await keys.list()).map(presentKey) }))
 
@@ -213,7 +221,7 @@ function presentMade({ key, secret }: MadeKey): object {
   return { ...presentKey(key), secret }
 }
 
-/** Without the digest, which is of use to nobody. */
+/** The digest is omitted, because nobody can use it. */
 function presentKey(key: ApiKey): object {
   return {
     id: key.id,

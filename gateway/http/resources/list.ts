@@ -23,12 +23,12 @@ export type ListDeps = {
   newDeadline: NewDeadline
 }
 
-/** Documents in one answer. */
+/** The maximum number of documents in one answer. */
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 20
 const LIMIT_MESSAGE = `must be a whole number from 1 to ${MAX_LIMIT}`
 
-/** A cursor holds a place in the index; what it looks like may change. */
+/** A cursor contains a place in the index. Its form may change. */
 const CURSOR = /^p[0-9a-z]{1,11}$/
 
 const isDate = (text: string) => {
@@ -45,14 +45,14 @@ const date = v.pipe(
   v.transform((text) => dayOf(text.slice(0, 'YYYY-MM-DD'.length))),
 )
 
-const createdDay = v.pipe(date, v.description('Of `createdAt`, a day in UTC, inclusive.'))
+const createdDay = v.pipe(date, v.description('A day of `createdAt` in UTC, inclusive.'))
 
 const FILTERS = {
   status: v.exactOptional(
     v.picklist(LISTED_STATUSES, `must be one of ${LISTED_STATUSES.join(', ')}`),
   ),
   category: v.exactOptional(v.pipe(v.string('must be a string'), v.maxLength(64, 'is too long'))),
-  /** Of `issuedAt`, inclusive. */
+  /** The first `issuedAt`, inclusive. */
   issuedFrom: v.exactOptional(date),
   issuedTo: v.exactOptional(date),
   createdFrom: v.exactOptional(createdDay),
@@ -60,7 +60,7 @@ const FILTERS = {
   cursor: v.exactOptional(
     v.pipe(
       v.string('must be a string'),
-      v.check(isCursor, 'must be a nextCursor of a list'),
+      v.check(isCursor, 'must be the nextCursor of a page'),
       v.metadata({ pattern: CURSOR.source, description: 'The nextCursor of a page.' }),
     ),
   ),
@@ -90,13 +90,16 @@ export const searchBody = v.strictObject(BODY_FIELDS, 'unknown field')
 
 type Filters = v.InferOutput<typeof searchBody>
 
-/** A document whose content could not be opened, or was erased. */
+/** A document whose content could not be opened or was erased. */
 export const unopened = v.omit(schemas.documentSchema, schemas.CONTENTS)
 const PAGE = {
   description: 'A page.',
   data: v.object({
     documents: v.array(v.union([schemas.documentSchema, unopened])),
-    nextCursor: v.pipe(v.nullable(v.string()), v.description('null on the last page.')),
+    nextCursor: v.pipe(
+      v.nullable(v.string()),
+      v.description('The cursor of the next page; null on the last page.'),
+    ),
   }),
 }
 
@@ -109,7 +112,7 @@ const LIST = operation({
   path: '/v1/documents',
   tag: 'Documents',
   summary: 'List documents, the newest first',
-  description: `Documents of the key's tenant; with the scope \`admin\`, of all. In the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
+  description: `Returns documents of the key's tenant; with the scope \`admin\`, of all tenants. They are in the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
   scope: 'documents:read',
   query: PARAMETERS,
   responses: { 200: PAGE },
@@ -121,8 +124,8 @@ const SEARCH = operation({
   method: 'post',
   path: '/v1/documents/search',
   tag: 'Documents',
-  summary: 'List documents, also by subjectId',
-  description: `As the list. The subjectId is in the body, since proxies log addresses. ${NO_NAMES}`,
+  summary: 'Search documents, also by subjectId',
+  description: `Same as the list. The subjectId is in the body, because proxies log addresses. ${NO_NAMES}`,
   scope: 'documents:read',
   query: {},
   body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 }, isOptional: true },
@@ -131,7 +134,7 @@ const SEARCH = operation({
 })
 export const listOperations = [LIST, SEARCH]
 
-/** The documents of the key's tenant. */
+/** Serves lists of the documents of the key's tenant. */
 export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
   const { findKey } = deps
   serve(app, LIST, findKey, async (c) => {
@@ -148,14 +151,14 @@ export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
     })
     return succeed(c, presentPage(deps.addresses, page))
   })
-  // Routes that are added later fit the path too, as that of one document.
+  // Routes that are added later, such as that of one document, match this path too.
   for (const path of [SEARCH.path, aliasOf(SEARCH.path)])
     if (path !== undefined) refuseOtherMethods(app, path, [SEARCH.method.toUpperCase()])
 }
 
 /**
- * @param refuse Refuses a cursor of an index that was dropped since.
- * @throws {ApiError} `unverifiable` when the node's newest block is too old.
+ * @param refuse Refuses a cursor of an index that has since been dropped.
+ * @throws {ApiError} `unverifiable` when the newest block of the node is too old.
  */
 async function listFor(
   { listing, documentIndex, verifyOptions, newDeadline }: ListDeps,
@@ -165,7 +168,12 @@ async function listFor(
 ): Promise<ListPage> {
   const before = cursor === undefined ? undefined : parseCursor(cursor)
   if (before !== undefined && (await documentIndex.isDropped(before)))
-    refuse([{ field: 'cursor', message: 'is from before the index was rebuilt: begin again' }])
+    refuse([
+      {
+        field: 'cursor',
+        message: 'is outdated, because the index was rebuilt: start again without a cursor',
+      },
+    ])
   const page = await listing.list({ ...filters, tenant: tenantOf(grant), before }, newDeadline())
   const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
   if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)
@@ -180,7 +188,7 @@ function presentPage(addresses: Addresses, { documents, next }: ListPage): objec
   }
 }
 
-/** @returns Without its contents, a document has only what is public. */
+/** @returns A listed document. Without its contents, it has only what is public. */
 function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocument): object {
   if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
   const { registry, issuerId, network } = addresses
@@ -195,7 +203,7 @@ function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocume
   }
 }
 
-/** @returns The cursor that goes on below a place. */
+/** @returns The cursor of the next page, which begins below a place. */
 function formatCursor(place: number): string {
   return `p${place.toString(36)}`
 }
@@ -205,7 +213,7 @@ function isCursor(text: string): boolean {
   return CURSOR.test(text) && Number.isSafeInteger(parseCursor(text))
 }
 
-/** @param text A cursor. @returns Its place. */
+/** @param text A cursor. @returns The place that it contains. */
 function parseCursor(text: string): number {
   return Number.parseInt(text.slice(1), 36)
 }

@@ -10,7 +10,7 @@ const OPENAPI = operation({
   method: 'get',
   path: '/openapi.json',
   tag: 'Service',
-  summary: 'This description, as OpenAPI 3.1',
+  summary: 'Retrieve this description as OpenAPI 3.1',
   scope: 'public',
   query: {},
   responses: {
@@ -29,7 +29,7 @@ const DOCS = operation({
   method: 'get',
   path: '/docs',
   tag: 'Service',
-  summary: 'This description, as a page for people',
+  summary: 'Show this description as a page',
   scope: 'public',
   query: {},
   responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
@@ -37,7 +37,7 @@ const DOCS = operation({
 })
 export const openapiOperations = [OPENAPI, DOCS]
 
-/** @param describe Makes the OpenAPI document; asked once for each kind of answer. */
+/** @param describe Makes the OpenAPI document. It is called once for each kind of answer. */
 export function openapiRoutes(app: Hono<Env>, describe: () => object): void {
   let text: string | undefined
   let main: Markup | undefined

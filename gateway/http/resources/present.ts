@@ -9,9 +9,9 @@ import type { BlockchainProof } from '#verifier/verdict.ts'
 export type Addresses = {
   baseUrl: string
   verifyUrl: string
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
-  /** Of the registry's chain. */
+  /** The network of the registry's chain. */
   network: Network
   /** The issuer that the gateway writes for. */
   issuerId: number
@@ -19,20 +19,22 @@ export type Addresses = {
 
 const timestamp = (date: string) => `${date}T00:00:00Z`
 
-/** The last second that RFC 3339 can name; the registry's 40 bits reach further. */
+/** The last second that RFC 3339 can express. The 40 bits of the registry reach further. */
 const MAX_INSTANT = 253_402_300_799
 
-/** Characters of RFC 3339 up to the seconds. */
+/** The number of characters in an RFC 3339 time up to the seconds. */
 const SECONDS_LENGTH = 'YYYY-MM-DDTHH:mm:ss'.length
 
-/** @param seconds Of the Unix epoch. @returns RFC 3339, in UTC; `null` for none. */
+/**
+ * @param seconds Seconds of the Unix epoch. @returns An RFC 3339 time in UTC; `null` for `null`.
+ */
 export function instant(seconds: number | null): string | null {
   if (seconds === null) return null
   const date = new Date(Math.min(seconds, MAX_INSTANT) * 1000)
   return `${date.toISOString().slice(0, SECONDS_LENGTH)}Z`
 }
 
-/** @returns A proof with its times as RFC 3339. */
+/** @returns A proof with its times in RFC 3339. */
 export function presentProof(proof: BlockchainProof | null): object | null {
   return (
     proof && {
@@ -56,7 +58,7 @@ export function createdAtOf({ createdAt = null }: { createdAt?: number | null | 
   return createdAt === null ? {} : { createdAt: instant(createdAt) }
 }
 
-/** @returns A document as the REST API returns it (spec §2.2); dates as timestamps. */
+/** @returns A document as the REST API returns it (spec §2.2), with dates as timestamps. */
 export function presentDocument(
   addresses: Addresses,
   document: Document,
@@ -77,7 +79,7 @@ export function presentDocument(
     issuedAt: timestamp(issuedAt),
     ...(expiresAt !== undefined && {
       expiresAt: timestamp(expiresAt),
-      // The day of expiresAt is the last one of its validity.
+      // A document is still valid on the day of expiresAt.
       validUntil: instant(validUntilOf(document)),
     }),
     ...(supersededBy !== undefined && { supersededBy }),

@@ -23,13 +23,16 @@ type Format = 'svg' | 'png'
 /** Only `Sec-Fetch-Dest` tells a person who opens the address from a page with the picture. */
 const VARY = 'Accept, Sec-Fetch-Dest'
 /**
- * A fixed file name: the last part of the address would put the publicId, a decryption key, into
- * the name of a downloaded file.
+ * The file name is fixed, because the last part of the address is the publicId, a decryption key,
+ * which must not become the name of a downloaded file.
  */
 const FILE_NAME = 'document-qr-code'
-/** In requests: a picture takes 3 ms of the only thread, most other requests under 0.5 ms. */
+/**
+ * The number of requests that a picture counts as. It takes 3 ms of the only thread, most other
+ * requests less than 0.5 ms.
+ */
 const COST = 5
-/** White modules around the code, as ISO/IEC 18004 asks for. */
+/** The number of white modules around the code that ISO/IEC 18004 requires. */
 const BORDER = 4
 
 const QR_CODE = operation({
@@ -37,14 +40,17 @@ const QR_CODE = operation({
   method: 'get',
   path: '/qr/:publicId',
   tag: 'Public',
-  summary: 'The QR code of a document',
+  summary: 'Draw the QR code of a document',
   description:
-    "It leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page around it.",
+    "The code leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page with the code.",
   parameters: { publicId: sentPublicId },
   scope: 'public',
   query: {
     format: v.exactOptional(
-      v.pipe(v.picklist(['svg', 'png']), v.description('Else by `Accept`; SVG by default.')),
+      v.pipe(
+        v.picklist(['svg', 'png']),
+        v.description('The format; if absent, `Accept` decides, with SVG as the default.'),
+      ),
     ),
   },
   responses: {
@@ -53,7 +59,7 @@ const QR_CODE = operation({
       content: { 'image/svg+xml': null, 'image/png': null, 'text/html': null },
     },
     404: {
-      description: 'The page for a browser whose user mistyped the address.',
+      description: 'A page for a browser whose user mistyped the address.',
       content: { 'text/html': null },
     },
   },
@@ -61,13 +67,13 @@ const QR_CODE = operation({
 })
 export const qrOperations = [QR_CODE]
 
-/** Public; says nothing about the document's status. */
+/** This route is public, and says nothing about the document's status. */
 export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
   servePublic(app, QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
     const format = formatOf(c.req.query('format'))
     const isPage = format === undefined && c.req.header('sec-fetch-dest') === 'document'
-    // People type this address from paper.
+    // People type this address from paper and can mistype it.
     if (isPage && !isPublicId(publicId)) return respondLost(c, addresses, VARY)
     decodePublicId(publicId)
     const verifyUrl = verifyUrlOf(addresses, publicId)
@@ -131,8 +137,8 @@ function acceptedFormat(c: Context): Format {
 }
 
 /**
- * The page at the address of a QR code: the code, how to use it, and a warning. It says nothing
- * about the document itself, which it has not checked.
+ * The page at the address of a QR code, with the code, instructions and a warning. It says nothing
+ * about the document, which it has not checked.
  */
 function qrPage(verifyUrl: string, network: Network): Markup {
   return html`${testBanner(network)}

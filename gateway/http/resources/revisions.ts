@@ -7,7 +7,7 @@ import { REASON_NAMES, REVOCATION_REASONS, reasonName } from '#verifier/reasons.
 import { parseBody } from '../core/request.ts'
 import { type Addresses, instant } from './present.ts'
 
-/** A reason; a suspension, certificateHold, is not a revocation here. */
+/** The reason of a revocation. certificateHold is not allowed, because it is a suspension. */
 export const revocationReason = v.optional(
   v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
   'unspecified',
@@ -15,7 +15,7 @@ export const revocationReason = v.optional(
 export const revocation = v.strictObject({ reason: revocationReason })
 export const nothing = v.strictObject({})
 
-/** How the body of a revision is read, and the name of its time in the response. */
+/** How the body of each revision is read, and the name of its time in the response. */
 export const REVISIONS = {
   revoke: {
     timeName: 'revokedAt',
@@ -42,7 +42,7 @@ export const REVISIONS = {
 } as const
 type TimeName = (typeof REVISIONS)[keyof typeof REVISIONS]['timeName']
 
-/** @returns What a revision did, as the REST API returns it. */
+/** @returns The result of a revision, as the REST API returns it. */
 export function presentRevised(
   { status, reason, revisedAt, transactionHash }: Revised,
   timeName: TimeName,

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { registryAbi } from '#base/registry-abi.ts'
 
 /**
- * A JSON-RPC request that may go to the node: the values that the policy has parsed and nothing
- * else of the input.
+ * A JSON-RPC request that may be sent to the node. It contains only the values that the policy has
+ * parsed, and nothing else of the input.
  */
 export type Permitted = { method: string; params: unknown[] }
 
@@ -25,8 +25,9 @@ const VIEWS = new Set(
     .map(({ selector }) => selector),
 )
 /**
- * Calls to views of the registry: a selector, and arguments as long as a Merkle proof may be. Not
- * to functions that write: nobody here needs to simulate them, and they cost the node more.
+ * Calls to views of the registry: a selector, and arguments up to the length of a Merkle proof.
+ * Calls to functions that write are refused, because nobody needs to simulate them here and they
+ * cost the node more.
  */
 const callData = v.pipe(
   v.string(),
@@ -34,18 +35,18 @@ const callData = v.pipe(
   v.check((data) => VIEWS.has(data.slice(0, 10).toLowerCase())),
 )
 /**
- * Maximum number of slots in one proof. A verdict needs 29 at most: 7, and those of an issuer's
- * name of 200 bytes (8) and URI of 400 (14). Each is some KB of answer.
+ * The maximum number of slots in one proof. A verdict needs at most 29: 7, plus 8 for an issuer's
+ * name of 200 bytes and 14 for a URI of 400. The answer has a few KB for each slot.
  */
 const MAX_SLOTS = 32
 
 /**
- * Permits what a reader of the registry needs, and nothing that writes, scans, traces or concerns
- * another contract.
+ * Permits what a reader of the registry needs, but nothing that writes, scans or traces, or
+ * concerns another contract.
  *
- * @param address The registry's, lower case.
+ * @param address The address of the registry, in lower case.
  * @returns A function that parses method and params. It returns `unknown` for a method that is not
- * on the list and `undefined` for params that are not permitted.
+ * on the list, and `undefined` for params that are not permitted.
  */
 export function createRpcPolicy(
   address: string,
@@ -70,7 +71,7 @@ export function createRpcPolicy(
     eth_getBlockByNumber: v.strictTuple([block, v.literal(false)]),
     eth_getBlockByHash: v.strictTuple([hash, v.literal(false)]),
     eth_call: v.strictTuple([v.strictObject({ to: registry, data: callData }), block]),
-    // For chains whose headers have fields that the reader does not know.
+    // Needed for chains whose headers have fields that the reader does not know.
     debug_getRawHeader: v.strictTuple([quantity]),
     eth_getCode: v.strictTuple([registry, block]),
     eth_getLogs: v.strictTuple([

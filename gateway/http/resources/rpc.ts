@@ -13,16 +13,16 @@ import type { Addresses } from './present.ts'
 import { createRpcPolicy } from './rpc-policy.ts'
 
 export type RpcDeps = {
-  /** The node behind the read-only `/rpc`. */
+  /** The node that serves the read-only `/rpc`. */
   rpc: Eip1193Provider
   addresses: Addresses
 }
 
 const MAX_BODY = 32 * 1024
-/** Maximum number of requests in one JSON-RPC batch. */
+/** The maximum number of requests in one JSON-RPC batch. */
 const MAX_REQUESTS = 10
 /**
- * Maximum number of requests under way at a time: issuing uses the same node, over its own
+ * The maximum number of requests in progress at a time. Issuing uses the same node over its own
  * connections.
  */
 const MAX_AT_A_TIME = 64
@@ -34,15 +34,15 @@ const HEADERS = {
 
 /** Codes of JSON-RPC 2.0 §5.1 and EIP-1474. */
 const CODES = {
-  parse: [-32700, 'not JSON'],
-  request: [-32600, 'not a JSON-RPC 2.0 request'],
-  count: [-32600, `a JSON-RPC batch has 1 to ${MAX_REQUESTS} requests`],
-  large: [-32600, `a body has at most ${MAX_BODY} bytes`],
-  method: [-32601, 'this method is not served here'],
-  params: [-32602, 'these params are not served here'],
-  busy: [-32005, 'too many requests; ask again'],
-  unavailable: [-32002, 'the chain cannot be read now'],
-  // EIP-4444 in place of the words of each kind of node, which are not passed on.
+  parse: [-32700, 'the body is not JSON'],
+  request: [-32600, 'invalid JSON-RPC 2.0 request'],
+  count: [-32600, `a JSON-RPC batch must have 1 to ${MAX_REQUESTS} requests`],
+  large: [-32600, `the body must have at most ${MAX_BODY} bytes`],
+  method: [-32601, 'this method is not supported'],
+  params: [-32602, 'these params are not supported'],
+  busy: [-32005, 'too many requests; try again'],
+  unavailable: [-32002, 'the chain cannot be read at the moment'],
+  // The error of EIP-4444 replaces the words of each kind of node, which are not passed on.
   pruned: [PRUNED_HISTORY, 'pruned history unavailable'],
 } as const
 type Failure = keyof typeof CODES
@@ -95,7 +95,7 @@ const RPC = operation({
   tag: 'Public',
   summary: 'Read this registry over JSON-RPC',
   description:
-    'For the verify page, where no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
+    'The verify page uses this if no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
   scope: 'public',
   query: {},
   body: {
@@ -108,21 +108,21 @@ const RPC = operation({
   },
   responses: {
     200: {
-      description: 'The results, or errors of the node, of methods or params.',
+      description: 'The results, or errors of the node, the method or the params.',
       content: RPC_CONTENT,
     },
-    400: { description: 'Not a request or batch of JSON-RPC.', content: RPC_CONTENT },
-    413: { description: `More than ${MAX_BODY} bytes.`, content: RPC_CONTENT },
-    429: { description: 'Too many requests are with the node.', content: RPC_CONTENT },
-    503: { description: 'The chain cannot be read now.', content: RPC_CONTENT },
+    400: { description: 'The body is not a JSON-RPC request or batch.', content: RPC_CONTENT },
+    413: { description: `The body has more than ${MAX_BODY} bytes.`, content: RPC_CONTENT },
+    429: { description: 'The node is answering too many requests.', content: RPC_CONTENT },
+    503: { description: 'The chain cannot be read at the moment.', content: RPC_CONTENT },
   },
   errors: [],
 })
 export const rpcOperations = [RPC]
 
 /**
- * Reads of this registry over JSON-RPC. A reader who uses it trusts this service about the chain;
- * the page says so.
+ * Serves reads of this registry over JSON-RPC. A reader who uses this trusts the service about the
+ * chain, and the page says so.
  */
 export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
   const permit = createRpcPolicy(parseRegistry(addresses.registry).address)
@@ -194,13 +194,13 @@ function failed(id: RpcResponse['id'], failure: Failure): RpcResponse {
 }
 
 /**
- * A node's error message may hold its address, with a key in it: only codes and the data of calls
+ * A node's error message can contain its address with a key, so only codes and the data of calls
  * are passed on.
  */
 function withoutAddresses({ code, data }: RpcResponseError): object {
   return {
     code: Number.isSafeInteger(code) ? code : -32000,
-    message: 'the node answers with an error',
+    message: 'the node answered with an error',
     ...(typeof data === 'string' && /^0x[0-9a-f]*$/i.test(data) && { data }),
   }
 }

@@ -5,10 +5,13 @@ import { FINALITIES } from '#verifier/ports.ts'
 import { REASON_NAMES } from '#verifier/reasons.ts'
 import type { CheckName, VerdictStatus } from '#verifier/verdict.ts'
 
-// What several routes return, as schemas of /openapi.json. `v.object` everywhere: clients must accept
-// members that a later version adds.
+// Schemas for /openapi.json that several routes share. They use `v.object`, because clients must
+// accept members that a later version adds.
 
-/** A publicId of a test vector: well-formed, and issued nowhere. Examples name it. */
+/**
+ * The publicId of a test vector, for examples. It is well-formed, but no document was issued with
+ * it.
+ */
 export const EXAMPLE_PUBLIC_ID =
   '7w73KCx2eDtP1xVYN9Dqd38swsTEGmWn4rqntr5SvjA1kwLLdpgdg9uT4zayJGu8iuNSF4DLzmt44'
 export const EXAMPLE_HASH = '0x238b78d7722c0449944320f7c2f22490f31316fa174b8d073a41872072c5ee32'
@@ -16,17 +19,17 @@ export const EXAMPLE_TRANSACTION =
   '0x43b69afa67a04d04ed574c5df1b897a4427ab96ac40bda3be0a38f81bd5d6c82'
 export const EXAMPLE_REGISTRY = 'eip155:31337:0xe7f24303d9fa85c704023d5ca6ada8a8c444c788'
 export const EXAMPLE_WEBHOOK_ID = 'wh_0123456789abcdef01234567'
-/** Of a name that can be resolved: a service refuses any other. */
+/** The host name can be resolved; a service refuses any other. */
 export const EXAMPLE_RECEIVER = 'https://example.com/events'
 
 export const publicId = v.pipe(
   v.string(),
   v.regex(/^[1-9A-HJ-NP-Za-km-z]{77}$/),
-  v.description('Names a document and opens it: a secret, like the document itself.'),
+  v.description('Names a document and opens it, so it is as secret as the document itself.'),
 )
 /**
- * A publicId in a request. `decodePublicId` judges it and reports `bad_public_id`: the schema only
- * describes.
+ * A publicId in a request. The schema only describes it: `decodePublicId` checks it and reports
+ * `bad_public_id`.
  */
 export const sentPublicId = v.pipe(
   v.string(),
@@ -36,7 +39,7 @@ export const sentPublicId = v.pipe(
     examples: [EXAMPLE_PUBLIC_ID],
   }),
 )
-/** The same, or a documentHash: which it is, and of whom, is found by the handler. */
+/** A publicId or a documentHash. The handler finds out which of them it is and whose. */
 export const documentName = v.pipe(
   v.string(),
   v.metadata({
@@ -51,9 +54,9 @@ const hex = v.pipe(v.string(), v.regex(/^0x([0-9a-f]{2})*$/))
 export const registry = v.pipe(
   v.string(),
   v.regex(/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/),
-  v.description('CAIP-10, lower case.'),
+  v.description('The CAIP-10 account ID of the registry, in lower case.'),
 )
-/** RFC 3339, in UTC, to the second. */
+/** An RFC 3339 time in UTC, to the second. */
 export const instant = v.pipe(
   v.string(),
   v.regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$/),
@@ -68,7 +71,7 @@ export const url = v.pipe(v.string(), v.url())
 export const network = v.pipe(
   v.picklist(['test', 'live']),
   v.description(
-    '`live`: a chain known for real documents, or named so by the operator. A document on any other proves nothing.',
+    '`live`: a chain that is known to carry real documents, or that the operator named. A document on any other chain proves nothing.',
   ),
 )
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -84,7 +87,7 @@ export const scope = v.picklist(SCOPES)
 export const eventType = v.picklist(EVENT_TYPES)
 export const reason = v.pipe(
   v.picklist([...REASON_NAMES, 'certificateHold']),
-  v.description('A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension.'),
+  v.description('The reason of RFC 5280 §5.3.1; `certificateHold` is a suspension.'),
 )
 
 const VERDICTS = [
@@ -93,7 +96,7 @@ const VERDICTS = [
 ] satisfies VerdictStatus[]
 export const status = v.pipe(
   v.picklist([...VERDICTS, 'pending']),
-  v.description('`pending`: promised by this gateway, and not on the chain yet.'),
+  v.description('`pending`: promised by this gateway but not on the chain yet.'),
 )
 
 const CHECKS = [
@@ -104,7 +107,7 @@ const CHECKS = [
 export const check = v.object({
   check: v.picklist(CHECKS),
   outcome: v.picklist(['pass', 'fail', 'unknown']),
-  code: v.pipe(v.string(), v.regex(/^[a-z_0-9]+$/), v.description('Why; stable.')),
+  code: v.pipe(v.string(), v.regex(/^[a-z_0-9]+$/), v.description('The reason, as a stable code.')),
 })
 
 /** The fields of an issued document (spec §2.2), with its status now. */
@@ -115,7 +118,7 @@ const presented = {
   category: v.string(),
   metadata: v.exactOptional(v.record(v.string(), v.string())),
   supersedes: v.exactOptional(
-    v.pipe(hash, v.description('The documentHash of the document that this one replaces.')),
+    v.pipe(hash, v.description('The documentHash of the document that this one supersedes.')),
   ),
   supersededBy: v.exactOptional(
     v.pipe(hash, v.description('The documentHash of its successor, if this gateway issued it.')),
@@ -129,17 +132,17 @@ const presented = {
     v.pipe(
       instant,
       v.description(
-        'In lists and when it is retrieved: when the gateway accepted it, or after a recovery the time of its block.',
+        'When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved.',
       ),
     ),
   ),
   registry,
   issuerId,
-  documentHash: v.pipe(hash, v.description('Key of its record, digest of its CID.')),
+  documentHash: v.pipe(hash, v.description('The key of its record and the digest of its CID.')),
   blockchainHash: v.pipe(
     v.nullable(hash),
     v.description(
-      'The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`.',
+      'The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`.',
     ),
   ),
   status,
@@ -148,7 +151,7 @@ const presented = {
   verifyUrl: url,
 }
 export const documentSchema = v.object(presented)
-/** The members of a document that a list leaves out when nothing could open it. */
+/** The members of a document that a list omits when the document could not be opened. */
 export const CONTENTS = [
   ...(['publicId', 'subjectName', 'subjectId', 'category', 'metadata', 'supersedes'] as const),
   ...(['issuedAt', 'expiresAt', 'validUntil', 'qrCodeUrl', 'verifyUrl'] as const),
@@ -161,7 +164,7 @@ export const account = v.object({
   retiredBlock: v.nullable(count),
   distrustedFrom: v.pipe(
     v.nullable(count),
-    v.description('From this block on, what it did is not trusted.'),
+    v.description('From this block on, its actions are not trusted.'),
   ),
 })
 export const stateProof = v.object({
@@ -201,7 +204,9 @@ export const blockchainProof = v.object({
   reason: v.nullable(reason),
   releasedAt: v.pipe(
     v.nullable(instant),
-    v.description('Does not count where the revoker is distrusted from that block or before.'),
+    v.description(
+      'A release does not count if the revoker is distrusted from that block or an earlier one.',
+    ),
   ),
   revoker: v.nullable(account),
   revokedBlock: v.pipe(
@@ -211,14 +216,14 @@ export const blockchainProof = v.object({
   setAside: v.boolean(),
   stateProof: v.exactOptional(stateProof),
 })
-/** With `proof=full`, for a document without a record. */
+/** With `proof=full`, the proof for a document without a record. */
 export const absenceProof = v.object({
   chainId: count,
   registry,
   documentHash: hash,
   stateProof,
 })
-/** A document as issued, with what the chain holds about it. */
+/** A document as issued, with its data from the chain. */
 export const retrieved = v.object({
   ...presented,
   blockchainProof: v.exactOptional(blockchainProof),
@@ -242,14 +247,14 @@ export const idempotencyKey = v.exactOptional(
     v.string(),
     v.metadata({
       description:
-        'The same key and body is the same document, at any time. 1 to 255 printable ASCII characters, in double quotes or, without a space, bare. Send one if you retry.',
+        'The same key and body give the same document, at any time. 1 to 255 printable ASCII characters, in double quotes, or without quotes if it has no space. Send one if you retry.',
       examples: ['"order-4711"'],
       pattern: '^("[\\x20-\\x21\\x23-\\x7e]{1,255}"|[\\x21\\x23-\\x7e]{1,255})$',
     }),
   ),
 )
 
-/** A pattern for month and day of a date in a request. It allows February 29 in every year. */
+/** A pattern for the month and day of a date in a request. It allows February 29 in every year. */
 export const SENT_DAY =
   '((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)(T00:00:00Z)?$'
 
@@ -260,7 +265,7 @@ export const eventId = v.pipe(
   v.metadata({ pattern: '^evt_(0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$' }),
 )
 
-/** A whole number in a query, from 1 to `max`: text that OpenAPI describes as an integer. */
+/** A whole number from 1 to `max` in a query, which OpenAPI describes as an integer. */
 export function sentLimit(max: number, fallback: number) {
   return v.pipe(
     v.optional(
@@ -278,5 +283,5 @@ export function sentLimit(max: number, fallback: number) {
   )
 }
 
-/** A body of lines: generated clients then take a stream or bytes. */
+/** A body of lines. Generated clients accept a stream or bytes for it. */
 export const ndjson = v.pipe(v.string(), v.metadata({ format: 'binary', minLength: 1 }))

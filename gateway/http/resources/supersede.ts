@@ -20,7 +20,7 @@ import * as schemas from './schemas.ts'
 export type SupersedeDeps = PathDeps & {
   findKey: FindKey
   superseding: Superseding
-  /** How long a request waits for both blocks; milliseconds. */
+  /** How long a request waits for both blocks, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
 }
@@ -32,10 +32,13 @@ const SUPERSEDED = v.object({
   status: schemas.status,
   reason: v.exactOptional(schemas.reason),
   revokedAt: v.nullable(schemas.instant),
-  blockchainHash: v.pipe(v.nullable(schemas.hash), v.description('Of the revocation.')),
+  blockchainHash: v.pipe(
+    v.nullable(schemas.hash),
+    v.description('The transaction of the revocation; null while there is none.'),
+  ),
 })
 
-/** The successor, and what became of the other. */
+/** The successor, and the status of the superseded document. */
 export const successor = v.object({ ...schemas.documentSchema.entries, superseded: SUPERSEDED })
 
 const SUPERSEDE = operation({
@@ -43,9 +46,9 @@ const SUPERSEDE = operation({
   method: 'post',
   path: '/v1/documents/:publicId/supersede',
   tag: 'Documents',
-  summary: 'Issue a corrected document in the place of one',
+  summary: 'Issue a corrected document to replace another',
   description:
-    'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key needs `documents:issue` too.',
+    'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key also needs the scope `documents:issue`.',
   scope: 'documents:revoke',
   parameters: { publicId: schemas.documentName },
   query: {},
@@ -66,7 +69,7 @@ const SUPERSEDE = operation({
       headers: ISSUED_HEADERS,
     },
     202: {
-      description: 'The successor, or the revocation, is promised: both will happen.',
+      description: 'The successor or the revocation is promised, and both will happen.',
       data: successor,
       headers: ISSUED_HEADERS,
     },
@@ -81,7 +84,7 @@ const SUPERSEDE = operation({
 })
 export const supersedeOperations = [SUPERSEDE]
 
-/** Issues the document of the body, and revokes the one in the path. */
+/** Issues the document in the body and revokes the one in the path. */
 export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
   const { findKey, superseding, addresses, newDeadline } = deps
   serve(app, SUPERSEDE, findKey, async (c) => {
@@ -120,7 +123,7 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
   })
 }
 
-/** The document that was superseded; pending until its revocation is on the chain. */
+/** The superseded document, which is pending until its revocation is on the chain. */
 function presentSuperseded(
   { publicId, documentHash }: { publicId: string | null; documentHash: Hex },
   { successor, revised }: Superseded,

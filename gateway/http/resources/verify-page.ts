@@ -13,9 +13,9 @@ const VERIFY_PAGE = operation({
   method: 'get',
   path: '/verify',
   tag: 'Public',
-  summary: 'The page that QR codes lead to',
+  summary: 'Show the page to which QR codes lead',
   description:
-    "The reader's browser makes every check. It reads the publicId from the fragment, which no server sees.",
+    "The reader's browser makes every check. It reads the publicId from the fragment, which is not sent to any server.",
   scope: 'public',
   query: {},
   responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
@@ -23,7 +23,7 @@ const VERIFY_PAGE = operation({
 })
 export const verifyPageOperations = [VERIFY_PAGE]
 
-/** The page for readers of a QR code. */
+/** Serves the page for readers of a QR code. */
 export function verifyPageRoutes(
   app: Hono<Env>,
   { verifyPage: { html, policy } }: VerifyPageDeps,

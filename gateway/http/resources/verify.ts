@@ -20,7 +20,7 @@ import * as schemas from './schemas.ts'
 export type VerifyDeps = {
   findKey: FindKey
   verifyOptions: VerifyOptions
-  /** As the chain of `verifyOptions`, with a storage proof of each reading. */
+  /** The same chain as in `verifyOptions`, with a storage proof for each reading. */
   provingChain: ChainReader
   standingOf: StandingOf
   history: History
@@ -29,7 +29,7 @@ export type VerifyDeps = {
 }
 
 export const verdict = v.object({
-  valid: v.pipe(v.boolean(), v.description('True for status `valid` only.')),
+  valid: v.pipe(v.boolean(), v.description('True only for the status `valid`.')),
   status: schemas.status,
   network: schemas.network,
   document: v.nullable(schemas.documentSchema),
@@ -51,12 +51,12 @@ const VERIFY = operation({
   tag: 'Verification',
   summary: 'Verify a document',
   description:
-    '200 whenever there is a verdict, also for a document that was never issued; 503 `unverifiable` when it could not be checked, with the checks in `details`.',
+    'The answer is 200 whenever there is a verdict, also for a document that was never issued, and 503 `unverifiable` when the document could not be checked, with the checks in `details`.',
   scope: 'verify',
   query: {
     publicId: schemas.sentPublicId,
     proof: v.exactOptional(
-      v.pipe(v.literal('full', 'must be full'), v.description('Adds the storage proof.')),
+      v.pipe(v.literal('full', 'must be full'), v.description('`full` adds the storage proof.')),
     ),
   },
   exampleQuery: { publicId: schemas.EXAMPLE_PUBLIC_ID },
@@ -70,7 +70,7 @@ const VERIFY = operation({
 })
 export const verifyOperations = [VERIFY]
 
-/** The verdict about a document. */
+/** Serves the verdict about a document. */
 export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
   const { verifyOptions, provingChain, addresses, findKey } = deps
   const { standingOf, history, newDeadline } = deps
@@ -99,7 +99,7 @@ export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
         document &&
         presentDocument(addresses, document, {
           publicId,
-          // A publicId of a batch holds the hash of the document's batch block.
+          // The publicId of a document in a batch contains the hash of its batch block.
           documentHash: proof?.documentHash ?? documentHash,
           status,
           transactionHash: proof?.transactionHash ?? null,
@@ -114,9 +114,7 @@ export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
   })
 }
 
-/**
- * The proof about a document without a record: that this registry has none under this hash.
- */
+/** The proof for a document without a record: this registry has no record of this hash. */
 function anchorOf(registry: RegistryId, documentHash: Hex) {
   return { chainId: parseRegistry(registry).chainId, registry, documentHash }
 }

@@ -19,7 +19,7 @@ export type WebhookDeps = {
   findKey: FindKey
   webhooks: Webhooks
   webhookSecrets: WebhookSecrets
-  /** Rejects for a host that events may not be sent to. */
+  /** Rejects for a host to which events may not be sent. */
   checkWebhookHost: (hostname: string) => Promise<unknown>
   /** Whether `http` is accepted too. */
   mayWebhookUseHttp: boolean
@@ -44,7 +44,7 @@ const eventTypes = v.nullable(
       v.picklist(EVENT_TYPES, `must be one of ${EVENT_TYPES.join(', ')}`),
       'must be a list of types, or null for all',
     ),
-    v.minLength(1, 'must name a type; null means all'),
+    v.minLength(1, 'must name at least one type; null means all'),
     v.check((list) => new Set(list).size === list.length, 'must not name a type twice'),
     v.metadata({ uniqueItems: true }),
   ),
@@ -85,7 +85,11 @@ const replay = v.pipe(
     ({ after, since }) => (after === undefined) !== (since === undefined),
     'must have either after or since',
   ),
-  v.metadata({ minProperties: 1, maxProperties: 1, description: 'Either `after` or `since`.' }),
+  v.metadata({
+    minProperties: 1,
+    maxProperties: 1,
+    description: 'Where to begin; has either `after` or `since`.',
+  }),
 )
 
 const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
@@ -100,7 +104,7 @@ const presented = {
   failingSince: time,
   olderSecretsUntil: v.pipe(
     time,
-    v.description('Until then, deliveries are signed with older secrets too.'),
+    v.description('Until then, deliveries are also signed with older secrets.'),
   ),
   createdAt: time,
   createdBy: v.string(),
@@ -108,7 +112,9 @@ const presented = {
 export const webhookSchema = v.object(presented)
 export const revealedWebhook = v.object({
   ...presented,
-  secret: v.exactOptional(v.pipe(v.string(), v.description('Shown only here.'))),
+  secret: v.exactOptional(
+    v.pipe(v.string(), v.description('The signing secret, which is shown only here.')),
+  ),
 })
 
 const EXAMPLE_WEBHOOK = {
@@ -125,7 +131,7 @@ const EXAMPLE_WEBHOOK = {
   createdBy: 'environment',
 }
 
-/** What the operations have in common. */
+/** The common part of the operations. */
 const WEBHOOK = { tag: 'Webhooks', scope: 'webhooks', query: {} } as const
 const ONE_WEBHOOK = {
   ...WEBHOOK,
@@ -140,7 +146,7 @@ const CREATE = operation({
   path: '/v1/webhooks',
   summary: 'Add a receiver of events',
   description:
-    'Events are sent as the [Standard Webhooks](https://www.standardwebhooks.com) specification says, signed with the secret in the answer.',
+    'Events are sent according to the [Standard Webhooks](https://www.standardwebhooks.com) specification, signed with the secret in the answer.',
   body: {
     schema: creation,
     example: {
@@ -150,7 +156,7 @@ const CREATE = operation({
   },
   responses: {
     201: {
-      description: 'It gets the events from now on.',
+      description: 'The receiver, which gets the events from now on.',
       data: revealedWebhook,
       example: { ...EXAMPLE_WEBHOOK, secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=' },
     },
@@ -166,7 +172,7 @@ const LIST = operation({
   summary: 'List the receivers of events',
   responses: {
     200: {
-      description: "Those of the key's tenant; with the scope `admin`, all.",
+      description: "The receivers of the key's tenant; with the scope `admin`, of all tenants.",
       data: v.object({ webhooks: v.array(webhookSchema) }),
       example: { webhooks: [EXAMPLE_WEBHOOK] },
     },
@@ -180,7 +186,11 @@ const RETRIEVE = operation({
   method: 'get',
   summary: 'Retrieve a receiver',
   responses: {
-    200: { description: 'Without its secret.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+    200: {
+      description: 'The receiver without its secret.',
+      data: webhookSchema,
+      example: EXAMPLE_WEBHOOK,
+    },
   },
   errors: ['not_found'],
 })
@@ -190,10 +200,10 @@ const CHANGE = operation({
   operationId: 'changeWebhook',
   method: 'patch',
   summary: 'Change a receiver, or stop and start it',
-  description: 'One that is enabled again goes on where it stopped.',
+  description: 'A receiver that is enabled again continues where it stopped.',
   body: { schema: change, example: { enabled: false }, isOptional: true },
   responses: {
-    200: { description: 'As changed.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+    200: { description: 'The changed receiver.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
   },
   errors: ['not_found', 'store_unavailable'],
 })
@@ -205,7 +215,7 @@ const REMOVE = operation({
   summary: 'Remove a receiver',
   responses: {
     200: {
-      description: 'It gets nothing more.',
+      description: 'The receiver is removed and gets no more events.',
       data: v.object({ id: v.string(), deleted: v.literal(true) }),
       example: { id: schemas.EXAMPLE_WEBHOOK_ID, deleted: true },
     },
@@ -219,11 +229,11 @@ const ROTATE = operation({
   method: 'post',
   path: '/v1/webhooks/:id/rotate',
   summary: 'Give a receiver a new secret',
-  description: 'For `overlapSeconds`, deliveries are signed with the older secret too.',
+  description: 'For `overlapSeconds`, deliveries are also signed with the older secret.',
   body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
   responses: {
     200: {
-      description: 'With the new secret.',
+      description: 'The receiver with its new secret.',
       data: revealedWebhook,
       example: {
         ...EXAMPLE_WEBHOOK,
@@ -243,14 +253,20 @@ const REPLAY = operation({
   summary: 'Send events to a receiver again',
   body: { schema: replay, example: { since: '2026-11-21T00:00:00Z' } },
   responses: {
-    202: { description: 'They are on their way.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+    202: {
+      description: 'The events will be sent again.',
+      data: webhookSchema,
+      example: EXAMPLE_WEBHOOK,
+    },
   },
   errors: ['not_found', 'unknown_event', 'store_unavailable'],
 })
 
 export const webhookOperations = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY]
 
-/** Receivers of events. A key sees the webhooks of its tenant, an admin all. */
+/**
+ * Serves webhooks, which receive events. A key sees the webhooks of its tenant, an admin key all.
+ */
 export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   const { findKey, webhooks, webhookSecrets } = deps
   const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
@@ -261,7 +277,10 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   serve(app, CREATE, findKey, async (c) => {
     const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
     if (!(await webhooks.add(webhook)))
-      throw new ApiError('too_many_webhooks', 'the tenant has the maximum number of webhooks')
+      throw new ApiError(
+        'too_many_webhooks',
+        'the tenant already has the maximum number of webhooks',
+      )
     return succeed(c, reveal(webhook), 201)
   })
 
@@ -308,7 +327,7 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     const webhook = await find(deps, c.req.param('id'), c.get('grant'))
     const from = placeOf(parseBody(replay, await readJson(c)))
     if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
-      throw new ApiError('unknown_event', 'the event is not kept (any more): give a time instead')
+      throw new ApiError('unknown_event', 'the event is unknown or has expired; use a time instead')
     return succeed(c, presentWebhook(webhook), 202)
   })
 }
@@ -327,7 +346,7 @@ function notFound(): never {
 async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
   const { url, types, allTenants } = parseBody(creation, body)
   if (allTenants && tenantOf(grant) !== null)
-    throw new ApiError('forbidden', 'allTenants needs a key with the scope admin')
+    throw new ApiError('forbidden', 'allTenants requires an API key with the scope admin')
   await checkUrl(deps, url)
   const id: WebhookId = `wh_${randomBytes(12).toString('hex')}`
   const [createdBy, tenant] = [grant.id, allTenants ? null : grant.tenant]
@@ -336,7 +355,7 @@ async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Pr
   return { id, tenant, createdBy, createdAt: Date.now(), url, types, secrets, ...state }
 }
 
-/** @throws {ApiError} `bad_fields` for an address that events may not be sent to. */
+/** @throws {ApiError} `bad_fields` for an address to which events may not be sent. */
 async function checkUrl(
   { checkWebhookHost, mayWebhookUseHttp }: WebhookDeps,
   url: string,
@@ -351,7 +370,7 @@ async function checkUrl(
   if (protocol !== 'https:' && !(mayWebhookUseHttp && protocol === 'http:'))
     refuse('must be an https URL')
   await checkWebhookHost(hostname).catch((cause) =>
-    refuse('must lead to a public address, which its name resolves to now', cause),
+    refuse('must have a host name that resolves to a public address', cause),
   )
 }
 
@@ -374,7 +393,7 @@ function presentWebhook({ secrets, ...webhook }: Webhook) {
     enabled: disabledReason === null,
     disabledReason,
     failingSince: instantOf(failingSince),
-    /** Until then, deliveries are signed with older secrets too. */
+    /** Until then, deliveries are also signed with older secrets. */
     olderSecretsUntil: instantOf(Math.max(0, ...overlap) || null),
     createdAt: instantOf(createdAt),
     createdBy,

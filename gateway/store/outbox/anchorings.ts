@@ -52,8 +52,8 @@ export function createAnchorings(database: Database): Anchorings {
   }
 }
 
-// A document that was reported before it left the outbox is not reported again. Whatever writes an
-// intent, an erased document does not come back.
+// A document that was reported before it left the outbox is not reported again. An erased document
+// never comes back, whatever writes an intent.
 const ADOPT = statement(
   (sql) => `
     INSERT INTO intent (kind, document_hash, valid_until, tenant, sealed, promised,
@@ -103,7 +103,7 @@ function* adopt(...[intent, anchoring, payload = {}]: Parameters<Anchorings['ado
   if (supersedes) yield* claimSuccession(supersedes, documentHash, supersededRoot)
 }
 
-/** For use under the lock of outcomes. */
+/** Call this under the lock of outcomes. */
 function* review({ final, gone, moved, dropped }: ReviewedIntents): Work<Intent[]> {
   yield* leave(final, 'final')
   yield* leave(gone, 'failed')
@@ -111,7 +111,7 @@ function* review({ final, gone, moved, dropped }: ReviewedIntents): Work<Intent[
   yield* move(moved.filter((one) => !isRevokedAnew(one)))
   yield* anchorAnew(moved.filter(isRevokedAnew))
   const requeued = yield* requeue(dropped)
-  // A move does nothing when its intent has left meanwhile: the new blocks may be empty too.
+  // A move does nothing when its intent has left meanwhile, so the new blocks may be empty too.
   const left = [...final, ...gone, ...moved, ...dropped].map(({ anchoring }) => anchoring)
   yield* deleteEmptyBlocks([...left, ...moved.map(({ now }) => now)])
   return requeued
@@ -121,7 +121,7 @@ const DELETE_PLACED = statement(
   (sql) => `${deleteBy(sql, PLACED_KEY, IS_PLACED_KEY)} RETURNING ${INTENT_COLUMNS}`,
 )
 
-/** Reports what has become of intents, and deletes them. */
+/** Reports the outcomes of intents, and deletes them. */
 function* leave(anchored: readonly Anchored[], end: 'final' | 'failed'): Work<void> {
   const rows = yield* each(DELETE_PLACED, placedKeysOf(anchored))
   const unreported = rows.filter(({ kind, reported }) => kind === 'issue' && !isSet(reported))
@@ -163,7 +163,7 @@ function* move(moved: readonly Moved[]): Work<void> {
   )
 }
 
-/** Skips those that have left their blocks since. */
+/** Skips intents that have since left their blocks. */
 function* anchorAnew(moved: readonly Moved[]): Work<void> {
   const left = new Set((yield* requeue(moved)).map(keyOfIntent))
   const anchored = moved.map(({ intent, now }) => ({ intent, anchoring: now }))
@@ -184,7 +184,7 @@ const REQUEUE = statement(
     WHERE ${sql.isIn('id', 'ids', 'integer')}`,
 )
 
-/** @returns The intents that are in the queue now: those whose opposite waits are not. */
+/** @returns The intents that are now queued, which excludes those whose opposite waits. */
 function* requeue(dropped: readonly Anchored[]): Work<Intent[]> {
   const rows = yield* each(SELECT_UNOPPOSED, placedKeysOf(dropped))
   if (rows.length === 0) return []

@@ -76,7 +76,7 @@ const ADOPT = statement(
   'UPDATE intent SET account = :account WHERE account <> :account AND plan IS NULL',
 )
 
-/** @param database Fenced by the lease of the account. */
+/** @param database A database that is fenced by the lease of the account. */
 export function createSharedBacklog(database: Database, account: Hex): SharedBacklog {
   const own = fromHex(account)
 

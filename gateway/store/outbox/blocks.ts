@@ -41,12 +41,12 @@ function valuesOf(blocks: readonly BlockId[]): Values[] {
   }))
 }
 
-/** Lists blocks that get intents. For use under the lock of outcomes. */
+/** Lists blocks that get intents. Call this under the lock of outcomes. */
 export function* addBlocks(blocks: readonly BlockId[]): Work<void> {
   yield* each(ADD, valuesOf(blocks))
 }
 
-/** Deletes those blocks that no intent is in any more. For use under the lock of outcomes. */
+/** Deletes blocks that no longer have an intent. Call this under the lock of outcomes. */
 export function* deleteEmptyBlocks(left: readonly BlockId[]): Work<void> {
   yield* each(DELETE_EMPTY, valuesOf(left))
 }

@@ -18,7 +18,7 @@ const SELECT_OTHERS = statement(
     WHERE plan.account IS DISTINCT FROM ${sql.value('account', 'bytes')}`,
 )
 
-/** Adds a fee, in wei, to those of this minute. */
+/** Adds a fee in wei to those of this minute. */
 export function* addFee(fee: bigint): Work<void> {
   if (fee === 0n) return
   const minute = minuteOf(clock.now())
@@ -27,8 +27,8 @@ export function* addFee(fee: bigint): Work<void> {
 }
 
 /**
- * @param account Whose plans in flight are known to the caller: those of others count here, as if
- * each cost its maximum.
+ * @param account The account whose plans in flight the caller knows. Those of others count here, as
+ * if each cost its maximum.
  */
 export function createFeeLog(database: Database, account?: Hex): FeeLog {
   return {
@@ -41,7 +41,7 @@ export function createFeeLog(database: Database, account?: Hex): FeeLog {
   }
 }
 
-/** @param attempts Of each plan, the dearest counts. */
+/** @param attempts The attempts, of which the most expensive of each plan counts. */
 function inFlight(attempts: readonly Row[]): bigint {
   const dearest = new Map<unknown, bigint>()
   for (const { plan, gas_limit, max_fee_per_gas } of attempts) {

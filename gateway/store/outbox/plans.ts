@@ -11,7 +11,7 @@ import { all, first, notify, type Row, statement, type Work } from '../sql.ts'
 import { addFee } from './fees.ts'
 import { writeOutcome } from './settle.ts'
 
-/** @param account Whose plans; absent = all. */
+/** @param account The account of the plans; absent = all accounts. */
 export function createPlans(database: Database, account?: Hex): Plans {
   return {
     plans: () => database.snapshot(() => readPlans(account)),
@@ -63,7 +63,7 @@ function* readPlans(account?: Hex): Work<Plan[]> {
 
 const byPlan = (rows: readonly Row[]) => Map.groupBy(rows, ({ plan }) => Number(plan))
 
-/** @param nonce Of its plan. */
+/** @param nonce The nonce of its plan. */
 function attemptOf(row: Row, nonce: number): SignedTransaction {
   return {
     nonce,
@@ -107,14 +107,14 @@ const SELECT_READY = statement(
       })}`,
 )
 
-/** @throws {IssueError} when some are not this account's to send, or not yet. */
+/** @throws {IssueError} when this account may not send some of them, or not yet. */
 function* assertReady(account: Hex, intents: readonly Intent[]): Work<void> {
   const [one] = intents
   if (!one) return
   const hashes = hashesOf(intents)
   const row = yield* first(SELECT_READY, { kind: one.kind, hashes, account: fromHex(account) })
   if (Number(row?.count) < intents.length)
-    throw new IssueError('registry_refused', 'a document to revise is not on the chain yet')
+    throw new IssueError('registry_refused', 'the document to revise is not on the chain yet')
 }
 
 const INSERT_ATTEMPT = statement(`
@@ -126,7 +126,10 @@ const ASSIGN = statement(
     WHERE kind = :kind AND ${sql.isIn('document_hash', 'hashes', 'bytes')}`,
 )
 
-/** Inserts an attempt, and assigns to its plan the intents that it carries: all of one kind. */
+/**
+ * Inserts an attempt, and assigns to its plan the intents that it carries, which are all of one
+ * kind.
+ */
 function* addAttempt(
   plan: number,
   { hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas }: SignedTransaction,
@@ -151,7 +154,7 @@ const REQUEUE = statement(
     WHERE plan = :plan AND NOT (${sql.isIn('document_hash', 'hashes', 'bytes')}) RETURNING id`,
 )
 
-/** Puts the intents of a plan back in the queue, except these. */
+/** Queues the intents of a plan again, except for these. */
 function* requeueOthers(plan: Plan, except: readonly Intent[]): Work<void> {
   const queued = yield* all(REQUEUE, { plan: plan.id, hashes: hashesOf(except) })
   if (queued.length > 0) yield* notify(OUTBOX_CHANNEL)

@@ -18,7 +18,7 @@ import { all, each, type Row, statement, type Work } from '../sql.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 
 /**
- * Writes what the chain shows of intents. For use under the lock of outcomes.
+ * Writes what the chain shows about intents. Call this under the lock of outcomes.
  *
  * @param plan The plan that carries them, if one does.
  */
@@ -98,7 +98,7 @@ function sharedPlace(anchored: readonly Anchored[], plan: Plan): Anchoring | und
   return isShared ? first : undefined
 }
 
-/** @param rows The intents as they were. Others are not in the outbox any more. */
+/** @param rows The previous state of the intents. Others are no longer in the outbox. */
 function changesOf(rows: readonly Row[], anchored: readonly Anchored[]): Change[] {
   const after = new Map(anchored.map(({ intent, anchoring }) => [keyOfIntent(intent), anchoring]))
   return rows.flatMap((row) => {
@@ -108,7 +108,7 @@ function changesOf(rows: readonly Row[], anchored: readonly Anchored[]): Change[
   })
 }
 
-/** @returns The block that an intent is in; `null` for one that waits. */
+/** @returns The block of an intent; `null` for one that waits. */
 export function placeOf(row: Row): BlockId | null {
   return row.block_number === null ? null : blockOf(row)
 }

@@ -67,7 +67,7 @@ test('error: a registry that is newer than the final block', async () => {
   const { stderr } = await docreg([
     ...['audit', '--issuer', '1', '--registry', nowhere, '--rpc', proxy.url],
   ])
-  expect(stderr).toBe('no account at the address\n')
+  expect(stderr).toBe('there is no account at the address\n')
   await pass()
 })
 
@@ -131,7 +131,8 @@ test('behavior: an issuer without documents is not shown as complete', async () 
 test('behavior: counts and names what is newer than the final block', async () => {
   await send('issuer', 'issueMany', 1, documents, [0, 0, 0])
   await send('issuer', 'issueBatch', 1, id('root'), 5, id('manifest'))
-  const later = 'Newer than this block, and so not in it, says the node: 3 documents and 1 batch.'
+  const later =
+    'Not included, because the node says they are newer than this block: 3 documents and 1 batch.'
   const out = join(dir, 'newer')
   const { code, stdout } = await run('audit', 1, '--out', out)
   expect(code).toBe(2)

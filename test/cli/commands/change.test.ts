@@ -118,7 +118,7 @@ describe('one document', () => {
     const args = [command, saved(publicId), ...options]
     const refused = await run(...args)
     expect(refused).toMatchObject({ code: 64, stdout: '' })
-    expect(refused.stderr).toContain('this document? This cannot be undone: --yes is required')
+    expect(refused.stderr).toContain('this document? This cannot be undone: give --yes to confirm')
     const declined = await answered('no', args)
     expect(declined.code).toBe(2)
     expect(declined.printed).toContain('the document of Ada Lovelace? This cannot be undone.')

@@ -100,7 +100,7 @@ describe('tables of others', () => {
     const { stdout, stderr, code } = await find('.', '--name', 'ada')
     expect(code).toBe(2)
     expect(stdout.split('\n')).toEqual([expect.stringContaining(hashOf(1)), ''])
-    expect(stderr).toContain('short/issued.csv: line 2: 1 cells, but there are 2 columns')
+    expect(stderr).toContain('short/issued.csv: line 2 has 1 cells, but there are 2 columns')
     expect(stderr).toContain('bytes/issued.csv: the text is not UTF-8')
     expect(stderr).toContain('row/issued.csv: line 2 has no documentHash')
     expect(stderr).not.toContain('line 3')
@@ -135,9 +135,9 @@ test('error: says what is missing', async () => {
     [['.', '--name', ' '], 64, 'no text to find'],
     [['.', '--where', 'Ada'], 64, '--where must be <column>=<text>'],
     [['--name', 'ada'], 64, 'folder'],
-    [['empty', '--name', 'ada'], 65, 'no issued.csv is in these folders or below'],
+    [['empty', '--name', 'ada'], 65, 'there is no issued.csv in these folders or below'],
     [['nowhere', '--name', 'ada'], 65, 'nowhere cannot be read'],
-    [['.', '--where', 'degree=BSc'], 2, 'no table has a column degree'],
+    [['.', '--where', 'degree=BSc'], 2, 'no table has the column degree'],
   ] as const) {
     const { code, stderr } = await find(...args)
     expect({ args, code, stderr }).toMatchObject({ code: status })

@@ -55,7 +55,7 @@ async function documentsOf(category: string): Promise<unknown[]> {
 test('error: issues nothing if a row lacks a field of the template', async () => {
   const { code, stdout } = await issue(join(dir, 'lacking'), 'diploma')
   expect(code).toBe(1)
-  const problems = [{ field: '', message: 'the template needs the field metadata.degree' }]
+  const problems = [{ field: '', message: 'the template requires the field metadata.degree' }]
   const lacks = (line: number) => ({ line, problems })
   expect(JSON.parse(stdout)).toMatchObject({ issued: 0, failed: [lacks(2), lacks(3), lacks(4)] })
   expect(await documentsOf('printed_case')).toEqual([])

@@ -113,7 +113,7 @@ describe('the table', () => {
     const told = await dryRun(text, ...table)
     expect(told.text).toContain('line 2: issuedAt must be')
     expect(told.text).toContain('line 4: issuedAt must be')
-    expect(told.text).toContain('give --dates dmy')
+    expect(told.text).toContain('Use --dates dmy')
     expect((await dryRun(text, ...table, '--dates', 'dmy')).text).toContain('3 rows, all good')
     expect((await dryRun(text, ...table, '--dates', 'mdy')).text).toContain(
       '1 of 3 rows are bad:\n  line 2: issuedAt must be',
@@ -134,7 +134,7 @@ describe('the table', () => {
     expect(stdout).toContain('line 2: subjectName must not have control')
     for (const field of ['subjectId', 'category', 'issuedAt'])
       expect(stdout).toContain(`line 4: ${field} must be`)
-    expect(stdout).toContain('line 6: is the same as line 5')
+    expect(stdout).toContain('line 6: is a duplicate of line 5')
     expect(await count('bad_rows')).toBe(0)
   })
 
@@ -180,7 +180,7 @@ describe('the table', () => {
       ...['--out', out('repeated'), '--skip-bad'],
     ])
     expect(first.code).toBe(1)
-    expect(first.stdout).toContain('line 5: is the same as line 2')
+    expect(first.stdout).toContain('line 5: is a duplicate of line 2')
     expect(first.stdout).toContain('failed.csv  1 row not issued')
     expect(first.stdout).toContain('2 repeated rows left out')
     const failed = join(out('repeated'), 'failed.csv')
@@ -226,8 +226,8 @@ describe('the table', () => {
 
   test.each([
     ['an unknown column', 'subjectName,Nr\nAda,1\n', 64, /unknown columns: Nr/],
-    ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 65, /line 2: 5 cells/],
-    ['two columns of one name', 'subjectId,subjectId\n1,1\n', 65, /two columns/],
+    ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 65, /line 2 has 5 cells/],
+    ['two columns of one name', 'subjectId,subjectId\n1,1\n', 65, /duplicate column/],
     ['a quotation mark that is not closed', `${HEADER}"Ada,1,a,2026-07-01\n`, 65, /quotation mark/],
     ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x0a]), 65, /UTF-8.*--encoding/],
     ['documents that are issued already', `publicId,${HEADER}x,A,1,a,2026-07-01\n`, 65, /already/],
@@ -422,7 +422,7 @@ test('error: a folder of another gateway is not used', async () => {
   const table = file('people.csv', HEADER + rowsOf('default_case', 2))
   const { code, stderr } = await issue([table, '--out', out('issued')], '', 'http://127.0.0.1:1')
   expect(code).toBe(2)
-  expect(stderr).toContain('is of a run with another gateway')
+  expect(stderr).toContain('belongs to a run with another gateway')
 })
 
 test('error: rows that somebody else put into the folder are not issued', async () => {

@@ -49,7 +49,7 @@ test('default: lists every document and batch, and reports the list complete', a
     /^COMPLETE: 30 of 30 documents, 2 of 2 batches\nissuer 1, as of block \d+, /m,
   )
   expect(stderr).toBe(
-    'Warning: Test network, or one not known to carry real documents\nNo code hash of the registry is known: any code at its address was believed\n',
+    'Warning: Test network, or one not known to carry real documents\nNo code hash of the registry is known: the code at its address was not checked\n',
   )
   expect(code).toBe(0)
 })

@@ -42,7 +42,7 @@ describe('present', () => {
     const { code, stdout } = await present()
     expect(code).toBe(0)
     expect(stdout.split('\n')).toEqual([
-      'Name what to show. This document has',
+      'Name what to show. This document has:',
       '  --fields    category,issuedAt,subjectId,subjectName',
       '  --metadata  grade',
       '  --metadata  place',
@@ -146,7 +146,7 @@ describe('present', () => {
       status: 'valid',
       disclosed: { subjectName: ADA.subjectName },
       asOf: { blockHash: hash },
-      warnings: [expect.stringMatching(/^the presentation is of block/)],
+      warnings: [expect.stringMatching(/^the presentation was made at block/)],
     })
     const untrusted = await verify(file, '--block-hash', `0x${'0'.repeat(64)}`)
     expect(untrusted.code).toBe(2)

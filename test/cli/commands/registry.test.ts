@@ -21,7 +21,7 @@ type Case = [args: string[], env: Record<string, string>, code: number, says: st
 
 // Wrong input ends with a sentence, never with a stack.
 describe.each<Case>([
-  [['deploy'], {}, 64, '--network <name> is missing'],
+  [['deploy'], {}, 64, '--network <name> is required'],
   [['deploy', '--bogus'], {}, 64, "unknown option '--bogus'"],
   [['deploy', '--network', 'custom'], { CUSTOM_RPC_URL: NOBODY }, 2, '"DEPLOYER_KEY" not found'],
   [['deploy', '--network', 'custom'], payerOf('0x12'), 2, 'DEPLOYER_KEY must be'],
@@ -31,12 +31,12 @@ describe.each<Case>([
   [['check', '--network', 'custom'], {}, 2, '"CUSTOM_RPC_URL" not found'],
   [['check', ...ON], { CUSTOM_RPC_URL: NOBODY }, 2, 'does not answer'],
   [['roles', 'no-such-action', ...ON], {}, 64, '<action> must be one of register-issuer, '],
-  [['roles', 'close-issuer', ...ON], {}, 64, 'close-issuer takes <issuerId>, and 0 were given'],
+  [['roles', 'close-issuer', ...ON], {}, 64, 'close-issuer takes <issuerId>, but 0 were given'],
   [['roles', 'close-issuer', 'one', ...ON], {}, 64, '<issuerId> must be a whole number'],
   [['roles', 'retire-account', '1', 'a.eth', ...ON], {}, 64, '<account> must be an address'],
   [['roles', 'release', '1', '@/no/such/file', ...ON], {}, 2, 'no such file'],
   [['roles', 'close-issuer', '1', ...ON], { CUSTOM_RPC_URL: NOBODY }, 2, 'does not answer'],
-  [['costs', '--gwei', 'many'], {}, 64, '--gwei must be a number above 0'],
+  [['costs', '--gwei', 'many'], {}, 64, '--gwei must be a number greater than 0'],
 ])('docreg registry %j', (args, env, code, says) => {
   test(`error: ${says}`, async () => {
     const ended = await registry(args, env)

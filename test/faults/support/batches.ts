@@ -3,10 +3,10 @@ import { API_KEY, type Client } from './client.ts'
 import type { Ledger } from './ledger.ts'
 import { fieldsOf } from './wish.ts'
 
-/** Documents that a client wants issued by one root. */
+/** Documents that a client wants to issue with one root. */
 export type Batch = {
   idempotencyKey: string
-  /** Their subjectIds. */
+  /** The subjectIds of the documents. */
   numbers: readonly string[]
   /** The answer, once there is one. */
   promised: { root: Hex; publicIds: readonly string[] } | undefined
@@ -15,7 +15,7 @@ export type Batch = {
 type Line = { data: { publicId: string; batchRoot: Hex } }
 
 /**
- * Sends the request, the first time or again.
+ * Sends the request for the first time or again.
  *
  * @returns Whether the batch is promised.
  */
@@ -40,10 +40,14 @@ export async function sendBatch(client: Client, batch: Batch): Promise<boolean> 
 }
 
 export type BatchJudgement = {
-  /** Promised, and their documents. */
+  /** The number of promised batches. */
   batches: number
+  /** The number of documents in them. */
   inBatches: number
-  /** Keys of batches that were promised, but are not on the chain, or have a document not valid. */
+  /**
+   * The keys of promised batches that are not on the chain, or that have a document that is not
+   * valid.
+   */
   lostBatches: string[]
   /** Roots that are on the chain more than once, or more roots than requests. */
   doubledBatches: string[]

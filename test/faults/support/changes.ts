@@ -7,19 +7,31 @@ import { inTurns } from './oracle.ts'
 import { promisesOf, type Wish } from './wish.ts'
 import type { World } from './world.ts'
 
-/** What is wrong about changes and lists; empty lists mean success, and hold numbers. */
+/**
+ * The faults of changes and lists. The lists have the numbers of documents; empty lists mean
+ * success.
+ */
 export type ChangeJudgement = {
-  /** Confirmed suspensions and releases. */
+  /** The number of confirmed suspensions and releases. */
   suspensions: number
   superseded: number
   erased: number
-  /** Suspended or released last, and chain or verdict differ; or suspended unasked. */
+  /**
+   * Documents that were last suspended or released while chain or verdict differ, or that were
+   * suspended without a request.
+   */
   wronglySuspended: string[]
-  /** Superseded, with only one of the two changes on the chain. */
+  /** Superseded documents with only one of the two changes on the chain. */
   halfSuperseded: string[]
-  /** Erased, and a gateway that confirmed it still serves it, or does not answer 410. */
+  /**
+   * Erased documents that a gateway still serves after confirming the erasure, or does not answer
+   * with 410.
+   */
   servedErased: string[]
-  /** Promised, and in no list; with the status that a list has wrong; or listed and unknown. */
+  /**
+   * Promised documents that are in no list or have the wrong status there, and listed documents
+   * that are unknown.
+   */
   wronglyListed: string[]
 }
 
@@ -69,7 +81,7 @@ async function isSuspendedAsTold(
   isSuspended: boolean,
 ): Promise<boolean> {
   const { suspension, revocation, successor, erasure } = wish
-  // Unanswered, or a revocation came after it.
+  // The suspension was not answered, or a revocation came after it.
   if ((suspension && !suspension.done) || revocation || successor) return true
   if (isSuspended !== (suspension?.change === 'suspend')) return false
   if (erasure) return true
@@ -77,20 +89,20 @@ async function isSuspendedAsTold(
   return status === (isSuspended ? 'suspended' : 'valid')
 }
 
-/** `revoked`: with their reasons. */
+/** `revoked` contains the reasons. */
 type Statuses = Record<'recorded' | 'suspended', ReadonlySet<Hex>> & {
   revoked: ReadonlyMap<Hex, number>
 }
 
 const LISTS = ['valid', 'suspended', 'revoked', 'superseded'] as const
 
-/** The status that a document on the chain has in lists. */
+/** @returns The status that a document on the chain has in lists. */
 function statusOf(hash: Hex, { revoked, suspended }: Statuses): (typeof LISTS)[number] {
   if (revoked.has(hash)) return revoked.get(hash) === SUPERSEDED ? 'superseded' : 'revoked'
   return suspended.has(hash) ? 'suspended' : 'valid'
 }
 
-/** Whether the successor is on the chain exactly when the document is revoked. */
+/** @returns Whether the successor is on the chain exactly when the document is revoked. */
 async function isBothOrNeither(
   client: Client,
   wish: Wish,
@@ -99,7 +111,7 @@ async function isBothOrNeither(
   const { successor } = wish
   const isRevoked = revoked.has(hashOf(wish))
   if (!successor || promisesOf(successor).length === 0) {
-    // Nobody was told of a successor; the gateway may know one all the same.
+    // Nobody was told of a successor, but the gateway may still know one.
     const reply = await client.call({
       ...{ method: 'POST', path: '/v1/documents/search' },
       body: JSON.stringify({ subjectId: successor?.number }),
@@ -111,8 +123,8 @@ async function isBothOrNeither(
 }
 
 /**
- * @returns Whether a gateway that confirmed an erasure serves the document, or says something else
- *   than that it was erased; `undefined` when none could be asked.
+ * @returns Whether a gateway that confirmed an erasure serves the document, or answers anything
+ * other than that it was erased; `undefined` when none could be asked.
  */
 export async function servesErased(client: Client, wish: Wish): Promise<boolean | undefined> {
   const [publicId] = promisesOf(wish)
@@ -132,7 +144,7 @@ export async function servesErased(client: Client, wish: Wish): Promise<boolean 
 
 type Listed = { documentHash: Hex; status: string }
 
-/** @returns All pages of a gateway's list; of one status, if there is a filter. */
+/** @returns All pages of a gateway's list; with a filter, those of one status. */
 async function listAll(client: Client, gateway: number, filter = ''): Promise<Listed[]> {
   const all: Listed[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -169,16 +181,17 @@ async function judgeLists(
       wrong.push(`${wish.number}: ${statuses.join(' ')}, not ${allowed.join(' or ')}`)
     listed.delete(hash)
   }
-  // What remains is in batches, or was requested without an answer: never pending for good.
+  // The remaining documents are in batches, or were requested without an answer. They must not be
+  // pending forever.
   for (const [hash, statuses] of listed) if (statuses.includes('pending')) wrong.push(hash)
   return wrong
 }
 
 /**
- * Before a list without a filter, which corrects the index. One gateway: of several each knows only
- * what it did.
+ * Runs before a list without a filter, which corrects the index. One gateway is enough, because
+ * each of several knows only its own changes.
  *
- * @returns Documents that are not in the list of their status, or in another one.
+ * @returns Documents that are missing in the list of their status, or are in another one.
  */
 async function judgeFilters(
   client: Client,
@@ -198,7 +211,7 @@ async function judgeFilters(
 }
 
 /**
- * Looks a document up by its subjectId at every gateway.
+ * Searches for a document by its subjectId at every gateway.
  *
  * @returns Whether none has it, although it was promised; `undefined` when one did not answer.
  */
@@ -221,7 +234,7 @@ export async function isNotFound(client: Client, wish: Wish): Promise<boolean | 
  * Reads the first page of a list.
  *
  * @returns Whether it shows a document as valid that is not on the chain; `undefined` without a
- *   list, or when the chain was rewritten meanwhile.
+ * list, or when the chain was rewritten meanwhile.
  */
 export async function listsUnissued({
   client,

@@ -15,11 +15,11 @@ export type Figures = Found &
     kills: number
     /** Milliseconds until the last promise was kept, after the last kill and fault. */
     settled: number
-    /** Milliseconds, one for each restart with the chain up. */
+    /** The milliseconds of each restart while the chain was up. */
     restarts: number[]
     /** The end of the gateway's log after the slowest restart. */
     slowestLog: string
-    /** Starts that ended before they were ready; each was repeated. */
+    /** The number of starts that ended before the gateway was ready. Each was repeated. */
     failedStarts: number
   }
 
@@ -33,23 +33,25 @@ export const NOTHING_WRONG_AT_ALL = {
 export type Trouble = () => Promise<void>
 
 const MOST_STARTS = 5
-/** How long requests are repeated after the last kill, until they are answered; milliseconds. */
+/** How long requests are repeated after the last kill until they are answered, in milliseconds. */
 const PATIENCE_MS = 120_000
-/** Maximum blocks by which a node lags: for verdicts, and for the gateway's own reads. */
+/**
+ * The maximum number of blocks by which a node lags, for verdicts and for the gateway's own reads.
+ */
 const BEHIND = { verdicts: 3, records: 60 }
 
 /**
  * Issues, changes, erases and lists documents under load while gateways are killed at random, their
- * node fails at random, and other troubles come; then waits until all is settled, and judges.
+ * node fails at random, and other faults happen. Then it waits until all is settled, and judges.
  *
- * @param world Gateways, clients and node; the troubles bring what else they need.
+ * @param world Gateways, clients and node; other faults bring their own parts.
  */
 export async function runChaos(
   world: World,
   plan: {
-    /** Runs until this number is acknowledged … */
+    /** The run continues until this number of documents is acknowledged … */
     documents: number
-    /** … and this many kills have happened. */
+    /** … and this number of kills has happened. */
     kills: number
     connections: number
     random: Random
@@ -112,7 +114,7 @@ export async function runChaos(
     }
   }
 
-  /** Starts the gateway again up to {@link MOST_STARTS} times, as a supervisor does. */
+  /** Starts the gateway again up to {@link MOST_STARTS} times, like a supervisor. */
   async function restart(victim: GatewayProcess): Promise<number> {
     for (let attempt = 1; ; attempt++)
       try {

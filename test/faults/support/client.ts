@@ -7,7 +7,7 @@ export type Verdict = {
   httpStatus: number
   valid: boolean
   status: string
-  /** The block number that it holds for; `undefined` without a verdict. */
+  /** The number of its block; `undefined` without a verdict. */
   asOf: number | undefined
 }
 
@@ -34,7 +34,7 @@ export type Client = {
   /**
    * Sends any request with the API key.
    *
-   * @param gateway Its place; absent = in turn.
+   * @param gateway The index of the gateway; absent = in turn.
    * @returns `undefined` without an answer.
    */
   call(call: Call, gateway?: number): Promise<Reply | undefined>
@@ -54,11 +54,11 @@ export type Client = {
     how?: { respondAsync?: boolean; reason?: RevocationReason },
   ): Promise<Revocation>
   verify(publicId: string): Promise<Verdict>
-  /** As `verify`, repeated while all gateways answer 503. */
+  /** Same as `verify`, but repeated while all gateways answer 503. */
   verdict(publicId: string): Promise<Verdict>
   /**
    * @returns The sealed block of a document; `undefined` when no gateway has it. Repeated while one
-   *   answers 503: that says nothing about the block.
+   * answers 503, which says nothing about the block.
    */
   block(cid: string): Promise<Uint8Array | undefined>
   close(): Promise<void>
@@ -67,7 +67,7 @@ export type Client = {
 export const API_KEY = 'a-key-that-only-the-fault-tests-have'
 
 /**
- * More than the requests that wait for a block of 12 s at 60 a second, so that none waits for a
+ * More than the requests that wait for a block of 12 s at 60 per second, so that none waits for a
  * connection.
  */
 const CONNECTIONS = 2_048
@@ -203,7 +203,7 @@ export function createClient(...urls: [string, ...string[]]): Client {
   async function verify(publicId: string): Promise<Verdict> {
     const [first, ...others] = poolsFromHere()
     let verdict = await verifyAt(first, publicId)
-    // Like a round-robin proxy that tries the next gateway after a 503.
+    // Behaves like a round-robin proxy that tries the next gateway after a 503.
     for (const pool of others)
       if (verdict.httpStatus === 503) verdict = await verifyAt(pool, publicId)
     return verdict

@@ -14,11 +14,11 @@ const FINAL = /\.(revoked|superseded)$/
 const CHANGE = /\.(revoked|superseded|suspended|released)$/
 
 /**
- * Compares the events of changes with the chain, until they agree.
+ * Compares the events of changes with the chain until they agree.
  *
- * @param read Gets what a path of a gateway answers with.
- * @param hashes Documents: each that is revoked has an event of that.
- * @returns What is wrong.
+ * @param read Returns the answer of a gateway to a path.
+ * @param hashes Documents; each revoked one must have an event of its revocation.
+ * @returns The faults.
  */
 export async function judgeEvents(
   ledger: Ledger,
@@ -46,7 +46,10 @@ async function readEvents(read: (path: string) => Promise<string>): Promise<Even
   }
 }
 
-/** @param changes Of the chain. @param reasons Of final revocations, by record. */
+/**
+ * @param changes The changes on the chain. @param reasons The reasons of final revocations, by
+ * record.
+ */
 function wrongAmong(
   events: readonly Event[],
   { logs, blocks }: Awaited<ReturnType<Ledger['changes']>>,
@@ -61,7 +64,7 @@ function wrongAmong(
     if (!CHANGE.test(type)) continue
     const kind = type.replace(/^.*\./, '')
     if (FINAL.test(type)) last.set(hash, kind)
-    // A block that a reorg dropped is not there any more.
+    // A block that a reorg dropped no longer exists.
     if (!transactionHash || !blockHash || !blocks.has(blockHash)) continue
     const change = `${kind} ${hash} ${transactionHash}`
     if (!onChain.has(change)) wrong.push(`not on the chain: ${change}`)

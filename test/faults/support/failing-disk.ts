@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Available, type Folder, smallDisk } from './machine.ts'
 
 const BACKING_MEGABYTES = 24
-/** Larger than the backing: a thinly provisioned disk. */
+/** Larger than the backing file system, like a thinly provisioned disk. */
 const DISK_BYTES = 64 * 1024 * 1024
 
 /** An ext4 file system in a sparse file on a small file system, with its possible failures. */
@@ -63,7 +63,7 @@ export function failingDisk(): Available<FailingDisk> {
   }
 }
 
-/** Block by block: other processes may take room meanwhile. */
+/** It writes block by block, because other processes may take space meanwhile. */
 export function fill(dir: string, ballast: string): void {
   const { bsize } = statfsSync(dir)
   try {

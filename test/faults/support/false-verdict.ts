@@ -21,7 +21,7 @@ export async function falseVerdict(
   const verdict = await client.verify(publicId).catch(() => undefined)
   if (verdict?.httpStatus !== 200) return undefined
   const recorded = await ledger.recorded([hash]).catch(() => undefined)
-  // A verdict holds as of its block: the node may lag, or the document may be revoked since.
+  // A verdict holds as of its block: the node may lag, or the document may have been revoked since.
   const revoked = await ledger.revoked([hash], verdict.asOf).catch(() => undefined)
   const suspended = await ledger.suspended([hash], verdict.asOf).catch(() => undefined)
   if (!recorded || !recordedBefore || !revoked || !suspended) return undefined

@@ -8,7 +8,7 @@ import { type Chain, startWorld, type World, type WorldSize } from './world.ts'
 export type GethWorld = World & {
   chain: GethNode & Chain
   /**
-   * Removes up to `blocks` of the newest blocks, never final ones. Their transactions are gone,
+   * Removes up to `blocks` of the newest blocks, but never final ones. Their transactions are lost,
    * also from geth's pool.
    */
   rewind(blocks: number): Promise<void>
@@ -19,16 +19,21 @@ export type GethWorld = World & {
   crash(): Promise<void>
 }
 
-/** Blocks; `finalized` of a developer chain is the last multiple of this. */
+/**
+ * The number of blocks in an epoch; `finalized` of a developer chain is the last multiple of this.
+ */
 const EPOCH = 32
-/** Do not rewind this close to the next epoch, which might begin meanwhile; blocks. */
+/**
+ * Blocks before the next epoch within which the chain is not rewound, because the epoch might begin
+ * meanwhile.
+ */
 const NEAR = 5
-/** Maximum attempts to rewind geth. */
+/** The maximum number of attempts to rewind geth. */
 const TRIES = 5
-/** Pause after a rewind; milliseconds. Blocks come every second. */
+/** The pause after a rewind in milliseconds. Blocks come every second. */
 const SETTLED = 1_500
 
-/** @param binary Path of geth. */
+/** @param binary The path of geth. */
 export async function startGethWorld(
   binary: string,
   env: Record<string, string> = {},
@@ -74,7 +79,7 @@ export async function startGethWorld(
       saved = await height('latest')
       await geth.save()
     })
-  // Makes the registry older than any block that is lost.
+  // This makes the registry older than any block that is lost.
   await save()
   return {
     ...world,

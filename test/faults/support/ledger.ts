@@ -3,7 +3,9 @@ import type { Hex } from '#document/hex.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { RELEASED, SUPERSEDED, SUSPENDED } from '#verifier/reasons.ts'
 
-/** ethers copies the whole answer for each record of it: 500 at once took six times as long. */
+/**
+ * ethers copies the whole answer for each record in it, so that 500 at once took six times as long.
+ */
 const CHUNK = 32
 /** Test worlds have one issuer. */
 const ISSUER_ID = 1
@@ -25,21 +27,24 @@ const CHANGES = [...REVOKED, 'DocumentReleased', 'DocumentInBatchReleased', 'Bat
 
 /** The state of the chain, read directly from the node. */
 export type Ledger = {
-  /** The documentHash of every `DocumentIssued` event, duplicates included. */
+  /** @returns The documentHash of every `DocumentIssued` event, including duplicates. */
   issued(): Promise<Hex[]>
-  /** Which of these have a record. */
+  /** @returns The given documents that have a record. */
   recorded(documentHashes: readonly Hex[]): Promise<Set<Hex>>
-  /** Which of these are revoked permanently by their record, at this block or before. */
+  /**
+   * @returns The given documents that are permanently revoked in their record, at this block or
+   * before.
+   */
   revoked(documentHashes: readonly Hex[], upTo?: number): Promise<Set<Hex>>
-  /** Which of these are suspended by their record, at this block or before. */
+  /** @returns The given documents that are suspended in their record, at this block or before. */
   suspended(documentHashes: readonly Hex[], upTo?: number): Promise<Set<Hex>>
-  /** The root of every `BatchIssued` event, duplicates included. */
+  /** @returns The root of every `BatchIssued` event, including duplicates. */
   batches(): Promise<Hex[]>
-  /** The reasons of those of these that are revoked permanently by their record. */
+  /** @returns The reasons of the given documents that are permanently revoked in their record. */
   reasons(documentHashes: readonly Hex[]): Promise<Map<Hex, number>>
   /**
-   * The events of changes as `kind hash transaction`, where the kind is the last word of the type
-   * of a gateway's event; and the hashes of all blocks.
+   * @returns The events of changes as `kind hash transaction`, where the kind is the last word of
+   * the type of a gateway's event, and the hashes of all blocks.
    */
   changes(): Promise<{ logs: string[]; blocks: Set<Hex> }>
 }
@@ -47,7 +52,7 @@ export type Ledger = {
 export function readLedger(request: Request, registry: string): Ledger {
   const { address } = parseRegistry(registry)
   /**
-   * After a reorg a node may still return logs of a dropped block; count a log only if its
+   * After a reorg a node may still return logs of a dropped block, so a log counts only if its
    * transaction is in that block.
    */
   async function isOnChain({ blockNumber, ...log }: Log): Promise<boolean> {

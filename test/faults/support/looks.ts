@@ -6,21 +6,23 @@ import type { World } from './world.ts'
 
 /** What clients saw during a run. */
 export type Found = {
-  /** Verdicts, and those `valid` for documents that were not on the chain, suspended or revoked. */
+  /** The number of verdicts. */
   verdicts: number
+  /** The number of `valid` ones for documents that were not on the chain, suspended or revoked. */
   falseValid: number
-  /** Searches by subjectId for promised documents, and those that did not find it. */
+  /** The number of searches by subjectId for promised documents. */
   searches: number
+  /** The number of these searches that did not find the document. */
   notFound: number
-  /** Erased documents that were served. */
+  /** The number of erased documents that were served. */
   servedEarly: number
-  /** Lists with a document as valid that was not on the chain. */
+  /** The number of lists that show a document as valid that was not on the chain. */
   falselyListed: number
 }
 
 /** Clients that only read. */
 export type Looks = {
-  /** Looks at a random document, in one of the ways that clients have. */
+  /** Reads a random document in one of the ways that clients have. */
   lookAtSome(): Promise<void>
   found(): Found
 }

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Programs and rights that a machine may lack: tests are skipped with a reason, or fail in CI. */
+/**
+ * Programs and rights that a machine may lack. Tests are then skipped with a reason, or fail in CI.
+ */
 export type Available<T> = { value: T } | { missing: string }
 
 /**

@@ -5,31 +5,31 @@ import { type Batch, sendBatch } from './batches.ts'
 import type { Client } from './client.ts'
 import { fieldsOf, isRevocationPromised, promisesOf, type Wish } from './wish.ts'
 
-/** The load of a run: each operation repeats its requests until it is answered for good. */
+/** The load of a run. Each operation repeats its requests until it has a final answer. */
 export type Operations = {
   /** The batches that clients want issued. */
   readonly batches: readonly Batch[]
   /**
    * Runs an operation, chosen by weight.
    *
-   * @returns How many documents it got acknowledged.
+   * @returns The number of documents that were acknowledged.
    */
   runOne(): Promise<number>
 }
 
-/** Between a request and its repeat; milliseconds. */
+/** The time between a request and its repeat, in milliseconds. */
 const PAUSE_MS = 20
-/** Between two revocations of a document: about what a block takes. */
+/** The time between two revocations of a document, which is about that of a block. */
 const MAX_APART_MS = 200
 /** The share of requests with `Prefer: respond-async`. */
 const ASYNC = 0.2
 /** The share of documents with an idempotency key. */
 const KEYED = 0.3
 const MAX_BATCH = 4
-/** The subjectIds of documents in batches begin here, after all others. */
+/** The first subjectId of documents in batches, which come after all others. */
 const FIRST_IN_BATCHES = 1_000_000_000
 
-/** @param over Whether to give up what was not answered yet. */
+/** @param over Returns whether to give up requests that are not answered yet. */
 export function createOperations(client: Client, random: Random, over: () => boolean): Operations {
   const batches: Batch[] = []
   const busy = new Set<Wish>()
@@ -38,12 +38,14 @@ export function createOperations(client: Client, random: Random, over: () => boo
   const prefer = (): Record<string, string> =>
     random.next() < ASYNC ? { prefer: 'respond-async' } : {}
 
-  /** Repeats a request until it is answered for good. */
+  /** Repeats a request until it has a final answer. */
   async function insist(isAnswered: () => Promise<boolean>): Promise<void> {
     while (!(await isAnswered()) && !over()) await sleep(PAUSE_MS)
   }
 
-  /** Works on a random document that is promised and still of use. One client at a time does. */
+  /**
+   * Works on a random document that is promised and can still be used, with one client at a time.
+   */
   async function withSome(
     work: (wish: Wish, publicId: string) => Promise<void>,
     isFit: (wish: Wish) => boolean = isCurrent,
@@ -75,19 +77,19 @@ export function createOperations(client: Client, random: Random, over: () => boo
       return isRevocationPromised(wish)
     })
 
-  /** Revokes it for two reasons at nearly the same time; one is first. */
+  /** Revokes a document for two reasons at nearly the same time; one of them comes first. */
   async function revokeTwice(wish: Wish): Promise<void> {
     const second = sleep(random.below(MAX_APART_MS)).then(() => revoke(wish, 'superseded'))
     await Promise.all([revoke(wish), second])
   }
 
-  /** Suspends it, or releases it if it was suspended, always at the same gateway. */
+  /** Suspends a document, or releases it if it was suspended, always at the same gateway. */
   async function toggle(wish: Wish, publicId: string): Promise<void> {
     const { change: before, done: settled = true } = wish.suspension ?? {}
     const change = settled ? opposite(before) : (before ?? 'suspend')
     const suspension = { change, done: false }
     wish.suspension = suspension
-    // Confirmed with 200 only: another change may follow.
+    // Only 200 confirms it, because another change may follow.
     await insist(async () => {
       const path = `/v1/documents/${publicId}/${change}`
       const call = { method: 'POST', path, headers: prefer(), body: '{}' } as const
@@ -120,7 +122,7 @@ export function createOperations(client: Client, random: Random, over: () => boo
     })
   }
 
-  /** Erases it at every gateway: each has payloads of its own. */
+  /** Erases a document at every gateway, because each has its own payloads. */
   async function erase(wish: Wish, publicId: string): Promise<void> {
     const erasure = new Map(Array.from({ length: client.gateways }, (_, i) => [i, false]))
     wish.erasure = erasure
@@ -133,7 +135,7 @@ export function createOperations(client: Client, random: Random, over: () => boo
       })
   }
 
-  /** Issues several documents by one request; its repeats have the same key. */
+  /** Issues several documents in one request, whose repeats have the same key. */
   async function batch(): Promise<number> {
     const made: Batch = {
       idempotencyKey: newKey(),
@@ -155,11 +157,11 @@ export function createOperations(client: Client, random: Random, over: () => boo
     { weight: 4, run: batch },
     {
       weight: 8,
-      // The outbox may have dropped its row by now, and a lagging node may not have its record.
+      // The outbox may already have dropped its row, and a lagging node may not have its record.
       run: () =>
         withSome(
           async (wish) => void (await client.repeat(wish)),
-          // The body of a successor under its key, but alone, is another document.
+          // The body of a successor sent alone with its key is another document.
           ({ idempotencyKey, isSuccessor }) => idempotencyKey !== undefined && !isSuccessor,
         ),
     },
@@ -181,7 +183,7 @@ export function createOperations(client: Client, random: Random, over: () => boo
 
 const opposite = (change?: 'suspend' | 'release') => (change === 'suspend' ? 'release' : 'suspend')
 
-/** Whether it was neither revoked, superseded nor erased, as far as its clients know. */
+/** @returns Whether it was neither revoked, superseded nor erased, as far as its clients know. */
 function isCurrent({ revocation, successor, erasure }: Wish): boolean {
   return !revocation && !successor && !erasure
 }

@@ -10,36 +10,42 @@ import { judgeEvents } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import { isRevocationPromised, promisesOf } from './wish.ts'
 
-/** The outcome of a run. Empty lists mean success; they contain the documents' numbers. */
+/** The outcome of a run. The lists have the numbers of documents; empty lists mean success. */
 export type Judgement = {
-  /** Promised with 201 or 202. */
+  /** The number of documents promised with 201 or 202. */
   acknowledged: number
   onChain: number
-  /** Promised, but without record, event, or a payload that opens to the sent document. */
+  /** Promised documents without record, event, or a payload that opens to the sent document. */
   lost: string[]
-  /** On the chain more than once, by event or by request; or promised under two publicIds. */
+  /**
+   * Documents that are on the chain more than once, by event or by request, or that were promised
+   * under two publicIds.
+   */
   doubled: string[]
-  /** Promised, on the chain and not revoked, but the gateway's verdict differs. */
+  /** Promised documents that are on the chain and not revoked, but have another verdict. */
   notValid: string[]
-  /** Promised revocations. */
+  /** The number of promised revocations. */
   revocations: number
-  /** Promised revocations that the chain or the gateway's verdict does not show. */
+  /** Documents whose promised revocation the chain or the gateway's verdict does not show. */
   notRevoked: string[]
-  /** Revoked on the chain, but never requested, or refused each time. */
+  /**
+   * Documents that are revoked on the chain although this was never requested, or refused each
+   * time.
+   */
   revokedUnasked: string[]
-  /** What a gateway's events of changes say that the chain does not, or leave out. */
+  /** Events of changes at a gateway that differ from the chain or are missing. */
   wrongEvents: string[]
-  /** DocumentHashes on the chain whose payload no gateway has. */
+  /** The documentHashes on the chain whose payload no gateway has. */
   unreadable: string[]
-  /** Refused at every request, but on the chain. */
+  /** Documents that are on the chain although every request was refused. */
   refusedYetIssued: string[]
-  /** Answered with 500: documents, and other requests. */
+  /** Documents and other requests that were answered with 500. */
   internalErrors: string[]
 }
 
 /**
  * Compares the answers that clients got with chain and store, without the gateway's own
- * bookkeeping: it finds documents on the chain by their events, and opens them with the issuer
+ * bookkeeping. It finds documents on the chain by their events, and opens them with the issuer
  * secret.
  */
 export async function judge(world: {
@@ -79,7 +85,7 @@ export async function judge(world: {
       const there = found.get(wish.number)?.includes(hash) && records.has(hash)
       const opens = erasure || (await numberOpenedBy(client, publicId)) === wish.number
       if (!there || !opens) lost.push(wish.number)
-      // Without its payload every answer is 503, and to wait for another one is vain.
+      // Without the payload every answer is 503, so waiting for another one is useless.
       const { valid, status } = await (opens ? client.verdict : client.verify)(publicId)
       if (isRevocationPromised(wish)) {
         const word = revoked.get(hash) === SUPERSEDED ? 'superseded' : 'revoked'
@@ -121,7 +127,7 @@ export async function judge(world: {
   }
 }
 
-/** The judgement that every run must get, whatever happened. */
+/** The judgement that every run must have. */
 export const NOTHING_WRONG = {
   lost: [],
   doubled: [],
@@ -134,7 +140,7 @@ export const NOTHING_WRONG = {
   internalErrors: [],
 } satisfies Partial<Judgement>
 
-/** Several gateways have a database each, and know only what they did. */
+/** Each of several gateways has its own database, and knows only its own changes. */
 async function judgeAllEvents(
   client: Client,
   ledger: Ledger,

@@ -1,8 +1,8 @@
 import type { AnvilWorld } from './world.ts'
 
 /**
- * Replaces the newest blocks by empty ones, like another fork. Anvil drops their transactions for
- * good.
+ * Replaces the newest blocks with empty ones, like another fork. Anvil drops their transactions
+ * permanently.
  */
 export async function reorg({ chain }: AnvilWorld, depth: number): Promise<void> {
   chain.rewrites++

@@ -7,17 +7,17 @@ import type { World } from './world.ts'
 /** The result of requests at a steady rate. */
 export type SteadyLoad = {
   requests: number
-  /** Answered once the document was in a block (201), and before (202). */
+  /** The number of requests answered once the document was in a block (201), and before (202). */
   anchored: number
   pending: number
-  /** Response time: 99th percentile and maximum; milliseconds. */
+  /** The response time in milliseconds: 99th percentile and maximum. */
   p99: number
   slowest: number
   blocks: number
   transactions: number
 }
 
-/** Makes the chain mine at this interval only; seconds. */
+/** Makes the chain mine at this interval only, in seconds. */
 export async function mineEvery({ request }: AnvilNode, seconds: number): Promise<void> {
   // Anvil dates many blocks within one second ahead; wait until the clock catches up.
   const isAhead = async () => {

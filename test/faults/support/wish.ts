@@ -16,14 +16,14 @@ export type Wish = {
   /** The subjectId, by which the oracle recognizes the document on the chain. */
   number: string
   idempotencyKey?: string
-  /** `Prefer: respond-async`. */
+  /** Whether to send `Prefer: respond-async`. */
   respondAsync: boolean
-  /** The finality to wait for, `?wait=`. */
+  /** The finality to wait for (`?wait=`). */
   wait?: 'finalized'
   told: Told[]
   /** The answers to its revocation requests; absent when it sent none. */
   revocation?: Revocation[]
-  /** What was requested last, to suspend or to release it; `done` once a gateway confirmed it. */
+  /** The last requested change, to suspend or to release it; `done` once a gateway confirmed it. */
   suspension?: { change: 'suspend' | 'release'; done: boolean }
   /** Whether it was requested as the successor of another document. */
   isSuccessor?: boolean
@@ -33,10 +33,10 @@ export type Wish = {
   erasure?: Map<number, boolean>
 }
 
-/** `done`: it is revoked (200). `promised`: it will be (202). */
+/** `done` = it is revoked (200). `promised` = it will be (202). */
 export type Revocation = 'done' | 'promised' | 'refused' | 'unanswered'
 
-/** The request body of a wish; equal each time. */
+/** @returns The request body of a wish, which is the same each time. */
 export function fieldsOf({ number }: Pick<Wish, 'number'>) {
   return {
     subjectName: `Person ${number}`,
@@ -53,7 +53,7 @@ export function promisesOf(wish: Wish): string[] {
   return [...new Set(ids)]
 }
 
-/** Whether a gateway has promised to revoke or supersede the document, or has done so. */
+/** @returns Whether a gateway has promised to revoke or supersede the document, or has done so. */
 export function isRevocationPromised({ revocation = [], successor }: Wish): boolean {
   const isSuperseded = successor !== undefined && promisesOf(successor).length > 0
   return isSuperseded || revocation.some((told) => told === 'done' || told === 'promised')

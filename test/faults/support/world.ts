@@ -33,23 +33,23 @@ export type World = {
   chain: Chain
   proxy: FaultProxy
   gateway: GatewayProcess
-  /** All gateways: one issuer, each with its own account and folder. */
+  /** All gateways of one issuer, each with its own account and folder. */
   gateways: readonly GatewayProcess[]
   client: Client
   ledger: Ledger
   issuerSecret: Hex
   issuerKey: Hex
-  /** The gateways' accounts, in their order. */
+  /** The accounts of the gateways, in the same order. */
   accounts: readonly string[]
   /** The first gateway's data folder. */
   dataDir: string
   /** The first gateway's settings. */
   env: Record<string, string>
   /**
-   * Ends all faults, starts the gateways that do not run, and waits until every promise is on the
-   * chain or the time is up.
+   * Ends all faults, starts the gateways that are not running, and waits until every promise is on
+   * the chain or the time is up.
    *
-   * @returns Milliseconds that the promises took, once all gateways were ready.
+   * @returns The milliseconds until all promises were kept, once all gateways were ready.
    */
   settle(): Promise<number>
   judge(): Promise<Judgement>
@@ -58,15 +58,15 @@ export type World = {
 
 export type AnvilWorld = World & { chain: AnvilNode & Chain }
 
-/** How long promises may take to reach the chain without faults; milliseconds. */
+/** How long promises may take to reach the chain without faults, in milliseconds. */
 const PATIENCE = 120_000
-/** Added for a chain with slow blocks; blocks. */
+/** The number of blocks that are added to this on a chain with slow blocks. */
 const BLOCKS_OF_PATIENCE = 10
 
 export type WorldSize = {
-  /** Number of gateways of the issuer; one by default. */
+  /** The number of gateways of the issuer; one by default. */
   gateways?: number
-  /** How long promises may take to reach the chain in `settle`; milliseconds. */
+  /** How long promises may take to reach the chain in `settle`, in milliseconds. */
   patience?: number
 }
 
@@ -80,7 +80,7 @@ export async function startAnvilWorld(
   }: WorldSize & {
     /** Half the blocks by which the finalized block is behind the head. */
     finality?: number
-    /** Seconds between blocks; absent = a block at once for each transaction. */
+    /** The seconds between blocks; absent = a block at once for each transaction. */
     blockTime?: number
   } = {},
 ): Promise<AnvilWorld> {
@@ -107,7 +107,7 @@ export async function startAnvilWorld(
     await leave()
     throw error
   })
-  // Makes the registry older than any reorg.
+  // This makes the registry older than any reorg.
   await chain.request('anvil_mine', '0x10')
   if (blockTime !== undefined) {
     await chain.request('evm_setAutomine', false)
@@ -125,9 +125,7 @@ export async function startAnvilWorld(
   }
 }
 
-/**
- * @param dir For the gateways' data; `close` removes neither it nor the chain.
- */
+/** @param dir The folder for the gateways' data. `close` removes neither it nor the chain. */
 export async function startWorld(
   chain: Chain,
   dir: string,
@@ -218,8 +216,8 @@ export async function startWorld(
 }
 
 /**
- * Repeats until it succeeds: on a chain with a block time, one call may not be enough. Each step is
- * done only once.
+ * Repeats until it succeeds, because one call may not be enough on a chain with a block time. Each
+ * step is done only once.
  */
 async function deploy({ request }: Chain, adminKey: Hex, account: string): Promise<string> {
   const provider = {

@@ -71,7 +71,7 @@ describe('createPublicFetch', () => {
       const get = createPublicFetch({
         resolve: names({ 'issuer.test': addresses }),
       })
-      expect(await reasonOf(get(`http://issuer.test:${port}/`))).toBe('not a public address')
+      expect(await reasonOf(get(`http://issuer.test:${port}/`))).toBe('the address is not public')
     }
     expect(connections()).toBe(0)
   })
@@ -80,7 +80,7 @@ describe('createPublicFetch', () => {
     const { port, connections } = await listen()
     const get = createPublicFetch()
     for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '127.1'])
-      expect(await reasonOf(get(`http://${host}:${port}/`))).toBe('not a public address')
+      expect(await reasonOf(get(`http://${host}:${port}/`))).toBe('the address is not public')
     expect(connections()).toBe(0)
   })
 
@@ -103,7 +103,7 @@ describe('createPublicFetch', () => {
     const { port, connections } = await listen()
     const get = createPublicFetch({ resolve: names({}) })
     for (const name of ['localhost', 'nowhere.test'])
-      expect(await reasonOf(get(`http://${name}:${port}/`))).toBe('the name has no address')
+      expect(await reasonOf(get(`http://${name}:${port}/`))).toBe('the host name has no address')
     expect(connections()).toBe(0)
   })
 

@@ -48,9 +48,9 @@ test('error: uploads of one owner take its share of the disk, and leave the rest
     ...[await newSpool('one'), await newSpool('two'), await newSpool('three')],
   ] as const
   await write(spool, 400_000)
-  await expect(write(again, 250_000)).rejects.toThrow('share of the disk')
+  await expect(write(again, 250_000)).rejects.toThrow('disk space reserved for them')
   await write(other, 350_000)
-  await expect(write(third, 250_000)).rejects.toThrow('share of the disk')
+  await expect(write(third, 250_000)).rejects.toThrow('disk space reserved for them')
   await spool.close()
   await write(third, 250_000)
   for (const one of [again, other, third]) await one.close()

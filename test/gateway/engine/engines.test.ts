@@ -246,7 +246,7 @@ describe('engines of a gateway', () => {
     addRow(1, EVE as Hex)
     const answer = engines.submit(intentOf(1), 60_000)
     world.rows.clear()
-    await expect(answer).rejects.toThrow('withdrawn')
+    await expect(answer).rejects.toThrow('the intent was withdrawn')
   })
 
   test('behavior: during an outage it claims nothing, and then gives its account up', async () => {

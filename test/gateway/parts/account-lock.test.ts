@@ -22,7 +22,7 @@ test.runIf(process.platform !== 'darwin')(
     await expect(lock({ address: shout })).rejects.toMatchObject({
       code: 'account_shared',
       message: expect.stringMatching(
-        /account 0x\w{40} of eip155:31337: stop it, or set an account/,
+        /account 0x\w{40} on eip155:31337: stop it, or set a different account/,
       ),
     })
   },

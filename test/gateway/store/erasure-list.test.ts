@@ -45,7 +45,7 @@ test('error: refuses a file that something else has written into', () => {
   const list = openErasureList(path)
   list.add(hash(1), 0)
   appendFileSync(path, 'erase everything\n')
-  expect(() => openErasureList(path)).toThrow(`${path}, line 2 is not an erasure`)
+  expect(() => openErasureList(path)).toThrow(`${path}, line 2: malformed erasure`)
 })
 
 test('error: reports store_unavailable when it cannot be written', () => {

@@ -172,7 +172,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await fillFolder('second')
     await expect(moveToPostgres(taskOf('second', url))).rejects.toThrow('is not empty')
     await expect(moveToSqlite(taskOf('second', url))).rejects.toThrow(
-      'has gateway.db and keys.db already',
+      'already has gateway.db and keys.db',
     )
     openSqlite(join(dir, 'second', 'gateway.db')).close()
   })

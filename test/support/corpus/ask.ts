@@ -17,10 +17,10 @@ export function givenOf({ ask }: Case, made: Made): string {
     : publicId
 }
 
-/** The base58btc alphabet without 1: a publicId that begins with 1 is too short. */
+/** The base58btc alphabet without 1, because a publicId that begins with 1 is too short. */
 const DIGITS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Not `encodePublicId`, which refuses the values that a reader must refuse. */
+/** `encodePublicId` is not used, because it refuses the values that a reader must refuse. */
 function publicIdOf({ kind, issuerId = 1, documentKey }: Case['ask'], made: Made): string {
   const { batch } = made
   const body = concatBytes(

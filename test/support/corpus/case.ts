@@ -18,7 +18,7 @@ const step = v.union([
   v.strictObject({
     issue: v.strictObject({
       by,
-      /** The record's expiry; the document's if absent. */
+      /** The record's expiry; absent = that of the document. */
       validUntil: v.optional(v.number()),
       /** In a case with a batch: acts on the document, not its batch. */
       alone: v.optional(v.boolean(), false),
@@ -44,7 +44,9 @@ const step = v.union([
   v.strictObject({ travelTo: v.string() }),
   /** The admin closes issuer 1. Such a case has its own chain. */
   v.strictObject({ close: v.literal(true) }),
-  /** The admin sets issuer 1's texts to these bytes (hexadecimal), on a chain of the case's own. */
+  /**
+   * The admin sets issuer 1's texts to these bytes (in hexadecimal). Such a case has its own chain.
+   */
   v.strictObject({
     texts: v.strictObject({ name: v.optional(v.string()), uri: v.optional(v.string()) }),
   }),
@@ -131,7 +133,7 @@ const payload = v.union([
   /** Replaces fields of a valid document; `null` removes one. */
   v.strictObject({
     document: v.record(v.string(), v.unknown()),
-    /** The `sd` in the header; the right one if absent. */
+    /** The `sd` in the header; absent = the right one. */
     sd: v.optional(v.string()),
   }),
   /** Plaintext to seal unchanged. */
@@ -149,11 +151,11 @@ export type Payload = v.InferOutput<typeof payload>
 const batch = v.strictObject({
   /** The number of documents in the batch. */
   size: v.optional(v.number(), 5),
-  /** The leaf's expiry; the document's if absent. */
+  /** The leaf's expiry; absent = that of the document. */
   validUntil: v.optional(v.number()),
   /** Replaces members of the true batch block. */
   block: v.optional(v.record(v.string(), v.unknown()), {}),
-  /** How each source answers for the batch block; `has` if absent. */
+  /** How each source answers for the batch block; absent = `has`. */
   sources: v.optional(v.array(source), []),
 })
 
@@ -230,7 +232,7 @@ const expected = v.union([
     /** Whether the verdict says that the address names another registry. */
     otherRegistryHinted: v.optional(v.boolean()),
   }),
-  /** Malformed input: the code of formats.md §7 or §17; no requests are made. */
+  /** Malformed input, with the code of formats.md §7 or §17; no requests are made. */
   v.strictObject({ error: v.string() }),
 ])
 export type Expected = v.InferOutput<typeof expected>

@@ -19,7 +19,7 @@ import type { Made } from './made.ts'
 const ADMIN_KEY: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 export const ISSUER_KEY: Hex = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const OTHER_KEY: Hex = '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
-/** Manages both issuers: an address may belong to any number of issuers. */
+/** Manages both issuers, because an address may belong to any number of issuers. */
 const MANAGER_KEY: Hex = '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6'
 
 const ISSUER_ID = 1
@@ -37,7 +37,7 @@ const AGE = 7_200
 
 export type Chain = {
   url: string
-  /** CAIP-10. */
+  /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   provider: Eip1193Provider
   /** @returns Block numbers by mark. */
@@ -52,7 +52,7 @@ export type Chain = {
 /**
  * Starts a chain with the real registry, always at the same address, and two issuers.
  *
- * @param now Unix seconds: the present of a chain with the same blocks on every run, one each
+ * @param now Unix seconds: the present of a chain with the same blocks in every run, one per
  * second. Absent = the current time.
  */
 export async function startChain(dir: string, chainId: number, now?: number): Promise<Chain> {
@@ -75,7 +75,7 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
       uri: uri === undefined ? utf8ToBytes(ISSUER.uri) : hexToBytes(uri),
     })
   await registerOther(send)
-  // So that it can set aside a thief's revocations.
+  // The permission lets it set aside a thief's revocations.
   const permissions = PERMISSION.manage | PERMISSION.revoke
   await send(MANAGER_KEY, 'setPermissions', ...[ISSUER_ID, addressOf(MANAGER_KEY), permissions])
   return {
@@ -173,7 +173,7 @@ type Context = {
   actorOf: ActorOf
   anvil: AnvilNode
   send: Send
-  /** In hexadecimal; absent = as they are. */
+  /** The texts are in hexadecimal; absent = unchanged. */
   setTexts: (texts: { name?: string | undefined; uri?: string | undefined }) => Promise<void>
 }
 

@@ -2,16 +2,16 @@ import { majorityOf } from '#verifier/defaults.ts'
 import { IS_LONG } from '../long.ts'
 import { type Case, readCases } from './case.ts'
 
-/** Which cases a costly door has a way to ask. */
+/** The cases that a slow door can ask. */
 export const CAN_ASK = {
   command: () => true,
-  /** Neither as of a block, nor for a required domain, nor with another quorum than its own. */
+  /** It cannot ask as of a block, for a required domain, or with another quorum than its own. */
   page: ({ ask, nodes }) =>
     ask.asOf === undefined &&
     ask.issuerDomain === undefined &&
     (ask.quorum ?? majorityOf(nodes.length)) === majorityOf(nodes.length),
   /**
-   * It reads the newest block from one node after the other, and takes no presentations
+   * It reads the newest block from one node after another, and accepts no presentations
    * (docs/integrate.md).
    */
   rest: ({ ask, nodes, present }) =>
@@ -23,13 +23,13 @@ export const CAN_ASK = {
   python: ({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1,
 } satisfies Record<string, (one: Case) => boolean>
 
-/** @returns The cases that a costly door runs: some of every kind, in `npm run test:long` all. */
+/** @returns The cases that a slow door runs: some of every kind, or all in `npm run test:long`. */
 export function casesOfRun(canAsk: (one: Case) => boolean = () => true): Case[] {
   const cases = readCases().filter(canAsk)
   return IS_LONG ? cases : cutOf(cases)
 }
 
-/** @returns A few of the cases that have every trait that any of them has; always the same. */
+/** @returns A few cases that together have every trait of all cases. They are always the same. */
 export function cutOf(cases: readonly Case[]): Case[] {
   const missing = new Set(cases.flatMap(traitsOf))
   const countOf = (one: Case) => traitsOf(one).filter((trait) => missing.has(trait)).length
@@ -42,7 +42,7 @@ export function cutOf(cases: readonly Case[]): Case[] {
   return cases.filter((one) => chosen.has(one))
 }
 
-/** @returns What is expected of a case, each status and code alone, and what it is made of. */
+/** @returns What is expected of a case, with each status and code separately, and its parts. */
 function traitsOf({ name, title, why, expected, ...parts }: Case): string[] {
   const made = { ...parts, batchSources: parts.batch?.sources }
   const traits = [

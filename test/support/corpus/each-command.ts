@@ -12,7 +12,7 @@ import type { Run } from '../docreg.ts'
 export type Call = {
   args: string[]
   stdin: string
-  /** Where the document of a domain is served, instead of at its address. */
+  /** The address at which the document of a domain is served instead of its own. */
   domain: { address: string | null; served: string } | undefined
 }
 
@@ -44,7 +44,7 @@ async function runOnce({ args, stdin, domain }: Call): Promise<Run> {
     run.stderr += text
     return true
   }
-  // Another query is another module: the program runs again.
+  // Another query makes another module, so the program runs again.
   await import(`${pathToFileURL(program).href}?${++calls}`)
   run.code = Number(process.exitCode ?? 0)
   return run

@@ -15,7 +15,7 @@ export type Told =
       status: string
       notPassed: string[]
       document: boolean
-      /** For a presentation. */
+      /** The disclosed fields of a presentation. */
       disclosed: object | null
       setAside: boolean
       issuerClosed: boolean

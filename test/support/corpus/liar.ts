@@ -10,7 +10,10 @@ type Lie = NonNullable<Present['issuer']>
 /** Claims sealed by a lying issuer, with all disclosures. */
 export type Lied = { claims: Claims; disclosures: string[]; sd: string }
 
-/** Built by hand, since `disclose` accepts only valid documents. Equal on every run. */
+/**
+ * Built by hand, because `disclose` accepts only valid documents. The result is the same in every
+ * run.
+ */
 export function claimsOfLiar(
   name: string,
   lie: Lie,

@@ -24,7 +24,7 @@ export type RestAnswer = {
 
 /** A real gateway of the corpus's issuer that reads each case through its node and sources. */
 export type RestDoor = {
-  /** One case at a time: a gateway has one list of nodes. */
+  /** Verifies one case at a time, because a gateway has one list of nodes. */
   verify(one: CorpusCase, publicId: string): Promise<RestAnswer>
   stop(): Promise<void>
 }
@@ -33,10 +33,10 @@ const noDomain: typeof fetch = async () => {
   throw new Error('no such domain')
 }
 
-/** Longer than the domain timeout; milliseconds. */
+/** Longer than the timeout of the domain, in milliseconds. */
 const DOMAIN_PATIENCE = 60_000
 
-/** Seconds; the gateway has one for all cases. */
+/** The timeout in seconds; the gateway has one for all cases. */
 const TIMEOUT = 3
 
 export async function startRestDoor(world: World): Promise<RestDoor> {
@@ -120,7 +120,7 @@ function known(
 
 type Request = (path: string, init?: RequestInit) => Promise<RestAnswer>
 
-/** Issues with the case's name as the idempotency key, which yields the case's publicId. */
+/** Issues with the case's name as the idempotency key, which gives the publicId of the case. */
 async function promise(request: Request, name: string): Promise<void> {
   const { status } = await request('/v1/documents', {
     method: 'POST',
@@ -134,7 +134,10 @@ async function promise(request: Request, name: string): Promise<void> {
   if (status !== 202) throw new Error(`${name}: expected a promise, got ${status}`)
 }
 
-/** No route erases yet: inserts the tombstone directly, before the gateway locks the file. */
+/**
+ * No route has erased yet, so this inserts the tombstone directly, before the gateway locks the
+ * file.
+ */
 async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
   const database = openSqlite(join(dataDir, 'gateway.db'))
   const insert = database.sqlite.prepare('INSERT INTO tombstone VALUES (?)')

@@ -17,13 +17,16 @@ import type { Reply } from './reply.ts'
 import { repliesOf, type SetUp } from './serve.ts'
 import { CHAIN_ID, type CorpusCase, describeCase, OTHER_CHAIN_ID } from './world.ts'
 
-/** The present of the recorded chains; Unix seconds. In the past, so that no clock is behind it. */
+/**
+ * The present of the recorded chains in Unix seconds. It is in the past, so that no clock is behind
+ * it.
+ */
 const NOW = Date.UTC(2026, 6, 1) / 1000
-/** Placeholder for the 8 hexadecimal digits of the present in a recorded answer. */
+/** A placeholder for the 8 hexadecimal digits of the present in a recorded answer. */
 const NOW_MARK = '<now>'
 
 /**
- * A reply as JSON: the body as `text`, in `base64` where it is not UTF-8, or as a number of
+ * A reply as JSON, with the body as `text`, in `base64` if it is not UTF-8, or as a number of
  * `zeros`.
  */
 export type ServedReply =
@@ -52,7 +55,7 @@ export type Served = Omit<CorpusCase, 'title' | 'why'> & {
  * Sets up cases on real chains, each from the same block, and records the answers of their nodes
  * and sources. The result of a case does not depend on the run or on other cases.
  *
- * @param names The cases to record; all if absent.
+ * @param names The cases to record; absent = all.
  */
 export async function* recordCases(names?: readonly string[]): AsyncGenerator<Served> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-corpus-'))

@@ -21,7 +21,7 @@ export type CorpusCase = {
   why: string
   /** A publicId, an address that contains it, or a presentation file. */
   given: string
-  /** True for a presentation; else absent. */
+  /** True for a presentation; otherwise absent. */
   presentation?: true
   registry: RegistryId
   rpc: string[]
@@ -48,13 +48,13 @@ export type World = {
 
 export const CHAIN_ID = 31337
 export const OTHER_CHAIN_ID = 1337
-/** Seconds; less than a stale node's lag, more than any run takes. */
+/** The maximum age in seconds: less than a stale node's lag, and more than any run takes. */
 const MAX_HEAD_AGE = 3_600
 
 /**
  * Sets up cases on real chains, and serves their nodes and sources on one free port.
  *
- * @param names Of the cases; absent = all.
+ * @param names The names of the cases; absent = all.
  */
 export async function startWorld(names?: readonly string[]): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-corpus-'))
@@ -123,7 +123,7 @@ function didAddressOf({ nodes }: Case): string | null {
   return identityAddressOf(uri ?? ISSUER.uri, CHAIN_ID)?.url ?? null
 }
 
-/** @param url Base URL of the server, without a slash at the end. */
+/** @param url The base URL of the server, without a slash at the end. */
 export function describeCase({ case: corpusCase, made, marks }: SetUp, url: string): CorpusCase {
   const { name, title, why, nodes, sources, domain, ask, gateway, expected } = corpusCase
   const asOf = typeof ask.asOf === 'string' ? marks[ask.asOf] : ask.asOf

@@ -4,28 +4,28 @@ import { Agent, request } from 'undici'
 /** A gateway under attack, and the API key of one tenant. */
 export type Target = { url: string; key: string }
 
-/** What one client does to the service, to see what others notice. */
+/** The actions of one client, which show what the others notice of them. */
 export type Attack = {
   name: string
-  /** Settings of the gateway that it needs. */
+  /** The settings of the gateway that it needs. */
   env?: Record<string, string>
   /** Attacks until the returned function is called. */
   start(target: Target): Promise<() => Promise<void>>
-  /** Another tenant's work of the same kind, whose time is measured; absent = none. */
+  /** Work of the same kind by another tenant, whose time is measured; absent = none. */
   other?: (target: Target) => Promise<void>
 }
 
-/** An attack ends after this even if nobody stops it. */
+/** An attack ends after this time even if nobody stops it. */
 const MAX_SECONDS = 120
 
 type Options = {
-  /** Requests at a time; each sends the next one when it has its answer. */
+  /** The number of concurrent requests. Each sends the next one when it has its answer. */
   atOnce: number
-  /** At most so many a second, in all; absent = as many as are answered. */
+  /** The maximum number of requests per second in total; absent = as many as are answered. */
   perSecond?: number
 }
 
-/** Sends requests over and over. @param send The number says which request it is. */
+/** Sends requests repeatedly. @param send Receives the number of the request. */
 export function flood(
   { atOnce, perSecond }: Options,
   send: (number: number) => Promise<unknown>,
@@ -50,7 +50,7 @@ export function flood(
   }
 }
 
-/** Requests of one client. Answers are read and thrown away. */
+/** Makes requests of one client, and discards the answers. */
 export function client(url: string) {
   const dispatcher = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000 })
   return async (path: string, options: Parameters<typeof request>[1] = {}): Promise<number> => {

@@ -28,7 +28,9 @@ const WORK_INTERVAL_MS = 200
 const ADMIN_KEY = 'the-key-of-the-benchmark'
 const SCOPES = ['documents:issue', 'documents:read', 'documents:revoke', 'webhooks', 'verify']
 
-/** Milliseconds; and what was not done: an error, or an answer other than 200 or 201. */
+/**
+ * Times in milliseconds, and the number of failures: an error, or an answer other than 200 or 201.
+ */
 type Times = { health: number[]; issue: number[]; other: number[]; failed: number }
 type Measured = Times & { cores: number; logBytes: number }
 
@@ -108,7 +110,7 @@ let issued = 0
 async function issue({ url, key }: Target): Promise<void> {
   const document = { subjectName: 'Ada Lovelace', subjectId: `${issued++}`, category: 'diploma' }
   const response = await post(url, '/v1/documents', key, { ...document, issuedAt: '2026-01-31' })
-  // 202 and 503 took their time as well.
+  // Answers with 202 and 503 took time as well.
   if (response.status !== 503 && !response.ok)
     throw new Error(`issuing answered ${response.status}`)
   await response.arrayBuffer()

@@ -5,7 +5,7 @@ import { type Attack, client, flood, type Target } from './attack.ts'
 import { sendSlowly, untilServed, uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
-/** QR codes as PNG, within the limit of an address. */
+/** Requests QR codes as PNG, within the limit of an address. */
 const qr: Attack = {
   name: 'qr',
   async start({ url }) {
@@ -15,7 +15,7 @@ const qr: Attack = {
   },
 }
 
-/** Requests without a key that are refused: paths and methods that nobody serves. */
+/** Requests without a key that are refused, for paths and methods that are not served. */
 const refusals: Attack = {
   name: 'refusals',
   async start({ url }) {
@@ -26,7 +26,7 @@ const refusals: Attack = {
   },
 }
 
-/** Makes labels with every method on every path, then scrapes without a pause. */
+/** Makes labels with every method on every path, and then scrapes without a pause. */
 const metrics: Attack = {
   name: 'metrics',
   async start({ url }) {
@@ -41,10 +41,10 @@ const metrics: Attack = {
   },
 }
 
-/** The most that is permitted, now and before. */
+/** The maximum number of slots that is permitted, now and before. */
 const SLOTS = [32, 256]
 
-/** Large storage proofs in full batches, within the limit of an address. */
+/** Requests large storage proofs in full batches, within the limit of an address. */
 const proofs: Attack = {
   name: 'proofs',
   async start({ url }) {
@@ -66,17 +66,17 @@ const proofs: Attack = {
 }
 
 const PATH = '/v1/revocations'
-/** Entries of one list. */
+/** The number of entries in one list. */
 const ENTRIES = 10_000
 
-/** Keeps lists of revocations open, as slowly as they may be sent. */
+/** Keeps lists of revocations open by sending them as slowly as allowed. */
 const slowRevocations: Attack = {
   name: 'slow-revocations',
   start: async (target) => sendSlowly(target, PATH),
   other: revokeOne,
 }
 
-/** Revokes lists of documents that do not exist, as long as lists may be. */
+/** Revokes the longest lists of documents that do not exist. */
 const longRevocations: Attack = {
   name: 'long-revocations',
   async start({ url, key }) {

@@ -1,5 +1,4 @@
-// Attacks in a thread of its own, so that what it does delays no measurement, until it is told to
-// stop.
+// Attacks in its own thread until it is told to stop, so that the attack delays no measurement.
 import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Target } from './attack.ts'

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Attack, flood, type Target } from './attack.ts'
 
 const UPLOADS = 8
-/** A little more than a body needs. */
+/** A little more than the minimum for a body. */
 const BYTES_PER_SECOND = 20 * 1024
-/** How long others try for; milliseconds. */
+/** How long others try, in milliseconds. */
 const PATIENCE_MS = 20_000
 
 /** Keeps slow uploads open, and opens the next one when one is refused or cut off. */
@@ -25,7 +25,7 @@ export const uploads: Attack = {
 
 const unique = () => `${performance.now()}`
 
-/** Sends to a route that takes NDJSON as slowly as it may. */
+/** Sends to a route that accepts NDJSON as slowly as allowed. */
 export function sendSlowly({ url, key }: Target, path: string): () => Promise<void> {
   const over = new AbortController()
   const chunk = Buffer.alloc(BYTES_PER_SECOND, ' ')

@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bodyOf, serveHttp } from '#test/support/http.ts'
 import { type Attack, client, flood, type Target } from './attack.ts'
 
-/** More than a gateway sent to at the same time. */
+/** More receivers than a gateway sent to at the same time. */
 const RECEIVERS = 12
-/** Just less than a gateway waits for. */
+/** A little less than a gateway waits. */
 const ANSWER_MS = 9_500
 const DOCUMENTS_PER_SECOND = 5
-/** How long an event is waited for; one that has not come counts as this. */
+/** How long to wait for an event. One that has not come counts as this. */
 const PATIENCE_MS = 30_000
 
-/** Receivers of one tenant that answer late, each with more events than it takes. */
+/** Receivers of one tenant that answer late, each with more events than it can receive. */
 export const webhooks: Attack = {
   name: 'webhooks',
   env: { WEBHOOK_ALLOW_PRIVATE: 'true' },
@@ -34,7 +34,7 @@ export const webhooks: Attack = {
       await server.close()
     }
   },
-  /** From the request until the event is at a quick receiver. */
+  /** Measures the time from the request until the event is at a quick receiver. */
   async other(target) {
     if (receiver?.of !== target.url) receiver = await startReceiver(target)
     const documentHash = await issue(target)
@@ -43,7 +43,7 @@ export const webhooks: Attack = {
   },
 }
 
-/** Of the gateway with this address. */
+/** A receiver of the gateway with this address. */
 type Receiver = { of: string; received: Set<string> }
 
 let receiver: Receiver | undefined
@@ -55,7 +55,7 @@ async function startReceiver(target: Target): Promise<Receiver> {
     received.add(data.documentHash)
     response.writeHead(204).end()
   })
-  // Nobody says when it is not needed any more.
+  // Nothing says when it is no longer needed.
   server.unref().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -74,7 +74,7 @@ async function addWebhook({ url, key }: Target, address: string): Promise<void> 
 
 let issued = 0
 
-/** @returns Its documentHash. */
+/** @returns The documentHash of the document. */
 async function issue({ url, key }: Target): Promise<string> {
   const subjectId = `${issued++}`
   const document = { subjectName: 'Ada Lovelace', subjectId, category: 'diploma' }

@@ -10,7 +10,7 @@ import type { Limits, measureIssue } from '../measure.ts'
 
 export type MeasureOptions = Limits & { checkout: string; connections: number }
 
-/** The program's path, and its path before tools/ had a folder. */
+/** The path of the program, and its path before tools/ was a folder. */
 const PLACES = ['tools/bench/measure.ts', 'bench/measure.ts']
 
 const { checkout, connections, ...limits }: MeasureOptions = JSON.parse(process.argv[2] ?? '{}')

@@ -8,28 +8,28 @@ import { usageOf } from '../processes.ts'
 import { pick, type Table, type Tables } from '../report.ts'
 import type { Memory } from './preload.ts'
 
-/** A gateway's memory after this number of documents. Bytes. */
+/** A gateway's memory in bytes after this number of documents. */
 type MemoryRow = Memory & {
   documents: number
   failures: number
   perSecond: number
-  /** Its maximum resident set. */
+  /** The maximum resident set. */
   peak: number
 }
 
 const PRELOAD = new URL('./preload.ts', import.meta.url).href
 /** With a block each second, each connection issues about one document a second. */
 const CONNECTIONS = 1000
-/** A request waits for at most this time; until then the gateway may hold memory for it. */
+/** A request waits at most this time; until then the gateway may keep memory for it. */
 const WAIT_SECONDS = 30
 
 /**
- * One gateway on a real geth, which, unlike Anvil, does not slow down with the number of records.
- * It issues until each of these counts in turn; then it is left alone for longer than any request
- * may wait, and all garbage is collected.
+ * Measures one gateway on a real geth, which, unlike Anvil, does not slow down with the number of
+ * records. It issues until each of these counts in turn. Then it is left alone for longer than any
+ * request may wait, and all garbage is collected.
  *
- * @param counts Documents, rising.
- * @returns `undefined` on a machine that cannot build geth, after saying so.
+ * @param counts Numbers of documents, in ascending order.
+ * @returns `undefined` on a machine that cannot build geth, after printing the reason.
  */
 export async function measureMemory(
   counts: readonly number[],
@@ -93,7 +93,7 @@ const COLUMNS = [
 const SHOWN = ['documents', 'a second', 'most ever', 'at rest, collected']
 const MEASURES = ['peak', 'resident', 'collected', 'heap', 'external'] as const
 
-/** One line for the terminal, while it runs. */
+/** @returns One line for the terminal while it runs. */
 export const memoryLine = (row: MemoryRow): string =>
   COLUMNS.map(([title, of]) => `${title} ${of(row)}`).join(' · ')
 

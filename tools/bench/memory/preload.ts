@@ -3,13 +3,14 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Bytes. */
+/** Sizes in bytes. */
 export type Memory = {
-  /** Resident set, before and after the collection. */
+  /** The resident set before and after the collection. */
   resident: number
   collected: number
-  /** JavaScript objects, and buffers and other memory of V8 outside its heap. */
+  /** JavaScript objects. */
   heap: number
+  /** Buffers and other memory of V8 outside its heap. */
   external: number
 }
 
@@ -17,7 +18,7 @@ const file = process.env.MEMORY_FILE ?? ''
 
 process.on('SIGUSR2', async () => {
   const resident = process.memoryUsage.rss()
-  // Repeats, since finalizers free more for the next round. Only `last-resort` returns V8's spare
+  // Repeats, because finalizers free more for the next round. Only `last-resort` returns V8's spare
   // pages to the system.
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })

@@ -7,7 +7,7 @@ import type { PeerOptions, PeerResult } from './run.ts'
 /** A row of the table of peers. Times are per request, processor time is per document. */
 export type PeerRow = {
   name: string
-  /** Documents per request, and concurrent requests. */
+  /** The number of documents per request, and of concurrent requests. */
   size: number
   clients: number
   documents: number
@@ -18,14 +18,17 @@ export type PeerRow = {
   /** Milliseconds. */
   p50: number
   p99: number
-  /** For each document, on average. */
+  /** The average for each document. */
   gas: number
-  /** Microseconds: client (with the local chain's front) and Anvil. */
+  /** The microseconds of the client (with the local chain's front) and of Anvil. */
   clientCpu: number
   anvilCpu?: number
 }
 
-/** Transactions in flight for peers that send many documents in each; the same as the gateway's. */
+/**
+ * The transactions in flight for peers that send many documents in each, which is the same as the
+ * gateway's.
+ */
 const BATCHES = 8
 
 /**

@@ -1,6 +1,6 @@
-// Packages whose contracts are measured. They are downloaded, not installed: their dependencies
-// (Hardhat, old OpenZeppelin contracts) are only for building them, and would bring deprecated
-// packages into this project.
+// Packages whose contracts are measured. They are downloaded but not installed, because their
+// dependencies (Hardhat, old OpenZeppelin contracts) are only for building them, and would bring
+// deprecated packages into this project.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ export async function fetchPublished({ name, version, integrity }: Published): P
       throw new Error('the archive changed while it was read')
     await run('tar', ['-xzf', archive, '-C', fresh, 'package'])
     rmSync(archive)
-    // By rename, so that nobody reads an incomplete archive.
+    // The folder is renamed into place, so that nobody reads an incomplete archive.
     renameSync(fresh, folder)
     return files
   } catch (cause) {

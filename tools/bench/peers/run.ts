@@ -29,7 +29,7 @@ import { fetchPublished } from './published.ts'
 
 export type PeerOptions = {
   peer: PeerName
-  /** Each sends one request at a time. */
+  /** The number of clients, each of which sends one request at a time. */
   clients: number
   dataDir: string
   documents: number
@@ -187,8 +187,8 @@ async function measure(
 
 const options: PeerOptions = JSON.parse(process.argv[2] ?? '{}')
 const chain = await startInstantChain(options.dataDir)
-// The better setting for each peer: ethers gathers calls for 10 ms, which helps only with many
-// clients.
+// This is the better setting for each peer: ethers gathers calls for 10 ms, which helps only with
+// many clients.
 const provider = new JsonRpcProvider(
   chain.url,
   undefined,

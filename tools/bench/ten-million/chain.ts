@@ -9,7 +9,7 @@ import { blockHashOf, blockOfDocument, EXPIRY, FIRST_BLOCK } from './pretended.t
  * A chain that also pretends to have the blocks and documents that a script wrote into a database.
  */
 export type PretendedChain = BenchChain & {
-  /** Number of calls of each method about pretended blocks or documents. */
+  /** The number of calls of each method about pretended blocks or documents. */
   readonly asked: { blocks: number; records: number }
   /** Makes the pretended blocks final. */
   finalize(): void
@@ -18,7 +18,7 @@ export type PretendedChain = BenchChain & {
 type Request = { id: unknown; method: string; params: [string, ...unknown[]] }
 
 const RECORDS_OF = abi.getFunction('recordsOf')?.selector ?? ''
-/** Hexadecimal digits of a word, and of a record of nine words. */
+/** The number of hexadecimal digits in a word, and in a record of nine words. */
 const DIGITS = 64
 const RECORD_DIGITS = 9 * DIGITS
 
@@ -30,7 +30,7 @@ function hashesIn(data: string): string[] {
   return words.slice(3)
 }
 
-/** A record of a document that was anchored in this block. */
+/** @returns The record of a document that was anchored in this block. */
 function recordIn(block: number): string {
   return [1, block, 1, EXPIRY, 0, 0, 0, 0, 0].map(word).join('')
 }
@@ -56,8 +56,8 @@ export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<
   }
 
   /**
-   * The records of the real chain, completed with the pretended ones. By hand, since ethers takes a
-   * quarter of a millisecond for each record.
+   * @returns The records of the real chain, completed with the pretended ones. ethers is not used,
+   * because it takes a quarter of a millisecond for each record.
    */
   async function recordsFor(body: string, data: string, id: unknown): Promise<string> {
     const wanted = hashesIn(data).map((hash) => blockOfDocument(hash, blocks))

@@ -6,22 +6,22 @@ import { EXPIRY, FIRST_BLOCK, FIRST_SECOND, NO_BLOCK, SECONDS_APART } from './pr
 
 const PERIOD_MS = 7 * 86_400_000
 const SEALED_BYTES = 200
-/** Documents in a block that is final. */
+/** The number of documents in a final block. */
 const IN_BLOCK = 200
 const CATEGORIES = 20
-/** Not an account of the measured gateway. */
+/** An account that the measured gateway does not have. */
 const ACCOUNT = '\\xacc0'
-/** Maximum rows that one statement writes. */
+/** The maximum number of rows that one statement writes. */
 const MAX_ROWS = 500_000
 
 /**
  * Fills an empty PostgreSQL database as gateways would leave it after issuing these documents, all
  * with the payload in the database. Rows and indexes are written in the order in which documents
- * come in, so that they take as much room as they would.
+ * come in, so that they take as much space as they would.
  */
 export async function fillPostgres(url: string, rows: Rows): Promise<void> {
   await createSchema(url)
-  // Each on a connection of its own: the hashes of a number are the same everywhere.
+  // Each runs on its own connection, because the hashes of a number are the same everywhere.
   await Promise.all([
     inSteps(url, rows.documents, (range) => [payloads(range, rows), outbox(range, rows)]),
     inSteps(url, rows.documents, (range) => [index(range, rows)]),
@@ -32,11 +32,11 @@ export async function fillPostgres(url: string, rows: Rows): Promise<void> {
     `INSERT INTO anchor_block (block_number, block_hash)
      SELECT DISTINCT block_number, block_hash FROM intent WHERE block_number IS NOT NULL`,
   ])
-  // What autovacuum does in the months in which a database really fills up.
+  // This is what autovacuum does in the months in which a database really fills up.
   await run(url, ['VACUUM (ANALYZE, FREEZE)', 'CHECKPOINT'])
 }
 
-/** A condition of the number `i`. */
+/** A condition on the number `i`. */
 type Range = string
 
 async function inSteps(url: string, count: number, statements: (range: Range) => string[]) {
@@ -55,24 +55,24 @@ async function run(url: string, statements: readonly string[]): Promise<void> {
   }
 }
 
-/** The numbers of a range: not final from here, queued from there. */
+/** @returns The numbers from which documents are not final, and from which they are queued. */
 function limitsOf({ documents, queued, notFinal }: Rows) {
   return { notFinalFrom: documents - queued - notFinal, queuedFrom: documents - queued }
 }
 
-/** SQL: the place of document `i` among the pretended blocks. */
+/** SQL for the place of document `i` among the pretended blocks. */
 const placeOf = (rows: Rows) => `(i - ${limitsOf(rows).notFinalFrom}) % ${rows.blocks}`
 
 const isNotFinal = (rows: Rows) =>
   `i >= ${limitsOf(rows).notFinalFrom} AND i < ${limitsOf(rows).queuedFrom}`
 
-/** SQL: the block of document `i`; NULL of a queued one. */
+/** SQL for the block of document `i`; NULL for a queued one. */
 const blockOf = (rows: Rows) => `CASE
   WHEN i >= ${limitsOf(rows).queuedFrom} THEN NULL
   WHEN ${isNotFinal(rows)} THEN ${FIRST_BLOCK} + ${placeOf(rows)}
   ELSE i / ${IN_BLOCK} END`
 
-/** SQL: the hash of document `i`, which ends in the index of its block. */
+/** SQL for the hash of document `i`, which ends with the index of its block. */
 const hashOf = (rows: Rows) => `substr(sha256(int8send(i)), 1, 28) || substr(int8send(
   CASE WHEN ${isNotFinal(rows)} THEN ${placeOf(rows)} ELSE ${NO_BLOCK} END), 5)`
 
@@ -98,7 +98,7 @@ function outbox(range: Range, rows: Rows): string {
     WHERE i >= ${limitsOf(rows).notFinalFrom}`
 }
 
-/** SQL: the account of document `i`; NULL of a queued one, which any account may take. */
+/** SQL for the account of document `i`; NULL for a queued one, which any account may take. */
 const accountOf = (rows: Rows) =>
   `CASE WHEN i < ${limitsOf(rows).queuedFrom} THEN '${ACCOUNT}'::bytea END`
 

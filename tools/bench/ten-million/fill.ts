@@ -19,23 +19,25 @@ export type Rows = {
   notFinal: number
   /** The number of those blocks. */
   blocks: number
-  /** Documents that are promised, and not on the chain. */
+  /** Documents that are promised but not on the chain. */
   queued: number
   /** Digests of idempotency keys. */
   keys: number
-  /** Of these, the expired ones. */
+  /** The number of these that are expired. */
   expired: number
 }
 
 const PERIOD_MS = 7 * 86_400_000
 const SEALED_BYTES = 200
-/** Documents in a block that is final. */
+/** The number of documents in a final block. */
 const IN_BLOCK = 200
 const CATEGORIES = 20
-/** SQLite's cache in KiB; large, because the trees are written in random order. */
+/**
+ * The size of SQLite's cache in KiB, which is large because the trees are written in random order.
+ */
 const CACHE = 2 * 2 ** 20
 
-/** Realistic shares for this number of documents. */
+/** @returns Realistic shares for this number of documents. */
 export function rowsFor(documents: number): Rows {
   const notFinal = Math.min(Math.floor(documents / 10), 1_000_000)
   return {
@@ -51,7 +53,7 @@ export function rowsFor(documents: number): Rows {
 /**
  * Creates a database as a gateway would leave it after issuing these documents.
  *
- * @param store Where payloads are: all in the database, or, for an external store, only those of
+ * @param store Where payloads are: all in the database or, for an external store, only those of
  * promises.
  */
 export async function fillDatabase(
@@ -73,14 +75,14 @@ export async function fillDatabase(
   flush(path)
 }
 
-/** Writes a file to the disk: what is measured later must not wait for its pages. */
+/** Flushes a file to disk, so that later measurements do not wait for its pages. */
 export function flush(path: string): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)
   closeSync(file)
 }
 
-/** The last documents are queued; those before them are not final yet. */
+/** The last documents are queued; the ones before them are not final yet. */
 function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'elsewhere'): void {
   const notFinalFrom = rows.documents - rows.queued - rows.notFinal
   const queuedFrom = rows.documents - rows.queued

@@ -8,16 +8,16 @@ import type { Pauses } from './preload.ts'
 
 const PRELOAD = new URL('./preload.ts', import.meta.url).href
 const CONNECTIONS = 200
-/** Calls of a kind have ended when at most {@link QUIET_CALLS} came in this time. */
+/** Calls of a kind have ended when at most {@link QUIET_CALLS} were made in this time. */
 const QUIET_MS = 6_000
-/** Each look at the blocks, every 2 s, asks for the newest known one. */
+/** Each check of the blocks, every 2 s, asks for the newest known one. */
 const QUIET_CALLS = 10
 const START_MS = 5_000
 
-/** A database to measure: a data folder, and settings of the gateway. */
+/** A database to measure, as a data folder and settings of the gateway. */
 export type Side = { dataDir: string; env?: Record<string, string> }
 
-/** Time from the start of a gateway's process until it was ready. */
+/** The time from the start of a gateway's process until it was ready. */
 export type Started = { ms: number; cpuMs: number }
 
 export type Starting = {
@@ -33,7 +33,7 @@ export type Issuing = Record<'plain' | 'keyed', { row: Row; pauses: Pauses }>
 export type Finality = { ms: number; pauses: Pauses; calls: number }
 
 type Gateway = RunningGateway & {
-  /** Time from the start of the process until it was ready, and its processor time. */
+  /** The time from the start of the process until it was ready, and its processor time. */
   started: Started
   /** @returns The measurements since the last call. */
   pauses(): Promise<Pauses>
@@ -46,7 +46,7 @@ export async function startMeasured(
 ): Promise<Gateway> {
   const file = join(dataDir, 'pauses')
   const begun = performance.now()
-  // All rounds together issue more than an hour's default cap allows.
+  // All rounds together issue more than the default cap of an hour allows.
   const settings = { PAUSES_FILE: file, MAX_HOURLY_FEE_ETHER: 'off', ...env }
   const gateway = await startGateway(dataDir, chain, settings, ['--import', PRELOAD])
   const started = {
@@ -95,7 +95,9 @@ async function measureIssuing(
   return { plain, keyed }
 }
 
-/** Measures both in another order each round, since the chain gets slower with its records. */
+/**
+ * Measures both in a different order each round, because the chain gets slower with its records.
+ */
 export async function measureBoth(
   sides: Record<'empty' | 'full', Side>,
   chain: PretendedChain,

@@ -8,10 +8,10 @@ import { DatabaseSync, StatementSync } from 'node:sqlite'
 export type Pauses = {
   longest: number
   p99: number
-  /** The longest single statement, and its text. */
+  /** The time of the longest single statement, and its text. */
   statement: number
   sql: string
-  /** Maximum processor time of a single statement. */
+  /** The maximum processor time of a single statement. */
   statementCpu: number
 }
 

@@ -22,7 +22,7 @@ export type MeasuredPostgres = {
   issuing: readonly Record<'empty' | 'full', Issuing>[]
   finality: Finality
   serverMemory: ServerMemory
-  /** Names and values. */
+  /** The names and values of settings. */
   settings: readonly string[]
 }
 

@@ -15,11 +15,11 @@ const NOW = Date.parse('2026-11-22T00:00:00Z')
 
 /** What the descriptions say, since JSON Schema cannot. */
 const BEYOND_SCHEMA = [
-  'must have a letter, digit, punctuation mark or symbol',
+  'must have at least one letter, digit, punctuation mark or symbol',
   'must be a real date, YYYY-MM-DD, from 1970-01-02 to 9999-12-30',
   'must not be before issuedAt',
   'must be at most 366 days after today (UTC)',
-  'must be at most 32768 bytes of UTF-8 in all',
+  'must be at most 32768 bytes of UTF-8 in total',
   'must be well-formed Unicode, without lone surrogates',
   'must have a key of well-formed Unicode',
 ]
