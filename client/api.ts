@@ -536,7 +536,7 @@ export type Failure = {
   success: false
   data: Record<string, never>
   error: {
-    /** A stable code. `/docs#error-<code>` says what to do. */
+    /** Stable. `/docs#error-<code>` says what to do. */
     code:
       | 'bad_request'
       | 'bad_json'
