@@ -11,7 +11,7 @@ import type { Limits, measureIssue } from '../measure.ts'
 export type MeasureOptions = Limits & { checkout: string; connections: number }
 
 /** The path of the program, and its path before tools/ was a folder. */
-const PLACES = ['tools/bench/measure.ts', 'bench/measure.ts']
+const PLACES = ['tools/bench/measure.ts', 'bench/measure.ts', 'scripts/bench/measure.ts']
 
 const { checkout, connections, ...limits }: MeasureOptions = JSON.parse(process.argv[2] ?? '{}')
 const program = PLACES.map((place) => join(resolve(checkout), place)).find(existsSync)
