@@ -8,7 +8,7 @@ type Value = { text: string; rtl: boolean }
 type Texts = Record<string, string>
 type Entry = { label: Texts; values: Value[] }
 
-/** The value of `it` in a template, besides pictures; see docs/certificates.md. */
+/** The value of `it` in a template, besides pictures; see docs/registrar.md. */
 type Content = {
   languages: (Language & { code: string; index: number })[]
   heading: string

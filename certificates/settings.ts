@@ -86,7 +86,7 @@ const settings = v.pipe(
   ),
 )
 
-/** The settings in `settings.json` next to the template; see docs/certificates.md. */
+/** The settings in `settings.json` next to the template; see docs/registrar.md. */
 export type Settings = v.InferOutput<typeof settings>
 
 /**

@@ -14,16 +14,24 @@ export function toHex(bytes: Uint8Array): Hex {
  * `0x`.
  */
 export function fromHex(hex: Hex): Uint8Array {
-  const good = typeof hex === 'string' && /^0x[0-9a-f]*$/i.test(hex) && hex.length % 2 === 0
-  if (!good) throw new FormatError('hex_malformed', 'invalid hexadecimal')
+  const hasForm = typeof hex === 'string' && hex.startsWith('0x') && hex.length % 2 === 0
+  if (!hasForm) throw malformed()
   const bytes = new Uint8Array(hex.length / 2 - 1)
   for (let i = 0; i < bytes.length; i++)
     bytes[i] = (digitAt(hex, 2 * i + 2) << 4) | digitAt(hex, 2 * i + 3)
   return bytes
 }
 
-/** @returns A value from 0 to 15. Letters of both cases have bit 6 set, digits do not. */
+const malformed = () => new FormatError('hex_malformed', 'not hexadecimal')
+
+/** The value of each digit by its character code. */
+const DIGITS = new Map(
+  [...'0123456789abcdefABCDEF'].map((digit) => [digit.charCodeAt(0), Number.parseInt(digit, 16)]),
+)
+const VALUES = Uint8Array.from({ length: 128 }, (_, code) => DIGITS.get(code) ?? 16)
+
 function digitAt(hex: string, index: number): number {
-  const code = hex.charCodeAt(index)
-  return (code & 15) + (code >> 6) * 9
+  const value = VALUES[hex.charCodeAt(index)] ?? 16
+  if (value > 15) throw malformed()
+  return value
 }

@@ -65,7 +65,11 @@ export async function copyChain(from: string, to: string): Promise<void> {
   await fs.writeFile(journalPath(to), createReadStream(journalPath(from)), { mode: 0o600 })
 }
 
-/** An open journal. Not safe for concurrent use: only the chain's writer uses it. */
+/**
+ * An open journal: one file, with a snapshot in its first line and a change in each other one, so
+ * that no two files have to agree. The first line also has the mark, which counts the changes: a
+ * mark at the end would be lost with the end. Only the chain's writer may use it.
+ */
 export class Journal {
   /** Number of entries since the snapshot. */
   entries: number

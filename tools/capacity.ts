@@ -1,5 +1,5 @@
 // `node tools/capacity.ts`: where the limits of several gateways lie. Simulates a
-// year of issuing with the figures of docs/performance.md and the gas snapshot of the contract.
+// year of issuing with the figures of tools/bench/results/ and the gas snapshot of the contract.
 //
 //   --gas-limit 60      of a block, in millions
 //   --block-time 12     seconds

@@ -16,7 +16,7 @@ const LOOK_INTERVAL_MS = 250
  * Without regular blocks: how long intents gather while a transaction is in flight, as a fraction
  * of the last round trip, so that chain and gateway work at the same time; and the maximum.
  */
-const GATHER = { part: 0.5, maxMs: 400 }
+const GATHER = { part: 1, maxMs: 400 }
 /**
  * The same once the oldest transaction in flight is older than `fromMs`, as a fraction of its age,
  * so that lanes stay free however long it takes.

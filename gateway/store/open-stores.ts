@@ -13,6 +13,7 @@ import { createHistory } from './history.ts'
 import { createIdempotencyLog } from './idempotency.ts'
 import { RELEASED_CHANNEL } from './leases.ts'
 import { createBusyAccounts, createSharedBacklog } from './outbox/backlog.ts'
+import { createFresh, type Fresh } from './outbox/fresh.ts'
 import { createOutbox } from './outbox.ts'
 import { OUTBOX_CHANNEL } from './outcomes.ts'
 import { createPayloadStore } from './payloads.ts'
@@ -48,7 +49,8 @@ export async function openStores(
   try {
     await bind(database, binding, { refusals })
     const { owner, assignTo } = createOwner()
-    const outbox = createOutbox(database, { owner })
+    const fresh = createFresh()
+    const outbox = createOutbox(database, { owner, fresh })
     const embedded = createPayloadStore(database)
     const erasures = createErasures(database, scrubber, erasureList)
     const merged = await erasures.mergeList()
@@ -72,8 +74,8 @@ export async function openStores(
       batchLog: createBatchLog(database, owner),
       batchDrafts: (groups) => createBatchDrafts(database, { leases, isSole }, groups),
       shared: {
-        ...createShared(database, leases),
-        // There is no other gateway that could change anything.
+        ...createShared(database, leases, fresh),
+        // Nobody else changes anything.
         ...(isSole && { listen: () => () => {} }),
         isSole,
         assignTo,
@@ -90,17 +92,18 @@ export async function openStores(
 export function createShared(
   database: Database,
   leases: Leases,
+  fresh: Fresh,
 ): Omit<SharedDatabase, 'isSole' | 'assignTo' | 'rateLimiter'> {
   return {
     leases,
     ...createBusyAccounts(database),
     outboxOf({ account, lease }) {
       const own = fenced(database, lease)
-      return { ...createOutbox(own, { account }), ...createSharedBacklog(own, account) }
+      return { ...createOutbox(own, { account, fresh }), ...createSharedBacklog(own, account) }
     },
     embeddedPersistenceOf({ account, lease }) {
       const own = fenced(database, lease)
-      return createPersistence(own, createPayloadStore(own), createOutbox(own, { account }))
+      return createPersistence(own, createPayloadStore(own), createOutbox(own, { account, fresh }))
     },
     listen(changed) {
       const ends = [OUTBOX_CHANNEL, RELEASED_CHANNEL].map((channel) =>

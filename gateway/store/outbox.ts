@@ -5,6 +5,7 @@ import { createAnchorings } from './outbox/anchorings.ts'
 import { createBacklog, createPromisedPayloads } from './outbox/backlog.ts'
 import { createAnchorBlocks } from './outbox/blocks.ts'
 import { createFeeLog } from './outbox/fees.ts'
+import { createFresh, type Fresh } from './outbox/fresh.ts'
 import { createPlans } from './outbox/plans.ts'
 import { createRequests, type Owner, type Requests } from './outbox/requests.ts'
 
@@ -16,6 +17,8 @@ type OutboxOptions = {
   account?: Hex
   /** The account for new intents, while its lease lasts. */
   owner?: Owner
+  /** Shared by all outboxes over a database. */
+  fresh?: Fresh
 }
 
 /**
@@ -24,12 +27,12 @@ type OutboxOptions = {
  */
 export function createOutbox(
   database: Database,
-  { account, owner }: OutboxOptions = {},
+  { account, owner, fresh = createFresh() }: OutboxOptions = {},
 ): DatabaseOutbox {
   return {
-    ...createRequests(database, owner),
+    ...createRequests(database, fresh, owner),
     ...createAnchorBlocks(database),
-    ...createBacklog(database, account),
+    ...createBacklog(database, fresh, account),
     ...createPlans(database, account),
     ...createFeeLog(database, account),
     ...createAnchorings(database),

@@ -3,7 +3,9 @@ import type { IndexedDocument, IndexPage, IndexQuery } from '#promise/document-i
 
 // Rules that both databases follow.
 
-/** The number of payloads in one read, of some kilobytes each. */
+/** Concurrent calls that one transaction, or read, answers together. */
+export const MAX_GROUP = 200
+/** Payloads in one read, some kilobytes each. */
 export const MAX_PAYLOADS = 200
 /** The maximum number of webhooks of a tenant, and of webhooks for the events of all tenants. */
 export const MAX_WEBHOOKS = 20

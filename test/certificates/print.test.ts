@@ -198,7 +198,7 @@ function lettersIn(languages: string[], labels: Settings['labels']) {
 }
 
 test('args: any language, once its labels are given: all that the documentation lists', async () => {
-  const docs = readFileSync(new URL('../../docs/certificates.md', import.meta.url), 'utf8')
+  const docs = readFileSync(new URL('../../docs/registrar.md', import.meta.url), 'utf8')
   const table = docs.slice(docs.indexOf('| label |'), docs.indexOf('### Layout'))
   const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
   expect(listed).toEqual(LABEL_NAMES)

@@ -45,7 +45,7 @@ test('default: every example is run, or listed with the reason why not', () => {
 })
 
 test('behavior: npx docreg is for a checkout alone: elsewhere it is not ours', () => {
-  const [first] = blocksOf({ page: 'docs/docreg.md', has: 'docreg demo' })
+  const [first] = blocksOf({ page: 'docs/registrar.md', has: 'docreg demo' })
   const used = blocks.filter(({ code }) => /npx docreg (?!registry)/.test(code))
   expect(used).toEqual([first])
 })
@@ -180,6 +180,7 @@ async function prepare({ has }: Example): Promise<void> {
     env.blockNumber = `${readBundle(readFileSync(join(checkout, 'bundle.json'))).block.blockNumber}`
   if (env.blockNumber) env.blockHash = await hashOfBlock(env.blockNumber)
   if (has === 'docreg recount') env.manifest = await manifestOf(env.root ?? '')
+  if (has.startsWith('/revoke"')) env.publicId = env.toRevoke ?? ''
   if (has === 'revoke-in-batch') env.documentHash = env.inBatch ?? ''
 }
 

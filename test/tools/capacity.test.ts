@@ -10,11 +10,13 @@ const HOURS = 8_760
 const run = (...args: string[]) =>
   spawnSync(process.execPath, [join(root, 'tools/capacity.ts'), ...args], { encoding: 'utf8' })
 
-test('default: the tables of docs/scale.md are what the command prints', () => {
-  const page = readFileSync(join(root, 'docs/scale.md'), 'utf8')
+test('default: the limits in docs/operate.md are those that the command prints', () => {
+  const page = readFileSync(join(root, 'docs/operate.md'), 'utf8').replace(/\s+/g, ' ')
   const { stdout } = run()
-  expect(stdout).toMatch(/^\| documents a year /)
-  expect(page).toContain(`<!-- capacity -->\n${stdout}\n`)
+  const row = /\| (?:10 % of the chain's gas|one gateway, [^|]+) \| [^|]+ \| ([\d,]+) million \|/g
+  const limits = [...stdout.matchAll(row)].map(([, documents]) => documents)
+  expect(limits).toHaveLength(4)
+  for (const documents of limits) expect(page).toContain(` ${documents} million`)
 })
 
 test('default: nothing waits when the chain takes the busiest hour', () => {

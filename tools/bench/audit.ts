@@ -1,5 +1,5 @@
 // `node tools/bench/audit.ts`: measures `docreg audit` and `docreg export` at a geth, with more and more
-// documents that were issued alone, and prints the table of docs/performance.md.
+// documents that were issued alone, and writes the table of docs/performance.md.
 //
 //   --documents N,N,N  how many (10,000, 100,000 and 300,000)
 //   --no-export        audits only
@@ -17,7 +17,8 @@ import { gethBinary } from '#test/support/geth.ts'
 import { type BenchChain, startGethChain } from './chain.ts'
 import { inFolder } from './measure.ts'
 import { type Usage, usageOf } from './processes.ts'
-import { placeOf, readSetting, table } from './report.ts'
+import { publish } from './publish.ts'
+import { pick, readSetting, type Table } from './report.ts'
 import { signIssues } from './sign-issues.ts'
 
 const IN_FLIGHT = 16
@@ -119,4 +120,7 @@ await inFolder(async (dataDir) => {
 })
 
 const head = ['documents', 'command', 'seconds', 'processor seconds', 'MiB', 'load']
-console.log(`${placeOf(setting)}\n\n${table(head, rows)}`)
+const audits: Table = { head, rows }
+const audited = rows.filter(([, command]) => command === 'audit')
+const shown = pick({ head, rows: audited }, ['documents', 'seconds', 'MiB'])
+publish('audits', setting, { all: { audits }, shown: { audits: shown } })

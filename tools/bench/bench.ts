@@ -1,39 +1,21 @@
-// `npm run bench`: measures the service and writes docs/performance.md.
+// `npm run bench`: measures the service, writes all figures to tools/bench/results/ and the
+// tables of docs/performance.md.
 //
 //   --documents N   requests a case, at most (30000)
 //   --seconds S     seconds a case, at most (15)
 //   --dry           print only
 //
-// `npm run bench -- --verify` measures verifying, and writes that section only.
+// `npm run bench -- --verify` measures verifying, and writes that table only.
 //
-// `npm run bench -- --memory` measures the gateway's memory and writes that section only: at a
+// `npm run bench -- --memory` measures the gateway's memory and writes that table only: at a
 // tenth of N (200000) documents and at N, some 1,000 a second.
-import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { NAMES, runCases, runVerifyCases, USUAL } from './cases.ts'
-import { measureMemory, memoryLine, memorySection } from './memory/measure.ts'
+import { measureMemory, memoryLine, memoryTables } from './memory/measure.ts'
 import { measureParts } from './parts.ts'
 import { measurePeers } from './peers/measure.ts'
-import {
-  ATTACKS,
-  BATCHES,
-  BEFORE,
-  CERTIFICATES,
-  documentOf,
-  FAULT_RUNS,
-  lineOf,
-  lineOfPeer,
-  MEMORY,
-  readSetting,
-  type Setting,
-  SLOW_BLOCKS,
-  sectionOf,
-  VERIFY,
-  verifySection,
-  withSection,
-} from './report.ts'
-
-const REPORT = new URL('../../docs/performance.md', import.meta.url)
+import { publish } from './publish.ts'
+import { lineOf, lineOfPeer, readSetting, speedTables, verifyTables } from './report.ts'
 
 const { values } = parseArgs({
   options: {
@@ -52,7 +34,7 @@ const limits = {
 const commandOf = (flags: string) =>
   `npm run bench -- ${flags}--documents ${limits.documents} --seconds ${limits.seconds}`
 
-async function speed(before: string): Promise<string> {
+async function speed(): Promise<void> {
   const setting = readSetting(commandOf(''))
   const parts = await measureParts()
   const cases = await runCases(limits, (done) => console.log(lineOf(done)))
@@ -64,39 +46,26 @@ async function speed(before: string): Promise<string> {
   const peers = await measurePeers(limits, [1, USUAL], gateway, (done) =>
     console.log(lineOfPeer(done)),
   )
-  const document = documentOf(setting, limits, cases, peers, parts)
-  const measured = withSection(document, VERIFY, await verifying(setting))
-  return [MEMORY, BEFORE, SLOW_BLOCKS, FAULT_RUNS, ATTACKS, BATCHES, CERTIFICATES].reduce(
-    (report, title) => withSection(report, title, sectionOf(before, title)),
-    measured,
-  )
+  const verified = await verifying()
+  publish('bench', setting, speedTables([...cases, ...verified], peers, parts), values.dry)
 }
 
-async function verifying(setting: Setting): Promise<string> {
-  const cases = await runVerifyCases(limits, [1, USUAL], (done) => console.log(lineOf(done)))
-  return verifySection(setting, limits, cases)
-}
+const verifying = () => runVerifyCases(limits, [1, USUAL], (done) => console.log(lineOf(done)))
 
-async function memory(before: string): Promise<string> {
+async function memory(): Promise<void> {
   const documents = Number(values.documents ?? 200_000)
   const setting = readSetting(`npm run bench -- --memory --documents ${documents}`)
   const rows = await measureMemory([documents / 10, documents], (row) =>
     console.log(memoryLine(row)),
   )
-  return rows ? withSection(before, MEMORY, memorySection(setting, rows)) : before
+  if (rows) publish('memory', setting, memoryTables(rows), values.dry)
 }
 
-async function verify(before: string): Promise<string> {
-  const section = await verifying(readSetting(commandOf('--verify ')))
-  return withSection(before, VERIFY, section)
+async function verify(): Promise<void> {
+  const setting = readSetting(commandOf('--verify '))
+  publish('verify', setting, verifyTables(await verifying()), values.dry)
 }
 
-const before = readFileSync(REPORT, 'utf8')
-const [measure, section] = values.memory
-  ? [memory, MEMORY]
-  : values.verify
-    ? [verify, VERIFY]
-    : [speed, undefined]
-const after = await measure(before)
-console.log(`\n${section ? sectionOf(after, section) : after}`)
-if (!values.dry) writeFileSync(REPORT, after)
+if (values.memory) await memory()
+else if (values.verify) await verify()
+else await speed()

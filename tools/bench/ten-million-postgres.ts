@@ -1,5 +1,5 @@
 // `node scripts/run.mjs tools/bench/ten-million-postgres.ts [documents]`: measures a gateway on a
-// PostgreSQL database with ten million documents (or the given number), and writes that section of
+// PostgreSQL database with ten million documents (or the given number), and writes that table of
 // docs/performance.md. PostgreSQL is private, with its own settings; each commit is on the disk.
 //
 //   --seconds S   of issuing in each case (10)
@@ -9,14 +9,14 @@
 //                 made where it is missing
 //   --fill        only make it
 //   --dry         print only
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { postgresFolder, startPostgres } from '#test/support/postgres.ts'
 import { startInstantChain } from './chain.ts'
 import { inFolder } from './measure.ts'
 import { createPostgresServer, type MeasuredServer } from './postgres-server.ts'
-import { readSetting, withSection } from './report.ts'
+import { publish } from './publish.ts'
+import { readSetting } from './report.ts'
 import { pretendBlocks } from './ten-million/chain.ts'
 import { rowsFor } from './ten-million/fill.ts'
 import { fillPostgres } from './ten-million/fill-postgres.ts'
@@ -27,13 +27,8 @@ import {
   type Side,
   startMeasured,
 } from './ten-million/gateway.ts'
-import {
-  type MeasuredPostgres,
-  TEN_MILLION_POSTGRES,
-  tenMillionPostgresSection,
-} from './ten-million/report-postgres.ts'
+import { type MeasuredPostgres, tenMillionPostgresTables } from './ten-million/report-postgres.ts'
 
-const REPORT = new URL('../../docs/performance.md', import.meta.url)
 const FULL = 'filled'
 
 const { values, positionals } = parseArgs({
@@ -126,8 +121,6 @@ const setting = readSetting(
 await withServer(async (server) => {
   await fill(server)
   if (values.fill) return
-  const section = tenMillionPostgresSection(setting, await measure(server))
-  console.log(`\n${section}`)
-  if (!values.dry)
-    writeFileSync(REPORT, withSection(readFileSync(REPORT, 'utf8'), TEN_MILLION_POSTGRES, section))
+  const tables = tenMillionPostgresTables(await measure(server))
+  publish('ten-million-postgres', setting, tables, values.dry)
 })

@@ -1,17 +1,18 @@
 // `node tools/bench/ten-million.ts [documents]`: measures a gateway whose database has ten million
-// documents (or the given number), and writes that section of docs/performance.md.
+// documents (or the given number), and writes that table of docs/performance.md.
 //
 //   --seconds S   of issuing in each case (10)
 //   --rounds N    of issuing, with an empty database and with the full one in turn (3)
 //   --database F  a full one to copy; it is made where there is none
 //   --dry         print only
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bodyOf, serveHttp } from '#test/support/http.ts'
 import { startInstantChain } from './chain.ts'
 import { inFolder } from './measure.ts'
-import { readSetting, withSection } from './report.ts'
+import { publish } from './publish.ts'
+import { readSetting } from './report.ts'
 import { type PretendedChain, pretendBlocks } from './ten-million/chain.ts'
 import { fillDatabase, flush, type Rows, rowsFor } from './ten-million/fill.ts'
 import {
@@ -21,9 +22,7 @@ import {
   startMeasured,
   untilQuiet,
 } from './ten-million/gateway.ts'
-import { type Measured, TEN_MILLION, tenMillionSection } from './ten-million/report.ts'
-
-const REPORT = new URL('../../docs/performance.md', import.meta.url)
+import { type Measured, tenMillionTables } from './ten-million/report.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -126,7 +125,4 @@ const setting = readSetting(
     .filter((arg) => arg !== '--dry')
     .join(' ')}`.trim(),
 )
-const section = tenMillionSection(setting, await measure())
-console.log(`\n${section}`)
-if (!values.dry)
-  writeFileSync(REPORT, withSection(readFileSync(REPORT, 'utf8'), TEN_MILLION, section))
+publish('ten-million', setting, tenMillionTables(await measure()), values.dry)

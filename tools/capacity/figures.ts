@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readResults } from '../bench/results.ts'
 
 export type Way = 'grouped' | 'batches'
 
@@ -14,29 +15,30 @@ type Figures = {
   bytes: number
 }
 
-/** @throws {Error} when docs/performance.md or the gas snapshot lacks a figure. */
+/** @throws {Error} when tools/bench/results/ or the gas snapshot lacks a figure. */
 export function readFigures(): Figures {
-  const performance = textOf('../../docs/performance.md')
-  const gas = JSON.parse(textOf('../../test/contracts/gas.json')) as Record<string, number>
-  const cell = (row: string, column: string) => cellOf(performance, row, column)
-  const [, gib, documents] =
-    /\(([\d.]+) GiB\): ([\d,]+) documents\nwith payload, history and index/.exec(performance) ?? []
+  const snapshot = new URL('../../test/contracts/gas.json', import.meta.url)
+  const gas = JSON.parse(readFileSync(snapshot, 'utf8')) as Record<string, number>
+  const gasOf = (name: string) => numberOf(gas[name], `gas.json has no ${name}`)
+  const database = (column: string) => figure('ten-million-postgres', 'database', {}, column)
   return {
     gas: {
-      grouped: groupGas(
-        numberOf(String(gas['issue one'])),
-        numberOf(String(gas['issue many, 500'])),
-      ),
+      grouped: groupGas(gasOf('issue one'), gasOf('issue many, 500')),
       // A root costs the same for any number of documents.
-      batches: (documents) => (1000 * numberOf(String(gas['Merkle root of 1,000']))) / documents,
+      batches: (documents) => (1000 * gasOf('Merkle root of 1,000')) / documents,
     },
     gatewayMicros: {
-      grouped: cell('median', 'gateway µs, PostgreSQL'),
-      batches: cell('REST batches of 1,000, eleven', 'gateway µs'),
-      verify: cell('verify, each document once', 'gateway µs'),
+      grouped: figure('postgres', 'rounds', { round: 'median' }, 'gateway µs, PostgreSQL'),
+      batches: figure('batches', 'batches', { 'documents a batch': 1000 }, 'gateway µs, most'),
+      verify: figure(
+        'bench',
+        'cases',
+        { case: 'verify, each document once', connections: 200 },
+        'gateway µs',
+      ),
     },
-    postgresMicros: cell('mean', 'PostgreSQL µs a document'),
-    bytes: (numberOf(gib) * 2 ** 30) / numberOf(documents),
+    postgresMicros: figure('postgres', 'server', { round: 'mean' }, 'PostgreSQL µs a document'),
+    bytes: (database('GiB') * 2 ** 30) / database('documents'),
   }
 }
 
@@ -50,29 +52,22 @@ function groupGas(one: number, each: number): (documents: number) => number {
   return (documents) => one - transaction + transaction / documents
 }
 
-const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
-
-const cellsOf = (line: string) => line.split('|').map((cell) => cell.trim())
-
 /**
- * @returns The cell of the first table with this column, in the row that begins with `row`; for a
- * range its upper end.
+ * @param name Of the benchmark.
+ * @param row What the row of that table has in other columns.
  */
-function cellOf(text: string, row: string, column: string): number {
-  let head: string[] = []
-  let before = ''
-  for (const line of text.split('\n')) {
-    if (line.startsWith('| ---')) head = cellsOf(before)
-    before = line
-    const at = head.indexOf(column)
-    const cells = cellsOf(line)
-    if (cells[1] === row && at !== -1) return numberOf(cells[at]?.split(' to ').at(-1))
-  }
-  throw new Error(`docs/performance.md has no ${column} of ${row}`)
+function figure(
+  name: string,
+  table: string,
+  row: Record<string, string | number>,
+  column: string,
+): number {
+  const rows = readResults(name).flatMap(({ tables }) => tables[table] ?? [])
+  const found = rows.find((one) => Object.entries(row).every(([key, value]) => one[key] === value))
+  return numberOf(found?.[column], `${name}.json has no ${column} of ${Object.values(row)}`)
 }
 
-function numberOf(text: string | undefined): number {
-  const number = Number(text?.replaceAll(',', ''))
-  if (number > 0) return number
-  throw new Error(`${text} is not a figure`)
+function numberOf(value: unknown, missing: string): number {
+  if (typeof value === 'number' && value > 0) return value
+  throw new Error(missing)
 }

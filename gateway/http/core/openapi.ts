@@ -13,7 +13,7 @@ import * as schemas from '../resources/schemas.ts'
 import { successor } from '../resources/supersede.ts'
 import { verdict } from '../resources/verify.ts'
 import { revealedWebhook, webhookSchema } from '../resources/webhooks.ts'
-import { type ApiErrorCode, STATUS } from './errors.ts'
+import { type ApiErrorCode, ERRORS } from './error-table.ts'
 import { NDJSON } from './ndjson.ts'
 import { aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
 
@@ -81,8 +81,8 @@ const failure = v.object({
   data: v.strictObject({}),
   error: v.object({
     code: v.pipe(
-      v.picklist(Object.keys(STATUS) as ApiErrorCode[]),
-      v.description('A stable code. `/docs#error-<code>` says what to do.'),
+      v.picklist(Object.keys(ERRORS) as ApiErrorCode[]),
+      v.description('Stable. `/docs#error-<code>` says what to do.'),
     ),
     message: v.pipe(v.string(), v.description('A text for people, which may change.')),
     details: v.exactOptional(v.array(v.union([schemas.fieldProblem, schemas.check]))),
@@ -256,10 +256,10 @@ function lineOf(data: v.GenericSchema): v.GenericSchema {
  */
 function describeFailures(operation: Operation): Json {
   const codes = [...new Set(errorsOf(operation))]
-  const statuses = [...new Set(codes.map((code) => STATUS[code]))].sort()
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort()
   return Object.fromEntries(
     statuses.map((status) => {
-      const possible = codes.filter((code) => STATUS[code] === status)
+      const possible = codes.filter((code) => ERRORS[code].status === status)
       const named = possible.map((code) => `\`${code}\``).join(', ')
       const other = operation.responses[status]
       return [

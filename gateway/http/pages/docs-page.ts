@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { html } from 'hono/html'
-import { STATUS } from '../core/errors.ts'
+import { ABOUT_ERRORS, type ApiErrorEntry, ERROR_GROUPS, ERRORS } from '../core/error-table.ts'
 import type { Markup } from './page.ts'
 import { prose } from './page.ts'
 
@@ -218,44 +217,28 @@ function curlOf(
   return lines.join(' \\\n  ')
 }
 
-const DOCUMENT = new URL('../../../docs/errors.md', import.meta.url)
-
 /** @returns Where this page explains an error code; `undefined` for a text that is not one. */
 function errorTarget(code: string): string | undefined {
-  return Object.hasOwn(STATUS, code) ? `#error-${code}` : undefined
+  return Object.hasOwn(ERRORS, code) ? `#error-${code}` : undefined
 }
 
-/** @returns docs/errors.md for this page: a general introduction and a section for each code. */
+/** @returns A general introduction to the error codes, and a section for each. */
 function errorSections(): Markup {
-  const [opening = '', ...groups] = readFileSync(DOCUMENT, 'utf8').split(/^## /m)
   return html`<h2 class="tag" id="errors">Errors</h2>
-${paragraphs(opening)}
-${groups.map((group) => {
-  const [head = '', ...sections] = group.split(/^### /m)
-  return sections.map((section) => errorSection(head.trim(), section))
-})}`
+${ABOUT_ERRORS.map((text) => html`<p>${withoutLinks(text)}</p>`)}
+${ERROR_GROUPS.map(({ title, errors }) =>
+  Object.entries(errors).map(([code, error]) => errorSection(title, code, error)),
+)}`
 }
 
-function errorSection(group: string, section: string): Markup {
-  const [, code = '', text = ''] = /^`(\w+)`\n(.*)$/s.exec(section) ?? []
+function errorSection(group: string, code: string, error: ApiErrorEntry): Markup {
+  const { status, again, meaning, action } = error
   return html`<section class="operation" id="error-${code}">
 <h3><code>${code}</code> <small>${group}</small></h3>
-${paragraphs(text)}
+<p>${status}, again: ${prose(again)}</p>
+<p>${withoutLinks(`${meaning} ${action}`)}</p>
 </section>`
 }
 
-/** Headings and tables are omitted, because the page has its own. */
-function paragraphs(text: string): Markup[] {
-  return text
-    .split(/\n{2,}/)
-    .map((block) => block.trim())
-    .filter((block) => block !== '' && !/^[#|]/.test(block))
-    .map(
-      (block) => html`<p>${prose(block.replaceAll('\n', ' ').replaceAll('*', ''), onThisPage)}</p>`,
-    )
-}
-
-/** Links to other documents are removed, because they are not served here. */
-function onThisPage(href: string): string | undefined {
-  return href.startsWith('#') ? errorTarget(href.slice(1)) : undefined
-}
+/** Other documents are not served here. */
+const withoutLinks = (text: string): Markup => prose(text, () => undefined)

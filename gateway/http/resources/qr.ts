@@ -20,6 +20,7 @@ export type QrDeps = { addresses: Addresses }
 
 type Format = 'svg' | 'png'
 
+/** Only `Sec-Fetch-Dest` tells a person who opens the address from a page with the picture. */
 const VARY = 'Accept, Sec-Fetch-Dest'
 /**
  * The file name is fixed, because the last part of the address is the publicId, a decryption key,

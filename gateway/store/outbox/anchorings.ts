@@ -117,17 +117,17 @@ function* review({ final, gone, moved, dropped }: ReviewedIntents): Work<Intent[
   return requeued
 }
 
-const DELETE_PLACED = statement((sql) => deleteBy(sql, PLACED_KEY, IS_PLACED_KEY))
+const DELETE_PLACED = statement(
+  (sql) => `${deleteBy(sql, PLACED_KEY, IS_PLACED_KEY)} RETURNING ${INTENT_COLUMNS}`,
+)
 
 /** Reports the outcomes of intents, and deletes them. */
 function* leave(anchored: readonly Anchored[], end: 'final' | 'failed'): Work<void> {
-  const keys = placedKeysOf(anchored)
-  const rows = yield* each(SELECT_BY_PLACED_KEY, keys)
+  const rows = yield* each(DELETE_PLACED, placedKeysOf(anchored))
   const unreported = rows.filter(({ kind, reported }) => kind === 'issue' && !isSet(reported))
   yield* appendEvents(
     unreported.map(anchoredOf).map(({ intent, anchoring }) => endOf(intent, end, anchoring)),
   )
-  yield* each(DELETE_PLACED, keys)
 }
 
 const MOVE = statement(

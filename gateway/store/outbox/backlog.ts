@@ -7,6 +7,7 @@ import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '..
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
 import { MAX_PAYLOADS } from '../rules.ts'
 import { all, notify, statement } from '../sql.ts'
+import type { Fresh } from './fresh.ts'
 import { writeOutcome } from './settle.ts'
 
 const WAITS = waitsForIssue({
@@ -25,10 +26,11 @@ const SET_ASIDE = statement(
   (sql) => `UPDATE intent SET aside_until = :until FROM ${sql.items(KEY)} WHERE ${IS_KEY}`,
 )
 
-/** @param account The account of the intents; absent = all accounts. */
-export function createBacklog(database: Database, account?: Hex): Backlog {
+/** @param account Whose intents; absent = all. */
+export function createBacklog(database: Database, fresh: Fresh, account?: Hex): Backlog {
   return {
     async queued() {
+      fresh.forget()
       const rows = await (account
         ? database.read(SELECT_OWN, { account: fromHex(account) })
         : database.read(SELECT_ALL))

@@ -5,9 +5,9 @@ import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type { Plans } from '#promise/ports.ts'
 import { bytesOf, hexOf } from '../columns.ts'
 import { type Database, lockOutcomes } from '../database.ts'
-import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '../intents.ts'
+import { INTENT_COLUMNS, intentOf, waitsForIssue } from '../intents.ts'
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
-import { all, each, first, notify, type Row, statement, type Work } from '../sql.ts'
+import { all, first, notify, type Row, statement, type Work } from '../sql.ts'
 import { addFee } from './fees.ts'
 import { writeOutcome } from './settle.ts'
 
@@ -27,7 +27,7 @@ export function createPlans(database: Database, account?: Hex): Plans {
       database.write(function* () {
         yield* lockOutcomes()
         yield* addFee(fee)
-        yield* writeOutcome(outcome, plan.id)
+        yield* writeOutcome(outcome, plan)
         yield* requeueOthers(plan, [])
         yield* all(DELETE_PLAN, { plan: plan.id })
       }),
@@ -96,8 +96,9 @@ function* addPlan(plan: {
 
 const SELECT_READY = statement(
   (sql) => `
-    SELECT 1 FROM ${sql.items(KEY)} JOIN intent ON ${IS_KEY}
-    WHERE account = ${sql.value('account', 'bytes')} AND plan IS NULL AND block_number IS NULL
+    SELECT count(*) AS count FROM intent
+    WHERE kind = :kind AND ${sql.isIn('document_hash', 'hashes', 'bytes')}
+      AND account = :account AND plan IS NULL AND block_number IS NULL
       AND NOT ${waitsForIssue({
         kind: 'intent.kind',
         hash: 'intent.document_hash',
@@ -108,8 +109,11 @@ const SELECT_READY = statement(
 
 /** @throws {IssueError} when this account may not send some of them, or not yet. */
 function* assertReady(account: Hex, intents: readonly Intent[]): Work<void> {
-  const ready = yield* each(SELECT_READY, keysOf(intents), { account: fromHex(account) })
-  if (ready.length < intents.length)
+  const [one] = intents
+  if (!one) return
+  const hashes = hashesOf(intents)
+  const row = yield* first(SELECT_READY, { kind: one.kind, hashes, account: fromHex(account) })
+  if (Number(row?.count) < intents.length)
     throw new IssueError('registry_refused', 'the document to revise is not on the chain yet')
 }
 

@@ -29,6 +29,7 @@ import { insertPayloads } from '../payloads.ts'
 import { each, notify, statement, type Work } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
 import { deleteEmptyBlocks } from './blocks.ts'
+import type { Fresh } from './fresh.ts'
 import { placeOf } from './settle.ts'
 
 /** A document or batch to issue, with what is written together with it. */
@@ -44,8 +45,11 @@ export type NewIssue = {
   bytes?: Uint8Array
 }
 
-/** Whether the intent is new, and whether its payload was inserted in the table of payloads. */
-export type AddedIssue = { isNew: boolean; stored: boolean }
+/**
+ * Whether the intent is new, and whether its payload was inserted in the table of payloads.
+ * `standing`: of a new intent that has an account.
+ */
+export type AddedIssue = { isNew: boolean; stored: boolean; standing?: Standing }
 
 export type Requests = Outbox & {
   /** Adds an intent to issue, together with others. */
@@ -55,7 +59,11 @@ export type Requests = Outbox & {
 /** @returns The account that new intents get, while its lease lasts. */
 export type Owner = () => LeasedAccount | undefined
 
-export function createRequests(database: Database, owner: Owner = () => undefined): Requests {
+export function createRequests(
+  database: Database,
+  fresh: Fresh,
+  owner: Owner = () => undefined,
+): Requests {
   const addTogether = database.together<NewIssue, AddedIssue>({
     work: (issues) => insertIssues(issues, owner()),
     idOf: ({ intent }) => intent.documentHash,
@@ -64,10 +72,10 @@ export function createRequests(database: Database, owner: Owner = () => undefine
     work: (revisions) => insertRevisions(revisions, owner()),
     idOf: ({ intent }) => intent.documentHash,
   })
-  const addIssue: Requests['addIssue'] = async (issue) =>
-    issue.entry?.supersedes
-      ? database.write(() => insertSuccessor(issue, owner()))
-      : addTogether(issue)
+  const addIssue: Requests['addIssue'] = async (issue) => {
+    if (issue.entry?.supersedes) return database.write(() => insertSuccessor(issue, owner()))
+    return fresh.during(() => addTogether(issue))
+  }
 
   return {
     addIssue,
@@ -77,7 +85,7 @@ export function createRequests(database: Database, owner: Owner = () => undefine
       const added = await addIssue({ intent, promised, inserted, sealed, entry })
       return added === 'has_successor' ? added : added.isNew
     },
-    ...createStandings(database),
+    ...createStandings(database, fresh),
     withdraw: (intents) => database.write(() => deleteUnpromised(intents)),
   }
 }
@@ -89,7 +97,8 @@ const INSERT_ISSUE = statement(
       promised, inserted, sealed)
     SELECT ${sql.value('account', 'bytes')}, 'issue', item.hash, item.root, item.valid_until,
       item.manifest, item.tenant, item.promised, item.inserted,
-      CASE WHEN NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
+      CASE WHEN item.sealed IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
         THEN item.sealed END
     FROM ${sql.items({
       hash: 'bytes',
@@ -150,10 +159,18 @@ export function* insertIssues(
     ),
   )
   if (account === null && added.size > 0) yield* notify(OUTBOX_CHANNEL)
-  return issues.map(({ intent: { documentHash } }) => ({
-    isNew: added.has(documentHash),
-    stored: stored.has(documentHash),
-  }))
+  return issues.map(({ intent, promised }) => {
+    const isNew = added.has(intent.documentHash)
+    return {
+      isNew,
+      stored: stored.has(intent.documentHash),
+      ...(isNew && owner && account && { standing: pendingOf(intent, promised, owner.account) }),
+    }
+  })
+}
+
+function pendingOf(intent: Intent, promised: boolean, account: Hex): Standing {
+  return { intent, promised, account, outcome: { status: 'pending', transactionHash: null } }
 }
 
 function* insertSuccessor(
@@ -283,7 +300,7 @@ const SELECT = statement(
   (sql) => `SELECT ${INTENT_COLUMNS} FROM ${sql.items(KEY)} JOIN intent ON ${IS_KEY}`,
 )
 
-function createStandings(database: Database): Pick<Outbox, 'find' | 'promise'> {
+function createStandings(database: Database, fresh: Fresh): Pick<Outbox, 'find' | 'promise'> {
   const standings = (of: typeof SELECT) =>
     function* (keys: readonly KeyOfIntent[]): Work<(Standing | undefined)[]> {
       const rows = yield* each(of, keysOf(keys))
@@ -295,8 +312,9 @@ function createStandings(database: Database): Pick<Outbox, 'find' | 'promise'> {
   const find = database.together({ work: standings(SELECT), reads: true })
   const promise = database.together({ work: standings(PROMISE) })
   return {
-    find: (kind: Intent['kind'], documentHash: Hex) => find({ kind, documentHash }),
-    promise: (kind: Intent['kind'], documentHash: Hex) => promise({ kind, documentHash }),
+    find: async (kind, documentHash) =>
+      fresh.take(keyOf(kind, documentHash)) ?? find({ kind, documentHash }),
+    promise: (kind, documentHash) => promise({ kind, documentHash }),
   }
 }
 

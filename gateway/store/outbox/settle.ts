@@ -1,7 +1,8 @@
 import { fromHex } from '#document/hex.ts'
 import type { Anchored, Anchoring, BlockId, SettledIntents } from '#promise/anchoring.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
-import { bytesOf, isSet } from '../columns.ts'
+import { type Intent, keyOf, keyOfIntent } from '#promise/intent.ts'
+import type { Plan } from '#promise/plan.ts'
+import { bytesOf, hexOf, isSet } from '../columns.ts'
 import {
   blockOf,
   deleteBy,
@@ -19,9 +20,9 @@ import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 /**
  * Writes what the chain shows about intents. Call this under the lock of outcomes.
  *
- * @param plan The id of the plan that carries them all, if there is one.
+ * @param plan The plan that carries them, if one does.
  */
-export function* writeOutcome({ anchored, gone }: SettledIntents, plan?: number): Work<void> {
+export function* writeOutcome({ anchored, gone }: SettledIntents, plan?: Plan): Work<void> {
   yield* anchor(anchored, plan)
   yield* deleteUndone(anchored)
   yield* deleteGone(gone)
@@ -39,36 +40,43 @@ const ANCHOR = statement(
       transaction_hash = item.transaction_hash
     FROM ${sql.items(PLACE)} WHERE ${IS_KEY}`,
 )
-const SELECT_OF_PLAN = statement(
-  (sql) =>
-    `SELECT ${INTENT_COLUMNS} FROM intent WHERE plan = :plan ORDER BY id ${sql.forUpdate('intent')}`,
-)
 const ANCHOR_PLAN = statement(`
   UPDATE intent SET plan = NULL, block_number = :block, block_hash = :block_hash,
     transaction_hash = :transaction_hash
-  WHERE plan = :plan`)
+  WHERE plan = :plan RETURNING kind, document_hash`)
 
-/** Records the blocks of intents. */
-export function* anchor(anchored: readonly Anchored[], plan?: number): Work<void> {
+/** Notes the blocks of intents. */
+export function* anchor(anchored: readonly Anchored[], plan?: Plan): Work<void> {
   if (anchored.length === 0) return
   yield* addBlocks(anchored.map(({ anchoring }) => anchoring))
-  const shared = plan === undefined ? undefined : sharedPlace(anchored)
-  const rows = shared
-    ? yield* all(SELECT_OF_PLAN, { plan })
-    : yield* each(SELECT_BY_KEY, keysOf(anchored.map(({ intent }) => intent)))
-  if (shared && rows.length === anchored.length)
-    // This is the usual case: all intents of a transaction, in one statement.
-    yield* all(ANCHOR_PLAN, { plan, ...valuesOf(shared) })
-  else
-    yield* each(
-      ANCHOR,
-      anchored.map(({ intent: { kind, documentHash }, anchoring }) => ({
-        ...valuesOf(anchoring),
-        kind,
-        hash: fromHex(documentHash),
-      })),
-    )
-  yield* followChanges(changesOf(rows, anchored))
+  const shared = plan && sharedPlace(anchored, plan)
+  yield* followChanges(
+    shared ? yield* anchorPlan(anchored, plan, shared) : yield* anchorEach(anchored),
+  )
+}
+
+/** Most often: all intents of a transaction, in one statement. They were in no block. */
+function* anchorPlan(anchored: readonly Anchored[], plan: Plan, place: Anchoring): Work<Change[]> {
+  const rows = yield* all(ANCHOR_PLAN, { plan: plan.id, ...valuesOf(place) })
+  const found = new Set(
+    rows.map((row) => keyOf(row.kind as Intent['kind'], hexOf(row.document_hash))),
+  )
+  return anchored
+    .filter(({ intent }) => found.has(keyOfIntent(intent)))
+    .map(({ intent, anchoring }) => ({ intent, before: null, after: anchoring }))
+}
+
+function* anchorEach(anchored: readonly Anchored[]): Work<Change[]> {
+  const rows = yield* each(SELECT_BY_KEY, keysOf(anchored.map(({ intent }) => intent)))
+  yield* each(
+    ANCHOR,
+    anchored.map(({ intent: { kind, documentHash }, anchoring }) => ({
+      ...valuesOf(anchoring),
+      kind,
+      hash: fromHex(documentHash),
+    })),
+  )
+  return changesOf(rows, anchored)
 }
 
 function valuesOf({ blockNumber, blockHash, transactionHash }: Anchoring) {
@@ -79,9 +87,10 @@ function valuesOf({ blockNumber, blockHash, transactionHash }: Anchoring) {
   }
 }
 
-/** @returns The place that all share; `undefined` when they do not share one. */
-function sharedPlace(anchored: readonly Anchored[]): Anchoring | undefined {
+/** @returns The place of all intents of a plan; `undefined` when they do not share one. */
+function sharedPlace(anchored: readonly Anchored[], plan: Plan): Anchoring | undefined {
   const [first] = anchored.map(({ anchoring }) => anchoring)
+  if (anchored.length !== plan.intents.length) return undefined
   const isShared = anchored.every(
     ({ anchoring: { blockHash, transactionHash } }) =>
       blockHash === first?.blockHash && transactionHash === first.transactionHash,

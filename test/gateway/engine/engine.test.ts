@@ -15,6 +15,7 @@ import type { Account, Blocks, RegistryReader, Transactions } from '#promise/por
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createLeases } from '#store/leases.ts'
 import { createOwner, createShared } from '#store/open-stores.ts'
+import { createFresh } from '#store/outbox/fresh.ts'
 import { createOutbox } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { createPersistence } from '#store/persistence.ts'
@@ -52,7 +53,8 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
   const database = openSqlite(join(dir, 'gateway.db'))
   const { owner, assignTo } = createOwner()
-  const outbox = createOutbox(database, { owner })
+  const fresh = createFresh()
+  const outbox = createOutbox(database, { owner, fresh })
   const store = createPayloadStore(database)
   const persistence = createPersistence(database, store, outbox)
   const chain = createChain()
@@ -63,7 +65,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   const ports = { ...chain.ports, ...changes(chain) }
   const log = { debug: note, info: note, warn: note, error: note }
   const leases = createLeases(database, log, 60_000)
-  const shared = createShared(database, leases)
+  const shared = createShared(database, leases, fresh)
   const { busyAccounts, countUnclaimed } = shared
   const batcher = createEngines({
     accounts: [ACCOUNT],

@@ -147,4 +147,4 @@ for (const attack of SCENARIOS) {
       ])
 }
 const times = ['/healthz', 'issuing', 'other work'].map((name) => `${name}, median / max ms`)
-console.log(table(['scenario', ...times, 'failed', 'cores', 'log KiB/s'], rows))
+console.log(table({ head: ['scenario', ...times, 'failed', 'cores', 'log KiB/s'], rows }))

@@ -5,7 +5,7 @@ import { gethBinary } from '#test/support/geth.ts'
 import { startGethChain } from '../chain.ts'
 import { inFolder, startGateway } from '../measure.ts'
 import { usageOf } from '../processes.ts'
-import { placeOf, type Setting, table } from '../report.ts'
+import { pick, type Table, type Tables } from '../report.ts'
 import type { Memory } from './preload.ts'
 
 /** A gateway's memory in bytes after this number of documents. */
@@ -90,29 +90,23 @@ const COLUMNS = [
   ['external', (row: MemoryRow) => mebibytes(row.external)],
 ] as const
 
+const SHOWN = ['documents', 'a second', 'most ever', 'at rest, collected']
 const MEASURES = ['peak', 'resident', 'collected', 'heap', 'external'] as const
 
 /** @returns One line for the terminal while it runs. */
 export const memoryLine = (row: MemoryRow): string =>
   COLUMNS.map(([title, of]) => `${title} ${of(row)}`).join(' · ')
 
-export function memorySection(setting: Setting, rows: readonly MemoryRow[]): string {
+/** MiB. `most ever` (`VmHWM`) and `at rest` are resident memory. */
+export function memoryTables(rows: readonly MemoryRow[]): Tables {
   const [first, last] = [rows[0], rows.at(-1)]
   const growth = MEASURES.map((of) => (first && last ? (last[of] / first[of]).toFixed(2) : ''))
-  return `Memory of one gateway with the embedded store, on a real geth (\`--dev\`, a block each second), with
-1,000 connections. MiB.
-
-${placeOf(setting)}
-
-${table(
-  COLUMNS.map(([title]) => title),
-  [...rows.map((row) => COLUMNS.map(([, of]) => of(row))), ['÷ the first', '', '', ...growth]],
-)}
-
-- **most ever** and **at rest** are resident memory: \`VmHWM\`, and the value after a pause longer than
-  any request may wait. **collected**: also after all garbage was collected and V8 gave back its
-  spare memory. The first two depend on how much V8 takes before it collects.
-- **heap**: JavaScript objects; **external**: buffers and other memory of V8 outside its heap; both
-  after the collection.
-`
+  const memory: Table = {
+    head: COLUMNS.map(([title]) => title),
+    rows: [
+      ...rows.map((row) => COLUMNS.map(([, of]) => of(row))),
+      ['÷ the first', '', '', ...growth],
+    ],
+  }
+  return { all: { memory }, shown: { memory: pick(memory, SHOWN) } }
 }

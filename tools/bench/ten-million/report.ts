@@ -1,9 +1,7 @@
-import { placeOf, type Setting, table } from '../report.ts'
+import { pick, type Table, type Tables } from '../report.ts'
 import type { Rows } from './fill.ts'
 import type { Finality, Issuing, Started, Starting } from './gateway.ts'
 import type { Pauses } from './preload.ts'
-
-export const TEN_MILLION = 'Ten million documents'
 
 export type Measured = {
   rows: Rows
@@ -23,89 +21,103 @@ export type Measured = {
   }
 }
 
+/** What the page shows of issuing. */
+export const SHOWN = ['issuing, 200 connections', 'empty', 'full', 'full ÷ empty']
+
 export const whole = (value: number) => Math.round(value).toLocaleString('en')
 export const tenths = (value: number) => value.toFixed(1)
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
 const mean = (values: readonly number[]) => sum(values) / values.length
 
-export function tenMillionSection(setting: Setting, measured: Measured): string {
+export function tenMillionTables(measured: Measured): Tables {
   const { rows, bytes, start, finality, kubo } = measured
-  return `One gateway with the embedded store, whose database a script has filled
-(${(bytes / 2 ** 30).toFixed(1)} GiB): ${whole(rows.documents)} documents with payload and history, of these ${whole(rows.notFinal)} in ${whole(rows.blocks)} blocks that
-are not final, and ${whole(rows.queued)} queued; ${whole(rows.keys)} idempotency keys, of these ${whole(rows.expired)} to be forgotten. Chain, load
-generator and gateway are processes on the same machine.
-
-${placeOf(setting)}
-
-${table(
-  ['until ready', 'ms', 'processor ms'],
-  [
-    startRow('empty', measured.emptyStart),
-    startRow('full', start.started),
-    startRow('payloads on Kubo', kubo.started),
-  ],
-)}
-
-${table(
-  [
-    'pauses of the event loop, ms',
-    'longest',
-    'p99',
-    'longest statement',
-    'most processor time of one',
-  ],
-  [
-    pauseRow('start', start.starting),
-    pauseRow(`first looks for final blocks, ${whole(start.blocksAsked)} asked for`, start.first),
-    pauseRow('later looks', start.later),
-    ...measured.issuing.flatMap(({ full }, i) => [
-      pauseRow(`issuing, round ${i + 1}`, full.plain.pauses),
-      pauseRow(`issuing with idempotency keys, round ${i + 1}`, full.keyed.pauses),
-    ]),
-    pauseRow(
-      `all final: ${whole(finality.ms / 1000)} s, ${whole(finality.calls)} calls for records`,
-      finality.pauses,
-    ),
-    pauseRow('start with Kubo', kubo.pauses),
-  ],
-)}
-
-${issuingTable(measured)}
-
-- **issuing**: documents a second, the mean of ${measured.issuing.length} rounds in turn; the gateway's
-  processor time for one is a mean too, which other work on the machine changes less.
-- **Kubo**: a stand-in that has every payload. For ${whole(kubo.rows)} rows it was sent ${whole(sum(Object.values(kubo.asked)))} requests
-  (${Object.entries(kubo.asked)
-    .map(([name, count]) => `${name} ${whole(count)}`)
-    .join(', ')}), ${whole(kubo.atReady)} of them until the gateway was ready.
-- **longest**: by a timer of 1 ms; other work on the machine lengthens it, and the longest statement,
-  but hardly the processor time.
-`
+  const issuing = issuingTable(measured)
+  return {
+    all: {
+      database: databaseTable(rows, bytes),
+      starts: startTable([
+        ['empty', measured.emptyStart],
+        ['full', start.started],
+        ['payloads on Kubo', kubo.started],
+      ]),
+      pauses: pauseTable([
+        ...pausesOf(measured),
+        [
+          `all final: ${whole(finality.ms / 1000)} s, ${whole(finality.calls)} calls for records`,
+          finality.pauses,
+        ],
+        ['start with Kubo', kubo.pauses],
+      ]),
+      issuing,
+      // A stand-in that has every payload.
+      kubo: {
+        head: ['rows', 'requests', 'until ready'],
+        rows: [[whole(kubo.rows), whole(sum(Object.values(kubo.asked))), whole(kubo.atReady)]],
+      },
+    },
+    shown: { 'ten-million': pick(issuing, SHOWN) },
+  }
 }
 
-export function startRow(name: string, { ms, cpuMs }: Started): string[] {
-  return [name, whole(ms), whole(cpuMs)]
-}
-
-export function pauseRow(
-  name: string,
-  { longest, p99, statement, statementCpu }: Pauses,
-): string[] {
-  return [name, tenths(longest), tenths(p99), tenths(statement), tenths(statementCpu)]
-}
-
-export function issuingTable(measured: Pick<Measured, 'issuing'>): string {
-  return table(
-    [
-      'issuing, 200 connections',
-      'empty',
-      'full',
-      'full ÷ empty',
-      'empty, gateway µs',
-      'full, gateway µs',
+/** What a filled database has. */
+export function databaseTable(rows: Rows, bytes: number): Table {
+  const { documents, notFinal, blocks, queued, keys, expired } = rows
+  return {
+    head: [
+      ...['documents', 'not final', 'blocks', 'queued'],
+      ...['idempotency keys', 'to be forgotten', 'GiB'],
     ],
-    [issuingRow('plain', measured), issuingRow('keyed', measured)],
-  )
+    rows: [
+      [...[documents, notFinal, blocks, queued, keys, expired].map(whole), tenths(bytes / 2 ** 30)],
+    ],
+  }
+}
+
+export function startTable(starts: readonly [name: string, started: Started][]): Table {
+  return {
+    head: ['until ready', 'ms', 'processor ms'],
+    rows: starts.map(([name, { ms, cpuMs }]) => [name, whole(ms), whole(cpuMs)]),
+  }
+}
+
+type NamedPauses = [name: string, pauses: Pauses]
+
+export const pausesOf = ({
+  start,
+  issuing,
+}: Pick<Measured, 'start' | 'issuing'>): NamedPauses[] => [
+  ['start', start.starting],
+  [`first looks for final blocks, ${whole(start.blocksAsked)} asked for`, start.first],
+  ['later looks', start.later],
+  ...issuing.flatMap(({ full }, i): NamedPauses[] => [
+    [`issuing, round ${i + 1}`, full.plain.pauses],
+    [`issuing with idempotency keys, round ${i + 1}`, full.keyed.pauses],
+  ]),
+]
+
+/** Milliseconds. `longest` is by a timer of 1 ms, which other work on the machine lengthens. */
+export function pauseTable(pauses: readonly NamedPauses[]): Table {
+  return {
+    head: [
+      ...['pauses of the event loop, ms', 'longest', 'p99'],
+      ...['longest statement', 'most processor time of one'],
+    ],
+    rows: pauses.map(([name, { longest, p99, statement, statementCpu }]) => [
+      name,
+      ...[longest, p99, statement, statementCpu].map(tenths),
+    ]),
+  }
+}
+
+/** Documents a second, and the gateway's processor time for one: means of all rounds. */
+export function issuingTable(measured: Pick<Measured, 'issuing'>): Table {
+  return {
+    head: [
+      ...['issuing, 200 connections', 'empty', 'full', 'full ÷ empty'],
+      ...['empty, gateway µs', 'full, gateway µs'],
+    ],
+    rows: [issuingRow('plain', measured), issuingRow('keyed', measured)],
+  }
 }
 
 function issuingRow(kind: 'plain' | 'keyed', { issuing }: Pick<Measured, 'issuing'>): string[] {

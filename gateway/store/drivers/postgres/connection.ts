@@ -58,6 +58,7 @@ export function poolOptionsOf(
   return {
     ...optionsOf(url, statementTimeout + ANSWER_MARGIN_MS),
     max,
+    pipeline: true,
     onConnect: async (client) => {
       await client.query(limitsOf(statementTimeout))
     },

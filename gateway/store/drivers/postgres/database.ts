@@ -4,6 +4,7 @@ import pg from 'pg'
 import { groupCalls } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import type { Database, Group } from '../../database.ts'
+import { MAX_GROUP } from '../../rules.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf } from './connection.ts'
 import { DatabaseUrlError, isRetriable, outageOf, sqlStateOf } from './errors.ts'
 import { createNotifications, type Notifications } from './notifications.ts'
@@ -14,8 +15,6 @@ import { runStatement, runWork } from './statements.ts'
 
 /** Connections of one gateway, beside the one that listens. */
 export const MAX_CONNECTIONS = 8
-/** Items in one group. */
-const MAX_GROUP = 200
 /** How often a transaction is run that loses to others. */
 const MAX_RUNS = 5
 /** How long the first notification may take. */

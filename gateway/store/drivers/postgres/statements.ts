@@ -25,14 +25,19 @@ export const POSTGRES: Dialect = {
   unindexed: '',
 }
 
-const known = new WeakMap<Statement, { text: string; names: string[] }>()
+type Written = { text: string; names: string[]; hasRows: boolean }
 
-function written(statement: Statement): { text: string; names: string[] } {
+const known = new WeakMap<Statement, Written>()
+
+function written(statement: Statement): Written {
   const found = known.get(statement)
   if (found) return found
-  const made = withMarks(statement.write(POSTGRES), (number) => `$${number}`)
-  known.set(statement, made)
-  return made
+  const marked = withMarks(statement.write(POSTGRES), (number) => `$${number}`)
+  // What a lock returns says nothing.
+  const isSilent = /^\s*(INSERT|UPDATE|DELETE|SELECT pg_advisory_xact_lock)\b/.test(marked.text)
+  const hasRows = !isSilent || /\bRETURNING\b/.test(marked.text)
+  known.set(statement, { ...marked, hasRows })
+  return { ...marked, hasRows }
 }
 
 /** Runs a statement; see `each` for the items. */
@@ -50,12 +55,32 @@ export async function runStatement(
   return query(text, names.map(valuesNamed))
 }
 
-/** Runs the steps of a work, one after the other. */
+/**
+ * Runs the steps of a work, one after the other. Where a step gives no rows, the next one does not
+ * wait for the server's answer.
+ */
 export async function runWork<T>(query: Query, work: () => Work<T>): Promise<T> {
-  const steps = work()
-  let step = steps.next()
-  while (!step.done) step = steps.next(await runStep(query, step.value))
-  return step.value
+  const unread: Promise<Row[]>[] = []
+  try {
+    const steps = work()
+    let step = steps.next()
+    while (!step.done) {
+      const rows = runStep(query, step.value)
+      if ('statement' in step.value && written(step.value.statement).hasRows)
+        step = steps.next(await rows)
+      else {
+        rows.catch(() => {})
+        unread.push(rows)
+        step = steps.next([])
+      }
+    }
+    await Promise.all(unread)
+    return step.value
+  } catch (error) {
+    // After a failure the server refuses everything: the first one is the cause.
+    await Promise.all(unread)
+    throw error
+  }
 }
 
 async function runStep(query: Query, step: Step): Promise<Row[]> {

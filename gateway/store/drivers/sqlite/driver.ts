@@ -1,5 +1,7 @@
+import { groupCalls } from '#base/grouping.ts'
 import type { IssueError } from '#promise/errors.ts'
 import type { Database, Group } from '../../database.ts'
+import { MAX_GROUP } from '../../rules.ts'
 import { single, type Work } from '../../sql.ts'
 import { openFile, type SqliteFile } from './file.ts'
 import { createRun } from './statements.ts'
@@ -58,14 +60,14 @@ function openOver(file: SqliteFile): SqliteDatabase {
     durableSnapshot: (work) => write(work),
     change: (...changed) => write(single(...changed)),
     write,
-    // Waiting writes share a transaction anyway.
-    together:
-      <T, R>({ work, reads }: Group<T, R>) =>
-      async (item: T) => {
-        const one = () => work([item])
-        const [result] = reads ? run.work(one) : await write(one)
-        return result as R
-      },
+    together<T, R>({ work, idOf, maxItems = MAX_GROUP, reads }: Group<T, R>) {
+      if (reads) return async (item: T) => run.work(() => work([item]))[0] as R
+      return groupCalls({
+        maxItems,
+        ...(idOf && { idOf }),
+        run: (items) => write(() => work(items)),
+      })
+    },
     brief: (read) => read(),
     listen(channel, listener) {
       const all = listeners.get(channel) ?? new Set()

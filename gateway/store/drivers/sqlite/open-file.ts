@@ -4,6 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
 import { DataDirError, movedError } from './data-dir-error.ts'
 
+/** Most indexes are of hashes, so every insert is on another page: the cache has to hold many. */
+const CACHE_KIB = 32_768
+
 /** An open file with this version's schema, and the lock that keeps other processes out. */
 type LockedFile = { sqlite: DatabaseSync; lock: DatabaseSync }
 
@@ -40,6 +43,7 @@ function prepare(sqlite: DatabaseSync, path: string): void {
     PRAGMA secure_delete = ON;
     PRAGMA foreign_keys = ON;
     PRAGMA wal_autocheckpoint = 0;
+    PRAGMA cache_size = -${CACHE_KIB};
   `)
   // In one transaction: the next start would refuse tables without a version. This write also
   // creates the log, which then stays until the file is closed.

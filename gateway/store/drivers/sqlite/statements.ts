@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { toHex } from '#document/hex.ts'
 import type { Dialect, Row, Statement, Step, Values, Work } from '../../sql.ts'
 import { withMarks } from '../../sql.ts'
 
@@ -53,12 +52,17 @@ export function createRun(
   function rows(statement: Statement, values: Values = {}, items?: readonly Values[]): Row[] {
     const { prepared, names, added } = prepare(statement)
     if (prepared === undefined) return []
-    if (items === undefined) return prepared.all(...names.map((name) => bound(values[name])))
-    return items.flatMap((item) => {
-      const parameters = names.map((name) => bound(name in item ? item[name] : values[name]))
-      if (added === undefined) return prepared.all(...parameters)
-      return prepared.run(...parameters).changes > 0 ? [{ [added]: item[added] }] : []
-    })
+    const parameters = names.map((name) => bound(values[name]))
+    if (items === undefined) return prepared.all(...parameters)
+    const found: Row[] = []
+    const [first = {}] = items
+    const own = names.flatMap((name, place) => (name in first ? [{ name, place }] : []))
+    for (const item of items) {
+      for (const { name, place } of own) parameters[place] = bound(item[name])
+      if (added === undefined) for (const row of prepared.all(...parameters)) found.push(row)
+      else if (prepared.run(...parameters).changes > 0) found.push({ [added]: item[added] })
+    }
+    return found
   }
 
   function run(step: Step, about?: { hasChanged: boolean }): Row[] {
@@ -123,6 +127,6 @@ function bound(value: unknown): SQLInputValue {
 
 /** Numbers of 64 bits, which SQLite reads exactly. */
 function jsonOf(value: unknown): string {
-  if (value instanceof Uint8Array) return `"${toHex(value).slice(2)}"`
+  if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('hex')}"`
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

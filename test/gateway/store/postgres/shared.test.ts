@@ -8,6 +8,7 @@ import type { LeasedAccount } from '#store/database.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
 import { createLeases } from '#store/leases.ts'
 import { createOwner, createShared } from '#store/open-stores.ts'
+import { createFresh } from '#store/outbox/fresh.ts'
 import { createOutbox } from '#store/outbox.ts'
 
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
@@ -40,8 +41,9 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     const database = await openPostgres(url, log)
     onTestFinished(() => database.close())
     const { owner, assignTo } = createOwner()
-    const shared = createShared(database, createLeases(database, log, 10_000))
-    const outbox = createOutbox(database, { owner })
+    const fresh = createFresh()
+    const shared = createShared(database, createLeases(database, log, 10_000), fresh)
+    const outbox = createOutbox(database, { owner, fresh })
     async function lease(account: Hex): Promise<LeasedAccount> {
       const taken = await shared.leases.take([leaseOfAccount(account)])
       if (taken === undefined) throw new Error('the account is leased')

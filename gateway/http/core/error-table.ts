@@ -1,0 +1,321 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { IssueErrorCode } from '#promise/errors.ts'
+
+/** What a client can know about a failure. Links in its texts are relative to docs/. */
+export type ApiErrorEntry = {
+  status: ContentfulStatusCode
+  /** Whether the same request can succeed later; `yes`: after the seconds in `Retry-After`. */
+  again: 'no' | 'yes' | `after ${string}`
+  meaning: string
+  action: string
+}
+
+/** `too_large` of the engine is handled inside `engine/` and never reaches a client. */
+type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large'>
+
+const REQUEST = {
+  bad_request: {
+    status: 400,
+    again: 'no',
+    meaning: 'The request target or the `Host` header is malformed.',
+    action: 'Correct how the client builds its addresses.',
+  },
+  bad_json: {
+    status: 400,
+    again: 'no',
+    meaning: 'The body is not [strict JSON](formats.md#1-strict-json) in UTF-8, or it is cut off.',
+    action: 'Write it with a JSON library. If the connection broke, send it again.',
+  },
+  bad_public_id: {
+    status: 400,
+    again: 'no',
+    meaning:
+      'The publicId is mistyped (its length, alphabet or checksum is wrong), or of a kind that this route does not take.',
+    action: 'Copy or scan the whole publicId again.',
+  },
+  bad_cid: {
+    status: 400,
+    again: 'no',
+    meaning:
+      'The CID after `/ipfs/` is not a CIDv1 of raw and sha2-256 ([formats](formats.md#6-documenthash-cid)).',
+    action: 'Send the CID of a sealed document.',
+  },
+  bad_query: {
+    status: 400,
+    again: 'no',
+    meaning:
+      'A query parameter is missing, repeated, malformed or, on a route that takes a key, unknown. Nothing was done.',
+    action: 'Correct the parameters that `details` names.',
+  },
+  bad_idempotency_key: {
+    status: 400,
+    again: 'no',
+    meaning:
+      '`Idempotency-Key` does not have 1 to 255 printable ASCII characters, in quotes or without.',
+    action: 'Send a UUID, for example.',
+  },
+  method_not_allowed: {
+    status: 405,
+    again: 'no',
+    meaning: 'The path exists, but not with this method.',
+    action: 'Use a method that the header `Allow` names.',
+  },
+  not_acceptable: {
+    status: 406,
+    again: 'no',
+    meaning: '`/ipfs` serves raw blocks only.',
+    action: 'Send `?format=raw`, or `Accept: application/vnd.ipld.raw`.',
+  },
+  too_large: {
+    status: 413,
+    again: 'no',
+    meaning: 'The body has more bytes than the route accepts; the message has the limit.',
+    action: 'Shorten the document, or split the batch or list.',
+  },
+  not_json: {
+    status: 415,
+    again: 'no',
+    meaning:
+      '`Content-Type` is not `application/json` in UTF-8 (for a batch `application/x-ndjson`), or there is a `Content-Encoding`.',
+    action: 'Send JSON without compression.',
+  },
+  bad_fields: {
+    status: 422,
+    again: 'no',
+    meaning:
+      'Fields are invalid, missing or unknown. `details` has each as `{field, message}`; an entry of `metadata` is `metadata.<key>`.',
+    action: 'Show the messages to the person who typed the fields.',
+  },
+} as const satisfies Record<string, ApiErrorEntry>
+
+const KEY = {
+  unauthorized: {
+    status: 401,
+    again: 'after a change of the key',
+    meaning: 'There is no API key, or it is unknown, revoked or expired.',
+    action: 'Use another [API key](integrate.md#api-keys).',
+  },
+  forbidden: {
+    status: 403,
+    again: 'after a change of the key',
+    meaning: 'The API key lacks the scope that `WWW-Authenticate` names.',
+    action: 'Ask the operator for a key with that scope.',
+  },
+  category_not_allowed: {
+    status: 403,
+    again: 'after a change of the key',
+    meaning:
+      "The API key has a list of categories, which lacks the document's. A key with such a list cannot change a whole batch.",
+    action:
+      'Ask the operator for a key for this category. Instead of the batch, name its documents.',
+  },
+  already_rotated: {
+    status: 409,
+    again: 'no',
+    meaning: 'Another API key, which the message names, has replaced this one.',
+    action: 'If its secret was lost, rotate that one.',
+  },
+  too_many_keys: {
+    status: 409,
+    again: 'after a key was revoked',
+    meaning: 'The service has 10,000 API keys.',
+    action: 'Revoke unused ones; the list says when each was last used.',
+  },
+  rate_limited: {
+    status: 429,
+    again: 'yes',
+    meaning:
+      'The API key, or on public routes the client address, has reached its [limit](integrate.md#rate-limits). Nothing was done.',
+    action:
+      'Spread requests so that `r` in `RateLimit` stays above 0. The operator can raise the limit of a key.',
+  },
+} as const satisfies Record<string, ApiErrorEntry>
+
+const DOCUMENT = {
+  other_issuer: {
+    status: 403,
+    again: 'no',
+    meaning: "The document to change is another issuer's.",
+    action: 'Change it at a gateway of that issuer.',
+  },
+  not_found: {
+    status: 404,
+    again: 'no',
+    meaning:
+      "The path is unknown; or the API key's tenant has no such document, batch or webhook; or the key in the publicId does not open the document; or this service does not have the block.",
+    action: 'Check the address and the tenant of the key. Another IPFS source may have the block.',
+  },
+  not_issued: {
+    status: 404,
+    again: 'no',
+    meaning: 'This issuer never issued the document to change, or its request was refused.',
+    action: 'Check the publicId or documentHash.',
+  },
+  conflict: {
+    status: 409,
+    again: 'no',
+    meaning:
+      'The registry has a record under this documentHash with another expiry. That takes a repeated Idempotency-Key.',
+    action: 'To issue the document as it is now, use a new Idempotency-Key.',
+  },
+  distrusted: {
+    status: 409,
+    again: 'no',
+    meaning:
+      'The registry has the document from an account that the issuer distrusts, because its key was stolen. The gateway does not issue it again.',
+    action:
+      'Issue it with a new Idempotency-Key, or ask the operator, who [can issue it again](go-live.md#the-theft-of-a-key).',
+  },
+  already_revoked: {
+    status: 409,
+    again: 'no',
+    meaning: 'The document is revoked, which is final.',
+    action: 'Issue a new one.',
+  },
+  already_superseded: {
+    status: 409,
+    again: 'no',
+    meaning: 'The document has another successor, which may still be pending.',
+    action: 'Supersede the successor.',
+  },
+  not_suspended: {
+    status: 409,
+    again: 'no',
+    meaning: 'The document never was suspended.',
+    action: 'There is nothing to release.',
+  },
+  change_pending: {
+    status: 409,
+    again: 'after the pending change',
+    meaning:
+      'The opposite change (suspend or release) was requested and is not on the chain yet. Nothing was promised.',
+    action: 'Repeat after a few seconds.',
+  },
+  too_many_webhooks: {
+    status: 409,
+    again: 'after one is deleted',
+    meaning: 'The tenant has 20 webhooks.',
+    action: 'Delete or change one.',
+  },
+  erased: {
+    status: 410,
+    again: 'no',
+    meaning:
+      'The sealed bytes were [erased](integrate.md#erase) and will not come back, not even with the Idempotency-Key that issued them. The record stays on the chain.',
+    action: 'Verify it to see whether it was revoked.',
+  },
+  unknown_event: {
+    status: 410,
+    again: 'after a reading without `after`',
+    meaning:
+      '`after` names an event that is not in the log: it was deleted with its age (`EVENT_RETENTION_DAYS`), or the service was restored from a backup. Later events may be missing too.',
+    action:
+      "Read from the beginning, without `after`, and skip known ids. Compare what you missed with the documents' status.",
+  },
+  batch_refused: {
+    status: 422,
+    again: 'no',
+    meaning:
+      'Another line of a [batch](integrate.md#batches) with `atomic=true` is bad, so nothing was issued.',
+    action: 'Correct the bad lines, or leave out `atomic=true`.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    again: 'no',
+    meaning: 'The Idempotency-Key was used for another document.',
+    action: 'Use a new key for a new document.',
+  },
+} as const satisfies Record<string, ApiErrorEntry>
+
+const SERVICE = {
+  internal: {
+    status: 500,
+    again: 'no',
+    meaning: 'There is a bug. Whether anything was done is unknown.',
+    action:
+      'Report the `requestId` to the operator, whose log has the place in the code. Repeat only with an Idempotency-Key.',
+  },
+  unverifiable: {
+    status: 503,
+    again: 'yes',
+    meaning: 'The document could not be checked now, which says nothing about its validity.',
+    action:
+      'Look for the [check](formats.md#11-the-checks) in `details` that is `unknown`: its code is the reason.',
+  },
+  chain_unavailable: {
+    status: 503,
+    again: 'yes',
+    meaning: 'No node answered, or the answer was an error.',
+    action: 'Operators: see `/readyz`, and add nodes to `RPC_URL`.',
+  },
+  registry_refused: {
+    status: 503,
+    again: 'yes',
+    meaning:
+      'The registry or the chain refuses this gateway: its account is retired or lacks permission or funds, the issuer is closed, the chain is wrong, or the call reverts.',
+    action: 'Operators: remove the cause, which is in the log.',
+  },
+  fee_too_high: {
+    status: 503,
+    again: 'yes',
+    meaning:
+      'Fees are above a cap: `MAX_FEE_GWEI`, `MAX_TRANSACTION_FEE_ETHER` or `MAX_HOURLY_FEE_ETHER`. Documents that were promised wait until fees fall.',
+    action: 'Operators: wait, or raise the caps.',
+  },
+  overloaded: {
+    status: 503,
+    again: 'yes',
+    meaning:
+      'Too many requests wait for the chain (10,000), or too many [batches](integrate.md#batches) or [lists of changes](integrate.md#many-changes) of this tenant, or of all, are under way.',
+    action: 'Repeat with growing pauses.',
+  },
+  store_unavailable: {
+    status: 503,
+    again: 'yes',
+    meaning: 'The disk or the Kubo node does not take or return payloads.',
+    action: 'Operators: look for a full disk, or a Kubo node that is down.',
+  },
+  signer_unavailable: {
+    status: 503,
+    again: 'yes',
+    meaning: 'The remote signer does not answer, refuses, or signs something else.',
+    action: 'Operators: mend the signer.',
+  },
+  account_shared: {
+    status: 503,
+    again: 'yes',
+    meaning: "Another program writes with this gateway's account. Only `/readyz` says so.",
+    action:
+      'Operators: give each gateway [an account of its own](operate.md#several-gateways-each-with-a-database-of-its-own).',
+  },
+  stopping: {
+    status: 503,
+    again: 'yes',
+    meaning: 'The service is stopping.',
+    action: 'Repeat: its successor, or another gateway, takes the request.',
+  },
+} as const satisfies Record<string, ApiErrorEntry>
+
+export const ERRORS = {
+  ...REQUEST,
+  ...KEY,
+  ...DOCUMENT,
+  ...SERVICE,
+} as const satisfies Record<string, ApiErrorEntry> & Record<PublicIssueErrorCode, ApiErrorEntry>
+
+export type ApiErrorCode = keyof typeof ERRORS
+
+/** The same errors as docs/errors.md and /docs group them. */
+export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiErrorEntry> }[] = [
+  { title: 'The request', errors: REQUEST },
+  { title: 'The key', errors: KEY },
+  { title: 'The document', errors: DOCUMENT },
+  { title: 'The service', errors: SERVICE },
+]
+
+/** What holds for all errors, in paragraphs. */
+export const ABOUT_ERRORS = [
+  'Every failure of the REST API has one of these codes in `error.code` ([the envelope](integrate.md#envelope)). Codes are stable: switch on them, not on messages. `/rpc` has the [codes of JSON-RPC](integrate.md#rpc) instead.',
+  '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be.',
+  'A request without an answer may have been carried out. Repeat one that issues with the same [Idempotency-Key](integrate.md#idempotency-key).',
+]

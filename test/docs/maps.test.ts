@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readPage, root } from './markdown.ts'
+
+const foldersIn = (path: string) =>
+  readdirSync(join(root, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+
+/** Made or installed here, as .gitignore says. */
+const ignored = readFileSync(join(root, '.gitignore'), 'utf8').replaceAll('/', '').split('\n')
+/** The folders that hold source. */
+const folders = foldersIn('').filter(
+  (name) => !name.startsWith('.') && !ignored.includes(name) && name !== 'docs',
+)
+
+/** @returns The folders that the first column of a table in docs/design.md names. */
+function namedIn(title: string): string[] {
+  const [, after = ''] = readFileSync(join(root, 'docs/design.md'), 'utf8').split(`\n| ${title} |`)
+  const [table = ''] = after.split('\n\n')
+  const cells = table.split('\n').map((row) => row.split('|')[1] ?? '')
+  return cells.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, name = '']) => name))
+}
+
+test('default: the map of CONTRIBUTING.md names every folder, and no other', () => {
+  const map = readPage('CONTRIBUTING.md').blocks.find(
+    ({ headings }) => headings.at(-1) === 'Where things are',
+  )
+  const named = [...(map?.code ?? '').matchAll(/^([\w-]+)\/ /gm)].map(([, name]) => name)
+  expect(named.toSorted()).toEqual(folders.toSorted())
+})
+
+test('default: the table of parts names every folder, and no other', () => {
+  expect(namedIn('part').toSorted()).toEqual(folders.toSorted())
+})
+
+test('default: the table of rooms names every folder of the gateway, and no other', () => {
+  expect(namedIn('room').toSorted()).toEqual(foldersIn('gateway').toSorted())
+})

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { withPart } from '#tools/bench/publish.ts'
+import { type Figures, figureOf, readResults } from '#tools/bench/results.ts'
+import { root } from '../docs/markdown.ts'
+
+const page = readFileSync(join(root, 'docs/performance.md'), 'utf8')
+/** The parts of the page that benchmarks write: their names and texts. */
+const parts = [...page.matchAll(/<!-- ([\w-]+) -->\n(.*?)\n<!-- \/\1 -->/gs)]
+
+const cellsOf = (line: string) =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim().replaceAll('`', ''))
+
+test('default: every figure in a table of the page is in the file that it links to', () => {
+  expect(parts.length).toBeGreaterThan(7)
+  for (const [, , text = ''] of parts) {
+    const [head = [], , ...rows] = text
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .map(cellsOf)
+    const [, file = ''] = /results\/([\w-]+)\.json/.exec(text) ?? []
+    const kept = readResults(file).flatMap(({ tables }) => Object.values(tables).flat())
+    const has = (row: string[]) => (one: Figures) =>
+      head.every((title, i) => (one[title] ?? '') === figureOf(row[i] ?? ''))
+    expect(rows.filter((row) => !kept.some(has(row)))).toEqual([])
+  }
+})
+
+test('default: the page links to every file of figures', () => {
+  const files = readdirSync(join(root, 'tools/bench/results'))
+  expect(files.filter((file) => !page.includes(`(../tools/bench/results/${file})`))).toEqual([])
+})
+
+test('default: a benchmark replaces its own part of the page', () => {
+  const before = 'a\n<!-- one -->\nold\n<!-- /one -->\n<!-- two -->\nkept\n<!-- /two -->\n'
+  expect(withPart(before, 'one', 'new')).toBe(before.replace('old', 'new'))
+})
+
+test('error: a part that the page lacks is named', () => {
+  expect(() => withPart('', 'one', 'new')).toThrow('docs/performance.md has no place for one')
+})
