@@ -75,7 +75,7 @@ const MEANINGS: Record<string, string> = {
   claims_digest_repeated: 'its claims contain a duplicate digest',
   disclosure_repeated: 'it contains a duplicate disclosure',
   disclosure_malformed: 'it contains an invalid disclosure',
-  disclosure_unlisted: 'it contains a disclosure that is not of this document',
+  disclosure_unlisted: 'it contains a disclosure that does not belong to this document',
   disclosure_name_repeated: 'it contains two disclosures with the same name',
   document_fields: 'it has an invalid field',
   other_registry: 'it belongs to another registry',

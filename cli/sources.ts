@@ -59,7 +59,7 @@ export type CommandSources = {
   timeout: number
 }
 
-/** Shown by commands whose result relies on the code of the registry alone. */
+/** Shown by commands whose result relies only on the code of the registry. */
 export const CODE_UNCHECKED =
   'No code hash of the registry is known: the code at its address was not checked'
 

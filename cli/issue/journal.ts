@@ -37,7 +37,7 @@ type Entry =
   | { kind: 'issued'; key: string; issued: Issued }
 
 /**
- * What a run has sent, and the answers. Rows are written here before they are sent. The
+ * The rows that a run has sent, and the answers. Rows are written here before they are sent. The
  * Idempotency-Key of a row is derived from the run and the row, so that sending a row again after a
  * kill gives the same document.
  */

@@ -95,7 +95,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
   }
 }
 
-/** @param fee The wei of the cheapest transaction that would be accepted. */
+/** @param fee The cost in wei of the cheapest transaction that would be accepted. */
 export function feeTooHigh(fee: bigint, maxFee: bigint): IssueError {
   return new IssueError(
     'fee_too_high',

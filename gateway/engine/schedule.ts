@@ -7,7 +7,7 @@ import type { Queue } from './queue.ts'
  * The maximum number of transactions in flight; geth keeps 16 for an account that it does not know.
  */
 const MAX_IN_FLIGHT = 10
-/** Of these, the number that is reserved for late arrivals and that full batches leave free. */
+/** The number of these that are reserved for late arrivals. Full batches leave them free. */
 const LATE_LANES = 2
 /** The maximum time between reads of the newest block while intents gather. */
 const LOOK_INTERVAL_MS = 250

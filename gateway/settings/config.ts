@@ -296,7 +296,7 @@ export function readDataDir(env: NodeJS.ProcessEnv): string {
   return resolve(env.DATA_DIR || DATA_DIR)
 }
 
-/** @returns Only the database; `undefined` = SQLite in the data folder. */
+/** @returns The setting DATABASE_URL alone; `undefined` = SQLite in the data folder. */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
   const { output, issues } = v.safeParse(v.optional(databaseUrl), env.DATABASE_URL || undefined)
   if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))

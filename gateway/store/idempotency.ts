@@ -8,7 +8,7 @@ import { all, each, statement, type Work } from './sql.ts'
 
 type Claim = { key: Uint8Array; documentHash: Hex }
 
-// Of concurrent claims of a key, one is the first.
+// One of several concurrent claims of a key is the first.
 const CLAIM = statement(
   (sql) => `
     INSERT INTO idempotency (key, period, document_hash)

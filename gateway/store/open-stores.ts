@@ -75,7 +75,7 @@ export async function openStores(
       batchDrafts: (groups) => createBatchDrafts(database, { leases, isSole }, groups),
       shared: {
         ...createShared(database, leases, fresh),
-        // Nobody else changes anything.
+        // There is no other gateway that could change anything.
         ...(isSole && { listen: () => () => {} }),
         isSole,
         assignTo,

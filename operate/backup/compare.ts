@@ -38,7 +38,7 @@ export type Comparison = {
   outdated: number
   /** Documents on the chain that are newer than the history and unknown here. */
   later: number
-  /** Of these, the payloads that other sources had and that are now stored here. */
+  /** The number of these payloads that other sources had and that are now stored here. */
   fetched: number
   /** The documentHashes of those whose payload no source has. */
   lost: Hex[]

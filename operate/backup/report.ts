@@ -61,7 +61,7 @@ function linesOfBatches({ anchoredBatches, batches }: Comparison): string[] {
       : []),
     ...(batches.batches > 0
       ? [
-          `          ${batches.batches} are on the chain but not in the backup, ${unread.length} of them without a manifest: of ${documents} documents, ${documents - lost.length} payloads fetched, ${lost.length} lost`,
+          `          ${batches.batches} batches are on the chain but not in the backup, ${unread.length} of them without a manifest: of ${documents} documents, ${documents - lost.length} payloads fetched, ${lost.length} lost`,
         ]
       : []),
   ]

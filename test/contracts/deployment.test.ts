@@ -148,13 +148,13 @@ describe('an ordinary chain', () => {
   test('error: refuses a plain admin and an impossible delay', async () => {
     expect(await chain.run(deployerKey, 'deploy')).toMatchObject({
       code: 2,
-      output: expect.stringContaining('is no contract on this chain, but a plain key'),
+      output: expect.stringContaining('is a plain key, not a contract'),
     })
     // A plain key that delegates (EIP-7702) has code, and is a plain key.
     await chain.rpc('anvil_setCode', nextAdmin, `0xef0100${'11'.repeat(20)}`)
     expect(await chain.run(deployerKey, 'deploy', '--admin', nextAdmin)).toMatchObject({
       code: 2,
-      output: expect.stringContaining('but a plain key'),
+      output: expect.stringContaining('is a plain key'),
     })
     await chain.rpc('anvil_setCode', nextAdmin, '0x')
     for (const delay of [DAY - 1, 365 * DAY + 1, 'a day']) {
@@ -269,7 +269,7 @@ describe('an ordinary chain', () => {
     const add = ['add-account', '1', issuer, 'issue,revoke']
     expect(await roles(undefined, ...add)).toMatchObject({
       code: 64,
-      output: expect.stringContaining('--as <address> is missing'),
+      output: expect.stringContaining('--as <address> is required'),
     })
     expect(await roles(undefined, ...add, '--as', deployer)).toMatchObject({
       code: 1,

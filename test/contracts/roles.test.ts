@@ -135,7 +135,7 @@ describe('docreg registry roles on the local chain', () => {
       { cwd: root, env: { PATH, HOME, CUSTOM_RPC_URL: chain.url } },
     )
     expect(code).toBe(2)
-    expect(stderr).toContain('name the registry by --registry')
+    expect(stderr).toContain('name the registry with --registry')
   })
 
   test('behavior: suspends, releases and revokes a document', {

@@ -116,7 +116,7 @@ test('behavior: a backup of a service that issues restores everything that was a
   const restored = join(folder.dir, 'restored')
   const result = await run('restore', [backup], { DATA_DIR: restored })
   expect(result).toMatchObject({ code: 0 })
-  expect(result.output).toContain('the chain has them all')
+  expect(result.output).toContain('the chain has all of them')
   expect(result.output).not.toContain('missing-payloads')
   const { client: reader } = await startService(restored)
   const statuses = () => Promise.all(before.map(async (id) => (await reader.verify(id)).status))
@@ -153,7 +153,7 @@ test('behavior: what was erased after the backup does not come back with it', as
   const restored = join(folder.dir, 'restored')
   const result = await run('restore', [backup], { DATA_DIR: restored })
   expect(result).toMatchObject({ code: 0 })
-  expect(result.output).toMatch(/1 erasures of .*erased-documents\.txt/)
+  expect(result.output).toMatch(/1 erasures in .*erased-documents\.txt/)
   const { client: reader } = await startService(restored)
   expect((await reader.verify(erased)).status).toBe('erased')
   expect((await reader.verify(kept)).status).toBe('valid')
@@ -188,7 +188,7 @@ test('behavior: a backup older than the chain is repaired from another source, a
     expect(made.output).toContain('It contains no secrets')
     expect(found).toMatchObject({ code: 0 })
     expect(found.output).toContain('1 payloads fetched, 0 lost')
-    expect(found.output).toContain('1 are on the chain and not in the backup')
+    expect(found.output).toContain('1 batches are on the chain but not in the backup')
     expect(found.output).toContain('of 3 documents, 3 payloads fetched, 0 lost')
     // Of each the document and its batch block.
     for (const { publicId, documentHash } of batch) {

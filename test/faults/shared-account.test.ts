@@ -62,7 +62,7 @@ test.runIf(process.platform === 'linux')(
     await world.gateway.stop()
     await one.start()
     await expect(two.start()).rejects.toThrow(
-      /another process on this machine writes with the account 0x\w{40} of eip155:31337: stop it/,
+      /another process on this machine sends transactions with the account 0x\w{40} on eip155:31337: stop it/,
     )
     await one.kill()
     await two.start()
@@ -79,7 +79,7 @@ test('error: a second gateway elsewhere does not start while the first issues', 
   await expect.poll(() => nonce('pending')).not.toBe(await nonce('latest'))
   try {
     const refused = expect(gateway.start()).rejects.toThrow(
-      /something else sends transactions with this account: stop it/,
+      /another program sends transactions with this account: stop it/,
     )
     await expect.poll(gateway.output).toMatch(/foreign_transactions_found/)
     await mineEvery(world.chain, 1)

@@ -20,7 +20,7 @@ export type PostgresServer = {
   /** A fast shutdown, as an administrator makes one. */
   shutDown(): Promise<void>
   start(): Promise<void>
-  /** To all of its processes. */
+  /** Sends a signal to all of its processes. */
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
   /** Stops it and removes the folder. */
   remove(): Promise<void>

@@ -36,7 +36,7 @@ function print(pool: Pool, i: number): Promise<Buffer> {
       registry: 'eip155:31337:0x363cff7b0447deccc4c6c14f030f6c99b73a053f',
     },
     documentHash: `0x${hash}`,
-    // As long as a link with publicId and registry.
+    // A link with publicId and registry, of the usual length.
     link: `https://registry.example/verify#publicId=${hash}${hash.slice(0, 13)}&registry=eip155:31337:0x${hash.slice(0, 40)}`,
     bundle: JSON.stringify({ type: 'document-registry-bundle', sealed: bundle.digest('hex') }),
   })

@@ -79,7 +79,7 @@ const text = JSON.stringify(bundle)
 const trustedBlocks = [readBundle(bundle).block.blockHash]
 
 const judge = async (work: () => Promise<{ valid: boolean }>) => {
-  if (!(await work()).valid) throw new Error('not valid')
+  if (!(await work()).valid) throw new Error('a measured verdict is not valid')
 }
 console.log(`${hashes.length} records, ${ROUNDS} rounds, one at a time`)
 await time('verify: one node', () => judge(() => verify(publicId, { chain: reader, blocks })))

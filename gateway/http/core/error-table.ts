@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { IssueErrorCode } from '#promise/errors.ts'
 
-/** What a client can know about a failure. Links in its texts are relative to docs/. */
+/** The description of an error for clients. Links in its texts are relative to docs/. */
 export type ApiErrorEntry = {
   status: ContentfulStatusCode
   /** Whether the same request can succeed later; `yes`: after the seconds in `Retry-After`. */
@@ -313,7 +313,7 @@ export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiE
   { title: 'The service', errors: SERVICE },
 ]
 
-/** What holds for all errors, in paragraphs. */
+/** The rules for all errors, in paragraphs. */
 export const ABOUT_ERRORS = [
   'Every failure of the REST API has one of these codes in `error.code` ([the envelope](integrate.md#envelope)). Codes are stable: switch on them, not on messages. `/rpc` has the [codes of JSON-RPC](integrate.md#rpc) instead.',
   '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be.',

@@ -3,7 +3,7 @@ import type { DocumentKey } from '#verifier/ports.ts'
 import type { VerdictStatus } from '#verifier/verdict.ts'
 import { HEAD_BEHIND, unverifiable } from './errors.ts'
 
-/** Where the intent to issue this document stands; `undefined` when the outbox has none. */
+/** The state of the intent to issue this document; `undefined` when the outbox has none. */
 export type StandingOf = (key: DocumentKey) => Promise<Standing | undefined>
 
 /**

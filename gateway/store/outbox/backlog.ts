@@ -26,7 +26,7 @@ const SET_ASIDE = statement(
   (sql) => `UPDATE intent SET aside_until = :until FROM ${sql.items(KEY)} WHERE ${IS_KEY}`,
 )
 
-/** @param account Whose intents; absent = all. */
+/** @param account The account of the intents; absent = all accounts. */
 export function createBacklog(database: Database, fresh: Fresh, account?: Hex): Backlog {
   return {
     async queued() {

@@ -20,7 +20,7 @@ const step = v.union([
       by,
       /** The record's expiry; absent = that of the document. */
       validUntil: v.optional(v.number()),
-      /** In a case with a batch: acts on the document, not its batch. */
+      /** In a case with a batch, this is done to the document, not its batch. */
       alone: v.optional(v.boolean(), false),
     }),
   }),

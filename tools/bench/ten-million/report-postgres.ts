@@ -69,7 +69,7 @@ export function tenMillionPostgresTables(measured: MeasuredPostgres): Tables {
           ),
         ]),
       },
-      // Of the server: Pss of /proc, looked at twice a second.
+      // The memory of the server is the Pss of /proc, read twice a second.
       memory: {
         head: ['MiB of the gateway', 'MiB of PostgreSQL', 'MiB of its own', 'processes'],
         rows: [

@@ -21,7 +21,7 @@ export type Measured = {
   }
 }
 
-/** What the page shows of issuing. */
+/** The columns about issuing that the page shows. */
 export const SHOWN = ['issuing, 200 connections', 'empty', 'full', 'full ÷ empty']
 
 export const whole = (value: number) => Math.round(value).toLocaleString('en')
@@ -59,7 +59,7 @@ export function tenMillionTables(measured: Measured): Tables {
   }
 }
 
-/** What a filled database has. */
+/** The figures of a filled database. */
 export function databaseTable(rows: Rows, bytes: number): Table {
   const { documents, notFinal, blocks, queued, keys, expired } = rows
   return {
