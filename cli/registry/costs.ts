@@ -9,7 +9,10 @@ import type { Terminal } from '../terminal.ts'
 const REVOKED = 0.01
 const DOCUMENTS = [1_000, 50_000, 1_000_000]
 
-type Gas = Record<'issue one' | 'issue many, 500' | 'Merkle root of 1,000' | 'revoke one', number>
+type Gas = Record<
+  'issue one' | 'issue many, 500' | 'Merkle root of 1,000' | 'revoke one' | 'revoke one of a batch',
+  number
+>
 
 /** @returns The exit code. */
 export function costs(
@@ -25,13 +28,13 @@ export function costs(
   const gas: Gas = JSON.parse(
     readFileSync(new URL('../../test/contracts/gas.json', import.meta.url), 'utf8'),
   )
-  const costOf = (documents: number, gasEach: number) =>
-    documents * (gasEach + REVOKED * gas['revoke one']) * gwei * 1e-9 * coin
+  const costOf = (documents: number, issue: keyof Gas, revoke: keyof Gas = 'revoke one') =>
+    documents * (gas[issue] + REVOKED * gas[revoke]) * gwei * 1e-9 * coin
   const rows = sizes.map((documents) => ({
     documents,
-    oneByOne: costOf(documents, gas['issue one']),
-    grouped: costOf(documents, gas['issue many, 500']),
-    inBatches: costOf(documents, gas['Merkle root of 1,000']),
+    oneByOne: costOf(documents, 'issue one'),
+    grouped: costOf(documents, 'issue many, 500'),
+    inBatches: costOf(documents, 'Merkle root of 1,000', 'revoke one of a batch'),
   }))
   if (values.json) write(printableJson(rows))
   else {

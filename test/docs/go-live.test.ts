@@ -83,7 +83,9 @@ beforeAll(async () => {
     HOME: process.env.HOME ?? '',
     PORT: `${port}`,
     LOG_LEVEL: 'error',
-    ...{ rpc: node.url, domain: `localhost:${proxyPort}` },
+    ...{ rpc: node.url, domain: `localhost:${proxyPort}`, otherDisk: folder },
+    // An address may have these characters.
+    rpcs: `${node.url}/?key=1&more=2`,
     ...{ adminWallet: admin.address, issuerWallet: issuer.address },
     // Of this test only: Caddy's own authority signs for localhost.
     XDG_DATA_HOME: join(folder, 'caddy'),
@@ -320,7 +322,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       await node.fund(env.nextGateway)
       await sendBy(issuer, await run('add-account 1 "$nextGateway"'))
       await stop('npm start')
-      await run('sed -i "s|^ISSUER_KEYSTORE=')
+      await run('sed -i -e "s|^ISSUER_KEYSTORE=')
       await startService()
       await stop('npm start')
       expect(await run('> own-documents.txt')).toContain('distrusted  2 documents, 0 batches')
