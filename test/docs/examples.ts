@@ -218,11 +218,6 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
     because: 'it needs funds on Sepolia; test/contracts/deployment.test.ts deploys on Anvil',
   },
   {
-    page: 'docs/contract.md',
-    has: 'register-issuer',
-    because: 'it needs that registry; test/contracts/roles.test.ts registers issuers on Anvil',
-  },
-  {
     page: 'docs/operate.md',
     has: 'pg_dump --dbname',
     because: 'it needs PostgreSQL; test/operate/restore-postgres.test.ts runs the commands',
@@ -246,11 +241,6 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
     page: 'docs/operate.md',
     has: 'ipfs init',
     because: 'it changes the Kubo of this user; test/gateway/kubo/kubo.test.ts runs on Kubo',
-  },
-  {
-    page: 'docs/operate.md',
-    has: 'geth --dev',
-    because: 'it needs geth on the PATH; test/faults/geth.test.ts starts one with these options',
   },
   {
     page: 'docs/verify.md',
