@@ -141,6 +141,11 @@ export const RUN: Example[] = [
     has: '/revoke" \\',
     prints: /"status":"revoked","reason":"keyCompromise"/,
   },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/batches/$root/revoke',
+    prints: /"size":\d+[\s\S]*"status":"revoked","reason":"cessationOfOperation"/,
+  },
   { page: 'docs/integrate.md', has: '/payload" \\', prints: /"status":"erased"/ },
   {
     page: 'docs/registrar.md',
@@ -191,7 +196,7 @@ export const RUN: Example[] = [
 export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/registrar.md',
-    has: '--template letter',
+    has: 'docreg certificate --from',
     because: 'it installs 75 MB; test/cli/commands/certificate.test.ts prints some',
   },
   {
