@@ -272,8 +272,8 @@ const SERVICE = {
   store_unavailable: {
     status: 503,
     again: 'yes',
-    meaning: 'The disk or the Kubo node does not take or return payloads.',
-    action: 'Operators: look for a full disk, or a Kubo node that is down.',
+    meaning: 'The disk, PostgreSQL or the Kubo node does not take or return data.',
+    action: 'Operators: look for a full disk, or for PostgreSQL or a Kubo node that is down.',
   },
   signer_unavailable: {
     status: 503,
