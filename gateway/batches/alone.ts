@@ -31,6 +31,8 @@ export type AloneDeps = {
 
 export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): Alone {
   const underWay = new Set<string>()
+  /** What follows an answer: the request may come again before it is done. */
+  const leaving = new Map<string, Promise<void>>()
   let discarding: Promise<void> | undefined
 
   /** Runs before anything is stored, because the new request may be the same as a deleted one. */
@@ -60,13 +62,16 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       let lease: Lease | undefined
       const release = async () => lease?.release().catch(() => {})
       try {
+        await leaving.get(name)
         lease = await leases.take([leaseOfBatch(name)])
         if (!lease) throw new IssueError('overloaded', 'another gateway is issuing this batch')
         await discardOlder()
         const result = await work(lease)
         // Only notes remain, because the batch is promised. The answer does not wait for their
         // deletion.
-        void discard().then(release)
+        const left = discard().then(release)
+        leaving.set(name, left)
+        void left.then(() => leaving.delete(name))
         return result
       } catch (error) {
         if (lease) await discard()
