@@ -57,11 +57,20 @@ export async function startInstantChain(dataDir: string): Promise<BenchChain> {
   }
 }
 
-/** Starts an Anvil that mines at fixed times, like public chains. */
-export async function startClockedChain(dataDir: string, blockTime: number): Promise<BenchChain> {
+/**
+ * Starts an Anvil that mines at fixed times, like public chains.
+ *
+ * @param blockTime Seconds.
+ * @param slots In an epoch; a block is final after two epochs.
+ */
+export async function startClockedChain(
+  dataDir: string,
+  blockTime: number,
+  slots = 1,
+): Promise<BenchChain> {
   const keys = keysIn(dataDir)
   const port = await freePort()
-  const anvil = spawnAnvil(port)
+  const anvil = spawnAnvil(port, slots)
   const url = `http://127.0.0.1:${port}`
   const rpc = createRpcPool([url], RPC_TIMEOUT_MS)
   await untilAnswered(rpc)
@@ -152,11 +161,11 @@ function waitsForBlocks(rpc: RpcPool): Eip1193Provider {
   }
 }
 
-function spawnAnvil(port: number): ChildProcess {
+function spawnAnvil(port: number, slots: number): ChildProcess {
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   const binary = createRequire(import.meta.url).resolve(`${name}/bin/anvil`)
   const flags =
-    `--port ${port} --quiet --no-mining --chain-id 31337 --slots-in-an-epoch 1 --prune-history 10 --enable-tx-gas-limit`.split(
+    `--port ${port} --quiet --no-mining --chain-id 31337 --slots-in-an-epoch ${slots} --prune-history 10 --enable-tx-gas-limit`.split(
       ' ',
     )
   return spawn(binary, flags, { stdio: 'ignore', env: {} })

@@ -31,7 +31,7 @@ export type Row = {
   anvilCpu?: number
 }
 
-const API_KEY = 'the-key-of-the-benchmark'
+export const API_KEY = 'the-key-of-the-benchmark'
 /** The program that starts a gateway, and the programs of older checkouts that do only this. */
 export const PROGRAMS = ['operate/docreg-gateway.ts', 'operate/start.ts', 'scripts/start.ts']
 /** The Node options of `npm start`. */
@@ -119,6 +119,7 @@ type Load = Pick<LoadOptions, 'kind' | 'connections' | 'seconds' | 'distinct'> &
 
 export type RunningGateway = {
   pid: number
+  url: string
   load(options: Load): Promise<Row>
   stop(): Promise<void>
 }
@@ -158,6 +159,7 @@ export async function startGateway(
   const anvil = chain ? chain.anvilPid : anvilPidOf(dataDir)
   return {
     pid: gateway.pid,
+    url,
     load: ({ documents, ...load }) =>
       loaded({ gateway: gateway.pid, ...(anvil && { anvil }) }, dataDir, {
         url,

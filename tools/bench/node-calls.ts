@@ -1,0 +1,92 @@
+// `node scripts/run.mjs tools/bench/node-calls.ts`: counts the calls to the node of a gateway on a
+// chain with a block every 12 seconds and epochs of 32: until a document that comes alone gets its
+// 201, until it is final, and in a minute with one document. A call is a JSON-RPC method, which is
+// what providers bill.
+//
+//   --block-time S   (12)
+//   --minutes M      of one document a minute (5)
+//   --no-final       does not wait for finality, some 13 minutes
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { startRpcProxy } from '#test/support/rpc-proxy.ts'
+import { startClockedChain } from './chain.ts'
+import { API_KEY, inFolder, startGateway } from './measure.ts'
+
+const { values } = parseArgs({
+  options: {
+    'block-time': { type: 'string', default: '12' },
+    minutes: { type: 'string', default: '5' },
+    'no-final': { type: 'boolean', default: false },
+  },
+})
+const blockTime = Number(values['block-time'])
+const SLOTS = 32
+const MINUTE_MS = 60_000
+
+await inFolder(async (dataDir) => {
+  const chain = await startClockedChain(dataDir, blockTime, SLOTS)
+  const proxy = await startRpcProxy(chain.url)
+  const gateway = await startGateway(dataDir, { ...chain, url: proxy.url })
+  const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+  let issued = 0
+
+  async function issue(): Promise<number> {
+    const begun = performance.now()
+    const response = await fetch(`${gateway.url}/v1/documents`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({
+        subjectName: 'Ada Lovelace',
+        subjectId: String(issued++),
+        category: 'diploma',
+        issuedAt: '2026-01-31',
+      }),
+    })
+    await response.arrayBuffer()
+    if (response.status !== 201) throw new Error(`the answer is ${response.status}`)
+    return performance.now() - begun
+  }
+
+  async function isFinal(): Promise<boolean> {
+    const response = await fetch(`${gateway.url}/v1/events?type=document.final`, { headers })
+    return ((await response.json()) as { data: { events: unknown[] } }).data.events.length > 0
+  }
+
+  /** @returns What `work` returns, after it has printed the calls meanwhile. */
+  async function counted<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const [from, begun] = [proxy.asked.length, performance.now()]
+    const result = await work()
+    const calls = proxy.asked.slice(from)
+    const minutes = (performance.now() - begun) / MINUTE_MS
+    const methods = [...Map.groupBy(calls, (method) => method)]
+      .map(([method, some]) => `${method} ${some.length}`)
+      .sort()
+    console.log(
+      `${what}: ${calls.length} calls in ${minutes.toFixed(2)} min, ${(calls.length / minutes).toFixed(0)} a minute (${methods.join(', ')})`,
+    )
+    return result
+  }
+
+  try {
+    await counted('a minute without work', () => sleep(MINUTE_MS))
+    const took = await counted('a document alone, until 201', issue)
+    console.log(`  after ${(took / 1000).toFixed(1)} s`)
+    if (!values['no-final'])
+      await counted('from then until it is final', async () => {
+        while (!(await isFinal())) await sleep(1_000)
+      })
+    const latencies: number[] = []
+    await counted(`${values.minutes} minutes of one document a minute`, async () => {
+      for (let minute = 0; minute < Number(values.minutes); minute++) {
+        const next = sleep(MINUTE_MS)
+        latencies.push(await issue())
+        await next
+      }
+    })
+    console.log(`  201 after ${latencies.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s`)
+  } finally {
+    await gateway.stop()
+    await proxy.close()
+    await chain.stop()
+  }
+})
