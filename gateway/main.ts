@@ -144,6 +144,7 @@ function startFinality(
     blocks,
     outbox: pipeline.outbox,
     batcher: pipeline.batcher,
+    interval: pipeline.blockTime.interval,
     log,
     after: restored,
   })

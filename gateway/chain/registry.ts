@@ -75,6 +75,7 @@ function createBlocks(
   const { finalizedBlock } = createFinalityReader(createRequest(provider), finality)
   return {
     head: () => request('eth_getBlockByNumber', readHead, 'latest', false),
+    block: (number) => request('eth_getBlockByNumber', readHead, toQuantity(number), false),
 
     async blockHash(blockNumber) {
       return request(

@@ -6,6 +6,8 @@ const MIN_INTERVAL_MS = 2_000
 const WINDOW = 8
 /** The minimum number of blocks for an estimate. */
 const MIN_BLOCKS = 3
+/** The blocks before the first one seen that are read with it, for an estimate at once. */
+const BLOCKS_BEFORE = 2
 /** The tolerance for timestamps, which are whole seconds. */
 const TIMESTAMP_TOLERANCE_MS = 1_000
 /** After this many intervals without a block, the next one cannot be predicted. */
@@ -19,6 +21,11 @@ const MAX_OVERDUE = 2.25
 const LEAD = { first: 0.08, min: 0.04, max: 0.4, raise: 1.25, lower: 0.97 }
 /** The time between reads of the newest block, on chains with fast blocks and on others. */
 const LOOK_INTERVAL_MS = { fast: 1_000, slow: 250 }
+/**
+ * The same where blocks come by themselves, as a fraction of the interval: from shortly before a
+ * block is expected, and while it cannot be predicted. In between, nothing is read.
+ */
+const LOOK_PART = { expected: 1 / 24, unknown: 1 / 10 }
 
 /** Predicts when blocks come. Times are those of `performance.now()`. */
 export type BlockTime = {
@@ -43,6 +50,12 @@ export type BlockTime = {
   lead(): number
   /** Reports that a transaction signed at this time is now in a block. */
   included(made: number): void
+  /**
+   * @returns The number of the newest block that was seen, where blocks come by themselves; until
+   * there is another one, no transaction can be included. `undefined` on other chains, and while the
+   * node does not answer.
+   */
+  newest(): number | undefined
 }
 
 type Seen = Head & {
@@ -57,7 +70,7 @@ type Seen = Head & {
  * regular users can look like a rhythm, so none is assumed.
  */
 export function createBlockTime(
-  blocks: Blocks,
+  blocks: Pick<Blocks, 'head' | 'block'>,
   now: () => number = () => performance.now(),
 ): BlockTime {
   let seen: Seen[] = []
@@ -66,21 +79,55 @@ export function createBlockTime(
   let lead = LEAD.first
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking = false
+  /** Whether the last read was answered. */
+  let answers = true
 
-  function saw(head: Head): void {
+  async function read(): Promise<void> {
+    const head = await blocks.head()
     const last = seen.at(-1)
-    const at = now()
     // This is another node or a reorg, so earlier observations may not apply.
     if (last && head.number < last.number) seen = []
     if (!last || head.number > last.number) {
-      seen = [...seen, { ...head, at, notBefore: lookedAt }].slice(-WINDOW)
+      const at = now()
+      const notBefore = lookedAt
+      const before = last ? seen : await readBefore(head)
+      seen = [...before, { ...head, at, notBefore }].slice(-WINDOW)
       rhythm = rhythmOf(seen)
+      if (!last) comesByItself = rhythm !== undefined && isRecent(head, rhythm.interval)
       if (rhythm === undefined) comesByItself = false
     }
-    lookedAt = at
+    lookedAt = now()
+  }
+
+  /** @returns The blocks before; none if the node does not have them. Nobody saw when they came. */
+  async function readBefore({ number }: Head): Promise<Seen[]> {
+    const numbers = Array.from({ length: BLOCKS_BEFORE }, (_, i) => number - BLOCKS_BEFORE + i)
+    const reads = Promise.all(numbers.filter((one) => one >= 0).map(blocks.block))
+    const heads = await reads.catch(() => [])
+    return heads.map((head) => ({ ...head, at: now(), notBefore: Number.NEGATIVE_INFINITY }))
   }
 
   const known = () => (comesByItself ? rhythm : undefined)
+
+  /** @returns When the block after the newest one should be seen, if that is known. */
+  function expected(): number | undefined {
+    const last = seen.at(-1)
+    const current = known()
+    if (!last || current?.offset === undefined) return undefined
+    return last.timestamp * 1000 + current.offset + current.interval
+  }
+
+  function nextLook(): number {
+    const interval = known()?.interval
+    if (interval === undefined)
+      return lookedAt + (isFast(seen) ? LOOK_INTERVAL_MS.fast : LOOK_INTERVAL_MS.slow)
+    const pause = (part: number) => Math.max(LOOK_INTERVAL_MS.slow, part * interval)
+    const next = expected()
+    if (next === undefined || now() > next + interval / 2)
+      return lookedAt + pause(LOOK_PART.unknown)
+    const early = pause(LOOK_PART.expected)
+    return Math.max(lookedAt + early, next - early)
+  }
 
   return {
     interval: () => rhythm?.interval,
@@ -90,6 +137,7 @@ export function createBlockTime(
       const current = known()
       if (!last || !current) return undefined
       const { interval, offset } = current
+      if (offset === undefined) return undefined
       const arrival = last.timestamp * 1000 + offset
       if (now() - arrival > MAX_OVERDUE * interval) return undefined
       const next = Math.floor((time - arrival) / interval) + 1
@@ -97,18 +145,21 @@ export function createBlockTime(
     },
 
     look() {
-      const period = isFast(seen) ? LOOK_INTERVAL_MS.fast : LOOK_INTERVAL_MS.slow
-      if (looking || now() - lookedAt < period) return
+      if (looking || now() < nextLook()) return
       looking = true
-      blocks
-        .head()
-        .then(saw, () => {})
-        .finally(() => {
+      read()
+        .then(
+          () => true,
+          () => false,
+        )
+        .then((hasAnswered) => {
+          answers = hasAnswered
           looking = false
         })
     },
 
     lead: () => lead * (rhythm?.interval ?? 0),
+    newest: () => (answers && known() ? seen.at(-1)?.number : undefined),
 
     included(made) {
       const last = seen.at(-1)
@@ -116,6 +167,11 @@ export function createBlockTime(
       const { interval, offset } = rhythm
       const took = now() - made
       if (took >= interval / 2) comesByItself = true
+      // It may have been made for the transaction.
+      if (offset === undefined) {
+        if (took < interval / 4) comesByItself = false
+        return
+      }
       const arrival = last.timestamp * 1000 + offset
       const hadLead = 1 - modulo((made - arrival) / interval, 1)
       if (hadLead > LEAD.max) return
@@ -128,9 +184,9 @@ export function createBlockTime(
 
 /**
  * The milliseconds between blocks, and those from a block's timestamp until it is seen, on the
- * clock of `now`.
+ * clock of `now`; `undefined` until a block was seen soon after it came.
  */
-type Rhythm = { interval: number; offset: number }
+type Rhythm = { interval: number; offset: number | undefined }
 
 /** @returns `undefined` when blocks are too fast, or not at multiples of one interval. */
 function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
@@ -147,7 +203,12 @@ function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
   const offsets = seen
     .filter(({ at, notBefore }) => at - notBefore <= interval / 8)
     .map(({ at, timestamp }) => at - timestamp * 1000)
-  return offsets.length > 0 ? { interval, offset: Math.min(...offsets) } : undefined
+  return { interval, offset: offsets.length > 0 ? Math.min(...offsets) : undefined }
+}
+
+/** @returns Whether a block is one of a running chain: it came less than an interval ago, or so. */
+function isRecent({ timestamp }: Head, interval: number): boolean {
+  return Math.abs(Date.now() - timestamp * 1000) < 1.25 * interval
 }
 
 const modulo = (value: number, by: number) => ((value % by) + by) % by

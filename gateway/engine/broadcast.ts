@@ -1,6 +1,7 @@
 import { asIssueError, type IssueError } from '#promise/errors.ts'
 import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type { Transactions } from '#promise/ports.ts'
+import type { BlockTime } from './block-time.ts'
 import type { InFlight, Sending } from './in-flight.ts'
 
 /** The time between broadcasts of the same bytes, until the chain shows the transaction. */
@@ -19,14 +20,18 @@ export type Broadcaster = {
 }
 
 /**
- * @param answered Called when a node has answered a broadcast, because the chain should then be
+ * @param deps.answered Called when a node has answered a broadcast, because the chain should then be
  * read.
  */
-export function createBroadcaster(
-  inFlight: InFlight,
-  transactions: Transactions,
-  answered: () => void,
-): Broadcaster {
+export function createBroadcaster(deps: {
+  inFlight: InFlight
+  transactions: Transactions
+  blockTime: Pick<BlockTime, 'interval'>
+  answered: () => void
+}): Broadcaster {
+  const { inFlight, transactions, blockTime, answered } = deps
+  /** With slow blocks, the next one is awaited first. */
+  const pause = () => Math.max(REBROADCAST_INTERVAL_MS, 1.25 * (blockTime.interval() ?? 0))
   const failure = (): IssueError | undefined =>
     inFlight
       .plans()
@@ -54,7 +59,7 @@ export function createBroadcaster(
       for (const plan of plans) {
         const sending = inFlight.sendingOf(plan)
         const newest = plan.attempts.at(-1)
-        const due = performance.now() - sending.sent >= REBROADCAST_INTERVAL_MS
+        const due = performance.now() - sending.sent >= pause()
         if (!newest || !due || sending.underWay) continue
         sending.sent = performance.now()
         sending.underWay = sendOne(newest, sending).then(() => {

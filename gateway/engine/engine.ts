@@ -13,7 +13,7 @@ import type {
   RegistryReader,
   Transactions,
 } from '#promise/ports.ts'
-import { createBlockTime } from './block-time.ts'
+import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { Answers, Intake } from './front.ts'
 import { createInFlight } from './in-flight.ts'
@@ -53,6 +53,8 @@ export type EngineDeps = {
   transactions: Transactions
   registry: RegistryReader
   blocks: Blocks
+  /** Shared by all engines. */
+  blockTime: BlockTime
   outbox: Backlog & Plans & FeeLog
   feeCaps: FeeCaps
   foreign: ForeignWatch
@@ -76,7 +78,6 @@ export const MAX_QUEUE = 10_000
  */
 export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   const nap = createNap()
-  const blockTime = createBlockTime(deps.blocks)
   const inFlight = createInFlight((intents) => queue.dropped(intents))
   const queue: Queue = createQueue({
     ...deps,
@@ -89,7 +90,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
     if (outcome.status === 'absent') queue.addPromised([intent])
     else answers.conclude(intent, outcome, transactions)
   }
-  const parts = { ...deps, nap, blockTime, inFlight, queue, conclude }
+  const parts = { ...deps, nap, inFlight, queue, conclude }
   const sender = createSender({
     ...parts,
     answered: nap.wake,

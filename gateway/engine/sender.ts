@@ -52,6 +52,13 @@ export type Sender = {
 }
 
 /**
+ * The reads of the chain for each new block, where blocks come by themselves: one node may have the
+ * block, and another one the nonce before it.
+ */
+const LOOKS_PER_BLOCK = 2
+/** The time until a new block is noticed, once it was seen. */
+const NOTICE_MS = 50
+/**
  * After this time a transaction is sent even if a read of the chain hangs, as it does when a node
  * is down.
  */
@@ -82,18 +89,36 @@ type SenderDeps = {
  * intents are simply queued again.
  */
 export function createSender(deps: SenderDeps): Sender {
-  const { inFlight, transactions, registry, outbox, feeCaps, answered } = deps
+  const { inFlight, transactions, registry, outbox, feeCaps, blockTime, answered } = deps
   const timer = createLookTimer()
+  const looked = { block: -1, times: 0 }
   const spending = createSpending(feeCaps, outbox, registry, inFlight.unsettled)
-  const { send, assertSent } = createBroadcaster(inFlight, transactions, () => {
-    timer.answered()
-    answered()
+  const { send, assertSent } = createBroadcaster({
+    ...deps,
+    answered: () => {
+      looked.times = 0
+      timer.answered()
+      answered()
+    },
   })
   const { settle, abandon, roundTrip } = createSettling({ ...deps, costOf: spending.costOf })
   const nonces = createNonces({ ...deps, abandon })
   const { replaceStuck } = createReplacing({ ...deps, spending })
 
+  /** Whether the chain may show something that the last look did not. */
+  function hasNews(): boolean {
+    const newest = blockTime.newest()
+    return newest === undefined || newest !== looked.block || looked.times < LOOKS_PER_BLOCK
+  }
+
+  function noteLook(): void {
+    const newest = blockTime.newest() ?? -1
+    looked.times = newest === looked.block ? looked.times + 1 : 1
+    looked.block = newest
+  }
+
   async function lookAround(): Promise<void> {
+    noteLook()
     const next = await nonces.look()
     const before = inFlight.plans()
     const isSettled = await settle(next)
@@ -131,7 +156,7 @@ export function createSender(deps: SenderDeps): Sender {
     async advance(hold) {
       if (inFlight.plans().length === 0) return
       try {
-        if (timer.isDue()) await lookAround()
+        if (timer.isDue() && hasNews()) await lookAround()
       } finally {
         if (!hold) send(inFlight.plans())
       }
@@ -141,7 +166,7 @@ export function createSender(deps: SenderDeps): Sender {
     assertAffordable: async () => transactions.assertAffordable(await spending.allowance()),
     spentLastHour: spending.lastHour,
 
-    pause: timer.left,
+    pause: () => (hasNews() ? timer.left() : Math.max(NOTICE_MS, timer.left())),
     roundTrip,
   }
 }

@@ -7,6 +7,11 @@ import { createBlockWatch } from './block-watch.ts'
 import { createReviewing } from './review.ts'
 
 const POLL_INTERVAL_MS = 2_000
+/**
+ * With slow blocks, a poll is at most once a block, and ever rarer: this fraction of the time since
+ * a block with intents was last new. Finality takes minutes there.
+ */
+const QUIET = { part: 1 / 4, maxMs: 60_000 }
 /** The maximum number of intents for one read of the chain and for one write. */
 const MAX_INTENTS = 200
 
@@ -27,6 +32,8 @@ export function watchFinality(deps: {
   blocks: Blocks
   outbox: Anchorings & AnchorBlocks
   batcher: Batcher
+  /** @returns The milliseconds between slow blocks; `undefined` for others. See `BlockTime`. */
+  interval: () => number | undefined
   /** Nothing leaves the outbox before this resolves, because its payloads may still be needed. */
   after: Promise<unknown>
   log: Log
@@ -35,6 +42,8 @@ export function watchFinality(deps: {
   const stop = new AbortController()
   const watch = createBlockWatch({ blocks, outbox, signal: stop.signal })
   const { review, reset } = createReviewing(deps)
+  let newest = -1
+  let quietSince = performance.now()
 
   async function poll(): Promise<void> {
     if (await watch.isIdle()) return reset()
@@ -50,6 +59,16 @@ export function watchFinality(deps: {
         (some) => review(some, finalized, seen),
       )
     })
+    const { blockNumber = -1 } = (await outbox.newestSeen()) ?? {}
+    if (blockNumber !== newest) quietSince = performance.now()
+    newest = blockNumber
+  }
+
+  function pause(): number {
+    const interval = deps.interval()
+    if (interval === undefined) return POLL_INTERVAL_MS
+    const quiet = QUIET.part * (performance.now() - quietSince)
+    return Math.max(POLL_INTERVAL_MS, interval, Math.min(quiet, QUIET.maxMs))
   }
 
   /**
@@ -78,7 +97,7 @@ export function watchFinality(deps: {
   async function run(): Promise<void> {
     await deps.after
     // The first poll waits, because other work comes first at the start.
-    while (await sleep(POLL_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
+    while (await sleep(pause(), true, { signal: stop.signal }).catch(() => false))
       await poll().catch((error) => log.warn('blocks_unread', { error: String(error) }))
   }
 

@@ -24,7 +24,7 @@ import type { SharedStores } from './stores.ts'
 /** How long a reading of the account is reused for reports: the route is public. */
 const READINESS_TTL_MS = 1_000
 
-type Parts = Pick<EngineDeps, 'concluded' | 'feeCaps' | 'maxBatch'> & {
+type Parts = Pick<EngineDeps, 'blockTime' | 'concluded' | 'feeCaps' | 'maxBatch'> & {
   shared: SharedStores
   outbox: Pick<Outbox, 'find' | 'promise'> & BusyAccounts
   /** Counts a foreign transaction. */

@@ -7,6 +7,7 @@ import { sealWithNode } from '#base/node-seal.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
+import { type BlockTime, createBlockTime } from '#engine/block-time.ts'
 import type { ForeignWatch } from '#engine/foreign.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import type { Batcher } from '#promise/batcher.ts'
@@ -44,6 +45,7 @@ export type IssuingParts = {
   readiness: () => Promise<Readiness>
   /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
+  blockTime: Pick<BlockTime, 'interval'>
   batcher: Batcher
   issuing: Issuing
   revising: Revising
@@ -72,7 +74,8 @@ export function openIssuing(
   })
   const times = createTimes({ included: metrics.included, final: metrics.final })
   const outbox = measureOutbox(stores.outbox, { metrics, times })
-  const batcherParts = { chain, stores, outbox, metrics, times, log }
+  const blockTime = createBlockTime(blocks)
+  const batcherParts = { chain, stores, outbox, blockTime, metrics, times, log }
   const { batcher: unmeasured, ...opened } = openBatcher(config, identity, batcherParts)
   const batcher = measureRequests(times, unmeasured)
   const { readiness } = opened
@@ -107,7 +110,8 @@ export function openIssuing(
     readiness,
   })
   const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
-  return { ...opened, metrics, outbox, headAge, batcher, issuing, revising, superseding, erasing }
+  const promises = { issuing, revising, superseding, erasing }
+  return { ...opened, ...promises, metrics, outbox, blockTime, headAge, batcher }
 }
 
 /**
@@ -146,6 +150,7 @@ type BatcherParts = {
   chain: Chain
   stores: Stores
   outbox: OutboxPorts
+  blockTime: BlockTime
   metrics: Metrics
   times: Times
   log: Log
@@ -154,7 +159,7 @@ type BatcherParts = {
 function openBatcher(
   config: Config,
   identity: Identity,
-  { chain, stores, outbox, metrics, times, log }: BatcherParts,
+  { chain, stores, outbox, blockTime, metrics, times, log }: BatcherParts,
 ): Pick<IssuingParts, 'batcher' | 'foreign' | 'readiness'> {
   const { shared } = stores
   const { busyAccounts, countUnclaimed } = shared
@@ -163,6 +168,7 @@ function openBatcher(
     shared,
     feeCaps: config.feeCaps,
     maxBatch: config.maxBatch,
+    blockTime,
     outbox: { ...outbox, busyAccounts, countUnclaimed },
     foundForeign: metrics.foundForeign,
     measured: (some) => measurePlans(some, metrics),

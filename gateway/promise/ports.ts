@@ -342,6 +342,8 @@ export type Head = {
 /** The blocks of the chain. */
 export type Blocks = {
   head(): Promise<Head>
+  /** Rejects when the node does not have it. */
+  block(blockNumber: number): Promise<Head>
   /**
    * @returns The hash of the block that now has this number; `null` when the node does not have it.
    */

@@ -9,14 +9,24 @@ const SKEW = 987_654_321
 let now: number
 let head: Head
 let blockTime: BlockTime
+/** Reads of the newest block. */
+let reads: number
+let isAway: boolean
 beforeEach(() => {
+  reads = 0
+  isAway = false
   now = 1_000_000
   head = { number: 100, timestamp: secondsAt(now) }
   blockTime = createBlockTime(
     {
-      head: async () => head,
-      blockHash: async () => null,
-      finalizedBlock: async () => 0,
+      head: async () => {
+        reads++
+        if (isAway) throw new Error('away')
+        return head
+      },
+      block: async () => {
+        throw new Error('pruned')
+      },
     },
     () => now,
   )
@@ -150,8 +160,48 @@ describe('no block interval is assumed', () => {
     await lookUntil(lastOf(mined) + 1_000, mined)
     blockTime.included(now - 11_000)
     head = { number: 90, timestamp: secondsAt(now) }
-    await lookUntil(now + 500, [])
+    await lookUntil(now + 13_000, [])
     expect(blockTime.nextAfter(now)).toBeUndefined()
+  })
+})
+
+describe('reads of the newest block', () => {
+  test('default: are a few for each block, once these come by themselves', async () => {
+    const mined = every(12_000, 25)
+    await lookUntil(mined[4] ?? NaN, mined)
+    blockTime.included(now - 11_000)
+    reads = 0
+    await lookUntil(lastOf(mined), mined)
+    expect(reads).toBeLessThanOrEqual(4 * 20)
+    expect(blockTime.newest()).toBe(124)
+    expect(Math.abs(error(lastOf(mined) + 12_000))).toBeLessThanOrEqual(1_000)
+  })
+
+  test('behavior: the blocks before the first one show the interval at once', async () => {
+    now = Date.now()
+    head = { number: 100, timestamp: Math.floor(now / 1000) - 3 }
+    const block = async (number: number) => ({
+      number,
+      timestamp: head.timestamp - 12 * (100 - number),
+    })
+    blockTime = createBlockTime({ head: async () => head, block }, () => now)
+    blockTime.look()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(blockTime.interval()).toBe(12_000)
+    expect(blockTime.newest()).toBe(100)
+    expect(blockTime.nextAfter(now)).toBeUndefined()
+  })
+
+  test('error: while the node does not answer, no block is the newest', async () => {
+    const mined = every(12_000, 10)
+    await lookUntil(mined[4] ?? NaN, mined)
+    blockTime.included(now - 11_000)
+    isAway = true
+    await lookUntil(mined[5] ?? NaN, mined)
+    expect(blockTime.newest()).toBeUndefined()
+    isAway = false
+    await lookUntil(mined[7] ?? NaN, mined)
+    expect(blockTime.newest()).toBe(107)
   })
 })
 
@@ -163,6 +213,7 @@ describe('when intents get a transaction', () => {
     lead: () => 1_000,
     look() {},
     included() {},
+    newest: () => undefined,
   }
   const unknown: BlockTime = { ...twelve, nextAfter: () => undefined }
   const load = (waitingSince: number) => ({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { fromHex, type Hex } from '#document/hex.ts'
+import { createBlockTime } from '#engine/block-time.ts'
 import { createEngine } from '#engine/engine.ts'
 import { createEngines } from '#engine/engines.ts'
 import { createForeignWatch } from '#engine/foreign.ts'
@@ -82,6 +83,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
         transactions: ports,
         registry: ports,
         blocks: ports,
+        blockTime: createBlockTime(ports),
         feeCaps,
         foreign: createForeignWatch({ account: ports, log, found() {} }),
         outbox: own,
@@ -190,6 +192,7 @@ function createChain() {
       }
     },
     head: async () => ({ number: 1, timestamp: 1 }),
+    block: async (number) => ({ number, timestamp: 1 }),
     pooledNonce: async () => {
       let nonce = chain.nonce
       while (pool.has(nonce)) nonce++

@@ -61,6 +61,7 @@ function open(...nonces: number[]) {
       lead: () => 0,
       look() {},
       included() {},
+      newest: () => undefined,
     },
     abandon: async (plans) => {
       abandoned += plans.length

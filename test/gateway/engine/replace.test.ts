@@ -55,6 +55,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
     },
     blocks: {
       head: async () => ({ number: chain.block, timestamp: 0 }),
+      block: async (number) => ({ number, timestamp: 0 }),
       blockHash: async () => word(9),
       finalizedBlock: async () => 0,
     },
@@ -85,6 +86,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
       lead: () => 0,
       look() {},
       included() {},
+      newest: () => undefined,
     },
     conclude: (intent) => requeued.push(intent),
     log,

@@ -57,6 +57,7 @@ test('behavior: an abandoned plan counts under the cap, since it may be mined la
       lead: () => 0,
       look() {},
       included() {},
+      newest: () => undefined,
     },
     foreign: {
       suspect() {},

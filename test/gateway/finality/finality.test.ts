@@ -62,11 +62,13 @@ async function released(isOnChain: boolean) {
     },
     blocks: {
       head: none,
+      block: none,
       finalizedBlock: async () => 10,
       blockHash: async () => (isOnChain ? anchoring.blockHash : hash()),
     },
     outbox,
     batcher: batcher as unknown as Batcher,
+    interval: () => undefined,
     after: Promise.resolve(),
     log,
   })
@@ -122,6 +124,7 @@ test('behavior: asks for each block once, also after a restart, and reads some a
       registry: { receiptOf: none, isPooled: none, transactionsOf: none, records: none },
       blocks: {
         head: none,
+        block: none,
         finalizedBlock: async () => 0,
         async blockHash(blockNumber) {
           asked.push(blockNumber)
@@ -130,6 +133,7 @@ test('behavior: asks for each block once, also after a restart, and reads some a
       },
       outbox: counting,
       batcher: {} as Batcher,
+      interval: () => undefined,
       after: Promise.resolve(),
       log,
     })

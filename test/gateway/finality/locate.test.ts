@@ -41,7 +41,7 @@ test.each([
         transactionsOf: none,
         isPooled: none,
       },
-      { blockHash: async () => hash, head: none, finalizedBlock: none },
+      { blockHash: async () => hash, head: none, block: none, finalizedBlock: none },
       [suspension],
     )
     expect(place).toEqual({ status })
