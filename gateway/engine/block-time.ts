@@ -22,10 +22,13 @@ const LEAD = { first: 0.08, min: 0.04, max: 0.4, raise: 1.25, lower: 0.97 }
 /** The time between reads of the newest block, on chains with fast blocks and on others. */
 const LOOK_INTERVAL_MS = { fast: 1_000, slow: 250 }
 /**
- * The same where blocks come by themselves, as a fraction of the interval: from shortly before a
- * block is expected, and while it cannot be predicted. In between, nothing is read.
+ * Where slow blocks come by themselves, the newest one is read every `slow` milliseconds from
+ * shortly before the next one is expected until it is late, and otherwise after these fractions of
+ * the interval.
  */
-const LOOK_PART = { expected: 1 / 24, unknown: 1 / 10 }
+const LOOK_PART = { late: 1 / 24, unknown: 1 / 10 }
+/** When an expected block is late, as a fraction of the interval. */
+const LATE = 1 / 8
 
 /** Predicts when blocks come. Times are those of `performance.now()`. */
 export type BlockTime = {
@@ -121,12 +124,11 @@ export function createBlockTime(
     const interval = known()?.interval
     if (interval === undefined)
       return lookedAt + (isFast(seen) ? LOOK_INTERVAL_MS.fast : LOOK_INTERVAL_MS.slow)
-    const pause = (part: number) => Math.max(LOOK_INTERVAL_MS.slow, part * interval)
+    const after = (part: number) => lookedAt + Math.max(LOOK_INTERVAL_MS.slow, part * interval)
     const next = expected()
-    if (next === undefined || now() > next + interval / 2)
-      return lookedAt + pause(LOOK_PART.unknown)
-    const early = pause(LOOK_PART.expected)
-    return Math.max(lookedAt + early, next - early)
+    if (next === undefined || now() > next + interval / 2) return after(LOOK_PART.unknown)
+    if (now() > next + LATE * interval) return after(LOOK_PART.late)
+    return Math.max(after(0), next - LOOK_INTERVAL_MS.slow)
   }
 
   return {

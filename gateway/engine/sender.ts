@@ -105,10 +105,12 @@ export function createSender(deps: SenderDeps): Sender {
   const nonces = createNonces({ ...deps, abandon })
   const { replaceStuck } = createReplacing({ ...deps, spending })
 
-  /** Whether the chain may show something that the last look did not. */
-  function hasNews(): boolean {
+  /** @returns The milliseconds until the chain may show something that the last look did not. */
+  function pause(): number {
     const newest = blockTime.newest()
-    return newest === undefined || newest !== looked.block || looked.times < LOOKS_PER_BLOCK
+    if (newest === undefined) return timer.left()
+    if (newest !== looked.block) return 0
+    return looked.times < LOOKS_PER_BLOCK ? timer.left() : NOTICE_MS
   }
 
   function noteLook(): void {
@@ -156,7 +158,7 @@ export function createSender(deps: SenderDeps): Sender {
     async advance(hold) {
       if (inFlight.plans().length === 0) return
       try {
-        if (timer.isDue() && hasNews()) await lookAround()
+        if (pause() <= 0) await lookAround()
       } finally {
         if (!hold) send(inFlight.plans())
       }
@@ -166,7 +168,7 @@ export function createSender(deps: SenderDeps): Sender {
     assertAffordable: async () => transactions.assertAffordable(await spending.allowance()),
     spentLastHour: spending.lastHour,
 
-    pause: () => (hasNews() ? timer.left() : Math.max(NOTICE_MS, timer.left())),
+    pause,
     roundTrip,
   }
 }
