@@ -78,7 +78,7 @@ export async function openPostgres(
     note: presence.note,
     async assertReady() {
       const [row] = await query('SELECT pg_is_in_recovery() AS replica')
-      if (row?.replica === true) throw outageOf('the server is a replica, which takes no writes')
+      if (row?.replica === true) throw outageOf('the server is a read-only replica')
     },
     async close() {
       await notifications.close()

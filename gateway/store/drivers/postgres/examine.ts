@@ -59,7 +59,7 @@ async function checkServer(query: Query): Promise<Health> {
     "SELECT current_setting('server_version') AS version, pg_is_in_recovery() AS replica",
   )
   if (row?.replica === true)
-    return fail('it is a replica, which takes no writes', 'set DATABASE_URL to the primary')
+    return fail('it is a read-only replica', 'set DATABASE_URL to the primary')
   return ok(`PostgreSQL ${row?.version} answers`)
 }
 

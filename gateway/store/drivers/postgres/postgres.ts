@@ -127,7 +127,7 @@ export function createScrubber(database: Database): Scrubber {
         if (row?.ended !== false) return
         await sleep(POLL_INTERVAL_MS)
       }
-      throw new IssueError('store_unavailable', 'an older transaction does not end')
+      throw new IssueError('store_unavailable', 'a transaction that began earlier has not ended')
     },
   }
 }
@@ -169,7 +169,7 @@ async function openKeptRows(url: string, log: Log): Promise<KeptRows> {
   try {
     assertVersion(await readSchemaVersion(transactions.query))
     const binding = await database.snapshot(readBinding)
-    if (!binding) throw new DatabaseUrlError('leads to a database that no gateway has used')
+    if (!binding) throw new DatabaseUrlError('names a database that no gateway has used')
     return {
       ...binding,
       ...createKeptRows(database),

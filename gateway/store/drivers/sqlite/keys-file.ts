@@ -83,7 +83,7 @@ function openFile(path: string): DatabaseSync {
     if (version !== 0 && version !== VERSION)
       throw new DataDirError(
         'other_version',
-        `has API keys of another version of this service (${path} has the format ${version}, this one's is ${VERSION})`,
+        `contains API keys of another version of this service (the format of ${path} is ${version}, but this version needs ${VERSION})`,
         ': start with the version that wrote it, or remove that file and make new keys',
       )
     sqlite.exec(`${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT`)

@@ -21,7 +21,10 @@ export function createScrubber(file: Pick<SqliteFile, 'path' | 'emptyLog' | 'rew
       await file.rewrite()
       await file.emptyLog()
       if (await anyInFile(file.path, probes))
-        throw new IssueError('store_unavailable', 'a copy of an erased document is left')
+        throw new IssueError(
+          'store_unavailable',
+          'a copy of an erased document remains in the file',
+        )
     },
   }
 }

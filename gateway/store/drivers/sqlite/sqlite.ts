@@ -147,7 +147,7 @@ function openReader(path: string): { database: Database; sqlite: DatabaseSync; v
   const sqlite = new DatabaseSync(path, { readOnly: true })
   const version = Number(sqlite.prepare('PRAGMA user_version').get()?.user_version)
   const run = createRun(sqlite)
-  const refuse = () => Promise.reject(new Error('the database was opened to read'))
+  const refuse = () => Promise.reject(new Error('the database is open read-only'))
   const snapshot: Database['snapshot'] = async (work) => run.work(work)
   return {
     sqlite,
@@ -198,7 +198,7 @@ async function examine(
   fingerprints: readonly Hex[] | undefined,
 ): Promise<Health[]> {
   const path = join(dataDir, DATABASE_FILE)
-  if (!existsSync(path)) return [{ outcome: 'ok', message: 'there is none yet' }]
+  if (!existsSync(path)) return [{ outcome: 'ok', message: 'no database yet' }]
   let sqlite: DatabaseSync | undefined
   try {
     const reader = openReader(path)
@@ -212,7 +212,7 @@ async function examine(
       return [
         {
           outcome: 'fail',
-          message: `it has the format ${version}, this version's is ${SCHEMA_VERSION}`,
+          message: `its format is ${version}, but this version needs ${SCHEMA_VERSION}`,
           advice: 'start the version that wrote it, or name another DATA_DIR',
         },
       ]
