@@ -47,6 +47,7 @@ test('behavior: loses nothing when killed again at each call of its recovery', a
   const steps = await eachStep(async (n) => {
     killAtCall(1, 'before', 'eth_sendRawTransaction')
     await work()
+    await world.gateway.ended()
     world.proxy.heal()
     killAtCall(n, 'before')
     await world.gateway.start().catch(() => {})
