@@ -26,7 +26,7 @@ const LOOK_INTERVAL_MS = { fast: 1_000, slow: 250 }
  * shortly before the next one is expected until it is late, and otherwise after these fractions of
  * the interval.
  */
-const LOOK_PART = { late: 1 / 24, unknown: 1 / 10 }
+const LOOK_PART = { late: 1 / 24, unknown: 1 / 9 }
 /** When an expected block is late, as a fraction of the interval. */
 const LATE = 1 / 8
 

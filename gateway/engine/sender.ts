@@ -96,7 +96,7 @@ export function createSender(deps: SenderDeps): Sender {
   const { send, assertSent } = createBroadcaster({
     ...deps,
     answered: () => {
-      looked.times = 0
+      looked.times = LOOKS_PER_BLOCK - 1
       timer.answered()
       answered()
     },
