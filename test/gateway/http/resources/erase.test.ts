@@ -163,3 +163,15 @@ describe('refusals', () => {
     expect(codeOf(await erase('nonsense'))).toEqual([400, 'bad_public_id'])
   })
 })
+
+test('behavior: an erased document can still be revoked', async () => {
+  const publicId = await issue()
+  expect((await erase(publicId)).status).toBe(200)
+  const revoked = await stack.request(`/v1/documents/${publicId}/revoke`, {
+    method: 'POST',
+    headers: { ...WITH_KEY, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  expect(revoked.status).toBe(200)
+  expect((await stack.verify(publicId)).body.data.status).toBe('revoked')
+})
