@@ -90,7 +90,7 @@ export function readSources(values: {
 
 /**
  * @returns A node that compares the registry's code before its first answer, if the hash of the
- * code is known. If there is no code, it answers: the reader then reports what is missing.
+ * code is known. Without any code it still answers, so that the reader reports what is missing.
  */
 export function comparingCode(
   node: Eip1193Provider,

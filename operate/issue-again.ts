@@ -203,7 +203,7 @@ const lineOf = ({ kind, hash, block, stays }: Entry) =>
 
 type Send = (call: RegistryCall) => Promise<{ blockNumber: number; transactionHash: Hex }>
 
-/** @returns The last block that has any of them; 0 = none. */
+/** @returns The number of the newest block that contains one of them; 0 if there are none. */
 async function issueDocuments(
   { issuerId }: Identity,
   anchored: AnchoredLog,
@@ -227,7 +227,7 @@ async function issueDocuments(
   return last
 }
 
-/** @returns The last block that has any of them; 0 = none. */
+/** @returns The number of the newest block that contains one of them; 0 if there are none. */
 async function issueBatches(
   identity: Identity,
   anchored: AnchoredLog,

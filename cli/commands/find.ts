@@ -145,8 +145,8 @@ async function statOf(path: string): Promise<Stats> {
 }
 
 /**
- * A file that is no table, or has a bad row among the matches, becomes a problem, while the others
- * count.
+ * A file that is not a table, or has a bad row among the matches, is reported as a problem. The
+ * others still count.
  */
 async function searchTable(file: string, wanted: Wanted, search: Search): Promise<void> {
   try {

@@ -151,11 +151,14 @@ export function createBlockTime(
       looking = true
       read()
         .then(
-          () => true,
-          () => false,
+          () => {
+            answers = true
+          },
+          () => {
+            answers = false
+          },
         )
-        .then((hasAnswered) => {
-          answers = hasAnswered
+        .finally(() => {
           looking = false
         })
     },
