@@ -127,7 +127,7 @@ async function localIdentity(
   const { request } = createProvider((body) =>
     createDeadline(rpcTimeout).within(() => chain.send(body)),
   )
-  const rpc = { request, apart: () => ({ request }), close: async () => {} }
+  const rpc = { request, apart: () => ({ request }), sent: new Map(), close: async () => {} }
   return {
     rpc,
     registry,

@@ -72,3 +72,15 @@ export class HttpStatusError extends Error {
     this.retryAfter = retryAfter
   }
 }
+
+/**
+ * @param header The value of `Retry-After` (RFC 9110, section 10.2.3): seconds or a date.
+ * @returns Milliseconds from now; `undefined` for a missing or malformed value.
+ */
+export function readRetryAfter(header: string | null | undefined): number | undefined {
+  if (!header) return undefined
+  const milliseconds = /^\d+$/.test(header)
+    ? 1000 * Number(header)
+    : Date.parse(header) - Date.now()
+  return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds)
+}

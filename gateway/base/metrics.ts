@@ -34,6 +34,8 @@ export type MetricSources = LoadSources & {
   /** The caps in wei; absent = no cap. */
   feeCaps: { transaction?: bigint; hour?: bigint }
   webhookBacklog: WebhookBacklog
+  /** The number of calls to nodes, by method. */
+  rpcCalls: ReadonlyMap<string, number>
 }
 
 /**
@@ -47,6 +49,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const { concluded, foreign } = addCounters([registry])
   addLoad([registry], sources)
   addFunds([registry], sources)
+  addCalls([registry], sources)
   return {
     ...createWebhookMetrics([registry], sources.webhookBacklog),
     ...createLoadMetrics([registry], sources),
@@ -137,6 +140,20 @@ function addFunds(registers: Registry[], { balance, spentLastHour, feeCaps }: Me
     registers,
     collect() {
       for (const [of, wei] of Object.entries(feeCaps)) this.set({ of }, inEther(wei))
+    },
+  })
+}
+
+/** Adds the calls to nodes, which are what providers bill. */
+function addCalls(registers: Registry[], { rpcCalls }: MetricSources): void {
+  new Counter({
+    name: 'document_registry_rpc_calls_total',
+    help: 'Calls to the nodes of the chain, by method',
+    labelNames: ['method'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [method, calls] of rpcCalls) this.inc({ method }, calls)
     },
   })
 }

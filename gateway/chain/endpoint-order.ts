@@ -1,5 +1,5 @@
-/** How long an order is reused. */
-const ORDER_TTL_MS = 2_000
+/** How long an order is reused: half of the time between blocks, within these limits. */
+const ORDER_TTL_MS = { min: 2_000, max: 15_000 }
 /** The blocks that an active endpoint may be behind, because on fast chains nodes always are. */
 const MAX_LAG_BLOCKS = 2
 /** Faster growth than that of any chain. A head that grew by more is ignored. */
@@ -26,6 +26,8 @@ export function createEndpointOrder<T>(
   let last: readonly number[] = []
   /** The newest plausible head, and when it was first seen. */
   let known: { head: number; at: number } | undefined
+  /** The milliseconds from one block to the next. */
+  let interval = 0
   let nextAt = 0
   let isPolling = false
 
@@ -52,7 +54,11 @@ export function createEndpointOrder<T>(
     const heads = await Promise.all(endpoints.map((endpoint) => readHead(endpoint).catch(() => -1)))
     const newest = newestOf(heads)
     // While the known head stands still, a head far ahead of it becomes plausible with time.
-    if (newest > (known?.head ?? -1)) known = { head: newest, at: performance.now() }
+    if (newest > (known?.head ?? -1)) {
+      const at = performance.now()
+      if (known) interval = (at - known.at) / (newest - known.head)
+      known = { head: newest, at }
+    }
     const isAtHead = (_: T, i: number) => {
       const head = heads[i] ?? -1
       const stands = head < newest && head === last[i]
@@ -65,7 +71,8 @@ export function createEndpointOrder<T>(
     ]
     last = heads
     isPolling = false
-    nextAt = performance.now() + ORDER_TTL_MS
+    nextAt =
+      performance.now() + Math.min(Math.max(interval / 2, ORDER_TTL_MS.min), ORDER_TTL_MS.max)
   }
 
   return {

@@ -11,7 +11,7 @@ const POLL_INTERVAL_MS = 2_000
  * With slow blocks, a poll is at most once a block, and ever rarer: this fraction of the time since
  * a block with intents was last new. Finality takes minutes there.
  */
-const QUIET = { part: 1 / 4, maxMs: 60_000 }
+const QUIET = { part: 1 / 3, maxMs: 80_000 }
 /** The maximum number of intents for one read of the chain and for one write. */
 const MAX_INTENTS = 200
 

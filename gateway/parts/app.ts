@@ -7,6 +7,7 @@ import { hkdfWithNode } from '#base/node-hkdf.ts'
 import { openWithNode } from '#base/node-open.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { VERSION } from '#base/version.ts'
+import { PATIENCE_MS } from '#chain/rpc.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { createFindDocument } from '#documents/find.ts'
 import { createListing } from '#documents/list.ts'
@@ -96,7 +97,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     bundleOf: (publicId, signal) =>
       createBundle(publicId, { signal, provider: rpc, registry, blocks }),
     // The route is public, and slow reads must not take the connections that issuing needs.
-    rpc: rpc.apart(),
+    rpc: rpc.apart(PATIENCE_MS.public),
     verifyPage: readVerifyPage(pageConfigOf(config, registry)),
     addresses: {
       baseUrl: config.baseUrl,

@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts'
 import { createGroupingReader } from '#chain/grouping-reader.ts'
 import { createRegistry, type RegistryOptions, type RegistryPorts } from '#chain/registry.ts'
-import type { RpcPool } from '#chain/rpc.ts'
+import { PATIENCE_MS, type RpcPool } from '#chain/rpc.ts'
 import type { Signer } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
@@ -44,7 +44,7 @@ export async function openChain(
   log: Log,
 ): Promise<Chain> {
   // Issuing has its own connections, so that reads cannot delay it.
-  const ports = await firstUsable([signer, ...otherSigners], rpc.apart(), {
+  const ports = await firstUsable([signer, ...otherSigners], rpc.apart(PATIENCE_MS.issuing), {
     registry,
     issuerId,
     finality,

@@ -1,6 +1,7 @@
 import { shareRead } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import { openRegistry, type RegistryPorts } from '#chain/registry.ts'
+import { PATIENCE_MS } from '#chain/rpc.ts'
 import type { Signer } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import { createEngine, type EngineDeps } from '#engine/engine.ts'
@@ -114,7 +115,7 @@ function accountOpener(
   { rpc, registry, issuerId }: Identity,
 ): (signer: Signer) => Account {
   // Issuing has its own connections, so that reads cannot delay it.
-  const provider = rpc.apart()
+  const provider = rpc.apart(PATIENCE_MS.issuing)
   return (signer) => {
     const holder: Account['holder'] = {}
     const options = {

@@ -71,6 +71,7 @@ export function openIssuing(
     unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
     feeCaps: config.feeCaps,
     webhookBacklog: stores.deliveries.backlog,
+    rpcCalls: identity.rpc.sent,
   })
   const times = createTimes({ included: metrics.included, final: metrics.final })
   const outbox = measureOutbox(stores.outbox, { metrics, times })

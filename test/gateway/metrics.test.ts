@@ -47,6 +47,12 @@ test('default: measures requests by route template and class of status', async (
   expect(text).not.toContain(API_KEY)
 })
 
+test('default: counts the calls to nodes, by method', async () => {
+  await stack.issue({ ...ADA, subjectId: '2' })
+  const sent = 'rpc_calls_total{method="eth_sendRawTransaction"}'
+  expect(sampleOf(await scrape(), `${PREFIX}${sent}`)).toBeGreaterThanOrEqual(1)
+})
+
 test('behavior: has the same labels whatever methods and paths clients send', async () => {
   const operations = OPERATIONS.flatMap(({ method, path }) =>
     [path, aliasOf(path) ?? path].map((route) => `${method.toUpperCase()} ${route}`),
@@ -71,6 +77,7 @@ test('behavior: renders once a second, however many ask', async () => {
     ...{ balance: async () => 0n, spentLastHour: async () => 0n, stopped: () => undefined },
     ...{ feeCaps: {}, headAge: async () => 0, unfinishedErasures: async () => 0 },
     webhookBacklog: async () => ({ events: 0, failing: 0, disabled: 0 }),
+    rpcCalls: new Map(),
   })
   await render()
   const once = reads

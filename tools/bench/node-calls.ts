@@ -4,18 +4,23 @@
 // what providers bill.
 //
 //   --block-time S   (12)
-//   --minutes M      of one document a minute (5)
+//   --every S        seconds from one document to the next (60)
+//   --documents N    at this pace (5)
+//   --limit N        the node answers 429 to all calls of a second after this many
 //   --no-final       does not wait for finality, some 13 minutes
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { startRpcProxy } from '#test/support/rpc-proxy.ts'
+import { limitCalls, startRpcProxy } from '#test/support/rpc-proxy.ts'
 import { startClockedChain } from './chain.ts'
 import { API_KEY, inFolder, startGateway } from './measure.ts'
+import { quantile } from './quantile.ts'
 
 const { values } = parseArgs({
   options: {
     'block-time': { type: 'string', default: '12' },
-    minutes: { type: 'string', default: '5' },
+    every: { type: 'string', default: '60' },
+    documents: { type: 'string', default: '5' },
+    limit: { type: 'string', default: 'Infinity' },
     'no-final': { type: 'boolean', default: false },
   },
 })
@@ -26,6 +31,7 @@ const MINUTE_MS = 60_000
 await inFolder(async (dataDir) => {
   const chain = await startClockedChain(dataDir, blockTime, SLOTS)
   const proxy = await startRpcProxy(chain.url)
+  const counts = limitCalls(proxy, Number(values.limit))
   const gateway = await startGateway(dataDir, { ...chain, url: proxy.url })
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
   let issued = 0
@@ -76,14 +82,17 @@ await inFolder(async (dataDir) => {
         while (!(await isFinal())) await sleep(1_000)
       })
     const latencies: number[] = []
-    await counted(`${values.minutes} minutes of one document a minute`, async () => {
-      for (let minute = 0; minute < Number(values.minutes); minute++) {
-        const next = sleep(MINUTE_MS)
+    await counted(`${values.documents} documents, one every ${values.every} s`, async () => {
+      for (let i = 0; i < Number(values.documents); i++) {
+        const next = sleep(Number(values.every) * 1000)
         latencies.push(await issue())
         await next
       }
     })
-    console.log(`  201 after ${latencies.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s`)
+    latencies.sort((one, other) => one - other)
+    const seconds = (part: number) => (quantile(latencies, part) / 1000).toFixed(1)
+    console.log(`  201 after ${seconds(0.5)} s, at most ${seconds(1)} s`)
+    console.log(`  refused calls: ${counts.refused}`)
   } finally {
     await gateway.stop()
     await proxy.close()

@@ -1,6 +1,6 @@
 import { decodeUtf8, readAtMost } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
-import { HttpStatusError, RpcResponseError } from '../errors.ts'
+import { HttpStatusError, RpcResponseError, readRetryAfter } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 import { isLoopback } from './loopback.ts'
@@ -83,6 +83,5 @@ export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provid
 
 async function refusalOf({ status, headers, body }: Response): Promise<HttpStatusError> {
   await body?.cancel()
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  return new HttpStatusError(status, seconds >= 0 ? 1000 * seconds : undefined)
+  return new HttpStatusError(status, readRetryAfter(headers.get('retry-after')))
 }

@@ -12,7 +12,7 @@ const TOO_MANY_REQUESTS = 429
 const UNAVAILABLE = 503
 /** Texts with which public providers refuse too frequent requests; some send them with HTTP 200. */
 const BUSY =
-  /rate.?limit|too many requests|capacity exceeded|compute units per second|requests? per second|throttl/i
+  /rate.?limit|too many requests|capacity exceeded|compute units per second|requests? per second|request limit|throttl/i
 
 /**
  * @param sleep Waits some milliseconds; tests replace it.
@@ -33,9 +33,12 @@ export function patientRequest(request: Request, sleep = pause): Request {
   }
 }
 
-/** @returns Milliseconds, 0 if the node names none; `undefined` for any other error. */
-function askedPause(error: unknown): number | undefined {
-  const cause = error instanceof ChainError ? error.cause : undefined
+/**
+ * @returns The milliseconds for which the node asks to wait, 0 if it names none; `undefined` for an
+ * error that asks for no pause.
+ */
+export function askedPause(error: unknown): number | undefined {
+  const cause = error instanceof ChainError ? error.cause : error
   if (cause instanceof RpcResponseError) return BUSY.test(cause.message) ? 0 : undefined
   if (!(cause instanceof HttpStatusError)) return undefined
   const isBusy = cause.status === TOO_MANY_REQUESTS || cause.status === UNAVAILABLE

@@ -53,7 +53,12 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
       config: readConfig({ DATA_DIR: join(dir, name), DATABASE_URL: databaseUrl }),
       databaseUrl,
       identity: {
-        rpc: { request: fail, apart: () => ({ request: fail }), close: async () => {} },
+        rpc: {
+          request: fail,
+          apart: () => ({ request: fail }),
+          sent: new Map(),
+          close: async () => {},
+        },
         registry: `eip155:1:0x${'a'.repeat(40)}`,
         issuerId: 1,
         signer: createKeySigner(issuerKey),

@@ -166,6 +166,7 @@ function switchable(url: string): RpcPool & { through(urls: readonly string[]): 
     apart() {
       return this
     },
+    sent: new Map(),
     async close() {
       await Promise.all([...pools.values()].map((pool) => pool.close()))
     },
