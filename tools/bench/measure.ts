@@ -117,6 +117,9 @@ type Load = Pick<LoadOptions, 'kind' | 'connections' | 'seconds' | 'distinct'> &
   documents: number
 }
 
+/** The chain of a gateway; `issuerKey` may be a list. */
+type GatewayChain = Pick<BenchChain, 'url' | 'registry' | 'anvilPid'> & { issuerKey: string }
+
 export type RunningGateway = {
   pid: number
   url: string
@@ -127,7 +130,7 @@ export type RunningGateway = {
 /** @param chain The chain; absent = the local chain of `npm start`. @param flags Node options. */
 export async function startGateway(
   dataDir: string,
-  chain: BenchChain | undefined,
+  chain: GatewayChain | undefined,
   env: Record<string, string> = {},
   flags: readonly string[] = [],
 ): Promise<RunningGateway> {
