@@ -92,8 +92,10 @@ export function createIssuing(deps: IssuingDeps): Issuing {
       sealed: { ...sealed, entry: { ...sealed.entry, supersededRoot } },
       intent: issueIntentOf(document, sealed, tenant),
     })
-    const mayBeRepeat = idempotencyKey !== undefined
-    const repeat = mayBeRepeat ? await findRepeat(deps, all.map(withIntent), deadline) : undefined
+    const repeat =
+      idempotencyKey === undefined
+        ? undefined
+        : await findRepeat(deps, all.map(withIntent), deadline)
     if (repeat === undefined && request.refuseNew) throw request.refuseNew
     const { sealed, intent } = repeat ?? withIntent(all[0])
     const { replayed, isPending, transactionHash } = repeat
@@ -101,7 +103,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
       : await promise(intent, sealed, request)
     const status = isPending
       ? { ...PENDING, transactionHash }
-      : await readStatus(intent, transactionHash, { finality, mayBeRepeat, until, deadline })
+      : await readStatus(intent, transactionHash, { finality, isRepeat: replayed, until, deadline })
     const { documentHash } = intent
     return { publicId: sealed.publicId, document, documentHash, replayed, ...status }
   }

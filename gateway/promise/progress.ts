@@ -25,8 +25,8 @@ export type DocumentStatus = {
 export type StatusRequest = {
   /** The finality to wait for. */
   finality: Finality
-  /** Whether the document may have been anchored, and revoked, before this request. */
-  mayBeRepeat: boolean
+  /** Whether the document was promised or anchored before this request, and so may be revoked. */
+  isRepeat: boolean
   /** When the wait is over; `performance.now()`. */
   until: number
   deadline: Deadline
@@ -58,8 +58,8 @@ export function createReadStatus({
   chain: ChainReader
 }): ReadStatus {
   return async ({ documentHash, validUntil }, transactionHash, request) => {
-    const { finality, mayBeRepeat, until, deadline } = request
-    if (!mayBeRepeat && finality === 'included') {
+    const { finality, isRepeat, until, deadline } = request
+    if (!isRepeat && finality === 'included') {
       const isExpired = validUntil !== 0 && Date.now() / 1000 >= validUntil
       return { status: isExpired ? 'expired' : 'valid', transactionHash, finality }
     }
