@@ -2,7 +2,7 @@ import { shareRead } from '#base/concurrency.ts'
 import { groupReads } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { createMetrics, type Metrics } from '#base/metrics.ts'
-import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { hkdfWithNode, hmacWithNode } from '#base/node-hkdf.ts'
 import { sealWithNode } from '#base/node-seal.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
@@ -98,6 +98,7 @@ export function openIssuing(
       idempotency: stores.idempotency,
       seal: sealWithNode,
       hkdf: hkdfWithNode,
+      hmac: hmacWithNode,
     }),
     history: stores.history,
   })

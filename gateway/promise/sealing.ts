@@ -1,10 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { encodeUtf8 } from '#document/bytes.ts'
 import { type Document, encodeDocument } from '#document/document.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Hkdf } from '#document/hkdf.ts'
 import {
   createSaltSource,
   deriveSealingKeys,
+  type Hmac,
   type IssuerSubkeys,
   idempotentSalt,
 } from '#document/keys.ts'
@@ -43,8 +44,9 @@ export function createSealing(deps: {
   idempotency: IdempotencyLog
   seal: Seal
   hkdf: Hkdf
+  hmac: Hmac
 }): Sealing {
-  const { idempotency, hkdf } = deps
+  const { idempotency, hkdf, hmac } = deps
   const [newest, ...older] = deps.subkeys
   const nextSalt = createSaltSource()
   const indexEntryOf = createIndexEntryOf(hkdf)
@@ -54,17 +56,14 @@ export function createSealing(deps: {
     document: Document,
     { tenant, idempotencyKey }: Repeatable,
   ): Promise<SealedDocument> {
+    const encoded = encodeDocument(document)
+    const item = { tenant, itemIndex: 0, document: encoded }
     const salt =
       idempotencyKey === undefined
         ? nextSalt()
-        : idempotentSalt(subkeys, {
-            tenant,
-            idempotencyKey,
-            itemIndex: 0,
-            document: encodeDocument(document),
-          })
+        : idempotentSalt(subkeys, { ...item, idempotencyKey }, hmac)
     const keys = deriveSealingKeys(subkeys, salt, hkdf)
-    const sealed = await deps.seal(document, keys)
+    const sealed = await deps.seal(document, keys, encoded)
     const publicId = encodePublicId({
       kind: 'single',
       issuerId: document.issuerId,
@@ -75,9 +74,33 @@ export function createSealing(deps: {
     return { ...sealed, publicId, entry }
   }
 
+  /** A keyed hash is used, because a client's key may be guessable: an order number, a name. */
+  function keyOf({ salt }: IssuerSubkeys, { tenant, idempotencyKey }: Repeatable) {
+    if (idempotencyKey === undefined) return undefined
+    return hmac(salt, encodeUtf8(JSON.stringify(['idempotency-log', tenant, idempotencyKey])))
+  }
+
+  /**
+   * Claims a request's idempotency key for its document. The documentHash stands for the whole
+   * body, because it is derived from the key and the exact bytes that were sealed.
+   *
+   * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
+   */
+  async function claimKey(subkeys: IssuerSubkeys, request: Repeatable, documentHash: Hex) {
+    const key = keyOf(subkeys, request)
+    if (key === undefined || (await idempotency.claim(key, documentHash)) === documentHash) return
+    throw new IssueError(
+      'idempotency_key_reused',
+      'the Idempotency-Key was used for another document',
+    )
+  }
+
   /** @returns The subkeys with which this request was first sealed, unless these are the newest. */
   async function firstUsed(request: Repeatable): Promise<IssuerSubkeys | undefined> {
-    for (const subkeys of older) if (await isClaimed(idempotency, subkeys, request)) return subkeys
+    for (const subkeys of older) {
+      const key = keyOf(subkeys, request)
+      if (key && (await idempotency.has(key))) return subkeys
+    }
     return undefined
   }
 
@@ -86,51 +109,10 @@ export function createSealing(deps: {
       const used = await firstUsed(request)
       const subkeys = used ?? newest
       const sealed = await sealWith(subkeys, document, request)
-      const hash = toHex(sealed.documentHash)
-      await claimKey(idempotency, subkeys, request, hash)
+      await claimKey(subkeys, request, toHex(sealed.documentHash))
       if (used || request.idempotencyKey === undefined) return [sealed]
       const before = older.map((one) => sealWith(one, document, request))
       return [sealed, ...(await Promise.all(before))]
     },
   }
-}
-
-/**
- * Claims a request's idempotency key for its document. The documentHash stands for the whole body,
- * because it is derived from the key and the exact bytes that were sealed.
- *
- * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
- */
-async function claimKey(
-  log: IdempotencyLog,
-  subkeys: IssuerSubkeys,
-  request: Repeatable,
-  documentHash: Hex,
-): Promise<void> {
-  const key = keyOf(subkeys, request)
-  if (key === undefined) return
-  const first = await log.claim(key, documentHash)
-  if (first !== documentHash)
-    throw new IssueError(
-      'idempotency_key_reused',
-      'the Idempotency-Key was used for another document',
-    )
-}
-
-/** @returns Whether a request's idempotency key was claimed while this secret was the newest. */
-async function isClaimed(
-  log: IdempotencyLog,
-  subkeys: IssuerSubkeys,
-  request: Repeatable,
-): Promise<boolean> {
-  const key = keyOf(subkeys, request)
-  return key !== undefined && log.has(key)
-}
-
-/** A keyed hash is used, because a client's key may be guessable: an order number, a name. */
-function keyOf(subkeys: IssuerSubkeys, { tenant, idempotencyKey }: Repeatable): Buffer | undefined {
-  if (idempotencyKey === undefined) return undefined
-  return createHmac('sha256', subkeys.salt)
-    .update(JSON.stringify(['idempotency-log', tenant, idempotencyKey]))
-    .digest()
 }
