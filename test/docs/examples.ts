@@ -255,17 +255,17 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/verify.md',
     has: 'npm install --global',
-    because: 'it installs for the whole machine; test/scripts/package.test.ts runs the package',
+    because: 'it installs for the whole machine; test/packages/packages.test.ts runs the package',
   },
   {
     page: 'docs/integrate.md',
-    has: '<checkout>/dist/library',
-    because: 'it needs npm; test/scripts/package.test.ts uses the package',
+    has: '<checkout>/dist/packages/document-registry',
+    because: 'it needs npm; test/packages/packages.test.ts uses the package',
   },
   {
     page: 'docs/verify.md',
-    has: '<checkout>/dist/library',
-    because: 'it needs npm; test/scripts/package.test.ts uses the package',
+    has: '<checkout>/dist/packages/document-registry',
+    because: 'it needs npm; test/packages/packages.test.ts uses the package',
   },
   {
     page: 'corpus/README.md',
