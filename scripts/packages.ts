@@ -105,6 +105,8 @@ function complete(folder: string, { name, description, ...rest }: Own): void {
     // In these, `require` loads ES modules.
     engines: { node: '^20.19.0 || >=22.12.0' },
     files: readdirSync(folder).filter((file) => !/^(README|LICENSE)/.test(file)),
+    // npm publishes no prerelease without a tag of its own.
+    ...(version.includes('-') && { publishConfig: { tag: 'next' } }),
     ...rest,
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
