@@ -15,11 +15,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
 import proofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
 import { makePackages, type Package } from '#scripts/packages.ts'
 import manifest from '../../package.json' with { type: 'json' }
+import { npmTools } from '../support/npm-tools.ts'
 
 // The packages as somebody else has them: packed, in a folder of their own, with the dependencies
 // that they name and no others.
@@ -29,6 +30,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const consumer = mkdtempSync(join(tmpdir(), 'packages-'))
 const modules = join(consumer, 'node_modules')
 const installed = (name: string) => join(modules, name)
+const tarballs = new Map<string, string>()
 let made: Package[]
 
 beforeAll(async () => {
@@ -37,6 +39,7 @@ beforeAll(async () => {
     mkdirSync(installed(name), { recursive: true })
     const { stdout } = await run('npm', ['pack', folder, '--json'], { cwd: consumer })
     const [{ filename }] = JSON.parse(stdout)
+    tarballs.set(name, join(consumer, filename))
     const unpacked = ['-C', installed(name), '--strip-components=1']
     await run('tar', ['-xzf', join(consumer, filename), ...unpacked])
     for (const dependency of dependenciesOf(name)) {
@@ -53,6 +56,9 @@ beforeAll(async () => {
   })
 })
 afterAll(() => rmSync(consumer, { recursive: true, force: true }))
+
+/** Two linters of packages. */
+const linters = await npmTools({ '@arethetypeswrong/cli': '0.18.5', publint: '0.3.25' })
 
 const manifestOf = (name: string) =>
   JSON.parse(readFileSync(join(installed(name), 'package.json'), 'utf8'))
@@ -174,6 +180,26 @@ test('default: the same bytes are made in another folder', async () => {
     // Node resolves these only inside this repository.
     expect(text, path).not.toMatch(/from ['"]#/)
   }
+})
+
+describe.skipIf(linters === undefined)('linted', () => {
+  test.each(['document-registry', 'docreg'])(
+    'default: publint finds nothing in %s',
+    async (name) => {
+      const args = [join(linters ?? '', 'publint/src/cli.js'), 'run', installed(name), '--strict']
+      const { stdout } = await run(process.execPath, args)
+      expect(stdout).toContain('All good!')
+    },
+  )
+
+  test('default: attw finds nothing in the library', async () => {
+    const program = join(linters ?? '', '@arethetypeswrong/cli/dist/index.js')
+    const tarball = tarballs.get('document-registry') ?? ''
+    const args = [program, tarball, '--profile', 'esm-only', '--no-color', '--no-emoji']
+    const { stdout } = await run(process.execPath, args)
+    const parts = stdout.match(/^node16 \(from ESM\): OK \(ESM\)\nbundler: OK /gm)
+    expect(parts, stdout).toHaveLength(4)
+  })
 })
 
 test('default: the library has five dependencies, and the command another copy of nothing', () => {
