@@ -230,7 +230,9 @@ describe.skipIf(modules === undefined)('published, on other versions of Node', (
     mkdirSync(old)
     const [node, cli] = [await nodeOf(skip, '20.19.0'), await npmOf(skip, '6.14.18')]
     const line = `${node} ${cli} install --no-audit document-registry docreg`
-    await expectDone(inFolder(old, line))
+    const { code, stderr } = await inFolder(old, line)
+    // This is how it says that a dependency needs a newer Node.
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/notsup/) })
     writeFileSync(join(old, 'verify.cjs'), example('= require('))
     expect(await expectDone(inFolder(old, `${node} verify.cjs`, {}, publicId))).toBe('valid\n')
     const version = await expectDone(inFolder(old, `${node} node_modules/.bin/docreg --version`))
