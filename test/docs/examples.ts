@@ -254,18 +254,13 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   },
   {
     page: 'docs/verify.md',
-    has: 'npm install --global',
-    because: 'it installs for the whole machine; test/packages/packages.test.ts runs the package',
-  },
-  {
-    page: 'docs/integrate.md',
-    has: '<checkout>/dist/packages/document-registry',
-    because: 'it needs npm; test/packages/packages.test.ts uses the package',
+    has: 'npm install --global docreg',
+    because: 'it needs npm; test/packages/published.test.ts installs the package',
   },
   {
     page: 'docs/verify.md',
-    has: '<checkout>/dist/packages/document-registry',
-    because: 'it needs npm; test/packages/packages.test.ts uses the package',
+    has: '--install-links',
+    because: 'it installs for the whole machine; test/packages/published.test.ts does this',
   },
   {
     page: 'corpus/README.md',

@@ -24,11 +24,18 @@ let registry: NpmRegistry
 let stack: Stack
 let publicId: string
 let readme: Block[]
+/** Installed when nothing was published yet. */
+let fromCheckout: Run
 beforeAll(async () => {
   if (modules === undefined) return
   folder = mkdtempSync(join(tmpdir(), 'published-'))
   registry = await startNpmRegistry(modules)
-  for (const made of await makePackages(join(folder, 'made'))) {
+  const packages = await makePackages(join(folder, 'made'))
+  fromCheckout = await inFolder(
+    folder,
+    'npm install --global --prefix checkout --install-links ./made/*',
+  )
+  for (const made of packages) {
     const { code, stderr } = await inFolder(folder, `npm publish ${made.folder}`)
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/npm warn/) })
   }
@@ -127,6 +134,12 @@ describe.skipIf(modules === undefined)('published', () => {
     test('default: verifies with npx', async () => {
       const line = commands('letter.jpg').replace('letter.jpg', 'issued/qr/*.png')
       expect(await expectDone(inFolder(empty, line))).toMatch(/^VALID: issued, not revoked/)
+    })
+
+    test('default: is installed from a checkout, unpublished', async () => {
+      expect(fromCheckout.code, fromCheckout.stderr).toBe(0)
+      const { stdout } = await inFolder(folder, 'checkout/bin/docreg --version')
+      expect(stdout).toBe(`${manifest.version}\n`)
     })
 
     test('default: is installed without another copy of the library', async () => {
