@@ -40,7 +40,7 @@ export async function makePackages(out: string): Promise<Package[]> {
 
 function makeLibrary(folder: string): void {
   const args = ['-p', 'tsconfig.library.json', '--outDir', folder]
-  const tsc = spawnSync('tsc', args, { cwd: root, stdio: 'inherit' })
+  const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), args, { cwd: root, stdio: 'inherit' })
   if (tsc.status !== 0) throw new Error('the library does not compile')
   for (const file of filesIn(folder, /\.d\.ts$/))
     edit(join(folder, file), (text) =>

@@ -257,6 +257,10 @@ test.each(nodes())('default: the command runs with %s', async (node) => {
   expect(template.stdout).toContain('subjectName,subjectId')
   const help = await run(node, [command, 'help', 'issue'], { cwd: consumer })
   expect(help.stdout).toContain('$ docreg issue people.csv')
+  const copying = ['certificate', '--template', 'diploma', '--new-template']
+  const copy = mkdtempSync(join(consumer, 'copy-'))
+  await run(node, [command, ...copying, join(copy, 'ours')], { cwd: consumer })
+  expect(readdirSync(join(copy, 'ours'))).toContain('template.typ')
   const costs = await run(node, [command, 'registry', 'costs'], { cwd: consumer }).catch((e) => e)
   expect(costs).toMatchObject({
     code: 2,

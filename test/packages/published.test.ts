@@ -1,8 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cacheFolder } from '#scripts/cache-folder.ts'
 import { makePackages } from '#scripts/packages.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Block, readPage } from '../docs/markdown.ts'
@@ -126,14 +135,21 @@ describe.skipIf(modules === undefined)('published', () => {
       return withRealAddresses(found[0]?.code ?? '').replaceAll(/^docreg /gm, 'npx --yes docreg ')
     }
 
-    test('default: issues with npx', async () => {
-      const told = await expectDone(inFolder(empty, commands('drk_…').replace('drk_…', API_KEY)))
+    test('default: issues and prints with npx', async () => {
+      const line = commands('drk_…').replace('drk_…', API_KEY)
+      // Engine and fonts stay installed.
+      const told = await expectDone(inFolder(empty, line, { XDG_CACHE_HOME: cacheFolder('..') }))
       expect(told).toMatch(/Issued 1 document/)
+      expect(readdirSync(join(empty, 'issued/certificates'))).toEqual([
+        expect.stringMatching(/pdf$/),
+      ])
     })
 
     test('default: verifies with npx', async () => {
       const line = commands('letter.jpg').replace('letter.jpg', 'issued/qr/*.png')
       expect(await expectDone(inFolder(empty, line))).toMatch(/^VALID: issued, not revoked/)
+      const printed = line.replace('qr/*.png', 'certificates/*.pdf')
+      expect(await expectDone(inFolder(empty, printed))).toMatch(/^VALID: issued, not revoked/)
     })
 
     test('default: is installed from a checkout, unpublished', async () => {
