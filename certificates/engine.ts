@@ -29,7 +29,8 @@ type Typst = {
 /** Files that the engine finds in the folder `docreg/` of the template, by name. */
 type Files = Record<string, string | Uint8Array>
 
-const ours = fileURLToPath(new URL('./templates/', import.meta.url))
+// In the package, this code is in a file of another folder.
+const ours = fileURLToPath(new URL('../certificates/templates/', import.meta.url))
 const STANDARD = 'a-3a'
 /** Results that this many later certificates have not used are dropped. */
 const MAX_CACHE_AGE = 5

@@ -23,7 +23,8 @@ const run = promisify(execFile)
 export type Pack = 'base' | 'chinese' | 'chinese-traditional' | 'japanese' | 'korean'
 
 const MANIFESTS = ['package.json', 'package-lock.json']
-const packs = fileURLToPath(new URL('./packs/', import.meta.url))
+// In the package, this code is in a file of another folder.
+const packs = fileURLToPath(new URL('../certificates/packs/', import.meta.url))
 
 /**
  * Finds a pack in the cache of this user, or installs it there with npm, in the versions and with

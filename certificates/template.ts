@@ -7,7 +7,8 @@ import { CertificateError } from './errors.ts'
 /** The templates that come with the command. */
 export const TEMPLATES = ['diploma', 'permit', 'letter'] as const
 
-const ours = fileURLToPath(new URL('./templates/', import.meta.url))
+// In the package, this code is in a file of another folder.
+const ours = fileURLToPath(new URL('../certificates/templates/', import.meta.url))
 const SHARED = ['lib.typ', 'main.typ']
 
 /**

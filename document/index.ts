@@ -88,3 +88,4 @@ export {
   seal,
 } from './sealed.ts'
 export type { SlotProof, StateProof } from './state-proof.ts'
+export { readVerifyLink, type VerifyLink } from './verify-link.ts'

@@ -143,7 +143,9 @@ export async function open(
  * one.
  */
 const decryptWithWebCrypto: Decrypt = async ({ additionalData, iv, data }, documentKey) => {
-  const { subtle } = globalThis.crypto
+  const subtle = globalThis.crypto?.subtle
+  if (!subtle)
+    throw new Error('WebCrypto is missing: Node 20.19 or newer has it, and pages over HTTPS')
   const own = (bytes: Uint8Array) => new Uint8Array(bytes)
   const name = 'AES-GCM'
   const key = await subtle.importKey('raw', own(documentKey), name, false, ['decrypt'])

@@ -1,10 +1,8 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-const ENTRY = fileURLToPath(new URL('../cli/docreg.ts', import.meta.url))
-/** The worker runs in its own process. */
-const WORKER = fileURLToPath(new URL('../certificates/worker.ts', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * Modules that a package omits, because they need Hardhat and the contracts.
@@ -19,28 +17,34 @@ const WITHOUT_CHECKOUT: Plugin = {
   },
 }
 
-/**
- * Makes one JavaScript file of the command, and one of its worker in `../certificates/`, because
- * Node does not run TypeScript of installed packages.
- *
- * @param outfile Must be in a folder next to `deployments/`, like `cli/`. Packages are resolved
- * from there.
- */
-export async function buildCommand(outfile: string): Promise<void> {
-  await bundle(ENTRY, outfile)
-  await bundle(WORKER, join(dirname(outfile), '..', 'certificates', 'worker.js'))
+/** The command imports the verifier from its package, and its version from its own manifest. */
+const WITHOUT_LIBRARY: Plugin = {
+  name: 'without-library',
+  setup({ onResolve }) {
+    onResolve({ filter: /^#(client|document|verifier)\// }, ({ path }) => ({
+      path: path.replace('#', 'document-registry/internal/').replace(/\.ts$/, '.js'),
+      external: true,
+    }))
+    onResolve({ filter: /^\.\.\/package\.json$/ }, ({ path }) => ({ path, external: true }))
+  },
 }
 
-async function bundle(entry: string, outfile: string): Promise<void> {
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    logLevel: 'error',
-    plugins: [WITHOUT_CHECKOUT],
-  })
+/**
+ * Makes one JavaScript file of the command, `cli/docreg.js`, and one of its worker,
+ * `certificates/worker.js`, because Node does not run TypeScript of installed packages.
+ */
+export async function buildCommand(folder: string): Promise<void> {
+  for (const file of ['cli/docreg', 'certificates/worker'])
+    await build({
+      absWorkingDir: root,
+      entryPoints: [`${file}.ts`],
+      outfile: join(folder, `${file}.js`),
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      target: 'node20.19',
+      logLevel: 'error',
+      plugins: [WITHOUT_CHECKOUT, WITHOUT_LIBRARY],
+    })
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DOCREG } from '#cli/commands.ts'
 import { findConfigFile } from '#cli/config-file.ts'
 import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
+import manifest from '../../package.json' with { type: 'json' }
 import { docreg, run } from '../support/docreg.ts'
 import { serveHttp } from '../support/http.ts'
 
@@ -37,7 +38,7 @@ describe('help', () => {
   )
 
   test('behavior: --version prints the version of the package', async () => {
-    expect(await docreg(['--version'])).toMatchObject({ code: 0, stdout: '0.1.0\n' })
+    expect(await docreg(['--version'])).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
   })
 })
 
@@ -206,5 +207,5 @@ test('default: npx runs it from a folder of the checkout', async () => {
     cwd: dir,
     env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: dir },
   })
-  expect({ code, stdout }).toEqual({ code: 0, stdout: '0.1.0\n' })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${manifest.version}\n` })
 })

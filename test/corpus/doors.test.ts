@@ -1,9 +1,10 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeUtf8 } from '#document/bytes.ts'
 import { fromHex } from '#document/hex.ts'
 import { parsePresentation } from '#document/presentation.ts'
-import { buildCommand } from '#scripts/build-command.ts'
+import { makePackages } from '#scripts/packages.ts'
 import { createBundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
 import { readPayload } from '#verifier/checks/payload.ts'
 import { keyOf, readPresentation, verifyPresentationProof } from '#verifier/presentation.ts'
@@ -28,8 +29,9 @@ import { type CorpusCase, startWorld, type World } from '../support/corpus/world
 import type { Run } from '../support/docreg.ts'
 import { type LinePrograms, startLinePrograms } from '../support/line-programs.ts'
 
-/** The packed command, placed in the checkout so that it finds its packages. */
-const COMMAND = fileURLToPath(new URL('../../dist/corpus/docreg.js', import.meta.url))
+/** The packages, placed in the checkout so that they find the others. */
+const PACKAGES = fileURLToPath(new URL('../../dist/corpus/', import.meta.url))
+const COMMAND = `${PACKAGES}docreg/cli/docreg.js`
 
 const EACH_COMMAND = fileURLToPath(new URL('../support/corpus/each-command.ts', import.meta.url))
 
@@ -114,7 +116,10 @@ function caseIdentity(name: string): string | undefined {
 describe.concurrent('command', () => {
   let commands: LinePrograms<Call, Run>
   beforeAll(async () => {
-    await buildCommand(COMMAND)
+    await makePackages(PACKAGES)
+    rmSync(`${PACKAGES}node_modules`, { recursive: true, force: true })
+    mkdirSync(`${PACKAGES}node_modules`)
+    symlinkSync('../document-registry', `${PACKAGES}node_modules/document-registry`)
     commands = startLinePrograms(process.execPath, [EACH_COMMAND, COMMAND], 4)
   })
   afterAll(() => commands?.stop())

@@ -28,8 +28,8 @@ import { type Block, pages, root } from './markdown.ts'
 // `NOT_RUN` with a reason. Values that an example needs ($publicId, $registry …) come from earlier
 // examples.
 
-// test/docs/go-live.test.ts runs docs/go-live.md.
-const manuals = pages().filter(({ path }) => path !== 'docs/go-live.md')
+// test/docs/go-live.test.ts runs docs/go-live.md, test/packages those of the packages.
+const manuals = pages().filter(({ path }) => !/go-live\.md|^docs\/npm\//.test(path))
 const blocks = manuals.flatMap(({ path, blocks }) =>
   blocks.filter(({ language }) => language === 'sh').map((block) => ({ path, ...block })),
 )

@@ -265,6 +265,7 @@ describe('a program that cannot decrypt', () => {
     const expired = await judge(sealed, { validUntil: 4e9 }, { now: 5e9, onError })
     expect(expired.status).toBe('unverifiable')
     expect(errors).toHaveLength(3)
+    expect(String(errors[0])).toContain('WebCrypto is missing')
   })
 })
 

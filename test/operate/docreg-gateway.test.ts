@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { VERSION } from '#base/version.ts'
 import { GATEWAY } from '#operate/program.ts'
 import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
@@ -146,7 +147,7 @@ test('default: npx runs it from a folder of the checkout, and start with its fla
   const bin = fileURLToPath(new URL('../../scripts/docreg-gateway.mjs', import.meta.url))
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder }
   const told = await run(process.execPath, [bin, '--version'], { cwd: folder, env })
-  expect(told).toMatchObject({ code: 0, stdout: '0.1.0\n' })
+  expect(told).toMatchObject({ code: 0, stdout: `${VERSION}\n` })
   const flags = `data:text/javascript,console.log(process.execArgv.slice(0, 2).join(' '))`
   const started = await run(process.execPath, [bin, 'start', '--bogus'], {
     ...{ cwd: folder, env: { ...env, NODE_OPTIONS: `--import "${flags}"` } },

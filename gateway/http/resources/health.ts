@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { Metrics } from '#base/metrics.ts'
+import { VERSION } from '#base/version.ts'
 import type { Readiness } from '#promise/ports.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
@@ -36,7 +37,7 @@ const HEALTH = operation({
     200: {
       description: 'The process responds.',
       data: v.object({ status: v.literal('ok'), version: v.string() }),
-      example: { status: 'ok', version: '0.1.0' },
+      example: { status: 'ok', version: VERSION },
     },
   },
   errors: [],
