@@ -86,7 +86,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     }
     await turn()
     batcher.assertOpen()
-    const all = await sealing.seal(document, request)
+    const { candidates, claim } = await sealing.seal(document, request)
     const { supersededRoot } = request
     const withIntent = (sealed: SealedDocument) => ({
       sealed: { ...sealed, entry: { ...sealed.entry, supersededRoot } },
@@ -95,9 +95,11 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     const repeat =
       idempotencyKey === undefined
         ? undefined
-        : await findRepeat(deps, all.map(withIntent), deadline)
+        : await findRepeat(deps, candidates.map(withIntent), deadline)
     if (repeat === undefined && request.refuseNew) throw request.refuseNew
-    const { sealed, intent } = repeat ?? withIntent(all[0])
+    // The chain comes first, so that a repeat is answered even after another document got its key.
+    if (repeat === undefined) await claim()
+    const { sealed, intent } = repeat ?? withIntent(candidates[0])
     const { replayed, isPending, transactionHash } = repeat
       ? await transactionOf(repeat)
       : await promise(intent, sealed, request)

@@ -24,19 +24,25 @@ export type Repeatable = { tenant: string; idempotencyKey?: string }
 
 export type SealedDocument = Sealed & { publicId: string; entry: IndexEntry }
 
+/** A sealed document, and those that the same request may have given before. */
+type SealedRequest = {
+  candidates: readonly [SealedDocument, ...SealedDocument[]]
+  /**
+   * Claims the idempotency key for the first candidate, before it is promised.
+   *
+   * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
+   */
+  claim(): Promise<void>
+}
+
 export type Sealing = {
   /**
    * Seals a document with the newest issuer secret. If the idempotency log knows that a request was
    * first sealed with an older secret, a repeat gives the same result. The log may not know (it
    * forgets, and another gateway has its own): then the results of all older secrets follow, and
    * the chain shows which one was issued.
-   *
-   * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
    */
-  seal(
-    document: Document,
-    request: Repeatable,
-  ): Promise<readonly [SealedDocument, ...SealedDocument[]]>
+  seal(document: Document, request: Repeatable): Promise<SealedRequest>
 }
 
 export function createSealing(deps: {
@@ -109,10 +115,12 @@ export function createSealing(deps: {
       const used = await firstUsed(request)
       const subkeys = used ?? newest
       const sealed = await sealWith(subkeys, document, request)
-      await claimKey(subkeys, request, toHex(sealed.documentHash))
-      if (used || request.idempotencyKey === undefined) return [sealed]
-      const before = older.map((one) => sealWith(one, document, request))
-      return [sealed, ...(await Promise.all(before))]
+      const isCertain = used !== undefined || request.idempotencyKey === undefined
+      const before = isCertain ? [] : older.map((one) => sealWith(one, document, request))
+      return {
+        candidates: [sealed, ...(await Promise.all(before))],
+        claim: () => claimKey(subkeys, request, toHex(sealed.documentHash)),
+      }
     },
   }
 }
