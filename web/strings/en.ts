@@ -85,7 +85,7 @@ export const en = {
   'revoker.notice':
     'This was done with a key of the issuer that is reported stolen from block {block} on: {account}. Ask the issuer.',
   'closed.notice':
-    'The administrator of the registry has closed this issuer (block {block}). It issues nothing any more. If in doubt, ask the issuer.',
+    'The administrator of the registry has closed this issuer (block {block}). It can no longer issue documents. If in doubt, ask the issuer.',
   'erased.title': 'Erased',
   'erased.text':
     'A document was recorded under this code, but its content has been erased. It can no longer be checked.',
