@@ -72,3 +72,8 @@ export async function readAtMost(
   }
   return bytes
 }
+
+/** @returns Whether a text has no lone surrogate. Firefox has `isWellFormed` since the end of 2023. */
+export function isWellFormed(text: string): boolean {
+  return text.isWellFormed?.() ?? !/\p{Surrogate}/u.test(text)
+}

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { encodeUtf8 } from './bytes.ts'
+import { encodeUtf8, isWellFormed } from './bytes.ts'
 import { fromCanonical, toCanonical } from './canonical.ts'
 import { type FieldProblem, FormatError } from './errors.ts'
 import { isObject } from './json.ts'
@@ -27,7 +27,7 @@ function isDate(text: string): boolean {
 }
 
 const WELL_FORMED = 'must be well-formed Unicode, without lone surrogates'
-const wellFormed = v.check<string, string>((text) => text.isWellFormed(), WELL_FORMED)
+const wellFormed = v.check<string, string>(isWellFormed, WELL_FORMED)
 
 const date = v.pipe(
   v.string('must be a string'),
@@ -66,9 +66,9 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   if (length < 1 || length > MAX_METADATA_KEY)
     problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
   if (REFUSED_METADATA_KEYS.includes(key)) problems.push('must not use this key')
-  if (!key.isWellFormed()) problems.push('must have a key of well-formed Unicode')
+  if (!isWellFormed(key)) problems.push('must have a key of well-formed Unicode')
   if (typeof value !== 'string') problems.push('must be a string')
-  else if (!value.isWellFormed()) problems.push(WELL_FORMED)
+  else if (!isWellFormed(value)) problems.push(WELL_FORMED)
   return problems
 }
 
@@ -259,6 +259,9 @@ function problemOf({ path, type, message }: v.BaseIssue<unknown>): FieldProblem 
 /** @returns A name that was chosen by the sender, shortened and well-formed. */
 function shown(name: string): string {
   const start = [...name.slice(0, 2 * MAX_METADATA_KEY + 2)]
-  const short = start.slice(0, MAX_METADATA_KEY).join('').toWellFormed()
+  const short = start
+    .slice(0, MAX_METADATA_KEY)
+    .join('')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
   return start.length > MAX_METADATA_KEY ? `${short}…` : short
 }

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from './bytes.ts'
+import { decodeUtf8, isWellFormed } from './bytes.ts'
 import { FormatError, type FormatErrorCode, refusingAs } from './errors.ts'
 
 export type JsonValue =
@@ -103,6 +103,6 @@ function assertGoodKey(key: string): void {
 }
 
 function assertWellFormed(text: string): void {
-  if (!text.isWellFormed())
+  if (!isWellFormed(text))
     throw new FormatError('json_lone_surrogate', 'a string contains a lone surrogate')
 }

@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildCommand } from './build-command.ts'
 
@@ -27,8 +27,8 @@ export type Package = { name: string; version: string; folder: string }
 
 /** @param out Receives a folder for each package. */
 export async function makePackages(out: string): Promise<Package[]> {
-  const library = join(out, 'document-registry')
-  const command = join(out, 'docreg')
+  const library = resolve(out, 'document-registry')
+  const command = resolve(out, 'docreg')
   for (const folder of [library, command]) rmSync(folder, { recursive: true, force: true })
   makeLibrary(library)
   await makeCommand(command)
@@ -104,7 +104,9 @@ function complete(folder: string, { name, description, ...rest }: Own): void {
     type: 'module',
     // In these, `require` loads ES modules.
     engines: { node: '^20.19.0 || >=22.12.0' },
-    files: readdirSync(folder).filter((file) => !/^(README|LICENSE)/.test(file)),
+    files: readdirSync(folder)
+      .filter((file) => !/^(README|LICENSE)/.test(file))
+      .sort(),
     // npm publishes no prerelease without a tag of its own.
     ...(version.includes('-') && { publishConfig: { tag: 'next' } }),
     ...rest,

@@ -63,11 +63,12 @@ function inFolder(cwd: string, line: string, env = {}, stdin = ''): Promise<Run>
   return run('sh', ['-euc', line], { cwd, env: { ...registry.env, ...env }, stdin })
 }
 
-/** @returns An empty project that has installed these packages. */
+/** @returns An empty project that has installed these packages, with `document.txt`. */
 async function project(name: string, ...packages: string[]): Promise<string> {
   const made = join(folder, name)
   mkdirSync(made)
   await expectDone(inFolder(made, `npm install ${packages.join(' ')}`))
+  writeFileSync(join(made, 'document.txt'), `${publicId}\n`)
   return made
 }
 
@@ -96,8 +97,7 @@ describe.skipIf(modules === undefined)('published', () => {
   test('default: ES modules give a verdict after the install', async () => {
     const started = performance.now()
     const esm = await project('esm', 'document-registry')
-    writeFileSync(join(esm, 'verify.mjs'), example('node:stream/consumers'))
-    writeFileSync(join(esm, 'document.txt'), `${publicId}\n`)
+    writeFileSync(join(esm, 'verify.mjs'), example('createQuorumReader(readers'))
     const told = await expectDone(inFolder(esm, example('node verify.mjs')))
     console.log(`${Math.round(performance.now() - started)} ms from npm install to the verdict`)
     expect(told).toMatch(/^valid \{[\s\S]*Ada Lovelace/)
@@ -106,7 +106,7 @@ describe.skipIf(modules === undefined)('published', () => {
   test('default: CommonJS gives a verdict', async () => {
     const cjs = await project('cjs', 'document-registry')
     writeFileSync(join(cjs, 'verify.cjs'), example('= require('))
-    expect(await expectDone(inFolder(cjs, 'node verify.cjs', {}, publicId))).toBe('valid\n')
+    expect(await expectDone(inFolder(cjs, 'node verify.cjs'))).toBe('valid\n')
   })
 
   test.each(['nodenext', 'bundler'])('default: strict TypeScript, %s', async (resolution) => {
@@ -217,71 +217,95 @@ const RUNTIMES = [
   ],
   ['Bun', `@oven/bun-${platform}`, '1.4.5', 'bin/bun'],
 ] as const
+const MANAGERS = [
+  ['pnpm', '12.21.0', 'bin/pnpm.mjs', 'add'],
+  ['yarn', '1.22.22', 'bin/yarn.js', 'add'],
+] as const
 const NODES = ['20.19.0', '22.12.0', '22.23.3', '24.21.0', '26.10.0']
 /** Node 18 is too old, and has to say so. */
 const TOO_OLD = '18.20.8'
 
-describe.skipIf(modules === undefined)('published, on other versions of Node', () => {
-  let esm: string
-  let docreg: string
-  beforeAll(async () => {
-    esm = await project('each', 'document-registry', 'docreg')
-    writeFileSync(join(esm, 'verify.mjs'), example('node:stream/consumers'))
-    writeFileSync(join(esm, 'verify.cjs'), example('= require('))
-    docreg = join(esm, 'node_modules/.bin/docreg')
-  })
-
-  /** @returns The path of a program in a package; skips the test where npm cannot install it. */
-  async function programOf(skip: Skip, name: string, version: string, path: string) {
-    const found = await npmTools({ [name]: version })
-    if (found === undefined) skip(`needs ${name}`)
-    return join(found ?? '', name, path)
-  }
-  const nodeOf = (skip: Skip, version: string) =>
-    programOf(skip, `node-${platform}`, version, 'bin/node')
-  const npmOf = (skip: Skip, version: string) => programOf(skip, 'npm', version, 'bin/npm-cli.js')
-
-  test.for(NODES)('default: Node %s', async (version, { skip }) => {
-    const node = await nodeOf(skip, version)
-    expect(await expectDone(inFolder(esm, `${node} verify.mjs`, {}, publicId))).toMatch(/^valid /)
-    expect(await expectDone(inFolder(esm, `${node} verify.cjs`, {}, publicId))).toBe('valid\n')
-    const line = `${node} ${docreg} verify - --registry ${stack.registry} --rpc ${stack.chainUrl} --ipfs ${stack.url}`
-    expect(await expectDone(inFolder(esm, line, {}, publicId))).toMatch(/^VALID/)
-  })
-
-  test.for(RUNTIMES)('default: %s', async ([, name, version, program], { skip }) => {
-    const line = `${await programOf(skip, name, version, program)} verify.mjs`
-    expect(await expectDone(inFolder(esm, line, {}, publicId))).toMatch(/^valid /)
-  })
-
-  test('default: npm 6 installs both', async ({ skip }) => {
-    const old = join(folder, 'npm-6')
-    mkdirSync(old)
-    const [node, cli] = [await nodeOf(skip, '20.19.0'), await npmOf(skip, '6.14.18')]
-    const line = `${node} ${cli} install --no-audit document-registry docreg`
-    const { code, stderr } = await inFolder(old, line)
-    // This is how it says that a dependency needs a newer Node.
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/notsup/) })
-    writeFileSync(join(old, 'verify.cjs'), example('= require('))
-    expect(await expectDone(inFolder(old, `${node} verify.cjs`, {}, publicId))).toBe('valid\n')
-    const version = await expectDone(inFolder(old, `${node} node_modules/.bin/docreg --version`))
-    expect(version).toBe(`${manifest.version}\n`)
-  })
-
-  test('error: npm says that Node is too old, and so does what runs', async ({ skip }) => {
-    const [node, cli] = [await nodeOf(skip, TOO_OLD), await npmOf(skip, '10.9.4')]
-    const installed = await inFolder(esm, `${node} ${cli} install --prefer-offline docreg`)
-    expect(installed.stderr).toMatch(
-      /EBADENGINE +required: \{ node: '\^20\.19\.0 \|\| >=22\.12\.0' \}/,
-    )
-    expect(await inFolder(esm, `${node} ${docreg} --version`)).toMatchObject({
-      code: 64,
-      stderr: `docreg requires Node 20.19, 22.12 or newer; this is Node ${TOO_OLD}\n`,
+describe.skipIf(modules === undefined)(
+  'published, with other runtimes and package managers',
+  () => {
+    let esm: string
+    let docreg: string
+    beforeAll(async () => {
+      esm = await project('each', 'document-registry', 'docreg')
+      writeFileSync(join(esm, 'verify.mjs'), example('createQuorumReader(readers'))
+      writeFileSync(join(esm, 'verify.cjs'), example('= require('))
+      docreg = join(esm, 'node_modules/.bin/docreg')
     })
-    const required = await inFolder(esm, `${node} verify.cjs`, {}, publicId)
-    expect(required.stderr).toMatch(/require\(\) of ES Module .* not supported/)
-    const imported = await inFolder(esm, `${node} verify.mjs`, {}, publicId)
-    expect(imported.stdout).toBe('unverifiable null\n')
-    expect(imported.stderr).toMatch(/^TypeError: .* is not a function/)
-  })
-})
+
+    /** @returns The path of a program in a package; skips the test where npm cannot install it. */
+    async function programOf(skip: Skip, name: string, version: string, path: string) {
+      const found = await npmTools({ [name]: version })
+      if (found === undefined) skip(`needs ${name}`)
+      return join(found ?? '', name, path)
+    }
+    const nodeOf = (skip: Skip, version: string) =>
+      programOf(skip, `node-${platform}`, version, 'bin/node')
+    const npmOf = (skip: Skip, version: string) => programOf(skip, 'npm', version, 'bin/npm-cli.js')
+
+    test.for(NODES)('default: Node %s', async (version, { skip }) => {
+      const node = await nodeOf(skip, version)
+      expect(await expectDone(inFolder(esm, `${node} verify.mjs`))).toMatch(/^valid /)
+      expect(await expectDone(inFolder(esm, `${node} verify.cjs`))).toBe('valid\n')
+      const line = `${node} ${docreg} verify - --registry ${stack.registry} --rpc ${stack.chainUrl} --ipfs ${stack.url}`
+      expect(await expectDone(inFolder(esm, line, {}, publicId))).toMatch(/^VALID/)
+    })
+
+    test.for(RUNTIMES)('default: %s', async ([, name, version, program], { skip }) => {
+      const line = `${await programOf(skip, name, version, program)} verify.mjs`
+      expect(await expectDone(inFolder(esm, line))).toMatch(/^valid /)
+    })
+
+    test.for(MANAGERS)(
+      'default: %s installs both',
+      async ([name, version, program, add], { skip }) => {
+        const other = join(folder, name)
+        mkdirSync(other)
+        writeFileSync(join(other, 'package.json'), '{}')
+        const line = `${process.execPath} ${await programOf(skip, name, version, program)} ${add}`
+        await expectDone(inFolder(other, `${line} document-registry docreg`))
+        writeFileSync(join(other, 'verify.cjs'), example('= require('))
+        writeFileSync(join(other, 'document.txt'), publicId)
+        expect(await expectDone(inFolder(other, 'node verify.cjs'))).toBe('valid\n')
+        const told = await expectDone(inFolder(other, 'node_modules/.bin/docreg --version'))
+        expect(told).toBe(`${manifest.version}\n`)
+      },
+    )
+
+    test('default: npm 6 installs both', async ({ skip }) => {
+      const old = join(folder, 'npm-6')
+      mkdirSync(old)
+      const [node, cli] = [await nodeOf(skip, '20.19.0'), await npmOf(skip, '6.14.18')]
+      const line = `${node} ${cli} install --no-audit document-registry docreg`
+      const { code, stderr } = await inFolder(old, line)
+      // This is how it says that a dependency needs a newer Node.
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/notsup/) })
+      writeFileSync(join(old, 'verify.cjs'), example('= require('))
+      writeFileSync(join(old, 'document.txt'), `${publicId}\n`)
+      expect(await expectDone(inFolder(old, `${node} verify.cjs`))).toBe('valid\n')
+      const version = await expectDone(inFolder(old, `${node} node_modules/.bin/docreg --version`))
+      expect(version).toBe(`${manifest.version}\n`)
+    })
+
+    test('error: npm says that Node is too old, and so does what runs', async ({ skip }) => {
+      const [node, cli] = [await nodeOf(skip, TOO_OLD), await npmOf(skip, '10.9.4')]
+      const installed = await inFolder(esm, `${node} ${cli} install --prefer-offline docreg`)
+      expect(installed.stderr).toMatch(
+        /EBADENGINE +required: \{ node: '\^20\.19\.0 \|\| >=22\.12\.0' \}/,
+      )
+      expect(await inFolder(esm, `${node} ${docreg} --version`)).toMatchObject({
+        code: 64,
+        stderr: `docreg requires Node 20.19, 22.12 or newer; this is Node ${TOO_OLD}\n`,
+      })
+      const required = await inFolder(esm, `${node} verify.cjs`)
+      expect(required.stderr).toMatch(/require\(\) of ES Module .* not supported/)
+      const imported = await inFolder(esm, `${node} verify.mjs`)
+      expect(imported.stdout).toBe('unverifiable null\n')
+      expect(imported.stderr).toMatch(/^Error: WebCrypto is missing: Node 20\.19 or newer has it/)
+    })
+  },
+)

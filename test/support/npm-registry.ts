@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './http.ts'
 import { npm } from './npm.ts'
@@ -71,7 +71,8 @@ export async function startNpmRegistry(modules: string): Promise<NpmRegistry> {
   }
   return {
     url,
-    env: { HOME: home, PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin` },
+    // biome-ignore lint/style/noProcessEnv: where npm is.
+    env: { HOME: home, PATH: process.env.PATH ?? '' },
     async stop() {
       child.kill('SIGKILL')
       await ended
