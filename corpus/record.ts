@@ -1,4 +1,4 @@
-// Writes served.json of each case, or of the named ones. README.md describes the form.
+// Writes served.json of each case, or of the named ones. case.schema.json has the form.
 import { writeFileSync } from 'node:fs'
 import { formatServed, recordCases, servedFile } from '#test/support/corpus/served.ts'
 

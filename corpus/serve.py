@@ -1,7 +1,8 @@
 """Serves the corpus from its files alone, without a chain: `python3 corpus/serve.py [case …]`.
 
-Prints one line of JSON, {"cases": […]}, as README.md describes it, and serves those cases, or all, on
-a free port of 127.0.0.1 until its standard input ends. The standard library of Python 3.9 suffices.
+Prints one line of JSON, {"version", "cases": […]}, whose cases have the form of case.schema.json, and
+serves those cases, or all, on a free port of 127.0.0.1 until its standard input ends. The standard
+library of Python 3.9 suffices.
 """
 import base64
 import http.server
@@ -12,6 +13,7 @@ import threading
 import time
 
 CORPUS = pathlib.Path(__file__).parent / "cases"
+VERSION = CORPUS.with_name("VERSION").read_text(encoding="utf-8").strip()
 # One for all answers: nodes that agree have a newest block of one time.
 NOW = f"{int(time.time()):08x}"
 CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
@@ -86,7 +88,8 @@ class Server(http.server.ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def main(names):
+def start(names):
+    """Serves the named cases, or all, and returns them in the form of case.schema.json."""
     server = Server(("127.0.0.1", 0), Handler)
     server.get, server.post = {}, {}
     url, cases = f"http://127.0.0.1:{server.server_port}", []
@@ -104,9 +107,9 @@ def main(names):
             served["domain"]["served"] = url + served["domain"]["served"]
         cases.append(served)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(json.dumps({"cases": cases}), flush=True)
-    sys.stdin.read()
+    return cases
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    print(json.dumps({"version": VERSION, "cases": start(sys.argv[1:])}), flush=True)
+    sys.stdin.read()

@@ -1,5 +1,5 @@
 // Sets up the corpus and serves it, for programs that check it from outside: `node
-// corpus/world.ts`. README.md describes the form.
+// corpus/world.ts`. case.schema.json has the form.
 import { startWorld } from '#test/support/corpus/world.ts'
 
 const starting = startWorld()

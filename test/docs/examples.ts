@@ -264,8 +264,8 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   },
   {
     page: 'corpus/README.md',
-    has: 'serve.py',
-    because: 'it serves until it is stopped; test/corpus/served.test.ts runs both',
+    has: 'run.py',
+    because: 'it takes two minutes; test/corpus/served.test.ts runs it',
   },
   { page: 'test/faults/README.md', has: 'vitest run', because: 'npm test runs these' },
   { page: 'test/faults/README.md', has: 'npm run faults', because: 'it takes an hour' },

@@ -254,7 +254,7 @@ const corpusCase = v.strictObject({
   expected,
 })
 
-/** A case of the corpus; corpus/README.md describes it. */
+/** A case of the corpus; corpus/MAKING.md describes it. */
 export type Case = v.InferOutput<typeof corpusCase> & { name: string }
 
 /** @returns All cases, by name. @throws {Error} that names the case and every bad field. */

@@ -12,8 +12,8 @@ import { makePayload, REGISTRY } from './payload.ts'
 import { type SetUp, serveCases } from './serve.ts'
 
 /**
- * A case that is set up: its reader's input, nodes and sources. corpus/README.md describes
- * each field.
+ * A case that is set up: its reader's input, nodes and sources. corpus/case.schema.json
+ * describes each field.
  */
 export type CorpusCase = {
   case: string
