@@ -15,8 +15,8 @@ type Output = {
 type Contracts = Record<string, Record<string, Output>>
 
 /**
- * Builds the contracts. @returns The registry's artifact, its forwarder's code, and the compiler's
- * standard JSON input.
+ * Builds the contracts. @returns The registry's artifact, its forwarder's code, and the compiler
+ * with its standard JSON input.
  */
 export async function readBuild() {
   await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
@@ -28,11 +28,14 @@ export async function readBuild() {
     if (path === undefined) throw new Error('the build has no build info')
     return JSON.parse(readFileSync(path, 'utf8'))
   }
-  const { input } = read(await hre.artifacts.getBuildInfoPath(id)) as { input: unknown }
+  const { input, solcLongVersion: compiler } = read(await hre.artifacts.getBuildInfoPath(id)) as {
+    input: unknown
+    solcLongVersion: string
+  }
   const { output } = read(await hre.artifacts.getBuildInfoOutputPath(id)) as {
     output: { contracts: Contracts }
   }
-  return { artifact, input, forwarder: deployedCode(output.contracts) }
+  return { artifact, input, compiler, forwarder: deployedCode(output.contracts) }
 }
 
 function deployedCode(contracts: Contracts): DeployedCode {

@@ -1,0 +1,45 @@
+// Makes everything that is published, dist/release, from the commit that is checked out. It builds
+// in a clean clone, so that nothing of this checkout gets into it. Needs git, npm and Node 20.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const out = join(root, 'dist', 'release')
+
+if (run('git', ['status', '--porcelain'], root) !== '')
+  fail('commit the changes of this checkout first: a release is made from a commit')
+const clone = mkdtempSync(join(tmpdir(), 'document-registry-release-'))
+try {
+  run('git', ['clone', '--quiet', '--no-hardlinks', root, clone], root)
+  run('git', ['checkout', '--quiet', '--detach', run('git', ['rev-parse', 'HEAD'], root)], clone)
+  rmSync(out, { recursive: true, force: true })
+  // Standard output is that of the build, which lists the files.
+  process.stdout.write(
+    `${run('node', ['scripts/run.mjs', 'scripts/release/make.ts', out], clone)}\n`,
+  )
+} catch (error) {
+  rmSync(out, { recursive: true, force: true })
+  fail(error.message)
+} finally {
+  rmSync(clone, { recursive: true, force: true })
+}
+
+/** @returns The trimmed output. */
+function run(command, args, cwd) {
+  const ran = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (ran.status !== 0)
+    throw new Error(`${command} ${args[0]} failed${ran.error ? `: ${ran.error.message}` : ''}`)
+  return ran.stdout.trim()
+}
+
+function fail(message) {
+  console.error(`release: ${message}`)
+  process.exit(1)
+}

@@ -1,0 +1,98 @@
+// node scripts/run.mjs scripts/release/make.ts FOLDER
+//
+// Writes the files of a release to the folder. scripts/release.mjs runs it in a clean clone; two
+// runs on the same commit write the same bytes.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { readBuild } from '#cli/registry/build.ts'
+import { describeApi } from '#http/core/openapi.ts'
+import { OPERATIONS } from '#http/operations.ts'
+import { makePackages } from '../packages.ts'
+import { installedWith, type Lock, type Manifest, readLock, root } from './dependencies.ts'
+import { formatLicences, packsOfCertificates, requirePermissive } from './licences.ts'
+import { formatSbom } from './sbom.ts'
+
+const [, , out = ''] = process.argv
+if (out === '') throw new Error('name the folder')
+mkdirSync(out, { recursive: true })
+const { version, license, dependencies } = readJson('package.json') as Manifest
+const lock = readLock()
+
+const write = (name: string, content: string | Uint8Array) =>
+  writeFileSync(join(out, name), content)
+const writeJson = (name: string, value: unknown) =>
+  write(name, `${JSON.stringify(value, null, 2)}\n`)
+
+// The image has the production dependencies of the checkout.
+const gateway = { name: 'document-registry-gateway', version, license, dependencies } as Manifest
+const installed = installedWith(gateway, lock)
+const packs = packsOfCertificates()
+requirePermissive({ ...installed, ...packs })
+write(
+  'THIRD-PARTY-LICENSES.txt',
+  [
+    formatLicences('Packages of the service, the command and the library', installed),
+    formatLicences('Engine and fonts that docreg installs for certificates', packs),
+  ].join('\n\n'),
+)
+write('gateway.cdx.json', formatSbom('application', gateway, installed))
+
+for (const { name, folder } of await makePackages(join(root, 'dist', 'packages'))) {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  execFileSync('npm', ['pack', folder, '--silent', '--pack-destination', out], { cwd: root })
+  write(`${name}.cdx.json`, formatSbom('library', manifest, withLibrary(manifest)))
+}
+
+copyFileSync(join(root, 'dist', 'verify.html'), join(out, 'verify.html'))
+writeJson('openapi.json', describeApi(OPERATIONS, { baseUrl: '', version }))
+
+const { artifact, input, forwarder, compiler } = await readBuild()
+writeJson('DocumentRegistry.input.json', input)
+writeJson('DocumentRegistry.abi.json', artifact.abi)
+writeJson('DocumentRegistry.json', {
+  compiler,
+  bytecode: artifact.bytecode,
+  deployedBytecode: artifact.deployedBytecode,
+  immutableReferences: artifact.immutableReferences ?? {},
+  forwarder,
+})
+
+const corpus = `document-registry-corpus-${readFileSync(join(root, 'corpus/VERSION'), 'utf8').trim()}`
+write(`${corpus}.tar.gz`, archive(corpus))
+
+const sums = readdirSync(out).sort().map(sumOf)
+write('SHA256SUMS', sums.map(({ sum, name }) => `${sum}  ${name}\n`).join(''))
+for (const { name, size } of sums) console.log(`${String(size).padStart(9)}  ${join(out, name)}`)
+
+/** `docreg` depends on the library, which is in no lock file. */
+function withLibrary(manifest: Manifest): Lock {
+  const { 'document-registry': own, ...others } = manifest.dependencies ?? {}
+  if (own === undefined) return installedWith(manifest, lock)
+  const library = JSON.parse(
+    readFileSync(join(root, 'dist/packages/document-registry/package.json'), 'utf8'),
+  ) as Manifest
+  const both = { dependencies: { ...others, ...library.dependencies } }
+  return { 'node_modules/document-registry': library, ...installedWith(both, lock) }
+}
+
+/** The corpus with what its README names, without what needs the rest of the repository. */
+function archive(folder: string): Uint8Array {
+  const paths = [
+    ...['corpus', 'docs/formats.md', 'examples/verify.py', 'examples/judge.py'],
+    ...['examples/requirements.txt', 'LICENSE', ':(exclude)corpus/*.ts'],
+  ]
+  const args = ['archive', '--format=tar', `--prefix=${folder}/`, 'HEAD', ...paths]
+  return gzipSync(execFileSync('git', args, { cwd: root, maxBuffer: 2 ** 28 }), { level: 9 })
+}
+
+function sumOf(name: string) {
+  const content = readFileSync(join(out, name))
+  return { name, size: content.length, sum: createHash('sha256').update(content).digest('hex') }
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'))
+}
