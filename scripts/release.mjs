@@ -16,10 +16,8 @@ try {
   run('git', ['clone', '--quiet', '--no-hardlinks', root, clone], root)
   run('git', ['checkout', '--quiet', '--detach', run('git', ['rev-parse', 'HEAD'], root)], clone)
   rmSync(out, { recursive: true, force: true })
-  // Standard output is that of the build, which lists the files.
-  process.stdout.write(
-    `${run('node', ['scripts/run.mjs', 'scripts/release/make.ts', out], clone)}\n`,
-  )
+  const made = run('node', ['scripts/run.mjs', 'scripts/release/make.ts', out], clone)
+  console.log(`${made}\n\nSee CONTRIBUTING.md, "A release".`)
 } catch (error) {
   rmSync(out, { recursive: true, force: true })
   fail(error.message)
@@ -27,7 +25,7 @@ try {
   rmSync(clone, { recursive: true, force: true })
 }
 
-/** @returns The trimmed output. */
+/** @returns The output, without spaces at its end. */
 function run(command, args, cwd) {
   const ran = spawnSync(command, args, {
     cwd,
@@ -36,7 +34,7 @@ function run(command, args, cwd) {
   })
   if (ran.status !== 0)
     throw new Error(`${command} ${args[0]} failed${ran.error ? `: ${ran.error.message}` : ''}`)
-  return ran.stdout.trim()
+  return ran.stdout.trimEnd()
 }
 
 function fail(message) {

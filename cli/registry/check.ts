@@ -16,20 +16,21 @@ import {
 import { readNetwork } from './network.ts'
 import { requireNetwork } from './options.ts'
 import { formatPermissions } from './permissions.ts'
+import { type Release, readRelease } from './release.ts'
 
 /**
- * Compares the registry on a chain and its forwarder with this commit's build, and prints who may
- * do what.
+ * Compares the registry on a chain and its forwarder with this commit's build or a release, and
+ * prints who may do what.
  *
  * @returns The exit code: 1 for any difference.
  */
 export async function check(
-  values: { network?: string; registry?: string; json?: boolean },
+  values: { network?: string; registry?: string; release?: string; json?: boolean },
   { write }: Terminal,
 ): Promise<number> {
   const provider = await readNetwork(requireNetwork(values.network))
   try {
-    const compared = await compareCode(provider, values.registry)
+    const compared = await compareCode(provider, values)
     const { comparisons, ...about } = compared
     const isSame = comparisons.every(({ same }) => same)
     const office = isSame ? await readOffice(compared.contract) : undefined
@@ -47,10 +48,15 @@ export async function check(
   }
 }
 
-async function compareCode(provider: JsonRpcProvider, given: string | undefined) {
-  const { artifact, input, forwarder } = await readBuild()
+async function compareCode(
+  provider: JsonRpcProvider,
+  { registry, release }: { registry?: string; release?: string },
+) {
+  const made: Release = release === undefined ? await readBuild() : await readRelease(release)
+  const { artifact, input, forwarder } = made
+  const whose = release === undefined ? "this commit's build" : 'the release'
   const { chainId } = await provider.getNetwork()
-  const named = addressOf(chainId, given)
+  const named = addressOf(chainId, registry)
   const deployment = readDeployment(chainId, named)
   if (deployment === undefined)
     throw new InputError('not_possible', `there is no ${recordOf(chainId, named)}`)
@@ -64,18 +70,18 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
     keccak256(code) === deployment.codeHash,
   )
   compare(
-    "code of this commit's build, except for the immutable values",
+    `code of ${whose}, except for the immutable values`,
     withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
   )
   // A CREATE2 address is a hash of the creation code, so this also checks what the constructor
   // fills in.
   compare(
-    "address that follows from this commit's build, admin and delay",
+    `address that follows from ${whose}, admin and delay`,
     planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address ===
       deployment.address,
   )
   compare(
-    "its compiler input, beside it, and this commit's",
+    `its compiler input, beside it, and that of ${whose}`,
     JSON.stringify(readInput(chainId, named)) === JSON.stringify(input),
   )
   const forwarderCode = await provider.getCode(forwarderOf(deployment.address))
@@ -88,7 +94,7 @@ async function compareCode(provider: JsonRpcProvider, given: string | undefined)
     keccak256(forwarderCode) === deployment.forwarderCodeHash,
   )
   compare(
-    "forwarder's code of this commit's build, except for the immutable values",
+    `forwarder's code of ${whose}, except for the immutable values`,
     withoutImmutables(forwarderCode, forwarder.immutables) ===
       withoutImmutables(forwarder.code, forwarder.immutables),
   )

@@ -3,17 +3,24 @@
 // Writes the files of a release to the folder. scripts/release.mjs runs it in a clean clone; two
 // runs on the same commit write the same bytes.
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { readBuild } from '#cli/registry/build.ts'
 import { describeApi } from '#http/core/openapi.ts'
 import { OPERATIONS } from '#http/operations.ts'
 import { makePackages } from '../packages.ts'
+import { writeContract } from './contract.ts'
 import { installedWith, type Lock, type Manifest, readLock, root } from './dependencies.ts'
 import { formatLicences, packsOfCertificates, requirePermissive } from './licences.ts'
 import { formatSbom } from './sbom.ts'
+import { writeSums } from './sums.ts'
 
 const [, , out = ''] = process.argv
 if (out === '') throw new Error('name the folder')
@@ -23,8 +30,6 @@ const lock = readLock()
 
 const write = (name: string, content: string | Uint8Array) =>
   writeFileSync(join(out, name), content)
-const writeJson = (name: string, value: unknown) =>
-  write(name, `${JSON.stringify(value, null, 2)}\n`)
 
 // The image has the production dependencies of the checkout.
 const gateway = { name: 'document-registry-gateway', version, license, dependencies } as Manifest
@@ -47,25 +52,17 @@ for (const { name, folder } of await makePackages(join(root, 'dist', 'packages')
 }
 
 copyFileSync(join(root, 'dist', 'verify.html'), join(out, 'verify.html'))
-writeJson('openapi.json', describeApi(OPERATIONS, { baseUrl: '', version }))
+const api = describeApi(OPERATIONS, { baseUrl: '', version })
+write('openapi.json', `${JSON.stringify(api, null, 2)}\n`)
 
-const { artifact, input, forwarder, compiler } = await readBuild()
-writeJson('DocumentRegistry.input.json', input)
-writeJson('DocumentRegistry.abi.json', artifact.abi)
-writeJson('DocumentRegistry.json', {
-  compiler,
-  bytecode: artifact.bytecode,
-  deployedBytecode: artifact.deployedBytecode,
-  immutableReferences: artifact.immutableReferences ?? {},
-  forwarder,
-})
+await writeContract(out)
 
 const corpus = `document-registry-corpus-${readFileSync(join(root, 'corpus/VERSION'), 'utf8').trim()}`
 write(`${corpus}.tar.gz`, archive(corpus))
 
-const sums = readdirSync(out).sort().map(sumOf)
-write('SHA256SUMS', sums.map(({ sum, name }) => `${sum}  ${name}\n`).join(''))
-for (const { name, size } of sums) console.log(`${String(size).padStart(9)}  ${join(out, name)}`)
+writeSums(out)
+for (const name of readdirSync(out).sort())
+  console.log(`${String(statSync(join(out, name)).size).padStart(9)}  ${name}`)
 
 /** `docreg` depends on the library, which is in no lock file. */
 function withLibrary(manifest: Manifest): Lock {
@@ -84,13 +81,16 @@ function archive(folder: string): Uint8Array {
     ...['corpus', 'docs/formats.md', 'examples/verify.py', 'examples/judge.py'],
     ...['examples/requirements.txt', 'LICENSE', ':(exclude)corpus/*.ts'],
   ]
-  const args = ['archive', '--format=tar', `--prefix=${folder}/`, 'HEAD', ...paths]
+  const args = [
+    '-c',
+    'tar.umask=0022',
+    'archive',
+    '--format=tar',
+    `--prefix=${folder}/`,
+    'HEAD',
+    ...paths,
+  ]
   return gzipSync(execFileSync('git', args, { cwd: root, maxBuffer: 2 ** 28 }), { level: 9 })
-}
-
-function sumOf(name: string) {
-  const content = readFileSync(join(out, name))
-  return { name, size: content.length, sum: createHash('sha256').update(content).digest('hex') }
 }
 
 function readJson(path: string): unknown {

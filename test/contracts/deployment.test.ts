@@ -1,6 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   AbiCoder,
@@ -20,6 +30,8 @@ import {
   proxy,
   withoutImmutables,
 } from '#cli/registry/deployment.ts'
+import { writeContract } from '#scripts/release/contract.ts'
+import { writeSums } from '#scripts/release/sums.ts'
 import { freePort } from '../support/http.ts'
 
 /** Runs the deploy, check and roles commands against Anvil, as an operator would. */
@@ -351,6 +363,31 @@ describe('an ordinary chain', () => {
     expect(after.code).toBe(0)
     expect(after.output).toContain(`admin     ${nextAdmin}`)
     expect(after.output).toContain(`2 ${proposed} manage`)
+
+    // The same from the files of a release, which a later commit's build may differ from.
+    const release = mkdtempSync(join(tmpdir(), 'release-'))
+    await writeContract(release)
+    writeSums(release)
+    const ofRelease = ['--release', release]
+    const same = await chain.run(undefined, 'check', ...ofRelease)
+    expect(same).toMatchObject({ code: 0, output: expect.stringContaining('code of the release') })
+    const code = join(release, 'DocumentRegistry.json')
+    const { bytecode, ...rest } = JSON.parse(readFileSync(code, 'utf8'))
+    writeFileSync(code, JSON.stringify({ ...rest, bytecode: `${bytecode}00` }))
+    expect(await chain.run(undefined, 'check', ...ofRelease)).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('DocumentRegistry.json does not match SHA256SUMS'),
+    })
+    writeSums(release)
+    expect(await chain.run(undefined, 'check', ...ofRelease)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('DIFFERENT  address that follows from the release'),
+    })
+    rmSync(release, { recursive: true })
+    expect(await chain.run(undefined, 'check', ...ofRelease)).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('SHA256SUMS cannot be read'),
+    })
 
     // Detects other code at either address, and another input.
     writeFileSync(chain.inputFile, '{}')
