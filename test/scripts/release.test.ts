@@ -138,15 +138,17 @@ test('error: refuses a checkout with changes', async () => {
 const python = required(await pythonOfExamples())
 
 describe.runIf(IS_LONG)('two whole releases', () => {
-  const makeRelease = async (path: string, umask: string) => {
-    const clone = cloneTo(join(dir, path))
+  async function makeRelease(clone: string, umask: string): Promise<string> {
     await run('sh', ['-c', `umask ${umask} && npm run release`], { cwd: clone })
     return join(clone, 'dist', 'release')
   }
 
   test('default: are the same to the byte, and complete', { timeout: 1_200_000 }, async () => {
-    const one = await makeRelease('a', '022')
-    const other = await makeRelease('somewhere/else, longer', '077')
+    const first = cloneTo(join(dir, 'a'))
+    const second = join(dir, 'somewhere', 'else, longer')
+    await run('git', ['clone', '--quiet', first, second])
+    const one = await makeRelease(first, '022')
+    const other = await makeRelease(second, '077')
     const names = readdirSync(one)
     expect(readdirSync(other)).toEqual(names)
     const differing = names.filter(
