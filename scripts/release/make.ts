@@ -31,7 +31,7 @@ const lock = readLock()
 const write = (name: string, content: string | Uint8Array) =>
   writeFileSync(join(out, name), content)
 
-// The image has the production dependencies of the checkout.
+// The image has packages of these, and no others.
 const gateway = { name: 'document-registry-gateway', version, license, dependencies } as Manifest
 const installed = installedWith(gateway, lock)
 const packs = packsOfCertificates()
