@@ -10,13 +10,14 @@ const PERMISSIVE = new Set([
   'OFL-1.1',
 ])
 
-/** @throws {Error} that names the package whose licence is not permissive, or unknown. */
-export function requirePermissive(packages: Lock): void {
-  for (const [path, { version, license }] of Object.entries(packages))
-    if (license === undefined || !isPermissive(license))
-      throw new Error(
-        `${nameOf(path)} ${version} has the licence ${license ?? '(none)'}, which scripts/release/licences.ts does not allow`,
-      )
+/** @returns A sentence for each package whose licence is not permissive, or unknown. */
+export function refusedLicences(packages: Lock): string[] {
+  return Object.entries(packages)
+    .filter(([, { license }]) => license === undefined || !isPermissive(license))
+    .map(
+      ([path, { version, license }]) =>
+        `${nameOf(path)} ${version} has the licence ${license || '(none)'}, which scripts/release/licences.ts does not allow`,
+    )
 }
 
 /** @param expression In the form of SPDX; AND binds closer than OR. */

@@ -18,7 +18,7 @@ import { OPERATIONS } from '#http/operations.ts'
 import { makePackages } from '../packages.ts'
 import { writeContract } from './contract.ts'
 import { installedWith, type Lock, type Manifest, readLock, root } from './dependencies.ts'
-import { formatLicences, packsOfCertificates, requirePermissive } from './licences.ts'
+import { formatLicences, packsOfCertificates, refusedLicences } from './licences.ts'
 import { formatSbom } from './sbom.ts'
 import { writeSums } from './sums.ts'
 
@@ -31,11 +31,15 @@ const lock = readLock()
 const write = (name: string, content: string | Uint8Array) =>
   writeFileSync(join(out, name), content)
 
-// The image has the production dependencies of the checkout.
+// The image has packages of these, and no others.
 const gateway = { name: 'document-registry-gateway', version, license, dependencies } as Manifest
 const installed = installedWith(gateway, lock)
 const packs = packsOfCertificates()
-requirePermissive({ ...installed, ...packs })
+const refused = refusedLicences({ ...installed, ...packs })
+if (refused.length > 0) {
+  console.error(refused.join('\n'))
+  process.exit(1)
+}
 write(
   'THIRD-PARTY-LICENSES.txt',
   [
