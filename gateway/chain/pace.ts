@@ -4,6 +4,8 @@ import { askedPause } from '#verifier/readers/patience.ts'
 
 /** The time between two requests after a refusal: first, at most, and when it counts as none. */
 const SPACING_MS = { first: 50, max: 2_000, none: 5 }
+/** An endpoint is asked again after this time, however long a pause it asks for. */
+const MAX_PAUSE_MS = 60_000
 /** Each refusal multiplies the time between requests by the one, each answer by the other. */
 const FACTORS = { refused: 2, answered: 0.94 }
 
@@ -44,7 +46,7 @@ export function createPace(): Pace {
       spacing = Math.min(Math.max(spacing * FACTORS.refused, SPACING_MS.first), SPACING_MS.max)
       refusedAt = now
     }
-    nextAt = Math.max(nextAt, now + Math.max(spacing, pause))
+    nextAt = Math.max(nextAt, now + Math.max(spacing, Math.min(pause, MAX_PAUSE_MS)))
   }
 
   return {

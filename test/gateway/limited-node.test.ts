@@ -57,6 +57,15 @@ test('behavior: asks another node meanwhile', async () => {
   await pool.close()
 })
 
+test('error: rests no longer than a minute, whatever the node asks for', async () => {
+  const { proxy } = stack
+  proxy.limit = () => ({ status: 429, headers: { 'retry-after': '999999999' } })
+  const pool = createRpcPool([proxy.url], 500)
+  for (const retryAfter of [expect.any(Number), expect.closeTo(60_000, -4)])
+    await expect(pool.request({ method: 'eth_chainId' })).rejects.toMatchObject({ retryAfter })
+  await pool.close()
+})
+
 test('error: fails at once when the pause is longer than its patience', async () => {
   const { proxy } = stack
   proxy.limit = () => ({ status: 429, headers: { 'retry-after': '60' } })
