@@ -1,8 +1,16 @@
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { docreg } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
@@ -63,11 +71,15 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
     rmSync(folder, { recursive: true, force: true })
   }, TIMEOUT)
 
-  const start = (args: readonly string[] = [], env = settings) =>
+  const start = (args: readonly string[], env: Record<string, string>) =>
     runImage(folder, image, args, env, volumes)
 
-  async function started(): Promise<Container> {
-    const gateway = start()
+  async function started(env: Record<string, string>): Promise<Container> {
+    const gateway = start([], env)
+    onTestFinished(async () => {
+      if (gateway.isRunning()) await gateway.signal('KILL')
+      await gateway.ended
+    })
     const isReady = () =>
       fetch(`${url}/readyz`).then(
         ({ ok }) => ok,
@@ -94,38 +106,46 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
   })
 
   test('behavior: runs as a user without rights, on files that it cannot change', async () => {
-    const gateway = await started()
+    const gateway = await started(settings)
     const script = 'id -u; grep -E "^(CapEff|NoNewPrivs)" /proc/self/status; touch /app/x /x'
     const { stdout, stderr } = await gateway.exec(['sh', '-c', script])
     expect(stdout).toMatch(/^1000\nCapEff:\s+0+\nNoNewPrivs:\s+1\n$/)
     expect(stderr.match(/Read-only file system/g)).toHaveLength(2)
+    const [kind, ...check] = image.config.Healthcheck.Test
+    expect(kind).toBe('CMD')
+    expect((await gateway.exec(check)).code).toBe(0)
+    expect((await gateway.exec(['env', `PORT=${await freePort()}`, ...check])).code).toBe(1)
     await gateway.signal('TERM')
     expect((await gateway.ended).code).toBe(0)
   })
 
-  test('default: issues, is killed while it issues, and keeps what it promised', async () => {
-    const scopes = ['documents:issue', 'documents:read'].flatMap((scope) => ['--scope', scope])
-    const created = await start(['keys', 'create', ...scopes, '--label', 'Desk']).ended
+  test.each([
+    { name: 'PostgreSQL', subject: '1', database: {} },
+    { name: 'SQLite', subject: '2', database: { DATABASE_URL: '', DATA_DIR: '/data/sqlite' } },
+  ])('default: keeps with $name what it promised before a kill', async ({ subject, database }) => {
+    const env = { ...settings, ...database }
+    let gateway = await started(env)
+    const scopes = ['issue', 'read', 'erase'].flatMap((scope) => ['--scope', `documents:${scope}`])
+    const created = await gateway.exec(['docreg-gateway', 'keys', 'create', ...scopes])
     expect(created.code, created.stderr).toBe(0)
-    const authorization = `Bearer ${created.stdout.trim()}`
+    const listed = await start(['keys', 'list'], env).ended
+    expect(listed.stdout).toContain('documents:erase')
+
     const request = requestsTo(url)
-    const issue = (subjectId: string) =>
-      request('/v1/documents', {
-        method: 'POST',
-        body: JSON.stringify({ ...ADA, subjectId }),
-        headers: {
-          authorization,
-          ...{ 'content-type': 'application/json', 'idempotency-key': subjectId },
-        },
-      })
+    const headers = { authorization: `Bearer ${created.stdout.trim()}` }
+    const post = (path: string, body: string, type: string, key: string) => {
+      const more = { 'content-type': type, 'idempotency-key': key }
+      return request(path, { method: 'POST', body, headers: { ...headers, ...more } })
+    }
+    const ada = (id: string) => JSON.stringify({ ...ADA, subjectId: `${subject}${id}` })
+    const issue = (id: string) => post('/v1/documents', ada(id), 'application/json', id)
     const asked = ['--registry', issuer.registry, '--rpc', issuer.anvil.url, '--ipfs', url]
+    const verify = (stdin: string) => docreg(['verify', '-', ...asked, '--no-identity'], { stdin })
     const expectValid = async ({ status, body }: Answer) => {
       expect(status).toBe(201)
-      const stdin = body.data.publicId
-      const { code, stdout } = await docreg(['verify', '-', ...asked, '--no-identity'], { stdin })
+      const { code, stdout } = await verify(body.data.publicId)
       expect(code, stdout).toBe(0)
     }
-    let gateway = await started()
     await expectValid(await issue('1'))
 
     // The kill finds these in the pool of the node.
@@ -141,16 +161,22 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
     await anvil.request('evm_setAutomine', true)
     await anvil.request('evm_mine')
 
-    gateway = await started()
-    await expectValid(await issue('1'))
-    for (const id of ids) await expectValid(await issue(id))
-    const { body } = await request('/v1/documents', { headers: { authorization } })
-    expect(body.data.documents).toHaveLength(1 + ids.length)
+    gateway = await started(env)
+    for (const id of ['1', ...ids]) await expectValid(await issue(id))
 
-    const [kind, ...check] = image.config.Healthcheck.Test
-    expect(kind).toBe('CMD')
-    expect((await gateway.exec(check)).code).toBe(0)
-    expect((await gateway.exec(['env', `PORT=${await freePort()}`, ...check])).code).toBe(1)
+    // A batch is sealed in a thread.
+    const two = [ada('5'), ada('6')].join('\n')
+    const batch = await post('/v1/batches', two, 'application/x-ndjson', 'two')
+    expect(batch.status).toBe(201)
+    const lines = Buffer.from(batch.body).toString().trim().split('\n')
+    const [first, last] = lines.map((line) => JSON.parse(line).data.publicId)
+    expect((await verify(first)).code).toBe(0)
+    const path = `/v1/documents/${last}/payload`
+    expect((await request(path, { method: 'DELETE', headers })).status).toBe(200)
+    const erased = readFileSync(join(folder, 'erasures/erased-documents.txt'), 'utf8')
+    expect(erased.match(/^0x/gm)).toHaveLength(Number(subject))
+    const { body } = await request('/v1/documents', { headers })
+    expect(body.data.documents).toHaveLength(1 + ids.length + 2)
     await gateway.signal('TERM')
     expect((await gateway.ended).code).toBe(0)
   })

@@ -61,7 +61,7 @@ export async function buildImage(folder: string): Promise<Image> {
   const file = join(context, DOCKER, 'Dockerfile')
   const { npmrc, volumes } = await npmOfMachine(folder)
   await build(
-    ...['-f', file, '--ignorefile', `${file}.dockerignore`, '--build-arg', 'BASE=localhost/base'],
+    ...['-f', file, '--build-arg', 'BASE=localhost/base'],
     ...['--secret', `id=npmrc,src=${npmrc}`, ...volumes, '-t', 'gateway', context],
   )
   const sizeOf = (name: string) => buildah('images', '--format', '{{.Size}}', `localhost/${name}`)
