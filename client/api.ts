@@ -924,7 +924,7 @@ export type Calls = {
           rawId: string
           type: 'public-key'
           authenticatorAttachment?: string | null
-          clientExtensionResults?: Record<string, never>
+          clientExtensionResults?: Record<string, unknown>
           response: {
             clientDataJSON: string
             authenticatorData: string
@@ -947,7 +947,7 @@ export type Calls = {
           rawId: string
           type: 'public-key'
           authenticatorAttachment?: string | null
-          clientExtensionResults?: Record<string, never>
+          clientExtensionResults?: Record<string, unknown>
           response: {
             clientDataJSON: string
             attestationObject: string
@@ -970,8 +970,8 @@ export type Calls = {
       timeout: number
       attestation: string
       excludeCredentials: Array<{ id: string; type: string }>
-      authenticatorSelection: Record<string, never>
-      extensions: Record<string, never>
+      authenticatorSelection: Record<string, unknown>
+      extensions: Record<string, unknown>
     }
   }
   /** Remove one of your passkeys. */
