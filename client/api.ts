@@ -907,13 +907,7 @@ export type Calls = {
   /** Ask for a challenge to sign in with a passkey. */
   passkeySignInOptions: {
     input: object
-    data: {
-      challenge: string
-      rpId: string
-      timeout: number
-      userVerification: string
-      allowCredentials?: Array<{ id: string; type: string }>
-    }
+    data: { challenge: string; rpId: string; timeout: number; userVerification: string }
   }
   /** Sign in with a passkey. */
   signInWithPasskey: {
@@ -969,9 +963,10 @@ export type Calls = {
       pubKeyCredParams: Array<{ type: string; alg: number }>
       timeout: number
       attestation: string
-      excludeCredentials: Array<{ id: string; type: string }>
+      excludeCredentials: Array<{ id: string; type: string; transports?: Array<string> }>
       authenticatorSelection: Record<string, unknown>
       extensions: Record<string, unknown>
+      hints: Array<string>
     }
   }
   /** Remove one of your passkeys. */

@@ -56,16 +56,23 @@ const OPTIONS = operation({
   responses: {
     200: {
       description: 'For `navigator.credentials.create`. The challenge is valid for five minutes.',
-      data: v.looseObject({
+      data: v.object({
         challenge: v.string(),
-        rp: v.looseObject({ id: v.string(), name: v.string() }),
-        user: v.looseObject({ id: v.string(), name: v.string(), displayName: v.string() }),
-        pubKeyCredParams: v.array(v.looseObject({ type: v.string(), alg: v.number() })),
+        rp: v.object({ id: v.string(), name: v.string() }),
+        user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
+        pubKeyCredParams: v.array(v.object({ type: v.string(), alg: v.number() })),
         timeout: v.number(),
         attestation: v.string(),
-        excludeCredentials: v.array(v.looseObject({ id: v.string(), type: v.string() })),
-        authenticatorSelection: v.looseObject({}),
-        extensions: v.looseObject({}),
+        excludeCredentials: v.array(
+          v.object({
+            id: v.string(),
+            type: v.string(),
+            transports: v.exactOptional(v.array(v.string())),
+          }),
+        ),
+        authenticatorSelection: v.record(v.string(), v.unknown()),
+        extensions: v.record(v.string(), v.unknown()),
+        hints: v.array(v.string()),
       }),
     },
   },

@@ -128,7 +128,6 @@ const WITH_INVITATION = operation({
   errors: ['bad_query', 'invitation_invalid', 'csrf_token_required', 'store_unavailable'],
 })
 
-const descriptor = v.looseObject({ id: v.string(), type: v.string() })
 const OPTIONS = operation({
   ...SIGN_IN,
   operationId: 'passkeySignInOptions',
@@ -137,12 +136,11 @@ const OPTIONS = operation({
   responses: {
     200: {
       description: 'For `navigator.credentials.get`. The challenge is valid for five minutes.',
-      data: v.looseObject({
+      data: v.object({
         challenge: v.string(),
         rpId: v.string(),
         timeout: v.number(),
         userVerification: v.string(),
-        allowCredentials: v.exactOptional(v.array(descriptor)),
       }),
     },
   },
@@ -155,7 +153,7 @@ const credential = {
   rawId: text,
   type: v.literal('public-key', 'must be public-key'),
   authenticatorAttachment: v.exactOptional(v.nullable(text)),
-  clientExtensionResults: v.optional(v.looseObject({}), {}),
+  clientExtensionResults: v.optional(v.record(v.string(), v.unknown()), {}),
 }
 /** What `PublicKeyCredential.toJSON` gives after `navigator.credentials.get`. */
 const assertion = v.looseObject({
