@@ -444,7 +444,7 @@ test('behavior: behind https, no other host can set the cookie', async () => {
   const { app } = bareApp({
     addresses: { ...ADDRESSES, baseUrl: 'https://documents.example' },
     sessions: {
-      ...{ find: async (secret) => (secret === 'drs_x' ? { person, session } : undefined) },
+      ...{ find: async (secret: string) => (secret === 'drs_x' ? { person, session } : undefined) },
       useInvitation: async () => ({ person, session, secret: 'drs_x' }),
     } as unknown as AppDeps['sessions'],
     passkeys: { list: async () => [] } as unknown as AppDeps['passkeys'],
