@@ -30,7 +30,12 @@ export const deskCommands: readonly Command[] = [
       const { name, role, tenant, category: categories, json } = values
       const settings = parseOptions(
         personSettings,
-        { name, role, ...(tenant !== undefined && { tenant }), ...(categories && { categories }) },
+        {
+          ...(name !== undefined && { name }),
+          ...(role !== undefined && { role }),
+          ...(tenant !== undefined && { tenant }),
+          ...(categories && { categories }),
+        },
         { categories: 'category' },
       )
       const baseUrl = readBaseUrl(process.env)
