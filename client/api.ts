@@ -473,6 +473,51 @@ export type ApiKeyWithSecret = {
   secret: string
 }
 
+export type Person = {
+  /** The id of the person, which is not secret. */ id: string
+  name: string
+  role: 'reader' | 'clerk' | 'registrar' | 'administrator'
+  tenant: string
+  /** The only categories that the person may issue and change; `null` = all. */
+  categories: Array<string> | null
+}
+
+export type ListedPerson = {
+  /** The id of the person, which is not secret. */ id: string
+  name: string
+  role: 'reader' | 'clerk' | 'registrar' | 'administrator'
+  tenant: string
+  /** The only categories that the person may issue and change; `null` = all. */
+  categories: Array<string> | null
+  createdAt: string
+  /** The sessions that have not ended, the oldest first. */
+  sessions: Array<{ id: string; createdAt: string; expiresAt: string; lastUsedAt: string }>
+  /** The number of passkeys. */
+  passkeys: number
+  /** The invitation that was not used yet. */
+  invitation: { expiresAt: string | null } | null
+}
+
+export type Passkey = {
+  id: string
+  label: string
+  createdAt: string
+  /** The last time that it signed in. */
+  lastUsedAt: string | null
+}
+
+export type Session = {
+  person: Person
+  scopes: Array<Scope>
+  /** For `X-CSRF-Token` of every request with the cookie, except GET and HEAD. */
+  csrfToken: string
+  /** When the session ends at the latest. It also ends after an hour without use. */
+  expiresAt: string
+  /** The number of passkeys of the person. */
+  passkeys: number
+  network: Network
+}
+
 export type Scope =
   | 'documents:issue'
   | 'documents:read'
@@ -552,8 +597,14 @@ export type Failure = {
       | 'unauthorized'
       | 'forbidden'
       | 'category_not_allowed'
+      | 'csrf_token_required'
       | 'already_rotated'
       | 'too_many_keys'
+      | 'invitation_invalid'
+      | 'passkey_invalid'
+      | 'last_administrator'
+      | 'too_many_people'
+      | 'too_many_passkeys'
       | 'rate_limited'
       | 'other_issuer'
       | 'not_found'
@@ -847,6 +898,123 @@ export type Calls = {
       replaces: { id: string; expiresAt: string }
     }
   }
+  /** Retrieve who is signed in. */
+  retrieveSession: { input: object; data: Session }
+  /** Sign out. */
+  signOut: { input: object; data: { deleted: true } }
+  /** Sign in with an invitation. */
+  useInvitation: { input: { body: { invitation: string } }; data: Session }
+  /** Ask for a challenge to sign in with a passkey. */
+  passkeySignInOptions: {
+    input: object
+    data: { challenge: string; rpId: string; timeout: number; userVerification: string }
+  }
+  /** Sign in with a passkey. */
+  signInWithPasskey: {
+    input: {
+      body: {
+        response: {
+          id: string
+          rawId: string
+          type: 'public-key'
+          authenticatorAttachment?: string | null
+          clientExtensionResults?: Record<string, unknown>
+          response: {
+            clientDataJSON: string
+            authenticatorData: string
+            signature: string
+            userHandle?: string | null
+          }
+        }
+      }
+    }
+    data: Session
+  }
+  /** List your passkeys. */
+  listPasskeys: { input: object; data: { passkeys: Array<Passkey> } }
+  /** Register a passkey. */
+  registerPasskey: {
+    input: {
+      body: {
+        response: {
+          id: string
+          rawId: string
+          type: 'public-key'
+          authenticatorAttachment?: string | null
+          clientExtensionResults?: Record<string, unknown>
+          response: {
+            clientDataJSON: string
+            attestationObject: string
+            transports?: Array<string>
+          }
+        }
+        label: string
+      }
+    }
+    data: Passkey
+  }
+  /** Ask for a challenge to register a passkey. */
+  passkeyOptions: {
+    input: object
+    data: {
+      challenge: string
+      rp: { id: string; name: string }
+      user: { id: string; name: string; displayName: string }
+      pubKeyCredParams: Array<{ type: string; alg: number }>
+      timeout: number
+      attestation: string
+      excludeCredentials: Array<{ id: string; type: string; transports?: Array<string> }>
+      authenticatorSelection: Record<string, unknown>
+      extensions: Record<string, unknown>
+      hints: Array<string>
+    }
+  }
+  /** Remove one of your passkeys. */
+  removePasskey: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  /** List the people. */
+  listPeople: { input: object; data: { people: Array<ListedPerson> } }
+  /** Add a person. */
+  addPerson: {
+    input: {
+      body: {
+        name: string
+        role: 'reader' | 'clerk' | 'registrar' | 'administrator'
+        tenant?: string
+        categories?: Array<string>
+      }
+    }
+    data: {
+      person: Person
+      /** The link that signs the person in once. It is shown only here. */
+      invitation: string
+      expiresAt: string
+    }
+  }
+  /** Change a person. */
+  changePerson: {
+    input: {
+      path: { id: string }
+      body?: {
+        name?: string
+        role?: 'reader' | 'clerk' | 'registrar' | 'administrator'
+        tenant?: string
+        categories?: Array<string> | null
+      }
+    }
+    data: Person
+  }
+  /** Remove a person. */
+  removePerson: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  /** Make another invitation. */
+  invitePerson: {
+    input: { path: { id: string } }
+    data: {
+      person: Person
+      /** The link that signs the person in once. It is shown only here. */
+      invitation: string
+      expiresAt: string
+    }
+  }
   /** Check whether the process responds. */
   checkHealth: { input: object; data: { status: 'ok'; version: string } }
   /** Check whether the service can issue. */
@@ -1028,6 +1196,24 @@ export const CALLS = {
   changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
   revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
   rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
+  retrieveSession: { method: 'GET', path: '/v1/session', hasIdempotencyKey: false },
+  signOut: { method: 'DELETE', path: '/v1/session', hasIdempotencyKey: false },
+  useInvitation: { method: 'POST', path: '/v1/session/invitation', hasIdempotencyKey: false },
+  passkeySignInOptions: {
+    method: 'POST',
+    path: '/v1/session/passkey/options',
+    hasIdempotencyKey: false,
+  },
+  signInWithPasskey: { method: 'POST', path: '/v1/session/passkey', hasIdempotencyKey: false },
+  listPasskeys: { method: 'GET', path: '/v1/passkeys', hasIdempotencyKey: false },
+  registerPasskey: { method: 'POST', path: '/v1/passkeys', hasIdempotencyKey: false },
+  passkeyOptions: { method: 'POST', path: '/v1/passkeys/options', hasIdempotencyKey: false },
+  removePasskey: { method: 'DELETE', path: '/v1/passkeys/{id}', hasIdempotencyKey: false },
+  listPeople: { method: 'GET', path: '/v1/people', hasIdempotencyKey: false },
+  addPerson: { method: 'POST', path: '/v1/people', hasIdempotencyKey: false },
+  changePerson: { method: 'PATCH', path: '/v1/people/{id}', hasIdempotencyKey: false },
+  removePerson: { method: 'DELETE', path: '/v1/people/{id}', hasIdempotencyKey: false },
+  invitePerson: { method: 'POST', path: '/v1/people/{id}/invitations', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
 } as const

@@ -1,6 +1,7 @@
 import { tellMendable } from '#cli/mendable.ts'
 import type { Program, Told } from '#cli/program.ts'
 import { backupCommand } from './commands/backup.ts'
+import { deskCommands } from './commands/desk.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { fsckCommand } from './commands/fsck.ts'
 import { issueAgainCommand } from './commands/issue-again.ts'
@@ -28,6 +29,7 @@ export const GATEWAY: Program = {
   commands: [
     startCommand,
     ...keysCommands,
+    ...deskCommands,
     doctorCommand,
     backupCommand,
     restoreCommand,
@@ -38,6 +40,7 @@ export const GATEWAY: Program = {
     issueAgainCommand,
   ],
   parents: {
+    desk: 'Let people use the desk',
     keys: 'Create, list, rotate, change and revoke API keys',
     move: 'Move the data of a gateway to PostgreSQL, or back to SQLite',
   },

@@ -1,15 +1,19 @@
 // Starts the gateway, and the local chain if no RPC_URL is set.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createLog } from '#base/log.ts'
 import { printableJson } from '#cli/printable.ts'
 import { drawQrCode } from '#cli/qr-terminal.ts'
 import type { Terminal } from '#cli/terminal.ts'
 import { type Gateway, startGateway } from '#gateway/main.ts'
 import { makeKey } from '#keys/keys.ts'
+import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
 import type { Identity } from '#parts/chain.ts'
 import { databaseOf } from '#parts/databases.ts'
+import { deskUrlOf, invitationLinkOf } from '#people/desk.ts'
+import { newInvitation, newPerson } from '#people/people.ts'
+import type { PeopleStore } from '#people/ports.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { shortFingerprint } from '#store/binding.ts'
@@ -28,7 +32,8 @@ const say = (line = '') => console.log(line)
 export async function start({ write, note }: Terminal, json: boolean): Promise<never> {
   const tell = json ? note : write
   const config = readConfig(process.env)
-  const isNewcomer = !json && isFirstLocalStart(config) && process.stdout.isTTY === true
+  const isFirst = isFirstLocalStart(config)
+  const isNewcomer = !json && isFirst && process.stdout.isTTY === true
   const stops: (() => Promise<void>)[] = []
   stopOnSignals(stops, tell)
   try {
@@ -40,12 +45,13 @@ export async function start({ write, note }: Terminal, json: boolean): Promise<n
       tellNoBackups(error, tell),
     )
     stops.unshift(stopAnswering)
-    const key = await firstKey(config)
+    const { key, link } = await firstSecrets(config, isFirst)
     const sampleLink = isNewcomer ? await issueSample(config, config.apiKey ?? key) : undefined
     if (config.rpcUrls.length === 0) writeCommandSettings(config, identity)
-    if (json) write(printableJson(asJson(config, identity, key)))
+    if (json) write(printableJson(asJson(config, identity, { key, link })))
     else {
       describe(config, identity)
+      showDesk(config, link)
       showKey(config, key)
       if (sampleLink) await showSample(sampleLink)
       showCommands(config, sampleLink ? 'Issue the next document:' : 'Issue a document:')
@@ -96,39 +102,61 @@ function writeCommandSettings(
   writeFileSync(join(dataDir, 'docreg.config.json'), `${JSON.stringify(settings, null, 2)}\n`)
 }
 
-/**
- * @returns The first key, which is not stored in clear; `undefined` if `API_KEY` is set or there
- * has been a key.
- */
-async function firstKey(config: Config): Promise<string | undefined> {
-  if (config.apiKey !== undefined) return undefined
-  const { store, hadKeys, close } = await databaseOf(config).openKeys(createLog('warn'))
+/** What the first start makes. It is not stored in clear. */
+type FirstSecrets = {
+  /** Absent if `API_KEY` is set or there has been a key. */
+  key: string | undefined
+  /** Signs in to the desk once. Absent after the first start with a local chain. */
+  link: string | undefined
+}
+
+async function firstSecrets(config: Config, isFirst: boolean): Promise<FirstSecrets> {
+  const keys = await databaseOf(config).openKeys(createLog('warn'))
   try {
-    if (await hadKeys()) return undefined
-    const { key, secret } = makeKey({
-      scopes: ['admin'],
-      tenant: DEFAULT_TENANT,
-      label: 'made at the first start',
-    })
-    const file = keyFileOf(config)
-    if (process.stdout.isTTY) rmSync(file, { force: true })
-    else {
-      mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
-      writeDurably(file, `${secret}\n`)
+    const needsKey = config.apiKey === undefined && !(await keys.hadKeys())
+    return {
+      key: needsKey ? await firstKey(config, keys.store) : undefined,
+      link: isFirst ? await firstLink(config, keys.people) : undefined,
     }
-    // The key is stored after its file, so that a kill in between leaves a file that opens nothing
-    // and is written again.
-    await store.put(key)
-    return secret
   } finally {
-    await close()
+    await keys.close()
   }
 }
 
-/** @returns The file for the first key when standard output is a file, a pipe or a journal. */
-function keyFileOf({ dataDir }: Config): string {
-  return join(dataDir, 'first-api-key')
+async function firstKey(config: Config, store: KeyStore): Promise<string> {
+  const { key, secret } = makeKey({
+    scopes: ['admin'],
+    tenant: DEFAULT_TENANT,
+    label: 'made at the first start',
+  })
+  keepFor(keyFileOf(config), secret)
+  await store.put(key)
+  return secret
 }
+
+async function firstLink(config: Config, people: PeopleStore): Promise<string> {
+  const person = newPerson({ name: 'Administrator', role: 'administrator', tenant: DEFAULT_TENANT })
+  const { secret, invitation } = newInvitation()
+  const link = invitationLinkOf(config.baseUrl, secret)
+  keepFor(linkFileOf(config), link)
+  await people.add(person, invitation, 1)
+  return link
+}
+
+/**
+ * Writes a secret to a file when standard output is a file, a pipe or a journal. Call this before
+ * the secret is stored: a kill in between leaves a file that opens nothing and is written again.
+ */
+function keepFor(file: string, secret: string): void {
+  if (process.stdout.isTTY) rmSync(file, { force: true })
+  else {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeDurably(file, `${secret}\n`)
+  }
+}
+
+const keyFileOf = ({ dataDir }: Config) => join(dataDir, 'first-api-key')
+const linkFileOf = ({ dataDir }: Config) => join(dataDir, 'first-desk-link')
 
 function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {
   return rpcUrls.length === 0 && !existsSync(join(dataDir, CHAIN_FOLDER))
@@ -155,12 +183,17 @@ function factsOf(
 
 const originsOf = (urls: readonly string[]) => urls.map((url) => new URL(url).origin)
 
-function asJson(config: Config, identity: Identity, made: string | undefined): object {
-  const apiKeyFile = keyFileOf(config)
+function asJson(config: Config, identity: Identity, made: FirstSecrets): object {
+  const [apiKeyFile, deskLinkFile] = [keyFileOf(config), linkFileOf(config)]
   const isInFile = config.apiKey === undefined && existsSync(apiKeyFile)
-  const isShown = process.stdout.isTTY && made !== undefined
-  const key = isShown ? { apiKey: made } : isInFile && { apiKeyFile }
-  return { ...factsOf(config, identity), ...key }
+  const isShown = (secret: string | undefined) => process.stdout.isTTY && secret !== undefined
+  return {
+    ...factsOf(config, identity),
+    ...(isShown(made.key) ? { apiKey: made.key } : isInFile && { apiKeyFile }),
+    ...(isShown(made.link)
+      ? { deskLink: made.link }
+      : existsSync(deskLinkFile) && { deskLinkFile }),
+  }
 }
 
 function describe(config: Config, identity: Identity): void {
@@ -175,6 +208,25 @@ function describe(config: Config, identity: Identity): void {
   say(`  secrets   ${secrets.join(', ')}`)
   say(`  page      ${page}`)
   say(`  data      ${data}`)
+  say()
+}
+
+function showDesk(config: Config, link: string | undefined): void {
+  const file = linkFileOf(config)
+  if (link && process.stdout.isTTY) {
+    say('The desk, in the browser of this machine. The link works once:')
+    say()
+    say(`  ${link}`)
+  } else if (existsSync(file)) {
+    say(
+      'The link to the desk, which works once, is in a file that only its owner can read. Delete it after use:',
+    )
+    say()
+    say(`  cat ${quoted(file)}`)
+  } else {
+    say(`The desk is at ${deskUrlOf(config.baseUrl)}. To let somebody in:`)
+    say('  docreg-gateway desk invite --name Administrator --role administrator')
+  }
   say()
 }
 

@@ -49,10 +49,10 @@ function typeOf(schema: Schema): string {
     return `{ ${Object.entries(properties)
       .map(([name, inner]) => member(name, inner, required.includes(name)))
       .join('\n')} }`
-  if (schema.type === 'object')
-    return typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
-      ? `Record<string, ${typeOf(additionalProperties)}>`
-      : 'Record<string, never>'
+  if (schema.type === 'object') {
+    if (additionalProperties === false) return 'Record<string, never>'
+    return `Record<string, ${typeOf(additionalProperties === true ? {} : (additionalProperties ?? {}))}>`
+  }
   if (schema.type === 'integer') return 'number'
   return schema.type ?? 'unknown'
 }

@@ -8,7 +8,13 @@ const ROOT = join(import.meta.dirname, '..')
 const LIBRARY = ['document', 'verifier']
 /** What a request promises, and what keeps it. */
 const PROMISED = [...LIBRARY, 'gateway/base', 'gateway/promise']
-const SUBJECTS = ['gateway/batches', 'gateway/documents', 'gateway/events', 'gateway/keys']
+const SUBJECTS = [
+  'gateway/batches',
+  'gateway/documents',
+  'gateway/events',
+  'gateway/keys',
+  'gateway/people',
+]
 
 /**
  * The rooms of the house, and what each may import beside itself. A room is a folder. What is not
@@ -29,6 +35,8 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/batches': PROMISED,
   'gateway/documents': [...PROMISED, 'gateway/keys'],
   'gateway/keys': PROMISED,
+  // A role is a set of scopes.
+  'gateway/people': [...PROMISED, 'gateway/keys'],
   'gateway/events': PROMISED,
   'gateway/store': [...PROMISED, ...SUBJECTS],
   'gateway/chain': PROMISED,

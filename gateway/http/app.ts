@@ -9,6 +9,7 @@ import { refuseOtherMethods } from './core/operation.ts'
 import { chargeUnserved, limitRates } from './core/rate-limits.ts'
 import { prefers } from './core/request.ts'
 import { requestLog } from './core/request-log.ts'
+import { cookieNameOf, knowSessions } from './core/session.ts'
 import { OPERATIONS } from './operations.ts'
 import { respondLost } from './pages/home-page.ts'
 import { type BatchRouteDeps, batchRoutes } from './resources/batches.ts'
@@ -24,8 +25,11 @@ import { type IpfsDeps, ipfsRoutes } from './resources/ipfs.ts'
 import { type KeyDeps, keyRoutes } from './resources/keys.ts'
 import { type ListDeps, listRoutes } from './resources/list.ts'
 import { openapiRoutes } from './resources/openapi.ts'
+import { type PasskeyDeps, passkeyRoutes } from './resources/passkeys.ts'
+import { type PeopleDeps, peopleRoutes } from './resources/people.ts'
 import { type QrDeps, qrRoutes } from './resources/qr.ts'
 import { type RpcDeps, rpcRoutes } from './resources/rpc.ts'
+import { type SessionDeps, sessionRoutes } from './resources/session.ts'
 import { type SupersedeDeps, supersedeRoutes } from './resources/supersede.ts'
 import { type VerifyDeps, verifyRoutes } from './resources/verify.ts'
 import { type VerifyPageDeps, verifyPageRoutes } from './resources/verify-page.ts'
@@ -39,6 +43,9 @@ export type AppDeps = HomeDeps &
   WebhookDeps &
   SupersedeDeps &
   KeyDeps &
+  SessionDeps &
+  PasskeyDeps &
+  PeopleDeps &
   BulkRevisionDeps &
   BatchRouteDeps &
   BundleDeps &
@@ -56,6 +63,8 @@ export function createApp(deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>()
   app.use(requestLog(deps.log, deps.metrics))
   app.use(limitRates(deps.rateLimits))
+  const name = cookieNameOf(deps.addresses.baseUrl)
+  app.use(knowSessions({ name, find: (secret) => deps.sessions.find(secret) }))
   homeRoutes(app, deps)
   // Added before the document routes, because `search` would match as a document.
   listRoutes(app, deps)
@@ -64,6 +73,9 @@ export function createApp(deps: AppDeps): Hono<Env> {
   webhookRoutes(app, deps)
   supersedeRoutes(app, deps)
   keyRoutes(app, deps)
+  sessionRoutes(app, deps)
+  passkeyRoutes(app, deps)
+  peopleRoutes(app, deps)
   bulkRevisionRoutes(app, deps)
   batchRoutes(app, deps)
   bundleRoutes(app, deps)

@@ -12,8 +12,11 @@ import { ipfsOperations } from './resources/ipfs.ts'
 import { keyOperations } from './resources/keys.ts'
 import { listOperations } from './resources/list.ts'
 import { openapiOperations } from './resources/openapi.ts'
+import { passkeyOperations } from './resources/passkeys.ts'
+import { peopleOperations } from './resources/people.ts'
 import { qrOperations } from './resources/qr.ts'
 import { rpcOperations } from './resources/rpc.ts'
+import { sessionOperations } from './resources/session.ts'
 import { supersedeOperations } from './resources/supersede.ts'
 import { verifyOperations } from './resources/verify.ts'
 import { verifyPageOperations } from './resources/verify-page.ts'
@@ -32,6 +35,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...eventOperations,
   ...webhookOperations,
   ...keyOperations,
+  ...sessionOperations,
+  ...passkeyOperations,
+  ...peopleOperations,
   ...qrOperations,
   ...verifyPageOperations,
   ...ipfsOperations,

@@ -10,9 +10,9 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** The permissions of the holder of a valid API key. */
+/** The permissions of the holder of a valid API key, or of a person who is signed in. */
 export type Grant = {
-  /** The key's id, which is not a secret. */
+  /** The id of the key or person, which is not a secret. */
   id: string
   /** The tenant whose documents and idempotency keys it shares. */
   tenant: string
@@ -21,6 +21,8 @@ export type Grant = {
   categories?: readonly string[]
   /** Requests per second; absent = the service's default. */
   rateLimit?: number
+  /** The purpose of the key in the words of its creator, or the name of the person. */
+  label?: string
 }
 
 /**

@@ -2,8 +2,6 @@ import type { Grant } from './grant.ts'
 
 /** An API key as it is stored, which is everything except the key itself. */
 export type ApiKey = Grant & {
-  /** The purpose of the key, in the words of its creator. */
-  label?: string
   /** The key's sha-256, 64 hexadecimal digits. */
   digest: string
   /** A time in ISO 8601, like all times here. */

@@ -17,7 +17,7 @@ const isDistinct = (list: readonly string[]) => new Set(list).size === list.leng
 
 /** A label consists of code points other than control characters and lone surrogates. */
 const LABEL = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${MAX_LABEL}}$`, 'u')
-const label = v.pipe(
+export const label = v.pipe(
   v.string('must be a string'),
   v.metadata({
     minLength: 1,
@@ -35,7 +35,7 @@ const scopes = v.pipe(
   v.check((list) => isDistinct(list), 'must not name a scope twice'),
   v.metadata({ uniqueItems: true }),
 )
-const categories = v.pipe(
+export const categories = v.pipe(
   v.array(
     v.pipe(
       v.string('must be a string'),
@@ -49,7 +49,7 @@ const categories = v.pipe(
   v.check((list) => isDistinct(list), 'must not name a category twice'),
   v.metadata({ uniqueItems: true }),
 )
-const tenant = v.pipe(
+export const tenant = v.pipe(
   v.string('must be a string'),
   v.regex(
     /^[A-Za-z0-9._-]{1,64}$/,

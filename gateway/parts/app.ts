@@ -32,6 +32,7 @@ import type { Identity, openReaders } from './chain.ts'
 import type { Identities } from './identity.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
+import { openPeople } from './people.ts'
 import type { Stores } from './stores.ts'
 import type { WebhookParts } from './webhooks.ts'
 
@@ -79,6 +80,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
+    ...openPeople(config, identity, stores.people, log),
     rateLimits: rateLimitsOf(config, stores, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()

@@ -214,7 +214,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (!result.success)
     throw new ConfigError(result.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
   const e = result.output
-  const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
+  const baseUrl = baseUrlOf(e)
   const remote = e.RPC_URL.length > 0
   const problems = signerProblems(e, e.DATABASE_URL !== undefined)
   if (problems.length > 0) throw new ConfigError(problems)
@@ -302,6 +302,19 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
   if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))
   return output
 }
+
+/** @returns The address at which clients reach the gateway, for commands that need nothing else. */
+export function readBaseUrl(env: NodeJS.ProcessEnv): string {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const { output, issues } = v.safeParse(address, present)
+  if (issues)
+    throw new ConfigError(issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
+  return baseUrlOf(output)
+}
+const address = v.pick(environment, ['PORT', 'HOST', 'BASE_URL'])
+
+const baseUrlOf = ({ BASE_URL, HOST, PORT }: v.InferOutput<typeof address>) =>
+  BASE_URL ?? `http://${reachable(HOST)}:${PORT}`
 
 function requireForRemoteChain(e: Environment, signer: SignerSetting | undefined): void {
   const missing = [

@@ -2,6 +2,7 @@ import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { KeyStore } from '#keys/ports.ts'
+import type { PeopleStore } from '#people/ports.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import type { IndexEntry, KeptStatus } from '#promise/document-index.ts'
 import type { Lease } from '#promise/lease.ts'
@@ -12,7 +13,7 @@ import type { Binding, DatabaseDeps, DatabaseStores } from './stores.ts'
 /** A kind of database, and its location. */
 export type DatabaseAdapter = {
   openStores(deps: DatabaseDeps): Promise<DatabaseStores>
-  /** Opens the API keys. The gateway may be running. */
+  /** Opens the API keys and people. The gateway may be running. */
   openKeys(log: Log): Promise<OpenKeyStore>
   /**
    * Opens it for a command. With SQLite, no gateway runs until it is closed; with gateways on
@@ -35,6 +36,7 @@ export type DatabaseAdapter = {
 
 type OpenKeyStore = {
   store: KeyStore
+  people: PeopleStore
   /** @returns Whether it has ever had a key. */
   hadKeys(): Promise<boolean>
   close(): Promise<void>

@@ -1,5 +1,6 @@
 import type { RateLimiter } from '#base/rate-limit.ts'
 import type { KeyStore } from '#keys/ports.ts'
+import type { PeopleStore } from '#people/ports.ts'
 import type { Leases } from '#promise/lease.ts'
 import { createBatchDrafts } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
@@ -26,6 +27,7 @@ import { createWebhooks } from './webhooks.ts'
 /** The parts that only one kind of database has, and that its repositories need. */
 export type DatabaseParts = Pick<DatabaseStores, 'assertReady' | 'copyTo' | 'close'> & {
   keys: KeyStore
+  people: PeopleStore
   leases: Leases
   refusals: Refusals
   scrubber: Scrubber
@@ -45,7 +47,7 @@ export async function openStores(
   parts: DatabaseParts,
   { binding, erasureList, blindTenant, log }: DatabaseDeps,
 ): Promise<DatabaseStores> {
-  const { keys, leases, refusals, scrubber, openErased, rateLimiter, ...rest } = parts
+  const { keys, people, leases, refusals, scrubber, openErased, rateLimiter, ...rest } = parts
   try {
     await bind(database, binding, { refusals })
     const { owner, assignTo } = createOwner()
@@ -62,6 +64,7 @@ export async function openStores(
       embedded,
       erasures,
       keys,
+      people,
       embeddedPersistence: createPersistence(database, embedded, outbox),
       isErased: await openErased(),
       idempotency: createIdempotencyLog(database),

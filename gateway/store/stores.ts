@@ -6,6 +6,7 @@ import type { Deliveries } from '#events/deliveries.ts'
 import type { EventLog } from '#events/events.ts'
 import type { Webhooks } from '#events/webhook.ts'
 import type { KeyStore } from '#keys/ports.ts'
+import type { PeopleStore } from '#people/ports.ts'
 import type { BatchDrafts, BatchList, BatchLog } from '#promise/batch-log.ts'
 import type { DocumentIndex } from '#promise/document-index.ts'
 import type { Erasures } from '#promise/erase.ts'
@@ -102,6 +103,7 @@ export type DatabaseStores = {
   /** @param groups The groups of a Kubo node; absent when payloads are stored in the database. */
   batchDrafts(groups?: DraftGroups): BatchDrafts
   keys: KeyStore
+  people: PeopleStore
   shared: SharedDatabase
   /**
    * Makes a test write, at most once a second.

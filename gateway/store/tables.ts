@@ -360,7 +360,7 @@ const EVENTS: Table[] = [
 /**
  * API keys. With SQLite they are in a separate file, which commands change while the gateway runs.
  */
-export const KEYS: Table = {
+const KEYS: Table = {
   name: 'api_key',
   columns: {
     position: 'integer',
@@ -379,6 +379,83 @@ export const KEYS: Table = {
   numbered: 'position',
   unique: [['id']],
 }
+
+/**
+ * People who sign in to the desk. These tables are where the keys are. Secrets are stored as their
+ * sha-256, 64 hexadecimal digits; times are in ISO 8601 unless they are numbers.
+ */
+export const PEOPLE: readonly Table[] = [
+  {
+    name: 'person',
+    columns: {
+      position: 'integer',
+      id: 'text',
+      name: 'text',
+      role: 'text',
+      tenant: 'text',
+      categories: 'text?',
+      created_at: 'text',
+    },
+    numbered: 'position',
+    unique: [['id']],
+  },
+  {
+    name: 'session',
+    columns: {
+      position: 'integer',
+      id: 'text',
+      digest: 'text',
+      person: 'text',
+      created_at: 'text',
+      expires_at: 'text',
+      last_used_at: 'text',
+    },
+    numbered: 'position',
+    unique: [['id'], ['digest']],
+    references: { person: 'person (id) ON DELETE CASCADE' },
+    indexes: { session_by_person: { on: 'person' } },
+  },
+  {
+    name: 'passkey',
+    columns: {
+      position: 'integer',
+      id: 'text',
+      person: 'text',
+      label: 'text',
+      // As the browser names it, in base64url.
+      credential: 'text',
+      // A COSE key.
+      public_key: 'bytes',
+      // How often the authenticator has signed, if it counts.
+      counter: 'integer',
+      // JSON: the ways to reach the authenticator, for the browser.
+      transports: 'text?',
+      created_at: 'text',
+      last_used_at: 'text?',
+    },
+    numbered: 'position',
+    unique: [['id'], ['credential']],
+    references: { person: 'person (id) ON DELETE CASCADE' },
+    indexes: { passkey_by_person: { on: 'person' } },
+  },
+  {
+    // The open invitation of each person. It is deleted by its use.
+    name: 'invitation',
+    columns: { person: 'text', digest: 'text', expires_at: 'text?' },
+    key: ['person'],
+    unique: [['digest']],
+    references: { person: 'person (id) ON DELETE CASCADE' },
+  },
+  {
+    // Challenges for passkeys that were answered, in milliseconds of the Unix epoch.
+    name: 'spent_challenge',
+    columns: { challenge: 'text', expires_at: 'integer' },
+    key: ['challenge'],
+  },
+]
+
+/** The tables that with SQLite are in the file of keys. */
+export const KEPT_WITH_KEYS: readonly Table[] = [KEYS, ...PEOPLE]
 
 /** How often keys have changed; above 0, there have been keys. */
 export const KEY_CHANGES: Table = {
@@ -419,13 +496,13 @@ export const MOVED: readonly Table[] = [
   ...OUTBOX,
   ...DOCUMENTS,
   ...EVENTS,
-  KEYS,
+  ...KEPT_WITH_KEYS,
 ]
 
 /** @returns All tables of the database; for SQLite without those in the file of keys. */
 export function tablesOf(name: Dialect['name']): Table[] {
-  const all = [...OWNER, ...MOVED.filter((table) => table !== KEYS), LEASES, PROBE]
-  const keys = name === 'postgres' ? [KEYS, KEY_CHANGES] : []
+  const all = [...OWNER, ...MOVED.filter((table) => !KEPT_WITH_KEYS.includes(table)), LEASES, PROBE]
+  const keys = name === 'postgres' ? [...KEPT_WITH_KEYS, KEY_CHANGES] : []
   return [...all, ...keys].filter(({ only }) => only === undefined || only === name)
 }
 

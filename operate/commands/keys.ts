@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs'
-import * as v from 'valibot'
-import { createLog } from '#base/log.ts'
 import {
   type Command,
   type CommandInput,
@@ -8,7 +5,6 @@ import {
   type Options,
   type Values,
 } from '#cli/command.ts'
-import { InputError, UsageError } from '#cli/errors.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import { printableJson } from '#cli/printable.ts'
 import type { Terminal } from '#cli/terminal.ts'
@@ -16,10 +12,7 @@ import { SCOPES } from '#keys/grant.ts'
 import { createKeys, type Keys, type MadeKey } from '#keys/keys.ts'
 import type { ApiKey } from '#keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
-import { readDatabaseUrl, readDataDir } from '#settings/config.ts'
-
-// The API keys of the gateway in DATA_DIR, or in the database of DATABASE_URL. A running gateway
-// notices every change within a second.
+import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
 
 const SETTINGS = {
   scope: {
@@ -68,7 +61,11 @@ export const keysCommands: readonly Command[] = [
     ],
     exitCodes: DONE,
     run: withKeys(async (keys, { values }, terminal) =>
-      showMade(await keys.create(parse(keySettings, settingsOf(values))), values, terminal),
+      showMade(
+        await keys.create(parseOptions(keySettings, settingsOf(values), OPTION_OF)),
+        values,
+        terminal,
+      ),
     ),
   }),
   defineCommand({
@@ -97,10 +94,11 @@ export const keysCommands: readonly Command[] = [
     exitCodes: DONE,
     run: withKeys(async (keys, { args: [id = ''], values }, terminal) => {
       const { overlap, expires } = values
-      const options = parse(rotation, {
+      const sent = {
         ...(overlap !== undefined && { overlapSeconds: numberOf(overlap) }),
         ...(expires !== undefined && { expiresAt: instantOf(expires) }),
-      })
+      }
+      const options = parseOptions(rotation, sent, OPTION_OF)
       showMade(await keys.rotate(id, options), values, terminal)
       terminal.note(`the key ${id} stops working in ${options.overlapSeconds} s`)
     }),
@@ -114,7 +112,7 @@ export const keysCommands: readonly Command[] = [
     examples: [['Without its label', 'docreg-gateway keys change "$id" --no-label']],
     exitCodes: DONE,
     run: withKeys(async (keys, { args: [id = ''], values }, { write }) => {
-      const key = await keys.change(id, parse(keyChanges, changesOf(values)))
+      const key = await keys.change(id, parseOptions(keyChanges, changesOf(values), OPTION_OF))
       write(values.json ? printableJson(shown(key)) : lineOf(key))
     }),
   }),
@@ -139,18 +137,7 @@ function withKeys<O extends Options>(
   work: (keys: Keys, input: CommandInput<O>, terminal: Terminal) => Promise<void>,
 ): Command<O>['run'] {
   return async (input, terminal) => {
-    const dataDir = readDataDir(process.env)
-    const databaseUrl = readDatabaseUrl(process.env)
-    if (databaseUrl === undefined && !existsSync(dataDir))
-      throw new InputError(
-        'not_possible',
-        `${dataDir} does not exist: set DATA_DIR to that of the gateway`,
-      )
-    const { databaseOf } = await import('#parts/databases.ts')
-    const { store, close } = await databaseOf({
-      dataDir,
-      ...(databaseUrl !== undefined && { databaseUrl }),
-    }).openKeys(createLog('warn'))
+    const { store, close } = await openKeysOfSettings()
     try {
       await work(createKeys(store), input, terminal)
       return EXIT.ok
@@ -214,15 +201,3 @@ const numberOf = (text: string) => (/^\d{1,9}$/.test(text) ? Number(text) : text
 
 /** A date stands for its first instant in UTC. */
 const instantOf = (text: string) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
-
-/** @throws {Error} naming every bad option. */
-function parse<T>(schema: v.GenericSchema<unknown, T>, settings: object): T {
-  const result = v.safeParse(schema, settings)
-  if (result.success) return result.output
-  const lines = result.issues.map((issue) => {
-    const [first = ''] = (v.getDotPath(issue) ?? '').split('.')
-    const message = issue.type === 'strict_object' ? 'is required' : issue.message
-    return `--${OPTION_OF[first] ?? first} ${message}`
-  })
-  throw new UsageError([...new Set(lines)].join('\n'))
-}

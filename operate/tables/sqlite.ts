@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { Kind } from '#store/sql.ts'
-import { KEYS, type Table } from '#store/tables.ts'
+import { KEPT_WITH_KEYS, type Table } from '#store/tables.ts'
 import {
   columnsOf,
   inGroups,
@@ -14,7 +14,8 @@ import {
 /** The two files of a data folder, which this process has locked. */
 export type SqliteFiles = { main: DatabaseSync; keys: DatabaseSync }
 
-const fileOf = ({ main, keys }: SqliteFiles, table: Table) => (table === KEYS ? keys : main)
+const fileOf = ({ main, keys }: SqliteFiles, table: Table) =>
+  KEPT_WITH_KEYS.includes(table) ? keys : main
 
 export function readSqlite(files: SqliteFiles): Side {
   return {

@@ -117,6 +117,7 @@ export const RUN: Example[] = [
   },
   { page: 'docs/audit.md', has: '--check list.ndjson', prints: /^COMPLETE: 2 of 2 documents/m },
   { page: 'docs/operate.md', has: 'docreg-gateway doctor', prints: /^ok +service /m },
+  { page: 'docs/operate.md', has: 'desk invite', prints: /\/desk#invitation=dri_/ },
   { page: 'docs/operate.md', has: 'docreg-gateway fsck', prints: /^nothing differs/m },
   { page: 'docs/contract.md', has: 'revoke-in-batch', prints: /0x\w{64}/ },
   { page: 'docs/operate.md', has: '--domain example.edu', writes: ['did.json'] },

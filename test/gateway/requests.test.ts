@@ -8,6 +8,7 @@ import { fromHex } from '#document/hex.ts'
 import type { AppDeps } from '#http/app.ts'
 import { aliasOf } from '#http/core/operation.ts'
 import { OPERATIONS } from '#http/operations.ts'
+import { csrfTokenOf } from '#people/sessions.ts'
 import { bareApp } from '../support/bare-app.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
@@ -35,10 +36,22 @@ const PUBLIC = [
   'OPTIONS /ipfs/:cid',
   'OPTIONS /rpc',
   'POST /rpc',
+  ...['/v1', '/api'].flatMap((version) => [
+    `POST ${version}/session/invitation`,
+    `POST ${version}/session/passkey`,
+    `POST ${version}/session/passkey/options`,
+  ]),
 ]
 
+const ROUTES = OPERATIONS.flatMap(({ method, path, scope }) =>
+  [path, aliasOf(path)].map((served) => ({ route: `${method.toUpperCase()} ${served}`, scope })),
+)
+const OF_SESSIONS = ROUTES.filter(({ scope }) => scope === 'session').map(({ route }) => route)
+
 describe('unknown query parameters', () => {
-  const { app } = bareApp()
+  const person = { id: 'ada', name: 'Ada', role: 'clerk', tenant: 'default' }
+  const sessions = { find: async (secret: string) => secret === 'drs_x' && { person } }
+  const { app } = bareApp({ sessions: sessions as unknown as AppDeps['sessions'] })
   const routes = new Set(
     app.routes
       .filter(({ method }) => method !== 'ALL')
@@ -54,13 +67,13 @@ describe('unknown query parameters', () => {
     })
   }
 
+  const WITH_SESSION = { cookie: 'docreg_session=drs_x', 'x-csrf-token': csrfTokenOf('drs_x') }
+
   test('default: knows the routes that take an API key', () => {
     expect(PUBLIC.filter((route) => !routes.has(route))).toEqual([])
     expect(authorized.sort()).toEqual(
-      OPERATIONS.filter(({ scope }) => scope !== 'public')
-        .flatMap(({ method, path }) =>
-          [path, aliasOf(path)].map((served) => `${method.toUpperCase()} ${served}`),
-        )
+      ROUTES.filter(({ scope }) => scope !== 'public')
+        .map(({ route }) => route)
         .sort(),
     )
   })
@@ -72,7 +85,8 @@ describe('unknown query parameters', () => {
 
   test.each(authorized)('error: %s refuses ?dry_run=1 before it does anything', async (route) => {
     for (const query of ['?dry_run=1', '?dry_run', '?wait=now&dry_run=0&x=']) {
-      const response = await send(route, query)
+      const headers = OF_SESSIONS.includes(route) ? WITH_SESSION : WITH_KEY
+      const response = await send(route, query, headers)
       expect(response.status).toBe(400)
       const { error } = (await response.json()) as Answer['body']
       expect(error.code).toBe('bad_query')

@@ -3,9 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { cidOf } from '#document/cid.ts'
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
+import type { Role } from '#people/roles.ts'
+import { createAuthenticator } from '../support/authenticator.ts'
+import { type Desk, invite, JSON_TYPE, signIn, useInvitation } from '../support/desk.ts'
 import { postgresFolder } from '../support/postgres.ts'
 import { type SharedGateway, type SharedStack, startSharedStack } from '../support/shared-stack.ts'
-import { ADA, type Answer } from '../support/stack.ts'
+import { ADA, type Answer, requestsTo } from '../support/stack.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const folder = postgresFolder()
@@ -21,7 +24,7 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
   let gateways: SharedGateway[]
   beforeAll(async () => {
     stack = await startSharedStack(folder ?? '', 2, {
-      ...{ WEBHOOK_ALLOW_PRIVATE: 'true', RPC_TIMEOUT_SECONDS: '60' },
+      ...{ WEBHOOK_ALLOW_PRIVATE: 'true', RPC_TIMEOUT_SECONDS: '60', ADDRESS_RATE_LIMIT: 'off' },
     })
     gateways = [await stack.start(), await stack.start(), await stack.start()]
   })
@@ -72,6 +75,71 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       .filter(({ data, type }) => data.documentHash === hashOf(publicId) && !type.endsWith('final'))
       .map(({ type }) => type)
   }
+
+  describe('people', () => {
+    const asPage = async (gateway: SharedGateway, method: string, path: string, sent = {}) => {
+      const { cookie = '', csrfToken = '', body }: Partial<Desk> & { body?: object } = sent
+      return requestsTo(gateway.url)(path, {
+        method,
+        headers: { ...(cookie && { cookie }), 'x-csrf-token': csrfToken, ...JSON_TYPE },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    }
+    const signInAt = (gateway: SharedGateway, role: Role = 'clerk') =>
+      signIn({ request: requestsTo(gateway.url) }, { role })
+
+    test('default: a session of one gateway holds at all', async () => {
+      const desk = await signInAt(at(0))
+      const answers = await atAll((gateway) => asPage(gateway, 'GET', '/v1/session', desk))
+      expect(answers.map(({ body }) => body.data.person.id)).toEqual(same(desk.id))
+      const issued = await asPage(at(1), 'POST', '/v1/documents', { ...desk, body: ADA })
+      expect(issued.status).toBe(201)
+    })
+
+    test.each(['DELETE', 'PATCH', 'sign out'])('error: %s ends it at all at once', async (how) => {
+      const desk = await signInAt(at(0))
+      if (how === 'sign out') await asPage(at(1), 'DELETE', '/v1/session', desk)
+      else await at(1).call(how, `/v1/people/${desk.id}`, { role: 'reader' })
+      const answers = await atAll((gateway) => asPage(gateway, 'GET', '/v1/session', desk))
+      expect(answers.map(({ status }) => status)).toEqual(same(401))
+    })
+
+    test('error: an invitation works once, wherever it is used', async () => {
+      const { invitation } = await invite({ request: requestsTo(at(0).url) })
+      const used = await atAll(({ url }) => useInvitation({ request: requestsTo(url) }, invitation))
+      expect(used.map(({ status }) => status).sort()).toEqual([201, 401, 401])
+    })
+
+    test('behavior: every gateway accepts the answer to a challenge of another, once', async () => {
+      const authenticator = createAuthenticator('https://documents.example')
+      const desk = await signInAt(at(0))
+      const options = await asPage(at(0), 'POST', '/v1/passkeys/options', desk)
+      const made = { response: authenticator.create(options.body.data), label: 'Laptop' }
+      const registered = await asPage(at(1), 'POST', '/v1/passkeys', { ...desk, body: made })
+      expect(registered.status).toBe(201)
+      const challenge = await asPage(at(1), 'POST', '/v1/session/passkey/options')
+      const body = { response: authenticator.get(challenge.body.data) }
+      const answers = await atAll((gateway) =>
+        asPage(gateway, 'POST', '/v1/session/passkey', { body }),
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401])
+    })
+
+    test('error: two administrators cannot remove each other', async () => {
+      const [one, other] = [
+        await signInAt(at(0), 'administrator'),
+        await signInAt(at(0), 'administrator'),
+      ]
+      const answers = await Promise.all([
+        asPage(at(1), 'DELETE', `/v1/people/${other.id}`, one),
+        asPage(at(2), 'DELETE', `/v1/people/${one.id}`, other),
+      ])
+      expect(answers.map(({ status }) => status)).toContain(200)
+      const { people } = (await at(0).call('GET', '/v1/people')).body.data
+      const roles = people.map(({ role }: { role: Role }) => role)
+      expect(roles.filter((role: Role) => role === 'administrator')).toHaveLength(1)
+    })
+  })
 
   describe('documents', () => {
     test('default: a promise of one gateway is pending at all, and later valid at all', async () => {

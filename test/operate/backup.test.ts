@@ -15,6 +15,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
 import { copyFiles, readBackup } from '#operate/backup/contents.ts'
+import { newInvitation, newPerson } from '#people/people.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
@@ -97,16 +98,21 @@ test('behavior: files that others could read are restored for this user alone', 
   expect(statSync(join(folder, 'issuer.key')).mode & 0o777).toBe(0o600)
 })
 
-test('behavior: the API keys are copied whole while another process has them open', async () => {
+test('behavior: API keys and people are copied whole while another process has them open', async () => {
   await bind(randomKey())
   const store = openKeysFile(join(dataDir, 'keys.db'))
   const { key } = makeKey({ scopes: ['verify'], tenant: 'default' })
   await store.put(key)
+  const person = newPerson({ name: 'Ada', role: 'clerk', tenant: 'default' })
+  const { invitation } = newInvitation()
+  await store.people.add(person, invitation, 1)
   await backUp('copy')
   store.close()
   const { files } = await readBackup(join(dir, 'copy'))
   expect(Object.keys(files)).toEqual(['gateway.db', 'keys.db'])
   const restored = openKeysFile(join(dir, 'copy', 'keys.db'))
   expect(await restored.list()).toEqual([key])
+  const listed = [{ ...person, invitation, sessions: [], passkeys: 0 }]
+  expect(await restored.people.list()).toEqual(listed)
   restored.close()
 })

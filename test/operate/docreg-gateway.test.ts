@@ -108,6 +108,7 @@ test('behavior: with --json, start and what it leaves are one object each', asyn
   expect(JSON.parse(printed)).toMatchObject({
     ...{ url: `http://127.0.0.1:${port}`, network: 'test', issuer: 1, data: dataDir },
     apiKeyFile: join(dataDir, 'first-api-key'),
+    deskLinkFile: join(dataDir, 'first-desk-link'),
   })
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])

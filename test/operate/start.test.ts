@@ -106,6 +106,16 @@ async function verify(publicId = '', key = KEY, at = url) {
   return data
 }
 
+async function signIn(link: string) {
+  const response = await fetch(`${url}/v1/session/invitation`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ invitation: link.split('#invitation=')[1] }),
+  })
+  const { data } = (await response.json()) as { data: { person?: object } }
+  return { status: response.status, person: data.person }
+}
+
 async function chainAnswers(): Promise<boolean> {
   return fetch(`http://127.0.0.1:${env.CHAIN_PORT}`, { method: 'POST' }).then(
     () => true,
@@ -122,6 +132,10 @@ test('default: starts, prints what to paste, stops, starts again and finds every
   expect(key).toMatch(/^drk_/)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(first.output()).not.toContain('drk_')
+  const link = readFileSync(join(dataDir, 'first-desk-link'), 'utf8').trim()
+  expect(link).toMatch(new RegExp(`^http://localhost:${env.PORT}/desk#invitation=dri_[\\w-]{43}$`))
+  expect(statSync(join(dataDir, 'first-desk-link')).mode & 0o777).toBe(0o600)
+  expect(first.output()).not.toContain('dri_')
   const given = /^ *(export API_KEY=.*)$/m.exec(first.output())?.[1]
   expect(given).toBe(`export API_KEY=$(cat '${file}')`)
   const printed = first.output().split('\n')
@@ -135,6 +149,9 @@ test('default: starts, prints what to paste, stops, starts again and finds every
 
   const second = start()
   await ready()
+  // The first start's link has no expiry.
+  expect(await signIn(link)).toMatchObject({ status: 201, person: { role: 'administrator' } })
+  expect(await signIn(link)).toMatchObject({ status: 401 })
   expect(second.output()).not.toContain('drk_')
   expect(readFileSync(file, 'utf8').trim()).toBe(key)
   expect(second.output()).toContain('$API_KEY')

@@ -9,6 +9,14 @@ const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
 
 const limiter = createMemoryRateLimiter(100)
 
+export const ADDRESSES: AppDeps['addresses'] = {
+  baseUrl: 'http://gateway.example',
+  verifyUrl: 'http://gateway.example/verify',
+  registry: `eip155:31337:0x${'11'.repeat(20)}`,
+  network: 'test',
+  issuerId: 1,
+}
+
 /** A part of the gateway that throws when it is used. */
 const unused: unknown = new Proxy(() => {}, {
   get: () => unused,
@@ -21,13 +29,7 @@ const unused: unknown = new Proxy(() => {}, {
 export function bareApp(parts: Partial<AppDeps> = {}) {
   const known: Partial<AppDeps> = {
     findKey: async (key) => (key === API_KEY ? GRANT : undefined),
-    addresses: {
-      baseUrl: 'http://gateway.example',
-      verifyUrl: 'http://gateway.example/verify',
-      registry: `eip155:31337:0x${'11'.repeat(20)}`,
-      network: 'test',
-      issuerId: 1,
-    },
+    addresses: ADDRESSES,
     rateLimits: {
       ...{ keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
       refused: () => {},

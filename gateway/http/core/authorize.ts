@@ -1,16 +1,18 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { type ObjectEntries, object } from 'valibot'
 import type { FindKey, Grant, Scope } from '#keys/grant.ts'
+import { grantOf } from '#people/sessions.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
 import { chargeAddress, chargeKey } from './rate-limits.ts'
 import { type Query, readQuery } from './request.ts'
+import { assertSamePage, findSession } from './session.ts'
 
 const CHALLENGE = 'Bearer realm="document-registry"'
 
 /**
  * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this
- * scope, and with no other query parameters than these, each at most once: a client that believes
+ * scope, or with the cookie of a session whose person has it, and with no other query parameters than these, each at most once: a client that believes
  * in `?dry_run=1` must not issue a document.
  *
  * @param parameters The parameters that the route knows. Handlers find their values as `query` in
@@ -36,11 +38,31 @@ export function authorize<P extends ObjectEntries>(
 /** @throws {ApiError} `forbidden` when a key has neither this scope nor `admin`. */
 export function assertScope({ scopes }: Grant, scope: Scope): void {
   if (scopes.includes(scope) || scopes.includes('admin')) return
-  throw new ApiError('forbidden', `the API key does not have the scope ${scope}`, {
+  throw new ApiError('forbidden', `the scope ${scope} is required`, {
     headers: {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
     },
   })
+}
+
+/** Lets a request through with the cookie of a session, and with these query parameters. */
+export function requireSession<P extends ObjectEntries>(
+  parameters: P,
+): MiddlewareHandler<Env & { Variables: { query: Query<P> } }> {
+  const known = object(parameters)
+  return async (c, next) => {
+    // Whoever sends a key acts as its holder, who has no session.
+    const signedIn = c.req.header('authorization') === undefined ? await findSession(c) : undefined
+    if (!signedIn) {
+      await chargeAddress(c)
+      throw new ApiError('unauthorized', 'nobody is signed in')
+    }
+    await chargeKey(c, grantOf(signedIn.person))
+    assertSamePage(c, signedIn.secret)
+    c.set('signedIn', signedIn)
+    c.set('query', readQuery(c, known))
+    return next()
+  }
 }
 
 /**
@@ -49,12 +71,19 @@ export function assertScope({ scopes }: Grant, scope: Scope): void {
  */
 async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
   const header = c.req.header('authorization')
+  if (header === undefined) {
+    const signedIn = await findSession(c)
+    if (signedIn) {
+      assertSamePage(c, signedIn.secret)
+      return grantOf(signedIn.person)
+    }
+  }
   const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header ?? '')?.[1]
   const grant = key === undefined ? undefined : await findKey(key)
   if (grant !== undefined) return grant
   await chargeAddress(c)
   if (header === undefined)
-    throw new ApiError('unauthorized', 'an API key is required', {
+    throw new ApiError('unauthorized', 'an API key or a session is required', {
       headers: { 'WWW-Authenticate': CHALLENGE },
     })
   throw new ApiError('unauthorized', 'the API key is invalid', {

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { Limit } from '#base/load-metrics.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
 import type { Grant } from '#keys/grant.ts'
+import type { Sessions, SignedIn } from '#people/sessions.ts'
 
 /** The requests per second that a client may send. */
 export type RateLimits = {
@@ -17,6 +18,13 @@ export type RateLimits = {
   refused(limit: Limit): void
 }
 
+/** Finds who is signed in. */
+export type SessionCookie = {
+  find: Sessions['find']
+  /** The name of the cookie with the session's secret. */
+  name: string
+}
+
 /** The variables in a handler's context. */
 export type Env = {
   Variables: {
@@ -30,6 +38,10 @@ export type Env = {
     assertKey: () => Promise<void>
     /** Set for every request. */
     rateLimits: RateLimits
+    /** Set for every request. */
+    sessionCookie: SessionCookie
+    /** Set by `requireSession`. */
+    signedIn: SignedIn & { secret: string }
     /** The header fields of a request that was counted. */
     rateLimitFields?: Record<string, string>
   }

@@ -92,13 +92,14 @@ const KEY = {
   unauthorized: {
     status: 401,
     again: 'after a change of the key',
-    meaning: 'There is no API key, or it is unknown, revoked or expired.',
-    action: 'Use another [API key](integrate.md#api-keys).',
+    meaning:
+      'There is no API key, or it is unknown, revoked or expired; or the session of the desk has ended.',
+    action: 'Use another [API key](integrate.md#api-keys), or sign in again.',
   },
   forbidden: {
     status: 403,
     again: 'after a change of the key',
-    meaning: 'The API key lacks the scope that `WWW-Authenticate` names.',
+    meaning: 'The API key or person lacks the scope that `WWW-Authenticate` names.',
     action: 'Ask the operator for a key with that scope.',
   },
   category_not_allowed: {
@@ -108,6 +109,13 @@ const KEY = {
       "The API key has a list of categories, which lacks the document's. A key with such a list cannot change a whole batch.",
     action:
       'Ask the operator for a key for this category. Instead of the batch, name its documents.',
+  },
+  csrf_token_required: {
+    status: 403,
+    again: 'after a change of the header',
+    meaning:
+      'The request has the cookie of a session, but not its `X-CSRF-Token`; or it comes from a page of another origin.',
+    action: 'Send the `csrfToken` of `GET /v1/session` ([sessions](integrate.md#sessions)).',
   },
   already_rotated: {
     status: 409,
@@ -120,6 +128,37 @@ const KEY = {
     again: 'after a key was revoked',
     meaning: 'The service has 10,000 API keys.',
     action: 'Revoke unused ones; the list says when each was last used.',
+  },
+  invitation_invalid: {
+    status: 401,
+    again: 'no',
+    meaning: 'The invitation was used or replaced, or has expired.',
+    action: 'Ask an administrator for another link.',
+  },
+  passkey_invalid: {
+    status: 401,
+    again: 'after new options',
+    meaning:
+      'The passkey is unknown or was not accepted, or its challenge was used before or is older than five minutes.',
+    action: 'Ask for options and try again; or ask an administrator for another link.',
+  },
+  last_administrator: {
+    status: 409,
+    again: 'after another person became one',
+    meaning: 'The person is the only administrator.',
+    action: 'Add another administrator first.',
+  },
+  too_many_people: {
+    status: 409,
+    again: 'after one was removed',
+    meaning: 'There are 1,000 people.',
+    action: 'Remove those who no longer need the desk.',
+  },
+  too_many_passkeys: {
+    status: 409,
+    again: 'after one was removed',
+    meaning: 'The person has 10 passkeys.',
+    action: 'Remove unused ones.',
   },
   rate_limited: {
     status: 429,
@@ -308,7 +347,7 @@ export type ApiErrorCode = keyof typeof ERRORS
 /** The same errors as docs/errors.md and /docs group them. */
 export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiErrorEntry> }[] = [
   { title: 'The request', errors: REQUEST },
-  { title: 'The key', errors: KEY },
+  { title: 'The key or session', errors: KEY },
   { title: 'The document', errors: DOCUMENT },
   { title: 'The service', errors: SERVICE },
 ]

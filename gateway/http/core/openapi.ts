@@ -7,15 +7,20 @@ import { event } from '../resources/events.ts'
 import { issueBody } from '../resources/issue-body.ts'
 import { keySchema, madeKey } from '../resources/keys.ts'
 import { searchBody, unopened } from '../resources/list.ts'
+import { passkeySchema } from '../resources/passkeys.ts'
+import { listedPerson } from '../resources/people.ts'
 import { revocation } from '../resources/revisions.ts'
 import { rpcRequest, rpcResponse } from '../resources/rpc.ts'
 import * as schemas from '../resources/schemas.ts'
+import { personSchema, sessionSchema } from '../resources/session.ts'
 import { successor } from '../resources/supersede.ts'
 import { verdict } from '../resources/verify.ts'
 import { revealedWebhook, webhookSchema } from '../resources/webhooks.ts'
 import { type ApiErrorCode, ERRORS } from './error-table.ts'
 import { NDJSON } from './ndjson.ts'
-import { aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
+import { type Access, aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
+
+import { cookieNameOf } from './session.ts'
 
 type Json = Record<string, unknown>
 
@@ -62,6 +67,10 @@ const COMPONENTS = {
   WebhookWithSecret: revealedWebhook,
   ApiKey: keySchema,
   ApiKeyWithSecret: madeKey,
+  Person: personSchema,
+  ListedPerson: listedPerson,
+  Passkey: passkeySchema,
+  Session: sessionSchema,
   Scope: schemas.scope,
   PublicId: schemas.publicId,
   Hash: schemas.hash,
@@ -119,14 +128,18 @@ export function describeApi(
       .map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: cookieNameOf(baseUrl) },
+      },
       schemas: { ...toJsonSchemaDefs(COMPONENTS, CONFIG), Failure: convert(failure) },
     },
   }
 }
 
 const INTRODUCTION = `Send your API key as \`Authorization: Bearer <key>\`, and JSON as
-\`Content-Type: application/json\`. Give each request that issues an \`Idempotency-Key\`: then it can
+\`Content-Type: application/json\`. (The desk has the cookie of a session instead, and sends its
+token as \`X-CSRF-Token\` with everything but GET.) Give each request that issues an \`Idempotency-Key\`: then it can
 be repeated. 429 and 503 say with \`Retry-After\` when.
 
 Every JSON answer is an object with \`success\` and \`data\`. A failure has an empty
@@ -151,11 +164,16 @@ function describeOperation(operation: Operation): Json {
     summary,
     ...(text && { description: text }),
     ...(alias && { 'x-alias': alias }),
-    security: scope === 'public' ? [] : [{ apiKey: [scope] }],
+    security: securityOf(scope),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: describeBody(body) }),
     responses: { ...describeSuccesses(operation), ...describeFailures(operation) },
   }
+}
+
+function securityOf(scope: Access): Json[] {
+  if (scope === 'public') return []
+  return scope === 'session' ? [{ session: [] }] : [{ apiKey: [scope] }, { session: [scope] }]
 }
 
 function describeBody(body: NonNullable<Operation['body']>): Json {

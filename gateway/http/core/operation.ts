@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import type * as v from 'valibot'
 import type { FindKey, Scope } from '#keys/grant.ts'
-import { authorize } from './authorize.ts'
+import { authorize, requireSession } from './authorize.ts'
 import type { Env } from './env.ts'
 import type { ApiErrorCode } from './error-table.ts'
 import { ApiError } from './errors.ts'
@@ -28,6 +28,9 @@ export type Success = {
   example?: unknown
 }
 
+/** The scope that is needed; or a session, which is not a key; or nothing. */
+export type Access = Scope | 'session' | 'public'
+
 /**
  * The parameters and answers of a route. Its checks, its entry in `/openapi.json` and the generated
  * client all come from here.
@@ -35,7 +38,7 @@ export type Success = {
 export type Operation<
   P extends string = string,
   Q extends v.ObjectEntries = v.ObjectEntries,
-  S extends Scope | 'public' = Scope | 'public',
+  S extends Access = Access,
 > = {
   /** Unique; the name of the method in generated clients. */
   operationId: string
@@ -46,7 +49,7 @@ export type Operation<
   summary: string
   /** The description in CommonMark. */
   description?: string
-  /** The scope that the API key must have; `public` requires no key. */
+  /** The scope that the API key or session must have; `public` requires neither. */
   scope: S
   /** All parameters in the path. */
   parameters?: v.ObjectEntries
@@ -83,6 +86,7 @@ export const TAGS = {
   Events: 'What happened to documents, in order.',
   Webhooks: 'Events, sent to an address of yours.',
   Keys: 'API keys, for administrators.',
+  People: 'People who use the desk, their passkeys and sessions.',
   Public: 'For readers and programs without an API key.',
   Service: 'The state and the description of this service.',
 } as const
@@ -92,7 +96,7 @@ export type Tag = keyof typeof TAGS
 export function operation<
   const P extends string,
   Q extends v.ObjectEntries,
-  const S extends Scope | 'public',
+  const S extends Access,
 >(declared: Operation<P, Q, S>): Operation<P, Q, S> {
   return declared
 }
@@ -100,6 +104,7 @@ export function operation<
 /** @returns Every code that the operation can fail with, except `internal`, which is a bug. */
 export function errorsOf({
   path,
+  method,
   scope,
   body,
   parameters,
@@ -109,7 +114,9 @@ export function errorsOf({
   const named = { ...parameters, ...query }
   return [
     ...(isLimited(path) ? (['rate_limited'] as const) : []),
-    ...(scope !== 'public' ? (['unauthorized', 'forbidden', 'bad_query'] as const) : []),
+    ...(scope !== 'public' ? (['unauthorized', 'bad_query'] as const) : []),
+    ...(scope !== 'public' && scope !== 'session' ? (['forbidden'] as const) : []),
+    ...(scope !== 'public' && method !== 'get' ? (['csrf_token_required'] as const) : []),
     ...('publicId' in named ? (['bad_public_id'] as const) : []),
     ...(body && !body.mediaType
       ? (['not_json', 'too_large', 'bad_json', 'bad_fields'] as const)
@@ -141,6 +148,19 @@ export function serve<P extends string, Q extends v.ObjectEntries>(
       )
 }
 
+/** Serves an operation, also under its alias, to people who are signed in. */
+export function serveSession<P extends string, Q extends v.ObjectEntries>(
+  app: Hono<Env>,
+  { method, path, query }: Operation<P, Q, 'session'>,
+  handler: Handler<P, Q>,
+): void {
+  for (const served of [path, aliasOf(path)])
+    if (served !== undefined)
+      app.on(method.toUpperCase(), served, requireSession(query), (c) =>
+        handler(c as unknown as Parameters<Handler<P, Q>>[0]),
+      )
+}
+
 /** Answers every other method of a path with 405 and `Allow` (RFC 9110 §15.5.6), not 404. */
 export function refuseOtherMethods(app: Hono<Env>, path: string, known: Iterable<string>): void {
   app.all(path, async (c) => {
@@ -151,11 +171,13 @@ export function refuseOtherMethods(app: Hono<Env>, path: string, known: Iterable
   })
 }
 
-/** Serves an operation to everybody. Its handler reads the query itself. */
+/** Serves an operation, also under its alias, to everybody. Its handler reads the query itself. */
 export function servePublic<P extends string, Q extends v.ObjectEntries>(
   app: Hono<Env>,
   { method, path }: Operation<P, Q, 'public'>,
   handler: (c: Context<Env, P>) => Response | Promise<Response>,
 ): void {
-  app.on(method.toUpperCase(), path, (c) => handler(c as unknown as Context<Env, P>))
+  for (const served of [path, aliasOf(path)])
+    if (served !== undefined)
+      app.on(method.toUpperCase(), served, (c) => handler(c as unknown as Context<Env, P>))
 }

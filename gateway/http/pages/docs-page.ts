@@ -97,7 +97,7 @@ function operationSection(entry: Entry, { servers, components }: Reference): Mar
 <h3>${summary}</h3>
 <p class="call"><code><b>${method.toUpperCase()}</b> ${path}</code></p>
 ${(description?.split('\n\n') ?? []).map((text) => html`<p>${prose(text)}</p>`)}
-<p class="hint">${scope ? html`Needs an API key with the scope <code>${scope}</code>.` : 'Public.'}</p>
+<p class="hint">${scope ? html`Needs an API key with the scope <code>${scope}</code>.` : security.length > 0 ? 'Needs a session of the desk.' : 'Public.'}</p>
 ${parametersOf(entry.parameters ?? [])}
 ${
   body &&

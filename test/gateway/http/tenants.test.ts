@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '#keys/grant.ts'
 import { SCOPES } from '#keys/grant.ts'
+import { SCOPES_OF } from '#people/roles.ts'
 import { openapi } from '../../support/described.ts'
+import { type Desk, signIn } from '../../support/desk.ts'
 import { ADA, type Stack, startStack } from '../../support/stack.ts'
 
 // Every operation of /openapi.json that names something × every way to name it × two tenants.
@@ -14,7 +16,9 @@ const NDJSON = 'application/x-ndjson'
 
 type Issued = { publicId: string; documentHash: string; batchRoot: string }
 /** What one tenant has. */
-type Own = { key: string; alone: Issued; member: Issued; webhook: string }
+type Own = { key: string; session: Desk; alone: Issued; member: Issued; webhook: string }
+/** The key or session of a request. */
+type Who = string | Desk
 type Request = { title: string; method: string; path: string; body?: string; lines?: true }
 
 let stack: Stack
@@ -27,11 +31,13 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-const send = (key: string, method: string, path: string, body?: string, type?: string) =>
+const send = (who: Who, method: string, path: string, body?: string, type?: string) =>
   stack.request(path, {
     method,
     headers: {
-      authorization: `Bearer ${key}`,
+      ...(typeof who === 'string'
+        ? { authorization: `Bearer ${who}` }
+        : { cookie: who.cookie, 'x-csrf-token': who.csrfToken }),
       ...(body !== undefined && { 'content-type': type ?? 'application/json' }),
     },
     ...(body !== undefined && { body }),
@@ -57,7 +63,8 @@ async function own(tenant: string): Promise<Own> {
   const member = await issueBatch(key, `${tenant.length}${tenant.charCodeAt(0)}`)
   const url = JSON.stringify({ url: 'http://127.0.0.1:1' })
   const webhook = (await send(key, 'POST', '/v1/webhooks', url)).body.data.id
-  return { key, alone: body.data, member, webhook }
+  const session = await signIn(stack, { tenant, role: 'registrar' })
+  return { key, session, alone: body.data, member, webhook }
 }
 
 /** Each way to name what a tenant has, by the name of a parameter. */
@@ -125,8 +132,8 @@ function requestsOf(
 }
 
 /** @returns The status and code of an answer; of a list that of its line. */
-async function answerTo(key: string, { method, path, body, lines }: Request) {
-  const answer = await send(key, method, path, body)
+async function answerTo(who: Who, { method, path, body, lines }: Request) {
+  const answer = await send(who, method, path, body)
   const failed = lines ? linesOf(answer.body)[0] : answer.body
   return { isDone: failed.success, code: failed.error?.code as string | undefined }
 }
@@ -152,10 +159,21 @@ describe('the walk', () => {
       }
   })
 
+  test('error: no session of a person does either', async () => {
+    const may = (scope = '') => SCOPES_OF.registrar.some((one) => one === scope)
+    expect(operations.filter(({ scope }) => may(scope)).length).toBeGreaterThan(15)
+    for (const operation of operations)
+      for (const request of requestsOf(operation, victim, stranger)) {
+        const { code } = await answerTo(stranger.session, request)
+        const refusal = may(operation.scope) ? 'not_found' : 'forbidden'
+        expect([request, code]).toEqual([request, refusal])
+      }
+  })
+
   test('error: what does not exist has the same answer', async () => {
     const [hash, root] = ['5a', '5b'].map((byte) => `0x${byte.repeat(32)}`) as [string, string]
     const nobody = { publicId: hash, documentHash: hash, batchRoot: root }
-    const none = { key: '', alone: nobody, member: nobody, webhook: 'wh_0' }
+    const none = { ...stranger, alone: nobody, member: nobody, webhook: 'wh_0' }
     for (const operation of operations)
       for (const request of requestsOf(operation, none, stranger).filter(
         ({ body }) => !body?.includes('"publicId":"0x'),
@@ -165,11 +183,12 @@ describe('the walk', () => {
       }
   })
 
-  test('behavior: keys of a tenant cannot manage keys', async () => {
-    for (const { path, method, scope } of operations.filter((one) => one.scope === 'admin')) {
-      const { body } = await send(stranger.key, method.toUpperCase(), path.replace('{id}', 'x'))
-      expect([path, scope, body.error.code]).toEqual([path, 'admin', 'forbidden'])
-    }
+  test('behavior: keys and people of a tenant manage neither keys nor people', async () => {
+    for (const { path, method, scope } of operations.filter((one) => one.scope === 'admin'))
+      for (const who of [stranger.key, stranger.session]) {
+        const { body } = await send(who, method.toUpperCase(), path.replace('{id}', 'x'))
+        expect([path, scope, body.error.code]).toEqual([path, 'admin', 'forbidden'])
+      }
   })
 
   test('behavior: lists show nothing of another tenant', async () => {
@@ -180,15 +199,17 @@ describe('the walk', () => {
     const lists = ['documents', 'batches', 'events', 'webhooks'].map((name) => ['GET', name])
     for (const [method = '', name] of [...lists, ['POST', 'documents/search']]) {
       const path = `/v1/${name}`
-      const [theirs, ours] = await Promise.all(
-        [victim, stranger].map(async ({ key }) =>
+      const [theirs, seen, ours, alsoOurs] = await Promise.all(
+        [victim.key, victim.session, stranger.key, stranger.session].map(async (who) =>
           JSON.stringify(
-            (await send(key, method, path, method === 'POST' ? '{}' : undefined)).body,
+            (await send(who, method, path, method === 'POST' ? '{}' : undefined)).body,
           ),
         ),
       )
       expect(secrets.some((secret) => theirs?.includes(secret))).toBe(true)
-      const found = secrets.filter((one) => ours?.includes(one))
+      // No role has webhooks.
+      expect(secrets.some((secret) => seen?.includes(secret))).toBe(name !== 'webhooks')
+      const found = secrets.filter((one) => ours?.includes(one) || alsoOurs?.includes(one))
       expect([path, found]).toEqual([path, []])
     }
   })

@@ -16,6 +16,7 @@ import { moveToPostgres } from '#operate/move/to-postgres.ts'
 import { moveToSqlite } from '#operate/move/to-sqlite.ts'
 import { columnsOf, createSum, type Row, type Side } from '#operate/tables/rows.ts'
 import { readSqlite } from '#operate/tables/sqlite.ts'
+import type { PeopleStore } from '#people/ports.ts'
 import { readConfig } from '#settings/config.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
@@ -87,6 +88,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     })
     await keys.put(second)
     await keys.remove(second.id)
+    await fillPeople(keys.people)
     keys.close()
   }
 
@@ -264,6 +266,19 @@ function movingOf(
     .filter((name) => !local.includes(name))
     .sort()
 }
+
+async function fillPeople(people: PeopleStore): Promise<void> {
+  const times = { createdAt: EVER, expiresAt: EVER, lastUsedAt: EVER }
+  const person = { id: 'ada', name: 'Ada', role: 'clerk', tenant: 'one', createdAt: EVER } as const
+  const passkey = { id: 'one', person: 'ada', label: 'ä', counter: 1, createdAt: EVER }
+  const challenge = { challenge: 'answered', expiresAt: Date.parse(EVER) }
+  await people.add(person, { digest: 'first' }, 1)
+  await people.useInvitation('first', { id: 'session', digest: 'of it', ...times })
+  const publicKey = new Uint8Array([0, 255])
+  await people.addPasskey({ ...passkey, credential: 'AQID', publicKey }, challenge)
+  await people.invite('ada', { digest: 'second', expiresAt: EVER })
+}
+const EVER = '2099-01-01T00:00:00.000Z'
 
 async function sumsIn(side: Side): Promise<unknown> {
   const sums: Record<string, unknown> = { keyVersion: await side.keyVersion() }

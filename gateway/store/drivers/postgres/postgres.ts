@@ -17,6 +17,7 @@ import { createKeptRows } from '../../kept-rows.ts'
 import { createKeyStore } from '../../keys.ts'
 import { createLeases } from '../../leases.ts'
 import { openStores } from '../../open-stores.ts'
+import { createPeopleStore } from '../../people.ts'
 import { statement } from '../../sql.ts'
 import type { DatabaseDeps, DatabaseStores } from '../../stores.ts'
 import { poolOptionsOf } from './connection.ts'
@@ -39,7 +40,12 @@ export function postgresAdapter(url: string): DatabaseAdapter {
     async openKeys(log) {
       const database = await openPostgres(url, log)
       const store = createKeyStore(database)
-      return { store, hadKeys: async () => (await store.version()) > 0, close: database.close }
+      return {
+        store,
+        people: createPeopleStore(database),
+        hadKeys: async () => (await store.version()) > 0,
+        close: database.close,
+      }
     },
     openForCommand: (options) => openCommands(url, options),
     openToRead: (log) => openKeptRows(url, log),
@@ -62,6 +68,7 @@ export async function openPostgresStores(url: string, deps: DatabaseDeps): Promi
     database,
     {
       keys: createKeyStore(database),
+      people: createPeopleStore(database),
       leases: createLeases(database, log, leaseTerm),
       refusals: refusalsOf(leaseTerm),
       scrubber: createScrubber(database),

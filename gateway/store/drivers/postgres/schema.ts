@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
+import { PEOPLE, SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
 import { optionsOf } from './connection.ts'
 import { DatabaseUrlError, outageOf } from './errors.ts'
 import type { Query, Row } from './query.ts'
@@ -45,7 +45,10 @@ export async function createSchema(url: string): Promise<void> {
     await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
     const version = await readSchemaVersion(query)
     if (version === 0) await client.query(SCHEMA)
-    else assertVersion(version)
+    else {
+      assertVersion(version)
+      await addTables(query)
+    }
     await client.query('COMMIT')
   } catch (error) {
     if (error instanceof DatabaseUrlError) throw error
@@ -53,6 +56,12 @@ export async function createSchema(url: string): Promise<void> {
   } finally {
     await client.end().catch(() => {})
   }
+}
+
+/** Adds the tables that this version of the schema did not have from its beginning. */
+async function addTables(query: Query): Promise<void> {
+  const [table] = await query("SELECT to_regclass('person') IS NOT NULL AS is_there")
+  if (table?.is_there !== true) await query(schemaOf('postgres', PEOPLE))
 }
 
 /** @throws {DatabaseUrlError} */

@@ -1,15 +1,17 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { KeyStore } from '#keys/ports.ts'
+import type { PeopleStore } from '#people/ports.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Database } from '../../database.ts'
 import { createKeyStore } from '../../keys.ts'
-import { single } from '../../sql.ts'
-import { KEY_CHANGES, KEYS, schemaOf } from '../../tables.ts'
+import { createPeopleStore } from '../../people.ts'
+import { single, type Work } from '../../sql.ts'
+import { KEPT_WITH_KEYS, KEY_CHANGES, schemaOf } from '../../tables.ts'
 import { DataDirError, movedError } from './data-dir-error.ts'
 import { createRun } from './statements.ts'
 
-/** The file with the API keys, in the data folder. */
+/** The file with the API keys and people, in the data folder. */
 export const KEYS_FILE = 'keys.db'
 
 /** The file's schema version. A file of another version is refused. */
@@ -18,11 +20,12 @@ const VERSION = 2
 /** How long a write waits for that of another process; milliseconds. */
 const BUSY_TIMEOUT_MS = 1_000
 
-const SCHEMA = `${schemaOf('sqlite', [KEYS, KEY_CHANGES])}
+const SCHEMA = `${schemaOf('sqlite', [...KEPT_WITH_KEYS, KEY_CHANGES])}
   INSERT INTO key_change SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM key_change);`
 
-/** API keys in a SQLite file, which several processes may use at the same time. */
+/** API keys and people in a SQLite file, which several processes may use at the same time. */
 export type KeysFile = KeyStore & {
+  people: PeopleStore
   /** @returns Whether it has ever had a key. */
   hadKeys(): Promise<boolean>
   close(): void
@@ -49,25 +52,28 @@ export function openKeysFile(path: string): KeysFile {
       return result
     })
   const change: Database['change'] = (...changed) => write(single(...changed))
-  const keys = createKeyStore(
-    {
-      read: async (...asked) => guarded(sqlite, () => run.rows(...asked)),
-      brief: (read) => read(),
-      write,
-      change,
-    },
-    async (...marked) => {
-      // Without a flush, for which the event loop would wait: this may be lost.
-      sqlite.exec('PRAGMA synchronous = NORMAL')
-      try {
-        return await change(...marked)
-      } finally {
-        sqlite.exec('PRAGMA synchronous = FULL')
-      }
-    },
-  )
+  const database = {
+    read: async (...asked: Parameters<Database['read']>) =>
+      guarded(sqlite, () => run.rows(...asked)),
+    // A work reads without a pause, so only other processes can write between two statements.
+    snapshot: async <T>(work: () => Work<T>) => guarded(sqlite, () => run.work(work)),
+    brief: <T>(read: () => Promise<T>) => read(),
+    write,
+    change,
+  }
+  const markUsed: Database['change'] = async (...marked) => {
+    // Without a flush, for which the event loop would wait: this may be lost.
+    sqlite.exec('PRAGMA synchronous = NORMAL')
+    try {
+      return await change(...marked)
+    } finally {
+      sqlite.exec('PRAGMA synchronous = FULL')
+    }
+  }
+  const keys = createKeyStore(database, markUsed)
   return {
     ...keys,
+    people: createPeopleStore(database, markUsed),
     hadKeys: async () => (await keys.version()) > 0,
     close: () => sqlite.close(),
   }

@@ -34,7 +34,8 @@ export function sqliteAdapter(dataDir: string): DatabaseAdapter {
     openStores: (deps) => openSqliteStores(dataDir, deps),
     async openKeys() {
       const store = openKeysFile(join(dataDir, KEYS_FILE))
-      return { store, hadKeys: store.hadKeys, close: async () => store.close() }
+      const { people, hadKeys } = store
+      return { store, people, hadKeys, close: async () => store.close() }
     },
     openForCommand: (options) => openCommands(dataDir, options),
     openToRead: () => openKeptRows(dataDir),
@@ -60,6 +61,7 @@ export async function openSqliteStores(
     database,
     {
       keys,
+      people: keys.people,
       leases: leasesOf(database, log),
       refusals: refusalsOf(dataDir),
       scrubber: createScrubber(database),

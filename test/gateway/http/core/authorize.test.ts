@@ -3,6 +3,7 @@ import { SCOPES } from '#keys/grant.ts'
 import { makeKey } from '#keys/keys.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 
+import { signIn } from '#test/support/desk.ts'
 import { API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 
 // The same cases against every operation of /openapi.json that needs a key, under each of its
@@ -103,6 +104,28 @@ describe.each<[string, () => string | undefined]>([
           requestId: expect.any(String),
         },
       })
+    }
+  })
+})
+
+describe('a session', () => {
+  test('error: every route that changes something asks for its token', async () => {
+    const desk = await signIn(stack, { role: 'administrator' })
+    const other = await signIn(stack, { role: 'administrator' })
+    for (const { method, path } of routes.filter((route) => route.method !== 'GET'))
+      for (const token of ['', other.csrfToken]) {
+        const headers = { cookie: desk.cookie, 'x-csrf-token': token }
+        const { status, body } = await stack.request(path, { method, headers })
+        const code = body.error?.code
+        expect([method, path, status, code]).toEqual([method, path, 403, 'csrf_token_required'])
+      }
+  })
+
+  test('behavior: every route accepts that of an administrator', async () => {
+    const desk = await signIn(stack, { role: 'administrator' })
+    for (const { method, path } of routes) {
+      const { status, body } = await desk.send(method, `${path}?not_a_parameter=1`)
+      expect([method, path, status, body.error?.code]).toEqual([method, path, 400, 'bad_query'])
     }
   })
 })

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLog } from '#base/log.ts'
 import { IssueError } from '#promise/errors.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
-import { SCHEMA_VERSION } from '#store/tables.ts'
+import { createPeopleStore } from '#store/people.ts'
+import { PEOPLE, SCHEMA_VERSION } from '#store/tables.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()
@@ -121,6 +122,16 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
       WHERE datname = current_database() AND pid <> pg_backend_pid()`)
     await expect.poll(() => heard).toContain(undefined)
     await expect.poll(() => tell('second').then(() => heard)).toContain('second')
+  })
+
+  test('behavior: a database from before there were people gets their tables', async () => {
+    const url = await server.newDatabase()
+    const { query } = await open(url)
+    await query(`DROP TABLE ${PEOPLE.map(({ name }) => name).join(', ')}`)
+    await query("INSERT INTO tombstone VALUES ('\\x01')")
+    const opened = await Promise.all([open(url), open(url)])
+    for (const database of opened) expect(await createPeopleStore(database).list()).toEqual([])
+    expect(await query('SELECT 1 FROM tombstone')).toHaveLength(1)
   })
 
   test('error: refuses a database of another version, and leaves it as it is', async () => {

@@ -1,0 +1,208 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { Log } from '#base/log.ts'
+import type { FindKey } from '#keys/grant.ts'
+import { invitationLinkOf } from '#people/desk.ts'
+import { type MadeInvitation, type People, personChanges, personSettings } from '#people/people.ts'
+import type { ListedPerson, Person } from '#people/ports.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { operation, serve } from '../core/operation.ts'
+import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import { EXAMPLE_PERSON, personSchema, presentPerson } from './session.ts'
+
+export type PeopleDeps = {
+  findKey: FindKey
+  people: People
+  addresses: { baseUrl: string }
+  log: Log
+}
+
+const time = v.pipe(v.string(), v.isoTimestamp())
+export const listedPerson = v.object({
+  ...personSchema.entries,
+  createdAt: time,
+  sessions: v.pipe(
+    v.array(v.object({ id: v.string(), createdAt: time, expiresAt: time, lastUsedAt: time })),
+    v.description('The sessions that have not ended, the oldest first.'),
+  ),
+  passkeys: v.pipe(v.number(), v.description('The number of passkeys.')),
+  invitation: v.pipe(
+    v.nullable(v.object({ expiresAt: v.nullable(time) })),
+    v.description('The invitation that was not used yet.'),
+  ),
+})
+const invited = v.object({
+  person: personSchema,
+  invitation: v.pipe(
+    v.string(),
+    v.description('The link that signs the person in once. It is shown only here.'),
+  ),
+  expiresAt: time,
+})
+
+const EXAMPLE_TIME = '2026-11-21T08:36:39.000Z'
+const EXAMPLE_INVITED = {
+  person: EXAMPLE_PERSON,
+  invitation:
+    'https://gateway.example/desk#invitation=dri_bm90IGEgc2VjcmV0IG9mIGFueWJvZHksIGFuZCBub3RoaW5n',
+  expiresAt: '2026-11-28T08:36:39.000Z',
+}
+
+const PEOPLE = { tag: 'People', scope: 'admin', query: {}, path: '/v1/people' } as const
+const ONE = {
+  ...PEOPLE,
+  path: '/v1/people/:id',
+  parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_PERSON.id] })) },
+} as const
+
+const LIST = operation({
+  ...PEOPLE,
+  operationId: 'listPeople',
+  method: 'get',
+  summary: 'List the people',
+  responses: {
+    200: {
+      description: 'The people of all tenants with their sessions, the oldest first.',
+      data: v.object({ people: v.array(listedPerson) }),
+      example: {
+        people: [
+          {
+            ...EXAMPLE_PERSON,
+            createdAt: EXAMPLE_TIME,
+            sessions: [],
+            passkeys: 0,
+            invitation: { expiresAt: EXAMPLE_INVITED.expiresAt },
+          },
+        ],
+      },
+    },
+  },
+  errors: ['store_unavailable'],
+})
+
+const ADD = operation({
+  ...PEOPLE,
+  operationId: 'addPerson',
+  method: 'post',
+  summary: 'Add a person',
+  body: {
+    schema: personSettings,
+    example: { name: 'Front desk', role: 'clerk', categories: ['diploma'] },
+  },
+  responses: {
+    201: {
+      description: 'The person, and the link that signs them in once within seven days.',
+      data: invited,
+      example: EXAMPLE_INVITED,
+    },
+  },
+  errors: ['too_many_people', 'store_unavailable'],
+})
+
+const CHANGE = operation({
+  ...ONE,
+  operationId: 'changePerson',
+  method: 'patch',
+  summary: 'Change a person',
+  description:
+    'Changes only the members that are sent; `null` removes a setting. Another role, tenant or other categories end the sessions of the person.',
+  body: { schema: personChanges, example: { role: 'registrar' }, isOptional: true },
+  responses: {
+    200: {
+      description: 'The changed person.',
+      data: personSchema,
+      example: { ...EXAMPLE_PERSON, role: 'registrar' },
+    },
+  },
+  errors: ['not_found', 'last_administrator', 'store_unavailable'],
+})
+
+const REMOVE = operation({
+  ...ONE,
+  operationId: 'removePerson',
+  method: 'delete',
+  summary: 'Remove a person',
+  responses: {
+    200: {
+      description: 'The person is removed, with sessions, passkeys and invitation.',
+      data: v.object({ id: v.string(), deleted: v.literal(true) }),
+      example: { id: EXAMPLE_PERSON.id, deleted: true },
+    },
+  },
+  errors: ['not_found', 'last_administrator', 'store_unavailable'],
+})
+
+const INVITE = operation({
+  ...ONE,
+  operationId: 'invitePerson',
+  method: 'post',
+  path: '/v1/people/:id/invitations',
+  summary: 'Make another invitation',
+  description: 'For a person who has lost their passkey. An earlier invitation is no longer valid.',
+  responses: {
+    201: {
+      description: 'The link that signs the person in once within seven days.',
+      data: invited,
+      example: EXAMPLE_INVITED,
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+export const peopleOperations = [LIST, ADD, CHANGE, REMOVE, INVITE]
+
+/** Serves the administration of people of all tenants. */
+export function peopleRoutes(
+  app: Hono<Env>,
+  { findKey, people, addresses, log }: PeopleDeps,
+): void {
+  const presentInvited = ({ person, secret, invitation }: MadeInvitation & { person: Person }) => ({
+    person: presentPerson(person),
+    invitation: invitationLinkOf(addresses.baseUrl, secret),
+    expiresAt: invitation.expiresAt,
+  })
+
+  serve(app, LIST, findKey, async (c) =>
+    succeed(c, { people: (await people.list()).map(presentListed) }),
+  )
+
+  serve(app, ADD, findKey, async (c) => {
+    const made = await people.add(parseBody(personSettings, await readJson(c)))
+    log.info('person_added', { id: made.person.id, by: c.get('grant').id })
+    return succeed(c, presentInvited(made), 201)
+  })
+
+  serve(app, CHANGE, findKey, async (c) => {
+    const changes = parseBody(personChanges, await readOptionalJson(c))
+    const person = await people.change(c.req.param('id'), changes)
+    log.info('person_changed', { id: person.id, by: c.get('grant').id })
+    return succeed(c, presentPerson(person))
+  })
+
+  serve(app, REMOVE, findKey, async (c) => {
+    const id = c.req.param('id')
+    await people.remove(id)
+    log.info('person_removed', { id, by: c.get('grant').id })
+    return succeed(c, { id, deleted: true })
+  })
+
+  serve(app, INVITE, findKey, async (c) => {
+    const made = await people.invite(c.req.param('id'))
+    log.info('person_invited', { id: made.person.id, by: c.get('grant').id })
+    return succeed(c, presentInvited(made), 201)
+  })
+}
+
+function presentListed(person: ListedPerson): object {
+  const { createdAt, sessions, passkeys, invitation } = person
+  return {
+    ...presentPerson(person),
+    createdAt,
+    sessions: sessions.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
+      ...{ id, createdAt, expiresAt, lastUsedAt },
+    })),
+    passkeys,
+    invitation: invitation ? { expiresAt: invitation.expiresAt ?? null } : null,
+  }
+}

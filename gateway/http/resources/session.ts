@@ -1,0 +1,269 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
+import type { Log } from '#base/log.ts'
+import { createMemoryRateLimiter } from '#base/rate-limit.ts'
+import { PersonError } from '#people/errors.ts'
+import type { Passkeys } from '#people/passkeys.ts'
+import type { Person } from '#people/ports.ts'
+import { ROLES, SCOPES_OF } from '#people/roles.ts'
+import { csrfTokenOf, type NewSession, type Sessions, type SignedIn } from '#people/sessions.ts'
+import type { Network } from '#verifier/network.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { operation, servePublic, serveSession } from '../core/operation.ts'
+import { chargeAddress } from '../core/rate-limits.ts'
+import { parseBody, readJson, readQuery } from '../core/request.ts'
+import { assertSameOrigin, setCookieOf } from '../core/session.ts'
+import * as schemas from './schemas.ts'
+
+export type SessionDeps = {
+  sessions: Sessions
+  passkeys: Passkeys
+  addresses: { baseUrl: string; network: Network }
+  log: Log
+}
+
+/** The number of requests that an attempt to sign in counts as, so that few are possible. */
+const SIGN_IN_COST = 10
+
+const time = v.pipe(v.string(), v.isoTimestamp())
+const presented = {
+  id: v.pipe(v.string(), v.description('The id of the person, which is not secret.')),
+  name: v.string(),
+  role: v.picklist(ROLES),
+  tenant: v.string(),
+  categories: v.pipe(
+    v.nullable(v.array(v.string())),
+    v.description('The only categories that the person may issue and change; `null` = all.'),
+  ),
+}
+export const personSchema = v.object(presented)
+export const sessionSchema = v.object({
+  person: personSchema,
+  scopes: v.array(schemas.scope),
+  csrfToken: v.pipe(
+    v.string(),
+    v.description('For `X-CSRF-Token` of every request with the cookie, except GET and HEAD.'),
+  ),
+  expiresAt: v.pipe(
+    time,
+    v.description('When the session ends at the latest. It also ends after an hour without use.'),
+  ),
+  passkeys: v.pipe(v.number(), v.description('The number of passkeys of the person.')),
+  network: schemas.network,
+})
+
+const EXAMPLE_TIME = '2026-11-21T20:36:39.000Z'
+export const EXAMPLE_PERSON = {
+  id: 'abcdef012345',
+  name: 'Front desk',
+  role: 'clerk',
+  tenant: 'default',
+  categories: ['diploma'],
+} as const
+const EXAMPLE = {
+  person: EXAMPLE_PERSON,
+  scopes: ['documents:read', 'verify', 'documents:issue'],
+  csrfToken: 'DLNr8pD2bYHlhvlUyiBKPWVY0DvrtRp2IkwA4zUKGHk',
+  expiresAt: EXAMPLE_TIME,
+  passkeys: 1,
+  network: 'test',
+}
+
+const SESSION = { tag: 'People', query: {}, path: '/v1/session' } as const
+const SIGN_IN = { tag: 'People', query: {}, scope: 'public', method: 'post' } as const
+const SIGNED_IN = {
+  201: {
+    description: 'The person is signed in; the cookie names the session.',
+    data: sessionSchema,
+    headers: { 'Set-Cookie': v.string() },
+    example: EXAMPLE,
+  },
+}
+
+const RETRIEVE = operation({
+  ...SESSION,
+  operationId: 'retrieveSession',
+  method: 'get',
+  scope: 'session',
+  summary: 'Retrieve who is signed in',
+  responses: {
+    200: { description: 'The session of the cookie.', data: sessionSchema, example: EXAMPLE },
+  },
+  errors: ['store_unavailable'],
+})
+
+const SIGN_OUT = operation({
+  ...SESSION,
+  operationId: 'signOut',
+  method: 'delete',
+  scope: 'session',
+  summary: 'Sign out',
+  responses: {
+    200: {
+      description: 'The session is over.',
+      data: v.object({ deleted: v.literal(true) }),
+      headers: { 'Set-Cookie': v.string() },
+      example: { deleted: true },
+    },
+  },
+  errors: ['store_unavailable'],
+})
+
+const invitationBody = v.strictObject({
+  invitation: v.pipe(v.string('must be a string'), v.maxLength(200, 'is too long')),
+})
+const WITH_INVITATION = operation({
+  ...SIGN_IN,
+  operationId: 'useInvitation',
+  path: '/v1/session/invitation',
+  summary: 'Sign in with an invitation',
+  description: 'An invitation works once. Register a passkey to sign in later.',
+  body: {
+    schema: invitationBody,
+    example: { invitation: 'dri_bm90IGEgc2VjcmV0IG9mIGFueWJvZHksIGFuZCBub3RoaW5n' },
+  },
+  responses: SIGNED_IN,
+  errors: ['bad_query', 'invitation_invalid', 'csrf_token_required', 'store_unavailable'],
+})
+
+const OPTIONS = operation({
+  ...SIGN_IN,
+  operationId: 'passkeySignInOptions',
+  path: '/v1/session/passkey/options',
+  summary: 'Ask for a challenge to sign in with a passkey',
+  responses: {
+    200: {
+      description: 'For `navigator.credentials.get`. The challenge is valid for five minutes.',
+      data: v.object({
+        challenge: v.string(),
+        rpId: v.string(),
+        timeout: v.number(),
+        userVerification: v.string(),
+      }),
+    },
+  },
+  errors: ['bad_query', 'csrf_token_required'],
+})
+
+const text = v.string('must be a string')
+const credential = {
+  id: text,
+  rawId: text,
+  type: v.literal('public-key', 'must be public-key'),
+  authenticatorAttachment: v.exactOptional(v.nullable(text)),
+  clientExtensionResults: v.optional(v.record(v.string(), v.unknown()), {}),
+}
+/** What `PublicKeyCredential.toJSON` gives after `navigator.credentials.get`. */
+const assertion = v.looseObject({
+  ...credential,
+  response: v.looseObject({
+    clientDataJSON: text,
+    authenticatorData: text,
+    signature: text,
+    userHandle: v.exactOptional(v.nullable(text)),
+  }),
+})
+/** What it gives after `navigator.credentials.create`. */
+export const attestation = v.looseObject({
+  ...credential,
+  response: v.looseObject({
+    clientDataJSON: text,
+    attestationObject: text,
+    transports: v.exactOptional(v.array(text)),
+  }),
+})
+/** An answer with which no authenticator would agree. */
+const EXAMPLE_CREDENTIAL = { id: 'AQID', rawId: 'AQID', type: 'public-key' } as const
+export const EXAMPLE_ATTESTATION = {
+  ...EXAMPLE_CREDENTIAL,
+  response: { clientDataJSON: 'e30', attestationObject: 'oA' },
+}
+
+const passkeyBody = v.strictObject({ response: assertion })
+const WITH_PASSKEY = operation({
+  ...SIGN_IN,
+  operationId: 'signInWithPasskey',
+  path: '/v1/session/passkey',
+  summary: 'Sign in with a passkey',
+  body: {
+    schema: passkeyBody,
+    example: {
+      response: {
+        ...EXAMPLE_CREDENTIAL,
+        response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' },
+      },
+    },
+  },
+  responses: SIGNED_IN,
+  errors: ['bad_query', 'passkey_invalid', 'csrf_token_required', 'store_unavailable'],
+})
+
+export const sessionOperations = [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY]
+
+/** Serves signing in and out. */
+export function sessionRoutes(app: Hono<Env>, deps: SessionDeps): void {
+  const { sessions, passkeys, addresses, log } = deps
+  // Whoever guesses must not fill the disk.
+  const refusals = createMemoryRateLimiter(1)
+
+  async function present({ person, secret, session }: SignedIn & { secret: string }) {
+    return {
+      person: presentPerson(person),
+      scopes: SCOPES_OF[person.role],
+      csrfToken: csrfTokenOf(secret),
+      expiresAt: session.expiresAt,
+      passkeys: (await passkeys.list(person)).length,
+      network: addresses.network,
+    }
+  }
+
+  /** The limit of the address counts each attempt several times. */
+  async function admit(c: Context): Promise<void> {
+    await chargeAddress(c, SIGN_IN_COST)
+    assertSameOrigin(c)
+    readQuery(c, v.object({}))
+  }
+
+  async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
+    const begun = await signIn().catch(async (error) => {
+      if (error instanceof PersonError && (await refusals.take('', 1)).isAllowed)
+        log.warn('sign_in_refused', { reason: error.code })
+      throw error
+    })
+    log.info('signed_in', { person: begun.person.id, session: begun.session.id })
+    const { baseUrl } = addresses
+    return succeed(c, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
+  }
+
+  serveSession(app, RETRIEVE, async (c) => succeed(c, await present(c.get('signedIn'))))
+
+  serveSession(app, SIGN_OUT, async (c) => {
+    const { session } = c.get('signedIn')
+    await sessions.end(session)
+    log.info('signed_out', { person: session.person, session: session.id })
+    return succeed(c, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
+  })
+
+  servePublic(app, WITH_INVITATION, async (c) => {
+    await admit(c)
+    const { invitation } = parseBody(invitationBody, await readJson(c))
+    return begin(c, () => sessions.useInvitation(invitation))
+  })
+
+  servePublic(app, OPTIONS, async (c) => {
+    await admit(c)
+    return succeed(c, await passkeys.signInOptions())
+  })
+
+  servePublic(app, WITH_PASSKEY, async (c) => {
+    await admit(c)
+    const { response } = parseBody(passkeyBody, await readJson(c))
+    return begin(c, () => passkeys.signIn(response as AuthenticationResponseJSON))
+  })
+}
+
+export function presentPerson({ id, name, role, tenant, categories }: Person) {
+  return { id, name, role, tenant, categories: categories ?? null }
+}

@@ -1,0 +1,126 @@
+import * as v from 'valibot'
+import { assertConsistent, categories, DEFAULT_TENANT, label, tenant } from '#keys/settings.ts'
+import { PersonError } from './errors.ts'
+import type { Invitation, ListedPerson, PeopleStore, Person } from './ports.ts'
+import { ROLES, SCOPES_OF } from './roles.ts'
+import { digestOf, newId, newSecret } from './secret.ts'
+
+const MAX_PEOPLE = 1_000
+const INVITATION_TTL_MS = 7 * 86_400_000
+
+const role = v.picklist(ROLES, `must be one of ${ROLES.join(', ')}`)
+
+/** The settings of a new person. */
+export const personSettings = v.strictObject({
+  name: label,
+  role,
+  tenant: v.optional(tenant, DEFAULT_TENANT),
+  categories: v.exactOptional(categories),
+})
+export type PersonSettings = v.InferOutput<typeof personSettings>
+
+/** The settings that can be changed later; `null` removes a setting. */
+export const personChanges = v.strictObject({
+  name: v.exactOptional(label),
+  role: v.exactOptional(role),
+  tenant: v.exactOptional(tenant),
+  categories: v.exactOptional(v.nullable(categories)),
+})
+export type PersonChanges = v.InferOutput<typeof personChanges>
+
+/** An invitation with its secret, which is shown only once, because only its digest is stored. */
+export type MadeInvitation = { secret: string; invitation: Invitation }
+
+/** The administration of people. */
+export type People = {
+  /** @returns All people, the oldest first. */
+  list(): Promise<ListedPerson[]>
+  /** @throws {PersonError} `too_many_people` @throws {KeyError} `inconsistent` */
+  add(settings: PersonSettings): Promise<MadeInvitation & { person: Person }>
+  /**
+   * Another role, tenant or other categories end the person's sessions.
+   *
+   * @throws {PersonError} `unknown`, `last_administrator` @throws {KeyError} `inconsistent`
+   */
+  change(id: string, changes: PersonChanges): Promise<Person>
+  /** Ends the person's sessions too. @throws {PersonError} `unknown`, `last_administrator` */
+  remove(id: string): Promise<void>
+  /** Makes an invitation in place of an earlier one. @throws {PersonError} `unknown` */
+  invite(id: string): Promise<MadeInvitation & { person: Person }>
+}
+
+export function createPeople(store: PeopleStore): People {
+  return {
+    list: store.list,
+    async add(settings) {
+      assertAllowed(settings)
+      const made = { person: newPerson(settings), ...newInvitation(INVITATION_TTL_MS) }
+      if (await store.add(made.person, made.invitation, MAX_PEOPLE)) return made
+      throw new PersonError('too_many_people', `there are already ${MAX_PEOPLE} people`)
+    },
+    async change(id, changes) {
+      let changed: Person | undefined
+      const isKnown = await store.update(id, (before, all) => {
+        const after = withChanges(before, changes)
+        assertAllowed(after)
+        if (after.role !== before.role) assertNotLast(before, all)
+        changed = after
+        return { after, endsSessions: !mayDoTheSame(before, after) }
+      })
+      if (!isKnown || changed === undefined) throw unknown()
+      return changed
+    },
+    async remove(id) {
+      const isKnown = await store.update(id, (before, all) => {
+        assertNotLast(before, all)
+        return { after: null, endsSessions: true }
+      })
+      if (!isKnown) throw unknown()
+    },
+    async invite(id) {
+      const person = await store.get(id)
+      const made = newInvitation(INVITATION_TTL_MS)
+      if (!person || !(await store.invite(id, made.invitation))) throw unknown()
+      return { person, ...made }
+    },
+  }
+}
+
+const unknown = () => new PersonError('unknown', 'no such person')
+
+/** @throws {KeyError} `inconsistent` for an administrator with a list of categories. */
+function assertAllowed({ role, categories }: Pick<Person, 'role' | 'categories'>): void {
+  assertConsistent({ scopes: SCOPES_OF[role], ...(categories && { categories }) })
+}
+
+/** @throws {PersonError} `last_administrator` */
+function assertNotLast({ id, role }: Person, all: readonly Person[]): void {
+  const isAdministrator = (one: Person) => one.role === 'administrator'
+  if (role !== 'administrator' || all.some((one) => one.id !== id && isAdministrator(one))) return
+  throw new PersonError('last_administrator', 'nobody else is an administrator')
+}
+
+/** @returns A new person, who is not stored yet. */
+export function newPerson({ name, role, tenant, categories }: PersonSettings): Person {
+  const createdAt = new Date().toISOString()
+  return { id: newId(), name, role, tenant, ...(categories && { categories }), createdAt }
+}
+
+/** @param ttlMs Absent = it is valid until it is used. */
+export function newInvitation(ttlMs?: number): MadeInvitation {
+  const secret = newSecret('invitation')
+  const digest = digestOf(secret)
+  if (ttlMs === undefined) return { secret, invitation: { digest } }
+  const expiresAt = new Date(Date.now() + ttlMs).toISOString()
+  return { secret, invitation: { digest, expiresAt } }
+}
+
+function withChanges(person: Person, changes: PersonChanges): Person {
+  const { categories, ...rest } = { ...person, ...changes }
+  return { ...rest, ...(categories && { categories }) }
+}
+
+function mayDoTheSame(one: Person, other: Person): boolean {
+  const permissions = ({ role, tenant, categories }: Person) => [role, tenant, categories]
+  return JSON.stringify(permissions(one)) === JSON.stringify(permissions(other))
+}

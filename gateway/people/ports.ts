@@ -1,0 +1,131 @@
+import type { Role } from './roles.ts'
+
+// Times are in ISO 8601 unless they are numbers.
+
+/** Somebody who signs in to the desk. */
+export type Person = {
+  id: string
+  name: string
+  role: Role
+  /** The tenant whose documents the person works with. */
+  tenant: string
+  /** The only categories that the person may issue and change; absent = all. */
+  categories?: readonly string[]
+  createdAt: string
+}
+
+/** A time in which a person is signed in, in one browser. */
+export type Session = {
+  id: string
+  person: string
+  /** The sha-256 of the secret in the cookie. */
+  digest: string
+  createdAt: string
+  expiresAt: string
+  /** At most a minute behind. */
+  lastUsedAt: string
+}
+
+/** A link that signs a person in once. */
+export type Invitation = {
+  /** The sha-256 of the secret in the link. */
+  digest: string
+  /** Absent = it is valid until it is used. */
+  expiresAt?: string
+}
+
+export type Passkey = {
+  id: string
+  person: string
+  label: string
+  /** The credential id in base64url. */
+  credential: string
+  publicKey: Uint8Array
+  /** How often the authenticator has signed; always 0 for those that do not count. */
+  counter: number
+  transports?: readonly string[]
+  createdAt: string
+  /** Absent = never used. */
+  lastUsedAt?: string
+}
+
+/** What an administrator sees of a person. */
+export type ListedPerson = Person & {
+  sessions: readonly Session[]
+  passkeys: number
+  /** The open invitation. */
+  invitation?: Invitation
+}
+
+/** What an update makes of a person. */
+export type PersonUpdate = {
+  /** `null` removes the person with everything that belongs to it. */
+  after: Person | null
+  endsSessions: boolean
+}
+
+/** A challenge that was answered. */
+export type SpentChallenge = {
+  challenge: string
+  /** Milliseconds of the Unix epoch. */
+  expiresAt: number
+}
+
+/**
+ * People, and how they sign in. Other processes may change them at any time. When the promise of a
+ * change resolves, the change is durable.
+ */
+export type PeopleStore = {
+  /** @returns All people, the oldest first. */
+  list(): Promise<ListedPerson[]>
+  get(id: string): Promise<Person | undefined>
+  /** @returns `false` when there already are `most` people. */
+  add(person: Person, invitation: Invitation, most: number): Promise<boolean>
+  /**
+   * Changes a person. Changes come one after another.
+   *
+   * @param change Receives the person and everybody. Nothing changes when it throws.
+   * @returns Whether there is such a person.
+   */
+  update(
+    id: string,
+    change: (person: Person, all: readonly Person[]) => PersonUpdate,
+  ): Promise<boolean>
+  /** Replaces the open invitation of a person. @returns Whether there is such a person. */
+  invite(id: string, invitation: Invitation): Promise<boolean>
+
+  /** @returns The session with this digest, and its person as it is now. */
+  findSession(digest: string): Promise<{ session: Session; person: Person } | undefined>
+  /**
+   * Uses up an invitation and begins a session.
+   *
+   * @returns The person; `undefined` when there is no such invitation, or it has expired.
+   */
+  useInvitation(digest: string, session: Omit<Session, 'person'>): Promise<Person | undefined>
+  /**
+   * Uses up a challenge and begins a session.
+   *
+   * @returns The person; `undefined` when the challenge was used before, or the passkey is gone.
+   */
+  usePasskey(
+    passkey: Pick<Passkey, 'id' | 'counter'>,
+    challenge: SpentChallenge,
+    session: Omit<Session, 'person'>,
+  ): Promise<Person | undefined>
+  /** Records the use of a session. A crash may lose this. */
+  markUsed(session: string, time: string): Promise<void>
+  endSession(id: string): Promise<void>
+
+  /** @returns The passkeys of a person, the oldest first. */
+  passkeysOf(person: string): Promise<Passkey[]>
+  findPasskey(credential: string): Promise<Passkey | undefined>
+  /**
+   * Uses up a challenge and adds a passkey.
+   *
+   * @returns Whether it was added; not when the challenge was used before, or the credential is
+   * known, or the person is gone.
+   */
+  addPasskey(passkey: Passkey, challenge: SpentChallenge): Promise<boolean>
+  /** @returns Whether the person had this passkey. */
+  removePasskey(person: string, id: string): Promise<boolean>
+}

@@ -1,0 +1,93 @@
+import { createHmac } from 'node:crypto'
+import type { Grant } from '#keys/grant.ts'
+import { PersonError } from './errors.ts'
+import type { Passkey, PeopleStore, Person, Session, SpentChallenge } from './ports.ts'
+import { SCOPES_OF } from './roles.ts'
+import { digestOf, newId, newSecret } from './secret.ts'
+
+const SESSION_TTL_MS = 12 * 3_600_000
+const IDLE_TTL_MS = 3_600_000
+/** How often the use of one session is written at most. */
+const USE_INTERVAL_MS = 60_000
+
+/** A person who is signed in. */
+export type SignedIn = { session: Session; person: Person }
+
+/** A session that has just begun. The secret is for the cookie, and only its digest is stored. */
+export type NewSession = SignedIn & { secret: string }
+
+export type Sessions = {
+  /** @returns `undefined` when the session is unknown or over. */
+  find(secret: string): Promise<SignedIn | undefined>
+  /** @throws {PersonError} `invitation_invalid` */
+  useInvitation(invitation: string): Promise<NewSession>
+  /** @throws {PersonError} `passkey_invalid` when its challenge was used before. */
+  usePasskey(
+    passkey: Pick<Passkey, 'id' | 'counter'>,
+    challenge: SpentChallenge,
+  ): Promise<NewSession>
+  end(session: Session): Promise<void>
+}
+
+/**
+ * Sessions are read from the store for each request, so that every gateway notices at once when one
+ * has ended.
+ *
+ * @param unwritten Called when the use of a session could not be written.
+ */
+export function createSessions(store: PeopleStore, unwritten: (error: unknown) => void): Sessions {
+  return {
+    async find(secret) {
+      const found = await store.findSession(digestOf(secret))
+      const now = Date.now()
+      if (!found || isOver(found.session, now)) return undefined
+      const { id, lastUsedAt } = found.session
+      if (now - Date.parse(lastUsedAt) > USE_INTERVAL_MS)
+        store.markUsed(id, new Date(now).toISOString()).catch(unwritten)
+      return found
+    },
+    async useInvitation(invitation) {
+      const { secret, session } = newSession()
+      const person = await store.useInvitation(digestOf(invitation), session)
+      if (person) return { secret, person, session: { ...session, person: person.id } }
+      throw new PersonError('invitation_invalid', 'the invitation was used, or is no longer valid')
+    },
+    async usePasskey(passkey, challenge) {
+      const { secret, session } = newSession()
+      const person = await store.usePasskey(passkey, challenge, session)
+      if (person) return { secret, person, session: { ...session, person: person.id } }
+      throw new PersonError('passkey_invalid', 'the challenge was used before')
+    },
+    end: ({ id }) => store.endSession(id),
+  }
+}
+
+function isOver({ expiresAt, lastUsedAt }: Session, now: number): boolean {
+  return Date.parse(expiresAt) <= now || Date.parse(lastUsedAt) + IDLE_TTL_MS <= now
+}
+
+function newSession() {
+  const secret = newSecret('session')
+  const now = Date.now()
+  const createdAt = new Date(now).toISOString()
+  const expiresAt = new Date(now + SESSION_TTL_MS).toISOString()
+  const session = { id: newId(), digest: digestOf(secret), createdAt, expiresAt }
+  return { secret, session: { ...session, lastUsedAt: createdAt } }
+}
+
+/**
+ * @returns The permissions of a person who is signed in. The sessions of a person share one rate
+ * limit.
+ */
+export function grantOf({ id, name, role, tenant, categories }: Person): Grant {
+  return { id, tenant, scopes: SCOPES_OF[role], ...(categories && { categories }), label: name }
+}
+
+/**
+ * @param secret The secret of the session, which pages cannot read.
+ * @returns The token that a request must have beside the cookie, in base64url. Only pages of the
+ * service itself can read it.
+ */
+export function csrfTokenOf(secret: string): string {
+  return createHmac('sha256', secret).update('csrf').digest('base64url')
+}

@@ -1,0 +1,58 @@
+import { type Command, defineCommand } from '#cli/command.ts'
+import { EXIT } from '#cli/exit-codes.ts'
+import { printableJson } from '#cli/printable.ts'
+import { invitationLinkOf } from '#people/desk.ts'
+import { createPeople, personSettings } from '#people/people.ts'
+import { ROLES } from '#people/roles.ts'
+import { readBaseUrl } from '#settings/config.ts'
+import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
+
+export const deskCommands: readonly Command[] = [
+  defineCommand({
+    name: 'desk invite',
+    group: 'Run',
+    summary: 'Add a person, and show the link that signs them in to the desk once',
+    options: {
+      name: { value: '<text>', about: 'the name, which others see' },
+      role: { value: '<role>', choices: ROLES, about: 'what the person may do' },
+      tenant: { value: '<name>', about: 'the tenant whose documents the person works with' },
+      category: {
+        value: '<category>',
+        multiple: true,
+        about: 'the only categories that the person may issue',
+      },
+    },
+    examples: [
+      ['Somebody who issues', 'docreg-gateway desk invite --name "Front desk" --role clerk'],
+    ],
+    exitCodes: '0 done, 2 could not be done',
+    async run({ values }, { write, note }) {
+      const { name, role, tenant, category: categories, json } = values
+      const settings = parseOptions(
+        personSettings,
+        {
+          ...(name !== undefined && { name }),
+          ...(role !== undefined && { role }),
+          ...(tenant !== undefined && { tenant }),
+          ...(categories && { categories }),
+        },
+        { categories: 'category' },
+      )
+      const baseUrl = readBaseUrl(process.env)
+      const { people, close } = await openKeysOfSettings()
+      try {
+        const { person, secret, invitation } = await createPeople(people).add(settings)
+        const link = invitationLinkOf(baseUrl, secret)
+        const { expiresAt } = invitation
+        if (json) write(printableJson({ person, invitation: link, expiresAt }))
+        else {
+          note(`${person.id}, a ${role}; the link works once, until ${expiresAt}:`)
+          write(link)
+        }
+        return EXIT.ok
+      } finally {
+        await close()
+      }
+    },
+  }),
+]
