@@ -18,10 +18,10 @@ const call = promisify(execFile)
 
 /** @returns Why this machine cannot build and run the image; `undefined` if it can. */
 export function whyNoImage(): string | undefined {
-  if (process.getuid?.() !== 0) return 'buildah and runc run as root here'
+  if (process.getuid?.() !== 0) return 'the image is built and run by root'
   const missing = ['buildah', 'mmdebstrap', 'runc'].filter((name) => spawnSync(name, ['-v']).error)
   if (missing.length === 0) return undefined
-  return `apt-get install --no-install-recommends ${missing.join(' ')}`
+  return `the image needs more: apt-get install --no-install-recommends ${missing.join(' ')}`
 }
 
 export type ImageConfig = {
@@ -38,7 +38,7 @@ export type Image = {
   config: ImageConfig
   /** Its files, unpacked. */
   root: string
-  /** The sizes in bytes that `buildah images` prints. */
+  /** As `buildah images` prints them, such as `293 MB`. */
   size: { base: string; whole: string }
 }
 
@@ -112,6 +112,8 @@ async function checkout(folder: string): Promise<string> {
     mkdirSync(dirname(join(context, path)), { recursive: true })
     writeFileSync(join(context, path), 'secret')
   }
+  // As a clone under the umask of docs/go-live.md.
+  await call('chmod', ['-R', 'go=', context])
   return context
 }
 
