@@ -4,6 +4,7 @@ import { PersonError } from './errors.ts'
 import type { Invitation, ListedPerson, PeopleStore, Person } from './ports.ts'
 import { ROLES, SCOPES_OF } from './roles.ts'
 import { digestOf, newId, newSecret } from './secret.ts'
+import { isOver } from './sessions.ts'
 
 const MAX_PEOPLE = 1_000
 const INVITATION_TTL_MS = 7 * 86_400_000
@@ -33,7 +34,7 @@ export type MadeInvitation = { secret: string; invitation: Invitation }
 
 /** The administration of people. */
 export type People = {
-  /** @returns All people, the oldest first. */
+  /** @returns All people with the sessions that are not over, the oldest first. */
   list(): Promise<ListedPerson[]>
   /** @throws {PersonError} `too_many_people` @throws {KeyError} `inconsistent` */
   add(settings: PersonSettings): Promise<MadeInvitation & { person: Person }>
@@ -51,7 +52,13 @@ export type People = {
 
 export function createPeople(store: PeopleStore): People {
   return {
-    list: store.list,
+    async list() {
+      const now = Date.now()
+      return (await store.list()).map((person) => ({
+        ...person,
+        sessions: person.sessions.filter((session) => !isOver(session, now)),
+      }))
+    },
     async add(settings) {
       assertAllowed(settings)
       const made = { person: newPerson(settings), ...newInvitation(INVITATION_TTL_MS) }

@@ -51,6 +51,7 @@ export type Passkey = {
 
 /** What an administrator sees of a person. */
 export type ListedPerson = Person & {
+  /** The oldest first. Some may be over. */
   sessions: readonly Session[]
   passkeys: number
   /** The open invitation. */

@@ -62,7 +62,8 @@ export function createSessions(store: PeopleStore, unwritten: (error: unknown) =
   }
 }
 
-function isOver({ expiresAt, lastUsedAt }: Session, now: number): boolean {
+/** @param now Milliseconds of the Unix epoch. */
+export function isOver({ expiresAt, lastUsedAt }: Session, now: number): boolean {
   return Date.parse(expiresAt) <= now || Date.parse(lastUsedAt) + IDLE_TTL_MS <= now
 }
 

@@ -11,6 +11,9 @@ import type { Role } from '#people/roles.ts'
 import type { Database } from './database.ts'
 import { all, first, type Row, statement, type Work } from './sql.ts'
 
+/** The maximum number of sessions of a person. The oldest one ends for another. */
+const MAX_SESSIONS = 20
+
 // Changes of people come one after another, so that they can be counted. Any other number would do.
 const LOCK_PEOPLE = statement(({ name }) =>
   name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160020)' : '',
@@ -35,7 +38,7 @@ const USE_INVITATION = statement(
   'DELETE FROM invitation WHERE digest = :digest RETURNING person, expires_at',
 )
 
-const SELECT_SESSIONS = statement('SELECT * FROM session WHERE expires_at > :now ORDER BY position')
+const SELECT_SESSIONS = statement('SELECT * FROM session ORDER BY position')
 const SELECT_SESSION = statement(`
   SELECT person.*, session.id AS session, session.digest, session.created_at AS began_at,
     session.expires_at, session.last_used_at
@@ -46,6 +49,10 @@ const INSERT_SESSION = statement(`
 const MARK_USED = statement('UPDATE session SET last_used_at = :time WHERE id = :id')
 const END_SESSION = statement('DELETE FROM session WHERE id = :id')
 const END_SESSIONS = statement('DELETE FROM session WHERE person = :person')
+const KEEP_NEWEST_SESSIONS = statement(`
+  DELETE FROM session WHERE person = :person AND position NOT IN (
+    SELECT position FROM session WHERE person = :person ORDER BY position DESC
+    LIMIT ${MAX_SESSIONS})`)
 const DELETE_OLD_SESSIONS = statement('DELETE FROM session WHERE expires_at <= :now')
 
 const COUNT_PASSKEYS = statement('SELECT person, count(*) AS count FROM passkey GROUP BY person')
@@ -155,7 +162,7 @@ export function createPeopleStore(
 
 function* listed(): Work<ListedPerson[]> {
   const people = (yield* all(SELECT_PEOPLE)).map(personOf)
-  const sessions = (yield* all(SELECT_SESSIONS, { now: new Date().toISOString() })).map(sessionOf)
+  const sessions = (yield* all(SELECT_SESSIONS)).map(sessionOf)
   const passkeys = yield* all(COUNT_PASSKEYS)
   const invitations = yield* all(SELECT_INVITATIONS)
   return people.map((person) => {
@@ -195,6 +202,7 @@ function* spend({ challenge, expiresAt }: SpentChallenge): Work<boolean> {
 function* begin(person: string, session: Omit<Session, 'person'>): Work<Person | undefined> {
   yield* all(DELETE_OLD_SESSIONS, { now: session.createdAt })
   yield* all(INSERT_SESSION, { ...session, person })
+  yield* all(KEEP_NEWEST_SESSIONS, { person })
   const row = yield* first(SELECT_PERSON, { id: person })
   return row && personOf(row)
 }

@@ -148,6 +148,7 @@ const OPTIONS = operation({
 })
 
 const text = v.string('must be a string')
+const transport = v.pipe(text, v.maxLength(32, 'is too long'))
 const credential = {
   id: text,
   rawId: text,
@@ -171,7 +172,7 @@ export const attestation = v.looseObject({
   response: v.looseObject({
     clientDataJSON: text,
     attestationObject: text,
-    transports: v.exactOptional(v.array(text)),
+    transports: v.exactOptional(v.pipe(v.array(transport), v.maxLength(10, 'is too long'))),
   }),
 })
 /** An answer with which no authenticator would agree. */

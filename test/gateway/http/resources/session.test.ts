@@ -120,6 +120,9 @@ describe('a session', () => {
     pass(11)
     expect([await isSignedIn(idle), await isSignedIn(used)]).toEqual([false, true])
     expect(codeOf(await idle.send('POST', '/v1/documents', ADA))).toEqual(UNAUTHORIZED)
+    const { people } = (await asAdmin('GET', '/v1/people')).body.data
+    const listed = people.filter(({ id }: { id: string }) => [idle.id, used.id].includes(id))
+    expect(listed).toMatchObject([{ sessions: [] }, { sessions: [{}] }])
   })
 
   test('error: ends after twelve hours, however it is used', async () => {

@@ -113,6 +113,19 @@ describePorts('people', (ports) => {
     ])
   })
 
+  test('behavior: a person has twenty sessions at most, the newest', async () => {
+    for (let i = 0; i < 22; i++) {
+      await store.invite('ada', { digest: `link ${i}` })
+      await store.useInvitation(`link ${i}`, sessionOf(`${i}`))
+    }
+    await store.useInvitation('of bob', sessionOf('of bob'))
+    const [ada, bob] = await store.list()
+    expect(ada?.sessions.map(({ id }) => id)).toEqual(
+      Array.from({ length: 20 }, (_, i) => `${i + 2}`),
+    )
+    expect(bob?.sessions).toHaveLength(1)
+  })
+
   test('behavior: a removal removes everything of the person, and nothing else', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     await store.useInvitation('of bob', sessionOf('second'))
