@@ -1,5 +1,6 @@
 import { larger } from '#base/wei.ts'
 import type { Hex } from '#document/hex.ts'
+import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
 import { isInBatch } from '#promise/record.ts'
 
@@ -10,6 +11,8 @@ export const MAX_GAS = 16_777_216n
  * inclusion.
  */
 const GAS_MARGIN = 10n
+/** What any byte of calldata costs at least. A lower estimate is not plausible. */
+const GAS_A_BYTE = 4n
 /**
  * How long an estimate is reused for other intents of the kind. An estimate runs the call several
  * times, which would be a quarter of the chain's work if blocks come this fast.
@@ -24,7 +27,10 @@ const MIN_INTENTS = 16
  */
 const COMPARED = { most: 4, least: 2 }
 
-/** The gas that calls of the registry need, learned from the node's estimates alone. */
+/**
+ * The gas that calls of the registry need, learned from the node's estimates alone. `of` and
+ * `refresh` reject with an `IssueError` when the estimate is not plausible.
+ */
 export type GasEstimates = {
   /** Uses recent estimates for other intents of the kind; without them, same as `refresh`. */
   of(intents: readonly Intent[], data: Hex): Promise<bigint>
@@ -62,6 +68,8 @@ export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimat
   async function refresh(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const askedAt = performance.now()
     const gas = await ask(data)
+    if (gas < GAS_A_BYTE * BigInt(data.length / 2 - 1))
+      throw new IssueError('chain_unavailable', 'eth_estimateGas: malformed answer')
     const count = intents.length
     if (count === 1) one = gas
     if (count >= MIN_INTENTS) {
