@@ -12,7 +12,7 @@ import { freePort } from './http.ts'
 export const gethBinary = (): Promise<string | undefined> =>
   goTool({
     module: 'github.com/ethereum/go-ethereum',
-    version: 'v1.16.7',
+    version: 'v1.17.10',
     command: './cmd/geth',
   })
 
