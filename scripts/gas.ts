@@ -184,10 +184,8 @@ async function measureAmsterdam(): Promise<Measured | undefined> {
   const binary = await gethBinary()
   if (binary === undefined) return undefined
   const dir = mkdtempSync(join(tmpdir(), 'gas-'))
-  const geth = await startGethNode(binary, dir, [
-    ...['--override.amsterdam', '0', '--dev.period', '0'],
-    ...['--dev.gaslimit', '100000000', '--rpc.gascap', '100000000'],
-  ])
+  const options = ['--dev.period', '0', '--rpc.gascap', '60000000']
+  const geth = await startGethNode(binary, dir, options, true)
   try {
     for (const account of payers()) await geth.fund(account)
     return await measure(geth.url)
