@@ -1123,6 +1123,12 @@ export type LineCalls = {
             /** The maximum cost in wei. */
             maxFee: string
           }
+          /** The cost in wei at the current price of issuing the lines without a batch. */
+          unbatched: {
+            /** With a transaction for each document. */ alone: string
+            /** With transactions of many documents. */
+            grouped: string
+          }
         }
       | {
           publicId: PublicId

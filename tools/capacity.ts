@@ -4,6 +4,7 @@
 //   --gas-limit 60      of a block, in millions
 //   --block-time 12     seconds
 //   --share 10          percent of the chain's gas that the issuer may use
+//   --fork osaka        or amsterdam, with its prices of gas
 //   --gwei 1            the price of a unit of gas
 //   --verifications 5   of each document
 import { parseArgs } from 'node:util'
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     'gas-limit': { type: 'string', default: '60' },
     'block-time': { type: 'string', default: '12' },
     share: { type: 'string', default: '10' },
+    fork: { type: 'string', default: 'osaka' },
     gwei: { type: 'string', default: '1' },
     verifications: { type: 'string', default: '5' },
   },
@@ -36,7 +38,7 @@ const LANES = 2
 /** Above this utilization, requests wait for the processor. */
 const BUSY = 0.7
 
-const figures = readFigures()
+const figures = readFigures(values.fork)
 const blockTime = numberOf('block-time')
 const gasASecond = (numberOf('gas-limit') * 1e6) / blockTime
 const allowed = (gasASecond * numberOf('share')) / 100

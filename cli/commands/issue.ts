@@ -177,7 +177,14 @@ async function dryRun(
     good.length === 0 ? { quote: undefined, refused: [] } : await quoteBatch(good, connect(values))
   const failed = [...bad, ...refused.map(badOf)]
   if (values.json)
-    terminal.write(printableJson({ rows: good.length + bad.length, failed, batch: quote ?? null }))
+    terminal.write(
+      printableJson({
+        rows: good.length + bad.length,
+        failed,
+        batch: quote?.batch ?? null,
+        unbatched: quote?.unbatched ?? null,
+      }),
+    )
   else {
     for (const { row, problem } of refused.slice(0, SHOWN))
       terminal.write(`  line ${row.line}: ${printable(problem)}`)

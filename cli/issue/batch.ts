@@ -7,12 +7,16 @@ import type { Issued, SentBatch, SentRow } from './journal.ts'
 import type { Run } from './one-by-one.ts'
 import type { RefusedRow } from './outputs.ts'
 
-/** The cost of a batch in a dry run, with amounts in wei as text. */
-export type Quote = { size: number; gas: string; fee: string; maxFee: string }
+/** The costs in a dry run, with amounts in wei as text. */
+export type Quote = {
+  batch: { size: number; gas: string; fee: string; maxFee: string }
+  /** The cost without a batch. */
+  unbatched: { alone: string; grouped: string }
+}
 
 type Line = {
   success: boolean
-  data: Partial<Issued> & { batch?: Quote }
+  data: Partial<Issued> & Partial<Quote>
   error?: { code: string; message: string; details?: { field: string; message: string }[] }
 }
 
@@ -88,7 +92,8 @@ export async function quoteBatch(
   const refused = rows.flatMap((row, i) =>
     lines[i]?.success ? [] : [{ row, problem: problemOf(lines[i]) }],
   )
-  return { quote: lines.find(({ success }) => success)?.data.batch, refused }
+  const { batch, unbatched } = lines.find(({ success }) => success)?.data ?? {}
+  return { quote: batch && unbatched && { batch, unbatched }, refused }
 }
 
 function bodyOf(rows: readonly SentRow[]): string {
@@ -153,24 +158,30 @@ function problemOf(line: Line | undefined): string {
   return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`
 }
 
-/** The gas of a document alone in a transaction; see docs/contract.md. */
-const GAS_ALONE = 54_832n
-/** The gas of a document among hundreds in a transaction. */
-const GAS_AMONG_MANY = 25_441n
+/** How many times cheaper a batch is when it is recommended. */
+const WORTH_SAYING = 2n
 const WEI_PER_GWEI = 10n ** 9n
 const WEI_PER_ETHER = 10n ** 18n
 
 /**
- * @returns The cost of issuing at the current price, in the chain's coin. The gateway estimates a
- * batch. The cost one by one depends on how many documents share a transaction, so it is a range.
+ * @returns The cost of issuing at the current price, in the chain's coin, and whether a batch is
+ * cheaper. The gateway estimates both. The cost one by one depends on how many documents share a
+ * transaction, so it is a range.
  */
-export function costLines({ size, gas, fee, maxFee }: Quote): string[] {
-  const price = BigInt(gas) === 0n ? 0n : BigInt(fee) / BigInt(gas)
-  const times = (each: bigint) => ether(BigInt(size) * each * price)
+export function costLines({ batch, unbatched }: Quote): string[] {
+  const [gas, fee, maxFee] = [batch.gas, batch.fee, batch.maxFee].map(BigInt) as [
+    bigint,
+    bigint,
+    bigint,
+  ]
+  const [grouped, alone] = [BigInt(unbatched.grouped), BigInt(unbatched.alone)]
+  const price = gas === 0n ? 0n : fee / gas
+  const times = fee === 0n ? 0n : grouped / fee
   return [
-    `Cost of ${counted(size, 'document')}, at ${decimals(price, WEI_PER_GWEI)} gwei:`,
-    `  one by one  about ${times(GAS_AMONG_MANY)} to ${times(GAS_ALONE)} ether`,
-    `  --batch     about ${ether(BigInt(fee))}, at most ${ether(BigInt(maxFee))} ether`,
+    `Cost of ${counted(batch.size, 'document')}, at ${decimals(price, WEI_PER_GWEI)} gwei:`,
+    `  one by one  about ${ether(grouped)} to ${ether(alone)} ether`,
+    `  --batch     about ${ether(fee)}, at most ${ether(maxFee)} ether`,
+    ...(times >= WORTH_SAYING ? [`Use --batch: it is at least ${times} times cheaper.`] : []),
   ]
 }
 

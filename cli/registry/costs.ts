@@ -9,6 +9,9 @@ import type { Terminal } from '../terminal.ts'
 const REVOKED = 0.01
 const DOCUMENTS = [1_000, 50_000, 1_000_000]
 
+/** Amsterdam makes new state several times as dear (EIP-8037). */
+const FORKS = ['osaka', 'amsterdam'] as const
+const NAMES = { osaka: 'Osaka', amsterdam: 'Amsterdam' }
 type Gas = Record<
   'issue one' | 'issue many, 500' | 'Merkle root of 1,000' | 'revoke one' | 'revoke one of a batch',
   number
@@ -25,22 +28,26 @@ export function costs(
   ]
   const sizes =
     values.documents === undefined ? DOCUMENTS : [numberOf('documents', values.documents)]
-  const gas: Gas = JSON.parse(
+  const gas: Record<(typeof FORKS)[number], Gas> = JSON.parse(
     readFileSync(new URL('../../test/contracts/gas.json', import.meta.url), 'utf8'),
   )
-  const costOf = (documents: number, issue: keyof Gas, revoke: keyof Gas = 'revoke one') =>
-    documents * (gas[issue] + REVOKED * gas[revoke]) * gwei * 1e-9 * coin
-  const rows = sizes.map((documents) => ({
-    documents,
-    oneByOne: costOf(documents, 'issue one'),
-    grouped: costOf(documents, 'issue many, 500'),
-    inBatches: costOf(documents, 'Merkle root of 1,000', 'revoke one of a batch'),
-  }))
+  const rows = FORKS.flatMap((fork) => {
+    const costOf = (documents: number, issue: keyof Gas, revoke: keyof Gas = 'revoke one') =>
+      documents * (gas[fork][issue] + REVOKED * gas[fork][revoke]) * gwei * 1e-9 * coin
+    return sizes.map((documents) => ({
+      fork,
+      documents,
+      oneByOne: costOf(documents, 'issue one'),
+      grouped: costOf(documents, 'issue many, 500'),
+      inBatches: costOf(documents, 'Merkle root of 1,000', 'revoke one of a batch'),
+    }))
+  })
   if (values.json) write(printableJson(rows))
   else {
-    write('| documents a year | one by one | grouped | in batches of 1,000 |')
-    write('|---:|---:|---:|---:|')
-    for (const row of rows) write(`| ${Object.values(row).map(rounded).join(' | ')} |`)
+    write('| gas of | documents a year | one by one | grouped | in batches of 1,000 |')
+    write('|---|---:|---:|---:|---:|')
+    for (const { fork, ...row } of rows)
+      write(`| ${[NAMES[fork], ...Object.values(row).map(rounded)].join(' | ')} |`)
   }
   return EXIT.ok
 }

@@ -31,10 +31,13 @@ export type BatchRequest = {
   assertAllowed(): Promise<void>
 }
 
+/** The cost in wei of issuing the documents without a batch, each alone or together in groups. */
+export type Unbatched = { alone: bigint; grouped: bigint }
+
 export type BatchOutcome =
   /** Nothing was issued, because all lines are bad, or one is bad and the request is atomic. */
   | { status: 'refused' }
-  | { status: 'checked'; size: number; quote: Quote }
+  | { status: 'checked'; size: number; quote: Quote; unbatched: Unbatched }
   /** `pending` = the batch will be anchored, whatever happens to this process. */
   | {
       status: 'valid' | 'pending'

@@ -12,7 +12,7 @@ import type { Lease } from '#promise/lease.ts'
 import type { Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
-import type { BatchAnswer, Batches, BatchLine, BatchRequest } from './batch.ts'
+import type { BatchAnswer, Batches, BatchLine, BatchRequest, Unbatched } from './batch.ts'
 import { BatchError } from './errors.ts'
 import type { Checked } from './lines.ts'
 import { createIssued, type Issued, unpackBlocks, unpackDocuments } from './packed.ts'
@@ -30,11 +30,17 @@ export type BatchDeps = AloneDeps & {
   log: BatchLog
   batcher: Batcher
   outcomeOf: (intent: IssueIntent) => Promise<Outcome>
-  quote: (intent: IssueIntent) => Promise<Quote>
+  /** @param intents They go into one transaction. */
+  quote: (intents: readonly IssueIntent[]) => Promise<Quote>
 }
 
 /** The maximum number of batches that are being sealed or wait for their blocks. */
 const MAX_UNDER_WAY = { all: 3, each: 2 }
+
+/** The number of documents in a group, to estimate what each costs. */
+const GROUP = 100
+/** An expiry of five bytes, which costs more than none. */
+const EXPIRY = 2 ** 40 - 1
 
 /** An answer without the function that closes it. */
 type Unclosed = Omit<BatchAnswer, 'close'>
@@ -77,8 +83,11 @@ export function createBatches(deps: BatchDeps): Batches {
     if (size === 0 || (upload.bad > 0 && request.atomic))
       return { outcome: { status: 'refused' }, lines: linesOf(upload) }
     if (request.dryRun) {
-      const quote = await deps.quote(sampleOf(size))
-      return { outcome: { status: 'checked', size, quote }, lines: linesOf(upload) }
+      const [quote, unbatched] = await Promise.all([
+        deps.quote([sampleOf(size)]),
+        quoteUnbatched(deps, size),
+      ])
+      return { outcome: { status: 'checked', size, quote, unbatched }, lines: linesOf(upload) }
     }
     const subkeys = first?.subkeys ?? deps.allSubkeys[0]
     const id = requestOf(subkeys, request, upload)
@@ -146,6 +155,24 @@ async function anchor(
 function sampleOf(size: number): IssueIntent {
   const random = toHex(randomBytes(32))
   return intentOfBatch({ root: random, size, manifest: random, tenant: '' })
+}
+
+async function quoteUnbatched({ quote }: BatchDeps, size: number): Promise<Unbatched> {
+  const together = Math.min(size, GROUP)
+  const [alone, group] = await Promise.all([quote(documents(1)), quote(documents(together))])
+  return {
+    alone: alone.fee * BigInt(size),
+    grouped: (group.fee * BigInt(size)) / BigInt(together),
+  }
+}
+
+/** @returns Intents with random hashes, because any document costs the same. */
+function documents(count: number): IssueIntent[] {
+  return Array.from({ length: count }, () => ({
+    kind: 'issue',
+    documentHash: toHex(randomBytes(32)),
+    validUntil: EXPIRY,
+  }))
 }
 
 async function* linesOf(upload: Upload, issued?: Issued): AsyncGenerator<BatchLine> {

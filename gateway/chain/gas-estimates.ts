@@ -1,10 +1,18 @@
+import { larger } from '#base/wei.ts'
 import type { Hex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
 import { isInBatch } from '#promise/record.ts'
 
-/** The minimum gas of every transaction. A lower estimate is not plausible. */
-const MIN_GAS = 21_000n
+/** The maximum gas of a transaction (EIP-7825). */
+export const MAX_GAS = 16_777_216n
+/**
+ * Per cent that are added to the estimate, because the chain's state changes between estimate and
+ * inclusion.
+ */
+const GAS_MARGIN = 10n
+/** What any byte of calldata costs at least. A lower estimate is not plausible. */
+const GAS_A_BYTE = 4n
 /**
  * How long an estimate is reused for other intents of the kind. An estimate runs the call several
  * times, which would be a quarter of the chain's work if blocks come this fast.
@@ -13,29 +21,23 @@ const ESTIMATE_TTL_MS = 1_000
 /** The minimum number of intents for reuse, because fewer are cheap to estimate. */
 const MIN_INTENTS = 16
 /**
- * The gas of a call, and of each intent in it, that changes the chain (test/contracts/gas.json), a
- * little less than measured. If an estimate is lower, some of its intents are already on the chain,
- * and it does not apply to others.
+ * The number of estimates of a kind that are compared, and the minimum number for reuse. What is on
+ * the chain already needs less gas, so that an estimate may be too low for other intents. It is
+ * trusted for what the dearest of these needs.
  */
-const WORK = {
-  call: 25_000n,
-  issue: 24_500n,
-  revoke: 7_900n,
-  suspend: 7_900n,
-  release: 7_600n,
-  /** Any revision of a document in a batch that has not been revised yet. */
-  inBatch: 24_500n,
-} as const
+const COMPARED = { most: 4, least: 2 }
 
 /**
- * The gas that calls of the registry need. Both methods reject with an `IssueError` when the node's
- * estimate is not plausible.
+ * The gas that calls of the registry need, learned from the node's estimates alone. `of` and
+ * `refresh` reject with an `IssueError` when the estimate is not plausible.
  */
 export type GasEstimates = {
-  /** Uses a recent estimate for other intents of the kind; without one, same as `refresh`. */
+  /** Uses recent estimates for other intents of the kind; without them, same as `refresh`. */
   of(intents: readonly Intent[], data: Hex): Promise<bigint>
   /** @param data The calldata of these intents. */
   refresh(intents: readonly Intent[], data: Hex): Promise<bigint>
+  /** @returns The last estimate for a single intent of any kind; 0 when there is none. */
+  ofOne(): bigint
 }
 
 /** The node's estimate for `count` intents of a kind. */
@@ -43,41 +45,59 @@ type Estimate = { gas: bigint; count: number; askedAt: number }
 
 /** @param ask Requests an estimate of a call with this calldata (`eth_estimateGas`). */
 export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimates {
-  const estimates = new Map<string, Estimate>()
+  /** By kind, the newest first. */
+  const estimates = new Map<string, Estimate[]>()
+  let one = 0n
 
   async function of(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const count = intents.length
-    const last = estimates.get(callOf(intents))
-    const good = last !== undefined && performance.now() - last.askedAt < ESTIMATE_TTL_MS
-    if (!good || count < MIN_INTENTS) return refresh(intents, data)
-    // More intents need at most gas in proportion, because they share the gas of the call itself.
-    return count <= last.count ? last.gas : divideUp(last.gas * BigInt(count), BigInt(last.count))
+    const known = estimates.get(callOf(intents)) ?? []
+    const [newest] = known
+    if (count < MIN_INTENTS || newest === undefined) return refresh(intents, data)
+    const expected = inProportion(count, newest)
+    // Too many are not worth a call. Half of them are estimated then, which shows a lower price.
+    if (!fits(expected)) return expected
+    // The gas of more than twice as many would be far too much.
+    const alike = known.filter((estimate) => estimate.count <= 2 * count)
+    const isFresh = alike.some(({ askedAt }) => performance.now() - askedAt < ESTIMATE_TTL_MS)
+    const dearest = alike.map((estimate) => gasFor(count, estimate)).reduce(larger, 0n)
+    const isReused = isFresh && alike.length >= COMPARED.least && fits(dearest)
+    return isReused ? dearest : refresh(intents, data)
   }
 
   async function refresh(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const askedAt = performance.now()
     const gas = await ask(data)
-    if (gas < MIN_GAS)
+    if (gas < GAS_A_BYTE * BigInt(data.length / 2 - 1))
       throw new IssueError('chain_unavailable', 'eth_estimateGas: malformed answer')
     const count = intents.length
-    const isUsual = gas >= WORK.call + workOf(intents) * BigInt(count)
-    if (isUsual && count >= MIN_INTENTS) estimates.set(callOf(intents), { gas, count, askedAt })
+    if (count === 1) one = gas
+    if (count >= MIN_INTENTS) {
+      const known = estimates.get(callOf(intents)) ?? []
+      estimates.set(callOf(intents), [{ gas, count, askedAt }, ...known].slice(0, COMPARED.most))
+    }
     return gas
   }
 
-  return { of, refresh }
+  return { of, refresh, ofOne: () => one }
 }
 
-function divideUp(dividend: bigint, divisor: bigint): bigint {
-  return (dividend + divisor - 1n) / divisor
+/** @returns The gas limit for an estimate. */
+export const withMargin = (gas: bigint): bigint => (gas * (100n + GAS_MARGIN)) / 100n
+
+const fits = (gas: bigint) => withMargin(gas) <= MAX_GAS
+
+/** More intents need at most gas in proportion, because they share the gas of the call itself. */
+function gasFor(count: number, estimate: Estimate): bigint {
+  return larger(estimate.gas, inProportion(count, estimate))
+}
+
+function inProportion(count: number, estimate: Estimate): bigint {
+  const divisor = BigInt(estimate.count)
+  return (estimate.gas * BigInt(count) + divisor - 1n) / divisor
 }
 
 /** A call of the registry has intents of one kind, either all in a batch or all alone. */
 function callOf([first]: readonly Intent[]): string {
   return first === undefined ? '' : `${first.kind} ${isInBatch(first)}`
-}
-
-function workOf([first]: readonly Intent[]): bigint {
-  if (first === undefined) return 0n
-  return isInBatch(first) ? WORK.inBatch : WORK[first.kind]
 }

@@ -14,29 +14,14 @@ import { readBigQuantity, readObject, readQuantity } from '#verifier/readers/rpc
 import { SUSPENDED } from '#verifier/reasons.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
 import { createFees, feeTooHigh, type Offer } from './fees.ts'
-import { createEstimates } from './gas-estimates.ts'
+import { createEstimates, MAX_GAS, withMargin } from './gas-estimates.ts'
 import { encodeIssueMany, encodeReleaseMany, encodeRevokeMany } from './registry-codec.ts'
 import type { Signer } from './signer.ts'
 
-/**
- * Four fifths of the limit that EIP-7825 sets for the gas of a transaction. The rest is a reserve
- * on top of the estimate.
- */
-const MAX_GAS = (16_777_216n * 4n) / 5n
 /** The maximum number of bytes of calldata. Nodes accept transactions up to 128 KiB. */
 const MAX_CALLDATA = 120 * 1024
-/**
- * Per cent that are added to the estimate, because the chain's state changes between estimate and
- * inclusion.
- */
-const GAS_MARGIN = 10n
 /** The EIP-1474 error for an exceeded limit. Its cause is the endpoint, not the request. */
 const LIMIT_EXCEEDED = -32005
-/**
- * The gas of a transaction for one document or one batch, a little more than measured
- * (test/contracts/gas.json).
- */
-const GAS_OF_ONE = 60_000n
 
 export type TransactionsOptions = {
   chainId: number
@@ -62,17 +47,16 @@ export function createTransactions(
   })
 
   return {
-    async prepare(intents, { nonce, maxFee, replaced, isPlanned }) {
+    async prepare(intents, { nonce, maxFee, replaced, planned }) {
       const data = calldataOf(issuerId, intents)
-      const estimating = replaced ? gas.refresh(intents, data) : gas.of(intents, data)
-      const [estimate, offer] = await Promise.all([
-        estimating.catch((error) => {
-          if (isPlanned && intents.every(isWholeBatch) && isRefusal(error)) return GAS_OF_ONE
+      const estimating = planned ? gas.refresh(intents, data) : gas.of(intents, data)
+      const [gasLimit, offer] = await Promise.all([
+        estimating.then(withMargin).catch((error) => {
+          if (planned && intents.every(isWholeBatch) && isRefusal(error)) return planned.gasLimit
           throw error
         }),
         fees.offer(replaced),
       ])
-      const gasLimit = withMargin(estimate)
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
           'too_large',
@@ -99,7 +83,7 @@ export function createTransactions(
     },
 
     meetsCurrentFee: fees.meetsCurrent,
-    assertAffordable: (maxFee) => fees.assertAffordable(GAS_OF_ONE, maxFee),
+    assertAffordable: (maxFee) => fees.assertAffordable(gas.ofOne(), maxFee),
     broadcast: createBroadcast(provider, calls, signer.address),
   }
 }
@@ -143,8 +127,6 @@ function createBroadcast(
     }
   }
 }
-
-const withMargin = (gas: bigint) => (gas * (100n + GAS_MARGIN)) / 100n
 
 const isFound = (answer: unknown): boolean => answer !== null && readObject(answer) !== undefined
 

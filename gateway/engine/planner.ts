@@ -8,10 +8,7 @@ import type { Queue } from './queue.ts'
 import type { Conclude } from './settle.ts'
 import type { TurnAway } from './turn-away.ts'
 
-/**
- * The maximum number of intents in one transaction; this is about 5 million gas and 13 KB for
- * documents to issue.
- */
+/** The maximum number of intents in one transaction; this is about 13 KB for documents to issue. */
 export const MAX_BATCH = 200
 /** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
@@ -132,8 +129,9 @@ async function causeOf(
   account: PlannerDeps['account'],
   error: IssueError,
 ): Promise<{ outage?: IssueError; closed?: IssueError }> {
-  const ofIntents = error.code === 'too_large' || error.code === 'registry_refused'
-  if (!ofIntents) return { outage: error }
+  // Fewer intents fit, whatever the account may do.
+  if (error.code === 'too_large') return {}
+  if (error.code !== 'registry_refused') return { outage: error }
   try {
     const { mayIssue } = await account.assertReady()
     return mayIssue

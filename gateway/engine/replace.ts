@@ -144,10 +144,11 @@ async function prepare(
   replaced?: SignedTransaction,
 ): Promise<{ transaction: SignedTransaction; carried: readonly Intent[] }> {
   const maxFee = await deps.spending.allowance(plan)
+  const planned = plan.attempts.at(-1)
   try {
     const transaction = await deps.transactions.prepare(intents, {
       nonce: plan.nonce,
-      isPlanned: true,
+      ...(planned && { planned }),
       ...(maxFee !== undefined && { maxFee }),
       ...(replaced && { replaced }),
     })

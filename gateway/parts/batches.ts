@@ -45,7 +45,7 @@ export function openBatches(
       sealer: createThreadSealer(newSealingThread, signal),
       newSpool: openSpoolFolder(join(dataDir, 'spool')),
       outcomeOf: (intent) => outcomeOf(chain.registry, intent),
-      quote: (intent) => chain.transactions.quote([intent]),
+      quote: chain.transactions.quote,
     }),
     batchReader: createBatchReader({ log, registry: chain.registry, outbox, history }),
   }

@@ -259,10 +259,10 @@ export type PrepareOptions = {
    */
   replaced?: SignedTransaction
   /**
-   * Whether a transaction with this nonce was signed before. One is then made even if its call
+   * The last transaction that was signed with this nonce. Another one is then made even if its call
    * would change nothing, because the nonces after it wait.
    */
-  isPlanned?: boolean
+  planned?: SignedTransaction
 }
 
 /** The price of a transaction. */
@@ -292,7 +292,8 @@ export type Transactions = {
   /** @returns Whether it pays the fee that the chain requires now. */
   meetsCurrentFee(transaction: SignedTransaction): Promise<boolean>
   /**
-   * Rejects with `fee_too_high` when a transaction of one intent would cost more.
+   * Rejects with `fee_too_high` when a transaction like the last one of a single intent would cost
+   * more.
    *
    * @param maxFee A number of wei; absent = any fee.
    */

@@ -1,6 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { goTool } from '#tools/go-tool.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
@@ -12,9 +15,12 @@ import { freePort } from './http.ts'
 export const gethBinary = (): Promise<string | undefined> =>
   goTool({
     module: 'github.com/ethereum/go-ethereum',
-    version: 'v1.16.7',
+    version: 'v1.17.10',
     command: './cmd/geth',
   })
+
+/** The first account of geth's developer mode, which makes the blocks. */
+const DEVELOPER = '0x71562b71999873db5b286df957af199ec94617f7'
 
 /** A real geth with its own chain and a block every second. */
 export type GethNode = {
@@ -32,11 +38,16 @@ export type GethNode = {
   save(): Promise<void>
 }
 
-/** @param options Additional command-line options. */
+/**
+ * @param options Additional command-line options, read at each start.
+ * @param isAmsterdam Whether that fork is active, instead of Osaka. `--override.amsterdam` with
+ * seconds of the Unix epoch makes it come later.
+ */
 export async function startGethNode(
   binary: string,
   dir: string,
   options: readonly string[] = [],
+  isAmsterdam = false,
 ): Promise<GethNode> {
   const [port, authPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
@@ -79,6 +90,7 @@ export async function startGethNode(
       () => false,
     )
 
+  await initialize(binary, dir, isAmsterdam)
   await start()
   return {
     url,
@@ -100,4 +112,25 @@ export async function startGethNode(
       await start()
     },
   }
+}
+
+/** Makes the chain of geth's developer mode, with as much room for gas as mainnet. */
+async function initialize(binary: string, dir: string, isAmsterdam: boolean): Promise<void> {
+  const run = promisify(execFile)
+  const { config, alloc, ...genesis } = JSON.parse(
+    (await run(binary, ['--dev', 'dumpgenesis'])).stdout,
+  )
+  const file = join(dir, 'genesis.json')
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...genesis,
+      // Without Amsterdam, Bogota would be its instructions without its rules.
+      config: { ...config, bogotaTime: undefined, ...(isAmsterdam && { amsterdamTime: 0 }) },
+      alloc: { ...alloc, [DEVELOPER]: { balance: `0x1${'0'.repeat(30)}` } },
+      gasLimit: '0x3938700',
+    }),
+  )
+  await run(binary, ['init', '--datadir', dir, file])
 }

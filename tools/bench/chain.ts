@@ -100,7 +100,7 @@ export async function startClockedChain(
 /** Starts a geth with a block each second that has room for all transactions in flight. */
 export async function startGethChain(binary: string, dataDir: string): Promise<BenchChain> {
   const keys = keysIn(dataDir)
-  const geth = await startGethNode(binary, join(dataDir, 'geth'), ['--dev.gaslimit', '60000000'])
+  const geth = await startGethNode(binary, join(dataDir, 'geth'))
   const rpc = createRpcPool([geth.url], RPC_TIMEOUT_MS)
   const stop = async () => {
     await rpc.close()

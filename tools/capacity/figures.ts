@@ -16,10 +16,10 @@ type Figures = {
 }
 
 /** @throws {Error} when tools/bench/results/ or the gas snapshot lacks a figure. */
-export function readFigures(): Figures {
+export function readFigures(fork: string): Figures {
   const snapshot = new URL('../../test/contracts/gas.json', import.meta.url)
-  const gas = JSON.parse(readFileSync(snapshot, 'utf8')) as Record<string, number>
-  const gasOf = (name: string) => numberOf(gas[name], `gas.json has no ${name}`)
+  const gas: Record<string, Record<string, number>> = JSON.parse(readFileSync(snapshot, 'utf8'))
+  const gasOf = (name: string) => numberOf(gas[fork]?.[name], `gas.json has no ${name} of ${fork}`)
   const database = (column: string) => figure('ten-million-postgres', 'database', {}, column)
   return {
     gas: {

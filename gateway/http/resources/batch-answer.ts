@@ -1,6 +1,6 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Log } from '#base/log.ts'
-import type { BatchAnswer, BatchOutcome } from '#batches/batch.ts'
+import type { BatchAnswer, BatchOutcome, Unbatched } from '#batches/batch.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Quote } from '#promise/ports.ts'
 import { failureOf } from '../core/envelope.ts'
@@ -58,9 +58,12 @@ function dataOf(
   { publicId = '', documentHash }: { publicId?: string; documentHash?: Hex },
 ): object {
   if (outcome.status === 'checked') {
-    const { size, quote } = outcome
-    const { gas, fee, maxFee } = quote
-    return { status: 'checked', batch: { size, ...textsOf({ gas, fee, maxFee }) } }
+    const { size, quote, unbatched } = outcome
+    return {
+      status: 'checked',
+      batch: { size, ...textsOf(quote) },
+      unbatched: textsOf(unbatched),
+    }
   }
   return {
     publicId,
@@ -74,6 +77,6 @@ function dataOf(
 }
 
 /** Gas and wei are text, because they can exceed the numbers of JSON. */
-function textsOf({ gas, fee, maxFee }: Quote) {
-  return { gas: String(gas), fee: String(fee), maxFee: String(maxFee) }
+function textsOf<T extends Quote | Unbatched>(amounts: T) {
+  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
 }

@@ -59,6 +59,13 @@ const checkedLine = v.object({
     fee: v.pipe(amount, v.description('The cost in wei at the current price.')),
     maxFee: v.pipe(amount, v.description('The maximum cost in wei.')),
   }),
+  unbatched: v.pipe(
+    v.object({
+      alone: v.pipe(amount, v.description('With a transaction for each document.')),
+      grouped: v.pipe(amount, v.description('With transactions of many documents.')),
+    }),
+    v.description('The cost in wei at the current price of issuing the lines without a batch.'),
+  ),
 })
 const PROMISED = {
   content,

@@ -102,6 +102,18 @@ describe('the table', () => {
     expect(code).toBe(0)
   })
 
+  test('behavior: recommends a batch when it is cheaper', async () => {
+    const people = Array.from({ length: 40 }, (_, i) => `Ada,${i},diploma,2026-07-01\n`)
+    const table = (count: number) =>
+      `subjectName,subjectId,category,issuedAt\n${people.slice(0, count).join('')}`
+    const told = (await dryRun(table(40))).text
+    const times = Number(/Use --batch: it is at least (\d+) times cheaper/.exec(told)?.[1])
+    // 26,200 gas for each of 40 in a group, and 56,000 for the batch.
+    expect(times).toBeGreaterThan(15)
+    expect(times).toBeLessThan(23)
+    expect((await dryRun(table(1))).text).not.toContain('Use --batch')
+  })
+
   test('args: accepts dates as spreadsheets write them, once it knows their order', async () => {
     const rows = [
       '"Müller\r\nZoë";7;31.7.2026;01/08/2027',

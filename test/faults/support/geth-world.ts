@@ -33,14 +33,18 @@ const TRIES = 5
 /** The pause after a rewind in milliseconds. Blocks come every second. */
 const SETTLED = 1_500
 
-/** @param binary The path of geth. */
+/**
+ * @param binary The path of geth.
+ * @param options Additional command-line options, read at each start.
+ */
 export async function startGethWorld(
   binary: string,
   env: Record<string, string> = {},
   size: WorldSize = {},
+  options: readonly string[] = [],
 ): Promise<GethWorld> {
   const folder = temporaryFolder()
-  const geth = await startGethNode(binary, join(folder.dir, 'geth'))
+  const geth = await startGethNode(binary, join(folder.dir, 'geth'), options)
   const chain = { ...geth, rewrites: 0 }
   const leave = async () => {
     await geth.kill()

@@ -11,8 +11,6 @@ import { RpcResponseError } from '#verifier/errors.ts'
 
 const ADDRESS = `0x${'ab'.repeat(20)}`
 const ISSUER_ID = 7
-const CALL = 26_000
-const EACH = 25_000
 
 const hash = (): Hex => toHex(randomBytes(32))
 const key = () => ({ documentHash: hash() })
@@ -27,6 +25,9 @@ const issues = (count: number): Intent[] =>
 let estimated: number[]
 /** The number of those that are already on the chain. */
 let there: number
+/** The gas of a call, and of each document in it. */
+let base: number
+let each: number
 let receipt: unknown
 /** The registry's records. */
 let account: Record<string, unknown>
@@ -43,6 +44,8 @@ let ports: RegistryPorts
 beforeEach(async () => {
   estimated = []
   there = 0
+  base = 26_000
+  each = 25_000
   garbage = {}
   failure = undefined
   calls = []
@@ -74,7 +77,7 @@ beforeEach(async () => {
       const { data } = call as { data: string }
       const count = registryAbi.parseTransaction({ data })?.args[1].length
       estimated.push(count)
-      return `0x${(CALL + EACH * (count - there)).toString(16)}`
+      return `0x${(base + each * (count - there)).toString(16)}`
     },
     eth_getTransactionReceipt: () => receipt,
     eth_getTransactionCount: () => '0x0',
@@ -94,51 +97,104 @@ const gasOf = async (intents: readonly Intent[]) =>
 const withMargin = (gas: number) => Math.floor((gas * 110) / 100)
 
 describe('gas', () => {
-  test('default: reuses an estimate for as many intents or fewer, for a moment', async () => {
+  const full = (count: number) => withMargin(base + each * count)
+  /** Two estimates of lists that are new to the chain. */
+  const learn = async (count: number) => {
+    await gasOf(issues(count))
+    await gasOf(issues(count))
+    estimated = []
+  }
+
+  test('default: reuses two estimates for as many intents or fewer, for a moment', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
-    const whole = withMargin(CALL + EACH * 200)
-    expect(await gasOf(issues(200))).toBe(whole)
-    expect(await gasOf(issues(200))).toBe(whole)
-    expect(await gasOf(issues(90))).toBe(whole)
-    expect(estimated).toEqual([200])
+    for (let i = 0; i < 4; i++) expect(await gasOf(issues(100))).toBe(full(100))
+    expect(await gasOf(issues(90))).toBe(full(100))
+    expect(estimated).toEqual([100, 100])
     vi.advanceTimersByTime(60_000)
     await gasOf(issues(90))
-    expect(estimated).toEqual([200, 90])
+    expect(estimated).toEqual([100, 100, 90])
   })
 
   test('behavior: raises it in proportion for more', async () => {
-    await gasOf(issues(20))
+    await learn(20)
     const gas = await gasOf(issues(50))
-    expect(gas).toBe(withMargin(Math.ceil(((CALL + EACH * 20) * 50) / 20)))
-    expect(gas).toBeGreaterThan(withMargin(CALL + EACH * 50))
-    expect(estimated).toEqual([20])
+    expect(gas).toBe(withMargin(Math.ceil(((base + each * 20) * 50) / 20)))
+    expect(gas).toBeGreaterThan(full(50))
+    expect(estimated).toEqual([])
   })
 
   test('behavior: does not reuse it for far fewer, nor theirs for more', async () => {
-    await gasOf(issues(20))
-    expect(await gasOf(issues(2))).toBe(withMargin(CALL + EACH * 2))
-    expect(await gasOf(issues(20))).toBe(withMargin(CALL + EACH * 20))
+    await learn(50)
+    expect(await gasOf(issues(20))).toBe(full(20))
+    expect(await gasOf(issues(2))).toBe(full(2))
+    expect(await gasOf(issues(50))).toBeGreaterThanOrEqual(full(50))
     expect(estimated).toEqual([20, 2])
   })
 
   test('behavior: does not reuse it for a replacement', async () => {
+    await learn(50)
     const intents = issues(50)
-    const stuck = await ports.transactions.prepare(intents, { nonce: 0 })
-    await ports.transactions.prepare(intents, { nonce: 0, replaced: stuck })
+    const planned = await ports.transactions.prepare(intents, { nonce: 0 })
+    await ports.transactions.prepare(intents, { nonce: 0, planned, replaced: planned })
+    await ports.transactions.prepare(intents, { nonce: 0, planned })
     expect(estimated).toEqual([50, 50])
   })
 
-  test.each([20, 200])(
-    'behavior: does not reuse an estimate of %i when the chain has one in ten of them already',
-    async (count) => {
-      there = count / 10
-      await gasOf(issues(count))
-      there = 0
-      expect(await gasOf(issues(count))).toBe(withMargin(CALL + EACH * count))
-      expect(estimated).toEqual([count, count])
-    },
-  )
+  test.each([
+    ['first', 0],
+    ['later', 100],
+  ])('behavior: does not rely on a list that is mostly on the chain, %s', async (_, before) => {
+    if (before > 0) await learn(before)
+    there = 75
+    await ports.transactions.quote(issues(100))
+    there = 0
+    expect(await gasOf(issues(100))).toBe(full(100))
+  })
+
+  test('behavior: learns that new slots cost five times as much, and less again', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await learn(100)
+    each *= 5
+    // An estimate from before the change lasts for a moment.
+    vi.advanceTimersByTime(1_001)
+    for (let i = 0; i < 3; i++) expect(await gasOf(issues(100))).toBe(full(100))
+    expect(estimated).toEqual([100])
+    each /= 5
+    for (let i = 0; i < 4; i++) {
+      vi.advanceTimersByTime(1_001)
+      expect(await gasOf(issues(100))).toBe(full(100))
+    }
+    expect(await gasOf(issues(100))).toBe(full(100))
+    expect(estimated).toEqual([100, 100, 100, 100, 100])
+  })
+
+  test('behavior: knows without a call what does not fit in a transaction, until it does', async () => {
+    each *= 5
+    await learn(100)
+    await expect(gasOf(issues(200))).rejects.toMatchObject({ code: 'too_large' })
+    expect(estimated).toEqual([])
+    each /= 5
+    await ports.transactions.quote(issues(100))
+    await gasOf(issues(200))
+    expect(estimated).toEqual([100, 200])
+  })
+
+  test('behavior: still makes fewer after a list that does not fit', async () => {
+    each *= 5
+    for (const count of [200, 100, 100, 200])
+      await gasOf(issues(count)).catch(({ code }) =>
+        expect([count, code]).toEqual([200, 'too_large']),
+      )
+    expect(estimated).toEqual([200, 100, 100])
+  })
+
+  test('behavior: believes an estimate below 21,000', async () => {
+    base = 12_000
+    there = 1
+    expect(await gasOf(issues(1))).toBe(withMargin(12_000))
+  })
 
   test('behavior: keeps an estimate for each kind', async () => {
     await gasOf(issues(50))
@@ -148,15 +204,24 @@ describe('gas', () => {
     await gasOf(revocations)
     expect(estimated).toEqual([50, 30])
   })
+
+  test('behavior: a batch that is on the chain already keeps the limit that it had', async () => {
+    const root = hash()
+    const batch: Intent = { kind: 'issue', documentHash: root, root, validUntil: 9 }
+    const planned = await ports.transactions.prepare(issues(1), { nonce: 0 })
+    failure = new RpcResponseError(3, 'execution reverted', undefined)
+    const again = await ports.transactions.prepare([batch], { nonce: 0, planned })
+    expect(again.gasLimit).toBe(planned.gasLimit)
+  })
 })
 
 describe('fees', () => {
   // The chain requires 7 wei and a tip of 1, so the offer is 15.
   const OFFER = 15n
-  const one = BigInt(withMargin(CALL + EACH))
+  const one = BigInt(withMargin(26_000 + 25_000))
 
   test('default: takes fewer of several that could cost too much', async () => {
-    const gas = BigInt(withMargin(CALL + EACH * 4))
+    const gas = BigInt(withMargin(base + each * 4))
     const four = (maxFee: bigint) => ports.transactions.prepare(issues(4), { nonce: 0, maxFee })
     expect(await four(gas * OFFER)).toMatchObject({ maxFeePerGas: OFFER })
     await expect(four(gas * OFFER - 1n)).rejects.toMatchObject({
@@ -183,8 +248,10 @@ describe('fees', () => {
 
   test('behavior: reports without a transaction whether one can be paid for', async () => {
     await ports.transactions.assertAffordable()
-    await ports.transactions.assertAffordable(60_000n * 8n)
-    await expect(ports.transactions.assertAffordable(60_000n * 8n - 1n)).rejects.toMatchObject({
+    await ports.transactions.assertAffordable(0n)
+    await ports.transactions.prepare(issues(1), { nonce: 0 })
+    await ports.transactions.assertAffordable(51_000n * 8n)
+    await expect(ports.transactions.assertAffordable(51_000n * 8n - 1n)).rejects.toMatchObject({
       code: 'fee_too_high',
     })
   })

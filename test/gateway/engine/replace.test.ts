@@ -149,7 +149,7 @@ describe('a transaction that a node accepted', () => {
     chain.block++
     await replaceStuck()
     const [replaced] = attempts
-    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, replaced, count: 8 }])
+    expect(made).toEqual([{ nonce: 3, planned: replaced, maxFee: 7n, replaced, count: 8 }])
     chain.block++
     expect(await replaceStuck()).toBe(false)
   })
@@ -181,9 +181,10 @@ describe('a transaction that every node refused', () => {
   )
 
   test('default: is split, and not sent again', async () => {
-    const { replaceStuck, made, requeued, carried } = stuck(2, false, refused)
+    const { replaceStuck, made, requeued, carried, attempts } = stuck(2, false, refused)
+    const [planned] = attempts
     expect(await replaceStuck()).toBe(true)
-    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, count: 4 }])
+    expect(made).toEqual([{ nonce: 3, planned, maxFee: 7n, count: 4 }])
     expect(carried()).toBe(4)
     expect(requeued).toEqual(intents.slice(4))
   })
@@ -221,8 +222,9 @@ describe('a transaction that every node refused', () => {
 
   test('behavior: is not split when no node answered', async () => {
     const down = new IssueError('chain_unavailable', 'connection refused')
-    const { replaceStuck, made } = stuck(6, false, down)
+    const { replaceStuck, made, attempts } = stuck(6, false, down)
+    const [planned] = attempts
     await replaceStuck()
-    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, count: 8 }])
+    expect(made).toEqual([{ nonce: 3, planned, maxFee: 7n, count: 8 }])
   })
 })

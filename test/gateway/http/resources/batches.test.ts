@@ -172,6 +172,10 @@ describe('POST /v1/batches', () => {
     expect(gas).toBeLessThan(200_000n)
     expect(fee).toBeGreaterThanOrEqual(gas as bigint)
     expect(maxFee).toBeGreaterThan(fee as bigint)
+    const [alone = 0, grouped = 0] = [data.unbatched.alone, data.unbatched.grouped].map(Number)
+    // Three roots cost about as much as three documents alone, whose price falls while it is asked.
+    expect(alone / (3 * Number(fee))).toBeCloseTo(1, 0)
+    expect(alone).toBeGreaterThan(grouped)
     expect(await batchCount()).toBe(before)
   })
 
