@@ -32,8 +32,7 @@ const say = (line = '') => console.log(line)
 export async function start({ write, note }: Terminal, json: boolean): Promise<never> {
   const tell = json ? note : write
   const config = readConfig(process.env)
-  const isFirst = isFirstLocalStart(config)
-  const isNewcomer = !json && isFirst && process.stdout.isTTY === true
+  const isNewcomer = !json && isFirstLocalStart(config) && process.stdout.isTTY === true
   const stops: (() => Promise<void>)[] = []
   stopOnSignals(stops, tell)
   try {
@@ -45,7 +44,7 @@ export async function start({ write, note }: Terminal, json: boolean): Promise<n
       tellNoBackups(error, tell),
     )
     stops.unshift(stopAnswering)
-    const { key, link } = await firstSecrets(config, isFirst)
+    const { key, link } = await firstSecrets(config)
     const sampleLink = isNewcomer ? await issueSample(config, config.apiKey ?? key) : undefined
     if (config.rpcUrls.length === 0) writeCommandSettings(config, identity)
     if (json) write(printableJson(asJson(config, identity, { key, link })))
@@ -106,17 +105,18 @@ function writeCommandSettings(
 type FirstSecrets = {
   /** Absent if `API_KEY` is set or there has been a key. */
   key: string | undefined
-  /** Signs in to the desk once. Absent after the first start with a local chain. */
+  /** Signs in to the desk once. Absent with another chain, and if there are people. */
   link: string | undefined
 }
 
-async function firstSecrets(config: Config, isFirst: boolean): Promise<FirstSecrets> {
+async function firstSecrets(config: Config): Promise<FirstSecrets> {
   const keys = await databaseOf(config).openKeys(createLog('warn'))
   try {
     const needsKey = config.apiKey === undefined && !(await keys.hadKeys())
+    const needsLink = config.rpcUrls.length === 0 && (await keys.people.list()).length === 0
     return {
       key: needsKey ? await firstKey(config, keys.store) : undefined,
-      link: isFirst ? await firstLink(config, keys.people) : undefined,
+      link: needsLink ? await firstLink(config, keys.people) : undefined,
     }
   } finally {
     await keys.close()

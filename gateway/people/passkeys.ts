@@ -45,6 +45,7 @@ export function createPasskeys(
 ): Passkeys {
   const { origin, hostname } = new URL(deskUrl)
   const challenges = createChallenges(issuerSecrets)
+
   /** @throws {PersonError} `passkey_invalid` */
   async function prove<T>(
     purpose: string,

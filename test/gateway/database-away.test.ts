@@ -10,6 +10,7 @@ import { createChainReader } from '#verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { verify } from '#verifier/verify.ts'
+import { type Desk, signIn, useInvitation } from '../support/desk.ts'
 import { createKubo, type Kubo, kuboBinary } from '../support/kubo.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../support/postgres.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
@@ -177,9 +178,11 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
     const issued = { valid: '', batch: '', revoked: '' }
     let bundle: Bundle
     let batchBundle: Bundle
+    let desk: Desk
 
     beforeAll(async () => {
       await start()
+      desk = await signIn(stack)
       issued.batch = await client.issueBatch()
       for (const name of ['valid', 'revoked'] as const) issued[name] = await client.issue()
       expect((await client.revoke(issued.revoked)).status).toBe(200)
@@ -189,7 +192,18 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
     afterAll(() => stack.stop())
 
     describe.each(OUTAGES)('it %s', (_, begin, end) => {
+      // After the outage has ended.
+      afterAll(async () => {
+        expect((await desk.send('GET', '/v1/session')).status).toBe(200)
+      })
       during(begin, end)
+
+      test('error: nobody signs in, and sessions wait, since one may have ended', async () => {
+        const { valid } = issued
+        expect(codeOf(await desk.send('GET', '/v1/session'))).toEqual(AWAY)
+        expect(codeOf(await desk.send('GET', `/v1/verify?publicId=${valid}`))).toEqual(AWAY)
+        expect(codeOf(await useInvitation(stack, 'guess'))).toEqual(AWAY)
+      })
 
       test('error: reads the record, and says that no source of the content answered', async () => {
         const { status, body } = await stack.verify(issued.valid)

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -125,6 +125,9 @@ describe.skipIf(lacksPython)(
       env = others
       const { printed } = await start('terminal')
       expect(printed).toContain('export API_KEY=drk_')
+      expect(printed).toMatch(/^ {2}http:\/\/localhost:\d+\/desk#invitation=dri_\S{43}\r?$/m)
+      for (const file of ['first-api-key', 'first-desk-link'])
+        expect(existsSync(join(env.DATA_DIR ?? '', file))).toBe(false)
       expect(linkIn(printed)).toBeDefined()
     })
 
@@ -149,6 +152,8 @@ describe.skipIf(lacksPython)(
         ISSUER_SECRET: secret('issuer.secret'),
       })
       expect(linkIn(remote.printed)).toBeUndefined()
+      expect(remote.printed).toContain('docreg-gateway desk invite')
+      expect(remote.printed).not.toContain('#invitation=')
       expect(await countIssued(first)).toBe(0)
     })
   },

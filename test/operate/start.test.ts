@@ -13,6 +13,8 @@ import { freePort, serveHttp } from '../support/http.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
+/** The files of what is shown once. */
+const FIRST = ['first-api-key', 'first-desk-link']
 const KEY = 'a-first-key-given-from-outside'
 
 let dataDir: string
@@ -485,10 +487,11 @@ describe('cannot start', () => {
     expect(await chainAnswers()).toBe(false)
     await stranger.close()
     // The key was not shown, so it must not have been made.
-    expect(existsSync(join(dataDir, 'first-api-key'))).toBe(false)
+    for (const file of FIRST) expect(existsSync(join(dataDir, file))).toBe(false)
     const again = start()
     await ready()
     expect(again.output()).toContain('export API_KEY=')
+    for (const file of FIRST) expect(existsSync(join(dataDir, file))).toBe(true)
   })
 
   test('error: refuses a second start with the same DATA_DIR', async () => {

@@ -134,6 +134,10 @@ export function aliasOf(path: string): string | undefined {
   return path.startsWith('/v1/') ? path.replace('/v1/', '/api/') : undefined
 }
 
+/** @returns The paths under which an operation is served. */
+export const pathsOf = (path: string): string[] =>
+  [path, aliasOf(path)].filter((served) => served !== undefined)
+
 /** Serves an operation, also under its alias, to requests whose API key has the scope. */
 export function serve<P extends string, Q extends v.ObjectEntries>(
   app: Hono<Env>,
@@ -141,11 +145,10 @@ export function serve<P extends string, Q extends v.ObjectEntries>(
   findKey: FindKey,
   handler: Handler<P, Q>,
 ): void {
-  for (const served of [path, aliasOf(path)])
-    if (served !== undefined)
-      app.on(method.toUpperCase(), served, authorize(findKey, scope, query), (c) =>
-        handler(c as unknown as Parameters<Handler<P, Q>>[0]),
-      )
+  for (const served of pathsOf(path))
+    app.on(method.toUpperCase(), served, authorize(findKey, scope, query), (c) =>
+      handler(c as unknown as Parameters<Handler<P, Q>>[0]),
+    )
 }
 
 /** Serves an operation, also under its alias, to people who are signed in. */
@@ -154,11 +157,10 @@ export function serveSession<P extends string, Q extends v.ObjectEntries>(
   { method, path, query }: Operation<P, Q, 'session'>,
   handler: Handler<P, Q>,
 ): void {
-  for (const served of [path, aliasOf(path)])
-    if (served !== undefined)
-      app.on(method.toUpperCase(), served, requireSession(query), (c) =>
-        handler(c as unknown as Parameters<Handler<P, Q>>[0]),
-      )
+  for (const served of pathsOf(path))
+    app.on(method.toUpperCase(), served, requireSession(query), (c) =>
+      handler(c as unknown as Parameters<Handler<P, Q>>[0]),
+    )
 }
 
 /** Answers every other method of a path with 405 and `Allow` (RFC 9110 §15.5.6), not 404. */
@@ -177,7 +179,6 @@ export function servePublic<P extends string, Q extends v.ObjectEntries>(
   { method, path }: Operation<P, Q, 'public'>,
   handler: (c: Context<Env, P>) => Response | Promise<Response>,
 ): void {
-  for (const served of [path, aliasOf(path)])
-    if (served !== undefined)
-      app.on(method.toUpperCase(), served, (c) => handler(c as unknown as Context<Env, P>))
+  for (const served of pathsOf(path))
+    app.on(method.toUpperCase(), served, (c) => handler(c as unknown as Context<Env, P>))
 }

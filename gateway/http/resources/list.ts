@@ -9,7 +9,7 @@ import { type DocumentIndex, LISTED_STATUSES } from '#promise/document-index.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
-import { aliasOf, operation, refuseOtherMethods, serve } from '../core/operation.ts'
+import { operation, pathsOf, refuseOtherMethods, serve } from '../core/operation.ts'
 import { parseBody, readOptionalJson } from '../core/request.ts'
 import { type Addresses, createdAtOf, presentDocument } from './present.ts'
 import * as schemas from './schemas.ts'
@@ -152,8 +152,8 @@ export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
     return succeed(c, presentPage(deps.addresses, page))
   })
   // Routes that are added later, such as that of one document, match this path too.
-  for (const path of [SEARCH.path, aliasOf(SEARCH.path)])
-    if (path !== undefined) refuseOtherMethods(app, path, [SEARCH.method.toUpperCase()])
+  for (const path of pathsOf(SEARCH.path))
+    refuseOtherMethods(app, path, [SEARCH.method.toUpperCase()])
 }
 
 /**

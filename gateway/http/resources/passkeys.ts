@@ -7,7 +7,7 @@ import type { Passkeys } from '#people/passkeys.ts'
 import type { Passkey } from '#people/ports.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { aliasOf, operation, refuseOtherMethods, serveSession } from '../core/operation.ts'
+import { operation, pathsOf, refuseOtherMethods, serveSession } from '../core/operation.ts'
 import { parseBody, readJson } from '../core/request.ts'
 import { attestation, EXAMPLE_ATTESTATION } from './session.ts'
 
@@ -127,8 +127,8 @@ export function passkeyRoutes(app: Hono<Env>, { passkeys, log }: PasskeyDeps): v
     succeed(c, await passkeys.registrationOptions(c.get('signedIn').person)),
   )
   // They would match as a passkey.
-  for (const path of [OPTIONS.path, aliasOf(OPTIONS.path)])
-    if (path !== undefined) refuseOtherMethods(app, path, [OPTIONS.method.toUpperCase()])
+  for (const path of pathsOf(OPTIONS.path))
+    refuseOtherMethods(app, path, [OPTIONS.method.toUpperCase()])
 
   serveSession(app, REGISTER, async (c) => {
     const { person } = c.get('signedIn')

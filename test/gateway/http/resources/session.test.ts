@@ -159,6 +159,18 @@ describe('a session', () => {
   })
 })
 
+test('error: an administrator has no list of categories, which would limit nothing', async () => {
+  const refused = [422, 'bad_fields']
+  const categories = ['diploma']
+  const added = { name: 'x', role: 'administrator', categories }
+  expect(codeOf(await asAdmin('POST', '/v1/people', added))).toEqual(refused)
+  const { id } = await invite(stack, { categories })
+  const path = `/v1/people/${id}`
+  expect(codeOf(await asAdmin('PATCH', path, { role: 'administrator' }))).toEqual(refused)
+  const change = { role: 'administrator', categories: null }
+  expect((await asAdmin('PATCH', path, change)).body.data).toMatchObject(change)
+})
+
 describe('a request from elsewhere', () => {
   const CODE = [403, 'csrf_token_required']
   /** Requests that change something, each with what it does with the right token. */
