@@ -11,6 +11,7 @@ import {
   toQuantity,
 } from '#verifier/readers/rpc-codec.ts'
 import type { ChainCalls } from './chain-calls.ts'
+import { readPrice } from './fees.ts'
 import type { Signer } from './signer.ts'
 
 /** The bits of an account's permissions. */
@@ -53,9 +54,10 @@ export function createAccount(calls: ChainCalls, options: AccountOptions): Accou
 
 /** @throws {IssueError} `registry_refused` when the account cannot issue. */
 async function readReadiness(
-  { request, view }: ChainCalls,
+  calls: ChainCalls,
   { registry, chainId, issuerId, signer }: AccountOptions,
 ): Promise<Readiness> {
+  const { request, view } = calls
   const [actual, account, issuer, balance] = await Promise.all([
     request('eth_chainId', readQuantity),
     view('accountOf', issuerId, signer.address),
@@ -71,7 +73,9 @@ async function readReadiness(
       `${signer.address} is not an account of issuer ${issuerId} of ${registry}`,
     account.retiredBlock !== 0n && `${known} is retired`,
     (permissions & ISSUE) === 0 && `${known} may not issue`,
-    balance === 0n && `${signer.address} has no funds for gas`,
+    balance === 0n &&
+      !(await isFree(calls, signer.address)) &&
+      `${signer.address} has no funds for gas`,
   ].find((one) => one !== false)
   if (problem) throw new IssueError('registry_refused', problem)
   return {
@@ -79,6 +83,11 @@ async function readReadiness(
     mayIssue: issuer.closedBlock === 0n,
     mayRevoke: (permissions & REVOKE) !== 0,
   }
+}
+
+async function isFree(calls: ChainCalls, account: string): Promise<boolean> {
+  const { baseFee, tip } = await readPrice(calls, account)
+  return baseFee + tip === 0n
 }
 
 /**

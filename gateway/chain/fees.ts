@@ -33,23 +33,56 @@ export type Fees = {
   meetsCurrent(offer: Offer): Promise<boolean>
 }
 
-/** @param cap The maximum wei per gas; absent = any price. */
-export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
+/**
+ * Where gas may be free, an account without a balance pays nothing, although nodes suggest a tip.
+ *
+ * @param account The address of the account that pays.
+ * @returns The chain's current price in wei per gas.
+ * @throws {IssueError} `registry_refused` when the chain has no base fee.
+ */
+export async function readPrice(
+  calls: ChainCalls,
+  account: string,
+): Promise<{ baseFee: bigint; tip: bigint }> {
+  const [tip, baseFee] = await Promise.all([
+    calls.request('eth_maxPriorityFeePerGas', readBigQuantity),
+    calls.request('eth_getBlockByNumber', readBaseFee, 'latest', false),
+  ])
+  if (baseFee === undefined)
+    throw new IssueError(
+      'registry_refused',
+      'blocks of this chain have no baseFeePerGas: enable its London fork (EIP-1559), also if gas is free',
+    )
+  const isFree = baseFee === 0n && tip > 0n && (await balanceOf(calls, account)) === 0n
+  return { baseFee, tip: isFree ? 0n : tip }
+}
+
+const balanceOf = ({ request }: ChainCalls, account: string) =>
+  request('eth_getBalance', readBigQuantity, account, 'latest')
+
+/** @returns `undefined` for a block from before EIP-1559. */
+function readBaseFee(answer: unknown): bigint | undefined {
+  const { number, baseFeePerGas } = readObject(answer)
+  if (number !== undefined && baseFeePerGas === undefined) return undefined
+  return readBigQuantity(baseFeePerGas)
+}
+
+/**
+ * @param account The address of the account that pays.
+ * @param cap The maximum wei per gas; absent = any price.
+ */
+export function createFees(calls: ChainCalls, account: string, cap?: bigint): Fees {
   let kept: { baseFee: bigint; tip: bigint; askedAt: number } | undefined
 
-  /** @returns The chain's current price in wei per gas. */
   async function price() {
-    const [tip, baseFee] = await Promise.all([
-      request('eth_maxPriorityFeePerGas', readBigQuantity),
-      request(
-        'eth_getBlockByNumber',
-        (block) => readBigQuantity(readObject(block).baseFeePerGas),
-        'latest',
-        false,
-      ),
-    ])
-    kept = { baseFee, tip, askedAt: performance.now() }
+    kept = { ...(await readPrice(calls, account)), askedAt: performance.now() }
     return kept
+  }
+
+  /** Where gas is free, an account without a balance has nothing more to offer. */
+  async function mayRaise({ maxFeePerGas }: Offer): Promise<boolean> {
+    if (maxFeePerGas > 0n) return true
+    return (await balanceOf(calls, account)) > 0n
   }
 
   function assertUnderCap(perGas: bigint): void {
@@ -64,7 +97,8 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     const fresh = kept && performance.now() - kept.askedAt < PRICE_TTL_MS
     const { baseFee, tip } = kept && fresh && !replaced ? kept : await price()
     assertUnderCap(baseFee + tip)
-    const minFee = replaced ? raised(replaced.maxFeePerGas) : 0n
+    const least = replaced && (await mayRaise(replaced)) ? replaced : undefined
+    const minFee = least ? raised(least.maxFeePerGas) : 0n
     const wanted = larger(2n * baseFee + tip, minFee)
     const maxFeePerGas = cap !== undefined && wanted > cap ? cap : wanted
     if (maxFeePerGas < minFee)
@@ -72,7 +106,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
         'fee_too_high',
         `a replacement would cost ${minFee} wei per gas, which is more than the cap of ${cap}`,
       )
-    const tipNow = replaced ? larger(tip, raised(replaced.maxPriorityFeePerGas)) : tip
+    const tipNow = least ? larger(tip, raised(least.maxPriorityFeePerGas)) : tip
     return {
       maxFeePerGas,
       maxPriorityFeePerGas: smaller(tipNow, maxFeePerGas),

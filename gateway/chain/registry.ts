@@ -9,6 +9,7 @@ import { createRequest } from '#verifier/readers/request.ts'
 import { readHash, readObject, readQuantity, toQuantity } from '#verifier/readers/rpc-codec.ts'
 import { createAccount } from './account.ts'
 import { asIssueError, type ChainCalls, createChainCalls } from './chain-calls.ts'
+import { readPrice } from './fees.ts'
 import { createRegistryReader } from './registry-reader.ts'
 import type { Signer } from './signer.ts'
 import { createTransactions } from './transactions.ts'
@@ -34,13 +35,18 @@ export type RegistryPorts = {
   blocks: Blocks
 }
 
-/** @throws {IssueError} when the chain cannot be read, or the account may not issue. */
+/**
+ * @throws {IssueError} when the chain cannot be read or has no base fee, or the account may not
+ * issue.
+ */
 export async function createRegistry(
   provider: Eip1193Provider,
   options: RegistryOptions,
 ): Promise<RegistryPorts> {
   const ports = openRegistry(provider, options)
   await ports.account.assertReady()
+  const { address } = parseRegistry(options.registry)
+  await readPrice(createChainCalls(provider, address), options.signer.address)
   return ports
 }
 

@@ -38,7 +38,7 @@ export function createTransactions(
   calls: ChainCalls,
   { chainId, address, issuerId, signer, feeCap }: TransactionsOptions,
 ): Transactions & Quotes {
-  const fees = createFees(calls, feeCap)
+  const fees = createFees(calls, signer.address, feeCap)
   const gas = createEstimates((data) => {
     const call = { from: signer.address, to: address, data }
     return calls.request('eth_estimateGas', readBigQuantity, call).catch((error) => {

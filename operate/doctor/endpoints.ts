@@ -7,6 +7,7 @@ import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createRequest, readStrictly } from '#verifier/readers/request.ts'
 import { readHex, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+import { checkProofs } from './proofs.ts'
 
 /** The tolerance for the clock, and for the distance between endpoints. */
 const [MAX_SKEW_SECONDS, MAX_BLOCKS_APART] = [15, 10]
@@ -83,8 +84,9 @@ async function askEndpoint(
   const address = registryOn(chainId).address
   const code = address ? await read('eth_getCode', [address, 'latest'], readHex) : '0x'
   findings.push(ok('endpoints', `${name} answers: block ${head}`))
+  let final: number | undefined
   try {
-    await createFinalityReader(request, finality).finalizedBlock()
+    final = await createFinalityReader(request, finality).finalizedBlock()
   } catch (error) {
     findings.push(
       warn(
@@ -94,16 +96,11 @@ async function askEndpoint(
       ),
     )
   }
-  if (address)
-    await request('eth_getProof', [address, [], 'latest']).catch(() => {
-      findings.push(
-        warn(
-          'proofs',
-          `${name} does not support eth_getProof`,
-          'choose an endpoint that does: bundles, audits and recovery require it',
-        ),
-      )
-    })
+  if (block.baseFeePerGas === undefined)
+    findings.push(
+      fail('fees', `${name}: blocks have no baseFeePerGas`, 'enable the London fork of the chain'),
+    )
+  if (address) findings.push(await checkProofs(name, request, { address, head, final }))
   return { name, chainId, head, headTime, code }
 }
 

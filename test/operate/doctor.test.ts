@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Wallet } from 'ethers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseRegistryId } from '#document/registry-id.ts'
 import { remoteIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
@@ -11,6 +11,7 @@ import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { patient } from '../support/patient.ts'
+import { startRpcProxy } from '../support/rpc-proxy.ts'
 import { randomKey } from '../support/stack.ts'
 import { deployRegistry, transact } from '../support/transact.ts'
 
@@ -109,6 +110,57 @@ test('behavior: sees an account without the permission, one that manages, and a 
   expect(manager.warns).toContain('account')
   await send('admin', 'proposeAccount', [1, new Wallet(keys.admin).address])
   expect((await doctor()).fails).toEqual(['recovery'])
+})
+
+describe('proofs', () => {
+  let node: AnvilNode
+  let [head, final, dayOld] = [0, 0, 0]
+  const numberOf = async (tag: string) => {
+    const block = await node.request<{ number: string }>('eth_getBlockByNumber', tag, false)
+    return Number(block.number)
+  }
+  beforeAll(async () => {
+    node = await startAnvilNode(mkdtempSync(join(folder, 'proofs-')), [], 4)
+    // A block every ten minutes.
+    await node.request('anvil_mine', '0x7d0', '0x258')
+    ;[head, final] = [await numberOf('latest'), await numberOf('finalized')]
+    dayOld = head - 144
+  })
+  afterAll(() => node?.kill())
+
+  /** @returns What is found with a node that has proofs of these blocks. */
+  async function foundWith(hasProof: (block: number) => boolean) {
+    const proxy = await startRpcProxy(node.url)
+    proxy.change = (method, result, [, , block]) => {
+      const isRefused =
+        method === 'eth_getProof' && !hasProof(block === 'latest' ? head : Number(block))
+      return isRefused ? null : result
+    }
+    const { findings } = await doctor({ RPC_URL: proxy.url })
+    await proxy.close()
+    return findings.filter(({ check }) => check === 'proofs')
+  }
+
+  test('default: are asked for at the newest block, the final one and one of a day ago', async () => {
+    const asked = new Set<number>()
+    const [found] = await foundWith((block) => asked.add(block).size > 0)
+    expect(found).toMatchObject({ outcome: 'ok' })
+    expect([...asked]).toEqual([head, final, dayOld])
+  })
+
+  test.each<[string, (block: number) => boolean, RegExp, RegExp]>([
+    ['none', () => false, /does not support eth_getProof: bundles, docreg audit/, /Linea/],
+    ['the tip', (block) => block > final, /, which is final: docreg audit and/, /reth --rpc.eth-p/],
+    ['a window', (block) => block > dayOld, /, which is a day old: .*--as-of/, /geth --history.t/],
+  ])('error: names what a node with proofs of %s cannot do', async (_, has, message, advice) => {
+    expect(await foundWith(has)).toEqual([
+      {
+        ...{ check: 'proofs', outcome: 'warn' },
+        message: expect.stringMatching(message),
+        advice: expect.stringMatching(advice),
+      },
+    ])
+  })
 })
 
 test('error: names every bad setting', async () => {

@@ -39,6 +39,7 @@ let calls: string[]
 let garbage: Record<string, unknown>
 /** Replaces the node's answer to an estimate. */
 let failure: Error | undefined
+let open: () => Promise<RegistryPorts>
 let ports: RegistryPorts
 
 beforeEach(async () => {
@@ -83,13 +84,15 @@ beforeEach(async () => {
     eth_getTransactionCount: () => '0x0',
     eth_getLogs: () => [],
   }
-  ports = await createRegistry(
-    {
-      request: async ({ method, params = [] }) =>
-        method in garbage ? garbage[method] : answers[method]?.(params as unknown[]),
-    },
-    { registry: formatRegistryId(31_337, ADDRESS), issuerId: ISSUER_ID, signer },
-  )
+  open = () =>
+    createRegistry(
+      {
+        request: async ({ method, params = [] }) =>
+          method in garbage ? garbage[method] : answers[method]?.(params as unknown[]),
+      },
+      { registry: formatRegistryId(31_337, ADDRESS), issuerId: ISSUER_ID, signer },
+    )
+  ports = await open()
 })
 
 const gasOf = async (intents: readonly Intent[]) =>
@@ -212,6 +215,46 @@ describe('gas', () => {
     failure = new RpcResponseError(3, 'execution reverted', undefined)
     const again = await ports.transactions.prepare([batch], { nonce: 0, planned })
     expect(again.gasLimit).toBe(planned.gasLimit)
+  })
+})
+
+describe('where gas is free', () => {
+  const free = (balance: string) => {
+    garbage = { eth_getBlockByNumber: { baseFeePerGas: '0x0' }, eth_getBalance: balance }
+  }
+  const replace = async () => {
+    const planned = await ports.transactions.prepare(issues(1), { nonce: 0 })
+    return ports.transactions.prepare(issues(1), { nonce: 0, planned, replaced: planned })
+  }
+
+  test('default: an account without a balance is ready, and pays nothing, also for a replacement', async () => {
+    free('0x0')
+    expect(await ports.account.assertReady()).toMatchObject({ balance: 0n })
+    expect(await replace()).toMatchObject({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n })
+    expect(await ports.transactions.meetsCurrentFee(await replace())).toBe(true)
+  })
+
+  test.each([
+    ['0x1', 2n],
+    ['0x0', 1n],
+  ])('behavior: with a balance, the replacement of a tip of %s pays %i', async (tip, paid) => {
+    free('0x9')
+    Object.assign(garbage, { eth_maxPriorityFeePerGas: tip })
+    expect(await replace()).toMatchObject({ maxFeePerGas: paid, maxPriorityFeePerGas: paid })
+  })
+
+  test('error: an account without a balance is not ready where gas has a price', async () => {
+    garbage = { eth_getBalance: '0x0' }
+    await expect(ports.account.assertReady()).rejects.toThrow('has no funds for gas')
+  })
+
+  test('error: refuses a chain without a base fee', async () => {
+    garbage = { eth_getBlockByNumber: { number: '0x5', hash: hash() } }
+    await expect(ports.transactions.prepare(issues(1), { nonce: 0 })).rejects.toMatchObject({
+      code: 'registry_refused',
+      message: expect.stringContaining('have no baseFeePerGas'),
+    })
+    await expect(open()).rejects.toThrow('have no baseFeePerGas')
   })
 })
 
