@@ -1,8 +1,18 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Wallet } from 'ethers'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Hex } from '#document/hex.ts'
-import { gethBinary } from '../support/geth.ts'
+import { createRegistry } from '#chain/registry.ts'
+import { createKeySigner } from '#chain/signer.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import type { Intent } from '#promise/intent.ts'
+import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { gethBinary, startGethNode } from '../support/geth.ts'
+import { randomKey } from '../support/stack.ts'
+import { deployRegistry } from '../support/transact.ts'
 import { type GethWorld, startGethWorld } from './support/geth-world.ts'
+import { temporaryFolder } from './support/machine.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 
 // Builds geth before the clock runs: the first build takes minutes.
@@ -43,6 +53,47 @@ test('behavior: issues through a fork that makes new state several times as dear
   expect(gasOf(before)).toBeLessThan(60_000)
   expect(gasOf(after)).toBeGreaterThan(100_000)
   expect(Math.max(...after.map(({ issued }) => issued))).toBeGreaterThan(50)
+})
+
+test('behavior: with these prices, lists that are mostly on the chain mislead nobody', async ({
+  skip,
+}) => {
+  const path = binary ?? skip()
+  const folder = temporaryFolder()
+  const geth = await startGethNode(path, join(folder.dir, 'geth'), ['--dev.period', '0'], true)
+  onTestFinished(async () => {
+    await geth.kill()
+    folder.remove()
+  })
+  const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey() }
+  for (const key of Object.values(keys)) await geth.fund(new Wallet(key).address)
+  const provider = createFetchProvider(geth.url)
+  const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
+  const signer = createKeySigner(keys.issuer)
+  const { transactions } = await createRegistry(provider, { registry, issuerId: 1, signer })
+
+  let nonce = 0
+  async function send(intents: readonly Intent[]): Promise<void> {
+    const transaction = await transactions.prepare(intents, { nonce: nonce++ })
+    await transactions.broadcast(transaction)
+    while (true) {
+      const receipt = await geth.request('eth_getTransactionReceipt', transaction.hash)
+      if (receipt) return expect(receipt).toMatchObject({ status: '0x1' })
+      await sleep(10)
+    }
+  }
+  const issues = (count: number): Intent[] =>
+    Array.from({ length: count }, () => ({
+      kind: 'issue',
+      documentHash: toHex(randomBytes(32)),
+      validUntil: 0,
+    }))
+  const known = issues(75)
+  await send(known)
+  // Estimates are not reused for so long.
+  await sleep(1_100)
+  await send([...known, ...issues(25)])
+  await send(issues(100))
 })
 
 /** @returns The transactions of the gateway's account in blocks. */
