@@ -6,6 +6,7 @@ import {
   Interface,
   id,
   keccak256,
+  Transaction,
   type TransactionRequest,
   ZeroHash,
   zeroPadValue,
@@ -149,10 +150,22 @@ function publish(network: string, { address, admin, adminDelay }: Plan, json = f
   if (status !== 0) throw new InputError('not_possible', 'the source was not published: see above')
 }
 
+/** @throws {InputError} on a chain whose gas is too dear for the transaction that creates the proxy. */
+async function assertProxyPossible({ provider, payer }: Plan): Promise<void> {
+  const { data, gasLimit } = Transaction.from(proxy.raw)
+  const gas = await provider.estimateGas({ from: payer, data })
+  if (gas <= gasLimit) return
+  throw new InputError(
+    'not_possible',
+    `the deployment proxy is missing here, and cannot be created: its transaction has ${gasLimit} gas and needs ${gas}. Ask the operators of the chain to put it at ${proxy.address}`,
+  )
+}
+
 async function create(plan: Plan): Promise<Outcome> {
   const { provider, signer, payer, initCode, address, chainId, isThere, say } = plan
   await tryDirectly(plan)
   const needsProxy = !(await isThere(proxy.address))
+  if (needsProxy) await assertProxyPossible(plan)
   const creation: TransactionRequest = {
     to: proxy.address,
     data: concat([salt, initCode]),

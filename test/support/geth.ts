@@ -21,6 +21,8 @@ export const gethBinary = (): Promise<string | undefined> =>
 
 /** The first account of geth's developer mode, which makes the blocks. */
 const DEVELOPER = '0x71562b71999873db5b286df957af199ec94617f7'
+/** The deterministic deployment proxy, which geth adds and tests create. */
+const PROXY = '4e59b44847b379578588920ca78fbf26c0b4956c'
 
 /** A real geth with its own chain and a block every second. */
 export type GethNode = {
@@ -128,7 +130,7 @@ async function initialize(binary: string, dir: string, isAmsterdam: boolean): Pr
       ...genesis,
       // Without Amsterdam, Bogota would be its instructions without its rules.
       config: { ...config, bogotaTime: undefined, ...(isAmsterdam && { amsterdamTime: 0 }) },
-      alloc: { ...alloc, [DEVELOPER]: { balance: `0x1${'0'.repeat(30)}` } },
+      alloc: { ...alloc, [PROXY]: undefined, [DEVELOPER]: { balance: `0x1${'0'.repeat(30)}` } },
       gasLimit: '0x3938700',
     }),
   )
