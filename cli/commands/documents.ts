@@ -1,9 +1,9 @@
 import type { Document } from '#client/index.ts'
+import { tableText } from '#table/csv.ts'
+import { cellsOf } from '#table/rows.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { formatTable } from '../csv.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
-import { cellsOf } from '../issue/rows.ts'
 import { counted, printable, printableJson } from '../printable.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -134,5 +134,5 @@ function writeTable(found: readonly Listed[], terminal: Terminal): void {
   })
   const names = new Set([...COLUMNS, ...rows.flatMap((row) => Object.keys(row))])
   const columns = [...names].filter((name) => !LEFT_OUT.includes(name))
-  terminal.write(formatTable(columns, rows).toString().trimEnd())
+  terminal.write(tableText(columns, rows).trimEnd())
 }
