@@ -56,6 +56,9 @@ export const PLAIN: Dialect = {
   hasMark: false,
 }
 
+/** Spreadsheets recognize UTF-8 in a table that they open on a double click by its mark. */
+export const FOR_SPREADSHEETS: Dialect = { ...PLAIN, hasMark: true }
+
 /**
  * Encodings that spreadsheets use besides UTF-8 and UTF-16. A file does not say which one it has.
  */
