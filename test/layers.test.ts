@@ -28,6 +28,7 @@ const ROOMS: Record<string, readonly string[]> = {
   cli: [...LIBRARY, 'certificates', 'client', 'table'],
   table: LIBRARY,
   web: LIBRARY,
+  desk: [...LIBRARY, 'client', 'table', 'web'],
   'local-chain': LIBRARY,
   'gateway/base': LIBRARY,
   'gateway/promise': [...LIBRARY, 'gateway/base'],
