@@ -1,38 +1,13 @@
-import { CsvError, parse } from 'csv-parse/sync'
+import {
+  decodeText,
+  ENCODINGS,
+  type Encoding,
+  parseCsv,
+  type Table,
+  TableError,
+} from '#table/csv.ts'
 import type { OptionSpec } from './command.ts'
 import { InputError } from './errors.ts'
-import { escapeCharacter } from './printable.ts'
-
-/** A line of a table, with the cells by the names of their columns. */
-export type Row = {
-  /** The line of the file in which it begins, from 1; the header is line 1. */
-  line: number
-  cells: Record<string, string>
-}
-export type Table = { columns: string[]; rows: Row[]; dialect: Dialect }
-
-/** How a table is written. A spreadsheet opens a table in its own dialect on a double click. */
-export type Dialect = {
-  delimiter: string
-  lineEnd: '\n' | '\r\n'
-  encoding: 'utf-8' | 'utf-16le'
-  /** Whether the table begins with a byte order mark. */
-  hasMark: boolean
-}
-
-/** The dialect of RFC 4180, except for its line ends. */
-export const PLAIN: Dialect = {
-  delimiter: ',',
-  lineEnd: '\n',
-  encoding: 'utf-8',
-  hasMark: false,
-}
-
-/**
- * Encodings that spreadsheets use besides UTF-8 and UTF-16. A file does not say which one it has.
- */
-export const ENCODINGS = ['windows-1252', 'windows-1250'] as const
-export type Encoding = (typeof ENCODINGS)[number]
 
 /** The option of every command that reads a table. */
 export const ENCODING_OPTION = {
@@ -42,211 +17,31 @@ export const ENCODING_OPTION = {
     'the encoding of a table that is not UTF-8: windows-1252 (Western Europe) or windows-1250 (Central Europe)',
 } as const satisfies OptionSpec
 
-/** The maximum bytes of one row. */
-const MAX_ROW = 128 * 1024
-const DELIMITERS = [',', ';', '\t']
-
-/** Columns that docreg adds to its tables besides those of a document and its `publicId`. */
-export const OWN_COLUMNS = ['line', 'problem']
-
-/** Files that spreadsheets and people make have fewer rows than this. */
-export const MAX_ROWS = 100_000
-
-/**
- * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
- * are ignored, and so are empty rows and empty columns at the end. Tables of {@link formatTable}
- * are recognized by their columns.
- *
- * @throws {InputError} `bad_table`, naming the line.
- */
-export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
-  const decoded = decodeText(bytes, encoding)
-  const text = decoded.replace(/\r\n?/g, '\n')
-  const unquoted = headerOf(text).replace(/"[^"]*"/g, '')
-  const count = (delimiter: string) => unquoted.split(delimiter).length
-  const delimiter = [...DELIMITERS].sort((a, b) => count(b) - count(a))[0] ?? ','
-  const [first, ...records] = recordsOf(text, delimiter)
-  const isOurs = first?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
-  const read = isOurs ? fromHarmless : (cell: string) => cell
-  const columns = withoutEnd(first?.record ?? []).map(read)
-  if (columns.length === 0) throw badTable('the first line must name the columns')
-  const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
-  if (repeated !== undefined) throw badTable(`duplicate column: "${repeated}"`)
-  if (records.length > MAX_ROWS) throw badTable(`more than ${MAX_ROWS} rows: split the file`)
-  const dialect: Dialect = {
-    delimiter,
-    lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
-    ...{
-      encoding: isUtf16(bytes) ? 'utf-16le' : 'utf-8',
-      // The mark tells spreadsheets that the text is UTF-8.
-      hasMark: isUtf16(bytes) || hasMark(bytes) || encoding !== undefined,
-    },
-  }
-  return { columns, rows: records.map((record) => rowOf(record, columns, read)), dialect }
+/** What the user of the command can do, in addition to the message. */
+const ADVICE: Record<string, string> = {
+  not_utf8: `, or give --encoding ${ENCODINGS.join(' or ')}`,
+  is_utf8: ': leave out --encoding',
 }
 
-/** @returns The cells up to the last one that is not empty. */
-function withoutEnd(cells: readonly string[]): string[] {
-  return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
+/** @throws {InputError} `bad_table`, naming the line. */
+export function readTable(bytes: Uint8Array, encoding?: Encoding): Table {
+  return inCommand(() => parseCsv(bytes, encoding))
 }
 
-/** @returns The first line of a table. A quoted column name may have line breaks. */
-export function headerOf(text: string): string {
-  return /^(?:[^"\r\n]|"[^"]*")*/.exec(text.slice(0, MAX_ROW))?.[0] ?? ''
+/** @throws {InputError} `bad_table`. */
+export function readText(bytes: Uint8Array, encoding?: Encoding): string {
+  return inCommand(() => decodeText(bytes, encoding))
 }
 
-/** `lines` is the number of lines read up to the end of the record. */
-type CsvRecord = { record: string[]; info: { lines: number } }
-
-function recordsOf(text: string, delimiter: string): CsvRecord[] {
+function inCommand<T>(read: () => T): T {
   try {
-    return parse(text, {
-      delimiter,
-      info: true,
-      trim: true,
-      skip_records_with_empty_values: true,
-      skip_empty_lines: true,
-      relax_column_count: true,
-      max_record_size: MAX_ROW,
-      to: MAX_ROWS + 2,
-    }) as unknown as CsvRecord[]
-  } catch (cause) {
-    // The messages of the parser may quote cells, which contain personal data.
-    if (cause instanceof CsvError)
-      throw badTable(`line ${cause.lines ?? '?'}: ${CSV_PROBLEMS[cause.code] ?? cause.code}`, cause)
-    throw cause
+    return read()
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error
+    throw badTable(`${error.message}${ADVICE[error.problem] ?? ''}`, error)
   }
-}
-
-const CSV_PROBLEMS: Record<string, string> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
-  INVALID_OPENING_QUOTE: 'there is a quotation mark in the middle of a cell',
-  CSV_INVALID_CLOSING_QUOTE: 'there is text after a closing quotation mark',
-  CSV_MAX_RECORD_SIZE: `the row has more than ${MAX_ROW} characters`,
-}
-
-function rowOf(
-  { record, info }: CsvRecord,
-  columns: string[],
-  read: (cell: string) => string,
-): Row {
-  const within = record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
-  const line = info.lines - within
-  const count = Math.min(record.length, Math.max(withoutEnd(record).length, columns.length))
-  if (count !== columns.length)
-    throw badTable(`line ${line} has ${count} cells, but there are ${columns.length} columns`)
-  const cells = columns.map((name, i) => [name, read(record[i] ?? '')] as const)
-  return { line, cells: Object.fromEntries(cells) }
-}
-
-/**
- * @param encoding The encoding that the user names. A byte order mark takes precedence.
- * @throws {InputError} `bad_table`, also for UTF-8 that would be read in another encoding.
- */
-export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
-  const isUnicode = isUtf16(bytes) || hasMark(bytes)
-  const text = unicodeOf(bytes)
-  if (encoding === undefined || isUnicode) {
-    if (text !== undefined) return text
-    throw badTable(
-      `the text is not UTF-8: save it as "CSV UTF-8", or give --encoding ${ENCODINGS.join(' or ')}`,
-    )
-  }
-  // Text in another encoding is almost never valid UTF-8, so the option is wrong.
-  if (text !== undefined && /[^\0-\x7f]/.test(text))
-    throw badTable('the text is UTF-8: leave out --encoding')
-  const decoded = new TextDecoder(encoding, { fatal: true }).decode(bytes)
-  return encoding === 'windows-1252' ? decoded.replace(/[\x80-\x9f]/g, fromWindows1252) : decoded
-}
-
-/** @returns `undefined` for bytes that are not Unicode. */
-function unicodeOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder(isUtf16(bytes) ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * The characters from 0x80. Decoders of Node.js before 24 decode windows-1252 as Latin-1, without
- * these.
- */
-const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
-
-function fromWindows1252(control: string): string {
-  return WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control
-}
-
-function isUtf16(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xff && bytes[1] === 0xfe
-}
-
-function hasMark(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
 export function badTable(message: string, cause?: unknown): InputError {
   return new InputError('bad_table', message, cause)
-}
-
-/** A quick check for text that {@link toHarmless} may change, which most cells do not have. */
-const SUSPECT = /^[ '"=+@-]|[,;\\\p{Cc}]/u
-
-/**
- * Text of others must do nothing in a spreadsheet or a terminal. An apostrophe goes in front of
- * text that may be a formula: at the start of a cell, and after characters that spreadsheets of
- * other countries read as separators. Control characters become `\u001b`; backslashes in front of
- * such text are doubled.
- *
- * @returns Text that {@link fromHarmless} can turn back.
- */
-function toHarmless(text: string): string {
-  if (!SUSPECT.test(text)) return text
-  return text
-    .replace(
-      /(?<!\\)(\\*)(u00(?:[0189][0-9a-f]|7f)|(?![\t\n])\p{Cc})/gu,
-      (_, slashes: string, what: string) =>
-        slashes + slashes + (what.length === 1 ? escapeCharacter(what) : what),
-    )
-    .replace(/^(?='*[\t\n])|(?<=^|[,;\t\n])(?=[ '"]*[=+@-])/g, "'")
-}
-
-function fromHarmless(cell: string): string {
-  return cell
-    .replace(/^'(?='*[\t\n])|(?<=^|[,;\t\n])'(?=[ '"]*[=+@-])/g, '')
-    .replace(
-      /(?<!\\)(\\+)u(00(?:[0189][0-9a-f]|7f))/g,
-      (_, { length }: string, code: string) =>
-        '\\'.repeat(length / 2) +
-        (length % 2 === 0 ? `u${code}` : String.fromCharCode(Number.parseInt(code, 16))),
-    )
-}
-
-/** @returns The bytes of a table with text of others; {@link parseCsv} reads it back. */
-export function formatTable(
-  columns: readonly string[],
-  rows: readonly Record<string, string | undefined>[],
-  dialect = PLAIN,
-): Buffer {
-  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))]
-  return formatCsv(
-    lines.map((cells) => cells.map(toHarmless)),
-    dialect,
-  )
-}
-
-/** @returns One line with its line feed. */
-export function csvLine(cells: readonly string[], delimiter = ','): string {
-  const quoted = cells.map((cell) =>
-    /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
-  )
-  return `${quoted.join(delimiter)}\n`
-}
-
-/** @returns The bytes of a table. Line breaks within a cell remain line feeds. */
-export function formatCsv(lines: readonly (readonly string[])[], dialect: Dialect): Buffer {
-  const { delimiter, lineEnd, encoding, hasMark } = dialect
-  const text = lines.map((cells) => `${csvLine(cells, delimiter).slice(0, -1)}${lineEnd}`).join('')
-  return Buffer.from(`${hasMark ? '\ufeff' : ''}${text}`, encoding)
 }

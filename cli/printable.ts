@@ -1,10 +1,8 @@
+import { escapeCharacter } from '#table/csv.ts'
+
 // Control characters (with which a document could move the cursor or clear the screen), and
 // characters that reorder text.
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
-
-/** @returns An escape such as `\u001b`. */
-export const escapeCharacter = (character: string) =>
-  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
 
 /** @returns Text of others in a form that a terminal only shows. */
 export function printable(text: string): string {

@@ -1,14 +1,7 @@
 import { decodePublicId } from '#document/public-id.ts'
+import { type Encoding, headerOf, MAX_ROWS } from '#table/csv.ts'
 import type { CommandInput, Options } from './command.ts'
-import {
-  badTable,
-  decodeText,
-  ENCODING_OPTION,
-  type Encoding,
-  headerOf,
-  MAX_ROWS,
-  parseCsv,
-} from './csv.ts'
+import { badTable, ENCODING_OPTION, readTable, readText } from './csv.ts'
 import { UsageError } from './errors.ts'
 import { readInputFile } from './files.ts'
 import { readSubject } from './subject.ts'
@@ -46,7 +39,7 @@ export async function readTargets({
     throw new UsageError('name one document, or give --from')
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
-  const text = decodeText(bytes, encoding)
+  const text = readText(bytes, encoding)
   const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(headerOf(text))
   return isTable ? fromTable(bytes, encoding) : fromLines(text)
 }
@@ -63,7 +56,7 @@ function isHash(text: string): boolean {
 }
 
 function fromTable(bytes: Uint8Array, encoding: Encoding | undefined): Target[] {
-  const { rows } = parseCsv(bytes, encoding)
+  const { rows } = readTable(bytes, encoding)
   return rows.map(({ line, cells }) => {
     const id = cells.publicId || cells.documentHash || ''
     return { line, id: checked(id, line), cells }

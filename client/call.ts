@@ -3,7 +3,8 @@ import type { Failure } from './api.ts'
 export type ClientOptions = {
   /** The address of the service, such as `https://documents.example`. */
   baseUrl: string
-  apiKey: string
+  /** Absent in a page of the service, whose requests carry the cookie of a session. */
+  apiKey?: string
   /** Milliseconds for one attempt. The service waits up to 15 s for a block by default. */
   timeoutMs?: number
   /** The maximum number of attempts of one call. */
@@ -103,18 +104,20 @@ function requestOf({ baseUrl, apiKey }: ClientOptions, target: Target, input: Lo
   )
   const query = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined)
   const search = new URLSearchParams(query as [string, string][]).toString()
-  const key = input.idempotencyKey ?? crypto.randomUUID()
   const { body } = input
   return {
     url: `${baseUrl.replace(/\/$/, '')}${path}${search && `?${search}`}`,
     method: target.method,
     headers: {
-      authorization: `Bearer ${apiKey}`,
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       ...(body !== undefined && {
         'content-type': target.isNdjson ? 'application/x-ndjson' : 'application/json',
       }),
       ...(input.prefer && { prefer: input.prefer }),
-      ...(target.hasIdempotencyKey && { 'idempotency-key': `"${key}"` }),
+      // Browsers have no randomUUID in pages over plain HTTP, which give keys of their own.
+      ...(target.hasIdempotencyKey && {
+        'idempotency-key': `"${input.idempotencyKey ?? crypto.randomUUID()}"`,
+      }),
     },
     ...(body !== undefined && { body: target.isNdjson ? linesOf(body) : JSON.stringify(body) }),
   }

@@ -17,6 +17,7 @@ export type {
   FieldProblem,
   IssuedDocument,
   ListedPerson,
+  Network,
   NewDocument,
   Passkey,
   Person,

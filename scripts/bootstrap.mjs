@@ -20,17 +20,20 @@ export function setUp() {
   step('node_modules', dependencies, hasNatives, install)
   const contracts = [...files('contracts'), 'hardhat.config.ts']
   step('artifacts', digest([...contracts, 'package-lock.json']), hasArtifact, build)
-  const page = ['document', 'verifier', 'web'].flatMap(files)
+  const pages = ['client', 'desk', 'document', 'table', 'verifier', 'web'].flatMap(files)
   step(
     'dist',
     digest([
-      ...page,
+      ...pages,
+      'gateway/http/pages/desk-page.ts',
       'gateway/http/pages/verify-page.ts',
+      'scripts/build-desk.ts',
       'scripts/build-page.ts',
+      'scripts/page.ts',
       'package-lock.json',
     ]),
-    () => existsSync(at('dist/verify.html')),
-    buildPage,
+    () => existsSync(at('dist/verify.html')) && existsSync(at('dist/desk.html')),
+    buildPages,
   )
 }
 
@@ -69,9 +72,10 @@ function build() {
   run('hardhat', ['build', '--no-tests', '--quiet'])
 }
 
-function buildPage() {
-  console.error('set-up: building the verify page …')
+function buildPages() {
+  console.error('set-up: building the verify page and the desk …')
   run('node', ['scripts/build-page.ts'])
+  run('node', ['scripts/build-desk.ts'])
 }
 
 function hasNatives() {

@@ -7,69 +7,14 @@
 //   --live-chain <chainId>    a chain of your own that carries real documents; may be repeated
 //   --no-identity             does not read files on issuers' domains
 //   --out <file>              the file to write
-import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { build } from 'esbuild'
 import { PAGE_FILE, withConfig } from '#http/pages/verify-page.ts'
 import { BAD_LIVE_CHAIN, parseLiveChain } from '#verifier/network.ts'
 import { parseSources } from '#web/config.ts'
-
-const web = (name: string) => fileURLToPath(new URL(`../web/${name}`, import.meta.url))
-
-async function bundle(entry: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [web(entry)],
-    bundle: true,
-    minify: true,
-    // Refuses any import of a Node module.
-    platform: 'browser',
-    format: 'iife',
-    target: ['es2022', 'chrome111', 'firefox114', 'safari16.4'],
-    charset: 'utf8',
-    legalComments: 'none',
-    write: false,
-  })
-  return outputFiles[0]?.text.trim() ?? ''
-}
-
-/** @returns The source expression of the Content-Security-Policy for one inline element. */
-function hashOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-}
-
-/**
- * Allows scripts and styles only by their hash, and no sink that turns text into markup or code.
- */
-function policyOf(script: string, style: string): string {
-  return [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
-    'img-src data:',
-    // The reader may name any node; in a page opened from disk, also one on the local network.
-    'connect-src https: http:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ')
-}
-
-async function buildPage(): Promise<string> {
-  const [script, style] = await Promise.all([bundle('main.ts'), bundle('style.css')])
-  const parts: Record<string, string> = {
-    policy: policyOf(script, style),
-    style,
-    script,
-  }
-  return readFileSync(web('page.html'), 'utf8').replace(
-    /\{\{(\w+)\}\}/g,
-    (_, name) => parts[name] ?? '',
-  )
-}
+import { buildPage } from './page.ts'
 
 const { values } = parseArgs({
   options: {
@@ -108,7 +53,8 @@ function configured(page: string): string {
 // The gateway serves the plain page, and adds its own configuration to it.
 const usual = fileURLToPath(plain ? PAGE_FILE : new URL('verify-configured.html', PAGE_FILE))
 const out = resolve(values.out ?? usual)
-const page = configured(await buildPage())
+// The reader may name any node; in a page opened from disk, also one on the local network.
+const page = configured(await buildPage('web', 'https: http:'))
 mkdirSync(dirname(out), { recursive: true })
 writeFileSync(out, page)
 console.log(out)

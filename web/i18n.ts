@@ -15,7 +15,7 @@ export const LANGUAGES = {
   ar: { name: 'العربية', texts: ar, dir: 'rtl' },
 } as const
 
-type Language = keyof typeof LANGUAGES
+export type Language = keyof typeof LANGUAGES
 
 const KEPT = 'document-registry.language'
 let language: Language = 'en'
@@ -53,10 +53,12 @@ export function isLanguage(tag: string): tag is Language {
 
 /** @returns The text of a key in the page's language, with `{name}` filled in. */
 export function t(key: TextKey, values: Record<string, string> = {}): string {
-  return LANGUAGES[language].texts[key].replace(
-    /\{(\w+)\}/g,
-    (whole, name) => values[name] ?? whole,
-  )
+  return fillIn(LANGUAGES[language].texts[key], values)
+}
+
+/** @returns A text with `{name}` filled in. */
+export function fillIn(text: string, values: Record<string, string>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole)
 }
 
 /** @returns The text of a key as children of an element, with `{name}` filled in by elements. */

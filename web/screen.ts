@@ -1,12 +1,13 @@
 import { h } from './dom.ts'
 import { isToCompare } from './doubt.ts'
-import { currentLanguage, isLanguage, LANGUAGES, t, useLanguage } from './i18n.ts'
+import { t } from './i18n.ts'
 import type { Actions, Done, Phase, State } from './state.ts'
 import { viewActions } from './views/actions.ts'
 import { viewAsk } from './views/ask.ts'
 import { viewChecks } from './views/checks.ts'
 import { viewDocument } from './views/document.ts'
 import { viewHost } from './views/host.ts'
+import { viewLanguages } from './views/languages.ts'
 import { viewShare } from './views/share.ts'
 import { viewStatement } from './views/statement.ts'
 import { viewPrinted, viewTrust } from './views/trust.ts'
@@ -132,24 +133,4 @@ function viewOwnHost(): HTMLElement {
     host === '' ? h('strong', {}, t('own.file')) : viewHost(host),
     h('p', { class: 'hint' }, t(host === '' ? 'own.file.hint' : 'own.hint')),
   )
-}
-
-function viewLanguages(redraw: () => void): HTMLElement {
-  const select = h(
-    'select',
-    {
-      id: 'language',
-      'aria-label': t('language'),
-      change: () => {
-        if (!isLanguage(select.value)) return
-        useLanguage(select.value, true)
-        redraw()
-        document.getElementById('language')?.focus()
-      },
-    },
-    ...Object.entries(LANGUAGES).map(([tag, { name }]) =>
-      h('option', { value: tag, lang: tag, selected: tag === currentLanguage() }, name),
-    ),
-  )
-  return select
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { fileNameOf } from '#certificates/files.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
+import { type Encoding, MAX_ROWS, type Row, type Table } from '#table/csv.ts'
 import { readBundle } from '#verifier/bundle.ts'
-import { badTable, type Encoding, MAX_ROWS, parseCsv, type Row, type Table } from '../csv.ts'
+import { badTable, readTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { readInputFile } from '../files.ts'
 import { readBytes, readSubject } from '../subject.ts'
@@ -43,9 +44,9 @@ async function readMany(
   encoding: Encoding | undefined,
 ): Promise<PrintedRow[]> {
   if (from === '-' || !existsSync(from) || !statSync(from).isDirectory())
-    return fromTable(parseCsv(await readInputFile(from), encoding), page)
+    return fromTable(readTable(await readInputFile(from), encoding), page)
   const table = join(from, TABLE)
-  if (existsSync(table)) return fromTable(parseCsv(await readInputFile(table), encoding), page)
+  if (existsSync(table)) return fromTable(readTable(await readInputFile(table), encoding), page)
   if (page === undefined) throw new UsageError('--verify-url is required for a folder of bundles')
   const names = readdirSync(from).filter((name) => name.endsWith('.json'))
   if (names.length === 0)

@@ -1,9 +1,9 @@
 import type { Document } from '#client/index.ts'
+import { tableText } from '#table/csv.ts'
+import { listedTable } from '#table/listed.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { formatTable } from '../csv.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
-import { cellsOf } from '../issue/rows.ts'
 import { counted, printable, printableJson } from '../printable.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -111,28 +111,7 @@ function lineOf(document: Listed): string {
   )
 }
 
-const COLUMNS = [
-  'status',
-  'subjectName',
-  'subjectId',
-  'category',
-  'issuedAt',
-  'expiresAt',
-  'createdAt',
-]
-/** Fields of the answer that are not part of the document. */
-const LEFT_OUT = ['registry', 'issuerId', 'qrCodeUrl', 'validUntil', 'blockchainHash']
-
 function writeTable(found: readonly Listed[], terminal: Terminal): void {
-  const rows = found.map((document) => {
-    const { issuedAt, expiresAt } = document
-    return cellsOf({
-      ...document,
-      ...(issuedAt && { issuedAt: issuedAt.slice(0, 10) }),
-      ...(expiresAt && { expiresAt: expiresAt.slice(0, 10) }),
-    })
-  })
-  const names = new Set([...COLUMNS, ...rows.flatMap((row) => Object.keys(row))])
-  const columns = [...names].filter((name) => !LEFT_OUT.includes(name))
-  terminal.write(formatTable(columns, rows).toString().trimEnd())
+  const { columns, rows } = listedTable(found)
+  terminal.write(tableText(columns, rows).trimEnd())
 }

@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { MAX_ROWS, tableText } from '#table/csv.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { formatTable, MAX_ROWS, parseCsv } from '../csv.ts'
+import { readTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readAll } from '../files.ts'
@@ -150,7 +151,7 @@ async function statOf(path: string): Promise<Stats> {
  */
 async function searchTable(file: string, wanted: Wanted, search: Search): Promise<void> {
   try {
-    const { columns, rows } = parseCsv(await readAll(file))
+    const { columns, rows } = readTable(await readAll(file))
     search.tables++
     for (const column of columns) search.columns.add(column)
     for (const { line, cells } of rows) {
@@ -208,9 +209,5 @@ const entryOf = ({ file, cells }: Hit) => ({ ...cells, file })
 function writeTable(found: readonly Hit[], terminal: Terminal): void {
   const rows = found.map(entryOf)
   const columns = new Set(['file', ...COLUMNS, ...rows.flatMap((row) => Object.keys(row))])
-  terminal.write(
-    formatTable([...columns], rows)
-      .toString()
-      .trimEnd(),
-  )
+  terminal.write(tableText([...columns], rows).trimEnd())
 }

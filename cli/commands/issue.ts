@@ -1,3 +1,4 @@
+import { type BadRow, DATE_ORDERS } from '#table/rows.ts'
 import { TEST_NETWORK } from '#verifier/network.ts'
 import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
@@ -17,14 +18,7 @@ import {
   writeFailed,
   writeIssued,
 } from '../issue/outputs.ts'
-import {
-  adviceOnDates,
-  type BadRow,
-  type CheckedRows,
-  DATE_ORDERS,
-  readMapping,
-  readRows,
-} from '../issue/rows.ts'
+import { adviceOnDates, type CheckedRows, readMapping, readRows } from '../issue/rows.ts'
 import { counted, printable, printableJson } from '../printable.ts'
 import { wholeNumber } from '../sources.ts'
 import { listenForStop } from '../stop.ts'

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto'
 import { toCanonical } from '#document/canonical.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { readNewDocument } from '#document/new-document.ts'
+import { tableText } from '#table/csv.ts'
+import { cellsOf, documentOf, isField } from '#table/rows.ts'
 import { changeAll } from '../change.ts'
 import type { Changed } from '../change-many.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { CONFIRM_OPTIONS, confirmChange } from '../confirm.ts'
-import { formatTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
-import { cellsOf, documentOf, isField, pairsOf } from '../issue/rows.ts'
+import { pairsOf } from '../issue/rows.ts'
 import { writePrivately } from '../private-file.ts'
 import { readTargets, TARGET_ARGUMENT, TARGET_OPTIONS, type Target } from '../targets.ts'
 import type { Terminal } from '../terminal.ts'
@@ -85,7 +86,7 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
   } finally {
     const columns = [...new Set(successors.flatMap((row) => Object.keys(row)))]
     if (successors.length > 0) {
-      await writePrivately(out, formatTable(columns, successors).toString())
+      await writePrivately(out, tableText(columns, successors))
       if (!values.json) terminal.write(`The successors, with publicIds and links, are in ${out}`)
     }
   }

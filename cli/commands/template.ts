@@ -1,5 +1,5 @@
+import { csvLine } from '#table/csv.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { csvLine } from '../csv.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printableJson } from '../printable.ts'
 import type { Terminal } from '../terminal.ts'

@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type QrOptions, qrPng, qrSvg } from '#certificates/qr-code.ts'
-import { type Dialect, formatTable } from '../csv.ts'
+import { type Dialect, formatTable } from '#table/csv.ts'
+import { cellsOf } from '#table/rows.ts'
 import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'
-import { type CheckedRows, cellsOf } from './rows.ts'
+import type { CheckedRows } from './rows.ts'
 
 /** The mode of all files here, because they open documents or contain personal data. */
 const PRIVATE = 0o600

@@ -1,56 +1,27 @@
-import { createHash } from 'node:crypto'
-import { toCanonical } from '#document/canonical.ts'
-import type { DocumentFields } from '#document/document.ts'
-import type { FieldProblem } from '#document/errors.ts'
-import { type JsonValue, parseStrictJson } from '#document/json.ts'
-import { readNewDocument } from '#document/new-document.ts'
+import type { JsonValue } from '#document/json.ts'
+import { parseStrictJson } from '#document/json.ts'
+import { type Dialect, type Encoding, MAX_ROWS, OWN_COLUMNS, PLAIN, type Row } from '#table/csv.ts'
 import {
-  badTable,
-  type Dialect,
-  decodeText,
-  type Encoding,
-  MAX_ROWS,
-  OWN_COLUMNS,
-  PLAIN,
-  parseCsv,
-  type Row,
-} from '../csv.ts'
+  type BadRow,
+  type CheckedRows as Checked,
+  cellsOf,
+  checkRows,
+  DATES,
+  type DateOrder,
+  documentOf,
+  FIELDS,
+  fieldNamed,
+  isField,
+  LOCAL_DATE,
+  type SentRow,
+  SHORT_DATE,
+  withDates,
+} from '#table/rows.ts'
+import { badTable, readTable, readText } from '../csv.ts'
 import { UsageError } from '../errors.ts'
 
-/** A row that can be issued. */
-export type GoodRow = {
-  line: number
-  fields: DocumentFields
-  /** The sha-256 of the canonical fields in hexadecimal. The same row gives the same document. */
-  key: string
-}
-export type BadRow = {
-  line: number
-  cells: Record<string, string>
-  problems: FieldProblem[]
-  /** The line of an identical row, which is issued instead. `failed.csv` leaves this one out. */
-  sameAs?: number
-}
-export type CheckedRows = {
-  good: GoodRow[]
-  bad: BadRow[]
-  /** The cells for `failed.csv` of a good row that is refused, by its key. */
-  cells: ReadonlyMap<string, Row['cells']>
-  /** The dialect of the table, for tables that are made from it. */
-  dialect: Dialect
-}
-
-const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
-const DATES = ['issuedAt', 'expiresAt']
-const METADATA = 'metadata.'
-const BY_LOWER_CASE = new Map(FIELDS.map((field) => [field.toLowerCase(), field]))
-
-/** How a spreadsheet writes dates: day, month, year, or month, day, year. */
-export const DATE_ORDERS = ['dmy', 'mdy'] as const
-export type DateOrder = (typeof DATE_ORDERS)[number]
-
-const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
-const SHORT_DATE = /^\d{1,2}[./-]\d{1,2}[./-]\d{2}$/
+/** The dialect is that of the table, for tables that are made from it. */
+export type CheckedRows = Checked & { dialect: Dialect }
 
 /** The values of `--map`, `--set`, `--dates` and `--encoding`. */
 export type Mapping = {
@@ -90,11 +61,6 @@ function assertField(name: string): void {
     throw new UsageError(`${name} is not a field: ${FIELDS.join(', ')} or metadata.<key>`)
 }
 
-/** @returns Whether a column of this name is a field of a document. */
-export function isField(name: string): boolean {
-  return FIELDS.includes(name) || (name.startsWith(METADATA) && name.length > METADATA.length)
-}
-
 /**
  * Reads a table of documents and checks every row with the rules of the REST API.
  *
@@ -104,37 +70,15 @@ export function isField(name: string): boolean {
 export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): CheckedRows {
   const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
   const { sent, dialect } = isNdjson
-    ? { sent: fromNdjson(decodeText(bytes, mapping.encoding), mapping), dialect: PLAIN }
+    ? { sent: fromNdjson(readText(bytes, mapping.encoding), mapping), dialect: PLAIN }
     : fromCsv(bytes, mapping)
-  const good: GoodRow[] = []
-  const bad: BadRow[] = []
-  const cellsByKey = new Map<string, Row['cells']>()
-  const lines = new Map<string, number>()
-  for (const { line, cells, value } of sent) {
-    const read = readNewDocument(value, now)
-    if ('problems' in read) {
-      bad.push({ line, cells, problems: [...read.problems] })
-      continue
-    }
-    const key = createHash('sha256').update(toCanonical(read.fields)).digest('hex')
-    const before = lines.get(key)
-    if (before === undefined) {
-      good.push({ line, fields: read.fields, key })
-      cellsByKey.set(key, cells)
-    } else {
-      const problems = [{ field: '', message: `is a duplicate of line ${before}` }]
-      bad.push({ line, cells, problems, sameAs: before })
-    }
-    lines.set(key, before ?? line)
-  }
-  return { good, bad, cells: cellsByKey, dialect }
+  return { ...checkRows(sent, now), dialect }
 }
 
 type JsonObject = Record<string, JsonValue>
-type Sent = { line: number; cells: Record<string, string>; value: JsonValue }
 
-function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: Dialect } {
-  const { columns, rows, dialect } = parseCsv(bytes, mapping.encoding)
+function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: SentRow[]; dialect: Dialect } {
+  const { columns, rows, dialect } = readTable(bytes, mapping.encoding)
   if (columns.includes('publicId'))
     throw badTable('the table has the column publicId: these documents are already issued')
   const fields = fieldsOf(columns, mapping)
@@ -187,7 +131,7 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
     if (isFailed && LEFT_OUT.test(column)) return []
     if (map.has(column)) return [[column, map.get(column)]]
     if (OWN_COLUMNS.includes(column)) return []
-    return [[column, isField(column) ? column : BY_LOWER_CASE.get(column.toLowerCase())]]
+    return [[column, fieldNamed(column)]]
   })
   const unknown = found.flatMap(([column, field]) => (field === undefined ? [column] : []))
   if (unknown.length > 0)
@@ -198,24 +142,6 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   const twice = used.find(([, field], i) => used.findIndex((other) => other[1] === field) !== i)
   if (twice) throw new UsageError(`duplicate column: ${twice[1]}`)
   return new Map(used)
-}
-
-/** @returns The cells with dates as YYYY-MM-DD, if they can be in this order. */
-function withDates(
-  cells: Row['cells'],
-  fields: ReadonlyMap<string, string>,
-  order: DateOrder | undefined,
-): Row['cells'] {
-  if (order === undefined) return cells
-  const changed = { ...cells }
-  for (const [column, field] of fields) {
-    const [, first = '', second = '', year] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
-    if (year === undefined || !DATES.includes(field)) continue
-    const [day, month] = order === 'dmy' ? [first, second] : [second, first]
-    if (Number(month) > 12) continue
-    changed[column] = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  }
-  return changed
 }
 
 /** @returns Advice if a bad row has a date as spreadsheets write it. */
@@ -230,28 +156,11 @@ export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
   return undefined
 }
 
-/** An empty cell is an absent field; a required one is then reported as missing. */
-export function documentOf(
-  cells: Row['cells'],
-  fields: ReadonlyMap<string, string>,
-  set: Mapping['set'],
-): Record<string, JsonValue> {
-  const given = [...fields].map(([column, field]) => [field, cells[column] ?? ''] as const)
-  const filled = [...given, ...set].filter(([, text]) => text !== '')
-  const metadata = filled.flatMap(([field, text]) =>
-    field.startsWith(METADATA) ? [[field.slice(METADATA.length), text] as const] : [],
-  )
-  return {
-    ...Object.fromEntries(filled.filter(([field]) => !field.startsWith(METADATA))),
-    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
-  }
-}
-
 /** Each line has a document as the REST API accepts it. */
-function fromNdjson(text: string, { map, set, dates }: Mapping): Sent[] {
+function fromNdjson(text: string, { map, set, dates }: Mapping): SentRow[] {
   if (map.size > 0 || dates !== undefined)
     throw new UsageError('--map and --dates require a CSV table')
-  const sent = text.split('\n').flatMap((source, i): Sent[] => {
+  const sent = text.split('\n').flatMap((source, i): SentRow[] => {
     if (source.trim() === '') return []
     const value = parseLine(source)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -275,13 +184,4 @@ function parseLine(source: string): JsonValue {
   } catch {
     return null
   }
-}
-
-/** @returns Fields as the cells of a table with the columns of the template. */
-export function cellsOf(value: unknown): Record<string, string> {
-  const { metadata, ...fields } = Object(value) as Record<string, unknown>
-  const entries = Object.entries(Object(metadata)).map(([key, text]) => [`${METADATA}${key}`, text])
-  return Object.fromEntries(
-    [...Object.entries(fields), ...entries].map(([name, text]) => [name, String(text)]),
-  )
 }

@@ -15,6 +15,7 @@ import { respondLost } from './pages/home-page.ts'
 import { type BatchRouteDeps, batchRoutes } from './resources/batches.ts'
 import { type BulkRevisionDeps, bulkRevisionRoutes } from './resources/bulk-revisions.ts'
 import { type BundleDeps, bundleRoutes } from './resources/bundle.ts'
+import { type DeskPageDeps, deskPageRoutes } from './resources/desk-page.ts'
 import { type DidDeps, didRoutes } from './resources/did.ts'
 import { type DocumentDeps, documentRoutes } from './resources/documents.ts'
 import { type EraseDeps, eraseRoutes } from './resources/erase.ts'
@@ -56,6 +57,7 @@ export type AppDeps = HomeDeps &
   DidDeps &
   HealthDeps &
   VerifyPageDeps &
+  DeskPageDeps &
   RpcDeps & { log: Log; rateLimits: RateLimits }
 
 /** @returns The REST API, as a function from request to response. */
@@ -86,6 +88,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   didRoutes(app, deps)
   healthRoutes(app, deps)
   verifyPageRoutes(app, deps)
+  deskPageRoutes(app, deps)
   rpcRoutes(app, deps)
   const { addresses, version } = deps
   openapiRoutes(app, () => describeApi(OPERATIONS, { baseUrl: addresses.baseUrl, version }))

@@ -2,6 +2,7 @@ import type { Operation } from './core/operation.ts'
 import { batchOperations } from './resources/batches.ts'
 import { bulkRevisionOperations } from './resources/bulk-revisions.ts'
 import { bundleOperations } from './resources/bundle.ts'
+import { deskPageOperations } from './resources/desk-page.ts'
 import { didOperations } from './resources/did.ts'
 import { documentOperations } from './resources/documents.ts'
 import { eraseOperations } from './resources/erase.ts'
@@ -40,6 +41,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...peopleOperations,
   ...qrOperations,
   ...verifyPageOperations,
+  ...deskPageOperations,
   ...ipfsOperations,
   ...rpcOperations,
   ...didOperations,

@@ -15,6 +15,7 @@ import { createOpenIndexed } from '#documents/opening.ts'
 import { createApp } from '#http/app.ts'
 import { createClientAddress } from '#http/core/client-address.ts'
 import type { RateLimits } from '#http/core/env.ts'
+import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
 import { createStandingOf } from '#promise/revisable.ts'
@@ -101,6 +102,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     // The route is public, and slow reads must not take the connections that issuing needs.
     rpc: rpc.apart(PATIENCE_MS.public),
     verifyPage: readVerifyPage(pageConfigOf(config, registry)),
+    deskPage: readDeskPage(),
     addresses: {
       baseUrl: config.baseUrl,
       verifyUrl: config.verifyUrl,

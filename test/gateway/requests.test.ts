@@ -31,6 +31,7 @@ const PUBLIC = [
   'GET /openapi.json',
   'GET /docs',
   'GET /readyz',
+  'GET /desk',
   'GET /verify',
   'OPTIONS /.well-known/did.json',
   'OPTIONS /ipfs/:cid',

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '../support/docreg.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const STEADY = 'test/cli/csv.test.ts'
+const STEADY = 'test/table/csv.test.ts'
 const OTHER = 'test/cli/progress.test.ts'
 
 let dir: string

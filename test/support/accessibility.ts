@@ -32,12 +32,12 @@ export async function findingsOf(page: Page): Promise<string[]> {
   ]
 }
 
-/** @returns Whether the page must be scrolled sideways, or a card cuts off its content. */
+/** @returns Whether the page must be scrolled sideways, or a card or question cuts off its content. */
 export function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate(
     () =>
       document.documentElement.scrollWidth > innerWidth ||
-      [...document.querySelectorAll('section')].some(
+      [...document.querySelectorAll('section, dialog')].some(
         ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
       ),
   )

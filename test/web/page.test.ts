@@ -311,7 +311,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(policy).not.toContain('unsafe')
     expect(headers['referrer-policy']).toBe('no-referrer')
     expect(headers['cache-control']).toBe('no-store')
-    expect(headers['content-encoding']).toBe('gzip')
+    expect(headers['content-encoding']).toBe('br')
     const html = (await response?.body()) ?? Buffer.alloc(0)
     expect(gzipSync(html).length).toBeLessThan(110_000)
     expect(requests.length).toBe(1)

@@ -1,21 +1,13 @@
-import { encodeQR } from 'qr'
 import { type DocumentPart, metadataOf } from '#document/document.ts'
 import type { Choice } from '#document/presentation.ts'
-import { foreign, h, icon, svg } from '../dom.ts'
+import { foreign, h, icon } from '../dom.ts'
 import { type Excerpt, makeExcerpt } from '../excerpt.ts'
 import { t } from '../i18n.ts'
 import { isExcerpt } from '../input.ts'
 import type { Actions, Done } from '../state.ts'
 import { COPY, copy, SAVE, telling } from './actions.ts'
 import { shownFields } from './document.ts'
-
-/**
- * The maximum UTF-16 units of text in a QR code. Codes can contain up to 2,953 bytes, but beyond
- * this limit the modules are too small for a phone's camera.
- */
-const MAX_CODE_TEXT = 2_000
-/** The number of white modules around the code (ISO/IEC 18004). */
-const QUIET = 4
+import { viewQr } from './qr-code.ts'
 
 /**
  * Shows the form in which the holder of a valid document makes an excerpt, with one checkbox for
@@ -129,29 +121,5 @@ function viewExcerpt({ file, link }: Excerpt, actions: Actions): HTMLElement {
     code,
     code === undefined &&
       h('p', { class: 'hint' }, t(link === undefined ? 'share.noLink' : 'share.noQr')),
-  )
-}
-
-/**
- * @returns A QR code, black on white in every colour scheme; `undefined` for text that is too long.
- */
-function viewQr(text: string, label: string): SVGElement | undefined {
-  if (text.length > MAX_CODE_TEXT) return undefined
-  const rows = encodeQR(text, 'raw', { ecc: 'low', border: QUIET })
-  const size = String(rows.length)
-  const dark = rows.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
-  )
-  return svg(
-    'svg',
-    {
-      class: 'code',
-      role: 'img',
-      'aria-label': label,
-      viewBox: `0 0 ${size} ${size}`,
-      'shape-rendering': 'crispEdges',
-    },
-    svg('rect', { width: size, height: size, fill: '#fff' }),
-    svg('path', { d: dark.join(''), fill: '#000' }),
   )
 }

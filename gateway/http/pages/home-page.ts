@@ -13,6 +13,10 @@ export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
 <p class="hint">You need its code, a picture of its QR code, or its proof file. The check runs in your own browser.</p>
 </section>
 <section>
+<h2>For the people of this office</h2>
+<p>Issue, find, correct and revoke documents in your browser: <a href="desk">the desk</a>. You need a sign-in link, from an administrator of the desk.</p>
+</section>
+<section>
 <h2>For programs</h2>
 <p>Issue, list and revoke documents over REST: <a href="docs">the reference</a>, and the same as <a href="openapi.json">OpenAPI</a>. Calls need an API key, from whoever runs this service.</p>
 </section>

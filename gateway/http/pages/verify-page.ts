@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { PageConfig } from '#web/config.ts'
+import type { BuiltPage } from './built-page.ts'
 
 /** The page as built by the set-up or `scripts/build-page.ts`. */
 export const PAGE_FILE = new URL('../../../dist/verify.html', import.meta.url)
 
 const NO_CONFIG = '<script type="application/json" id="config">null</script>'
 const POLICY = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/
-
-/** The verify page as it is served: one HTML file, and its policy for a header. */
-export type VerifyPage = { html: string; policy: string }
 
 /**
  * Puts a configuration into the built page. It is data, so no hash in the policy covers it.
@@ -26,7 +24,7 @@ export function withConfig(html: string, config: PageConfig): string {
 /**
  * @throws {Error} when the set-up has not built the page.
  */
-export function readVerifyPage(config: PageConfig): VerifyPage {
+export function readVerifyPage(config: PageConfig): BuiltPage {
   if (!existsSync(PAGE_FILE)) throw new Error('the verify page is not built: node scripts/run.mjs')
   const html = withConfig(readFileSync(PAGE_FILE, 'utf8'), config)
   const policy = POLICY.exec(html)?.[1]

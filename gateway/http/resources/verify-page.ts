@@ -1,12 +1,9 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { Hono } from 'hono'
 import type { Env } from '../core/env.ts'
-import { PRIVATE } from '../core/envelope.ts'
 import { operation, servePublic } from '../core/operation.ts'
-import type { VerifyPage } from '../pages/verify-page.ts'
+import { type BuiltPage, createPageHandler } from '../pages/built-page.ts'
 
-export type VerifyPageDeps = { verifyPage: VerifyPage }
+export type VerifyPageDeps = { verifyPage: BuiltPage }
 
 const VERIFY_PAGE = operation({
   operationId: 'showVerifyPage',
@@ -24,26 +21,6 @@ const VERIFY_PAGE = operation({
 export const verifyPageOperations = [VERIFY_PAGE]
 
 /** Serves the page for readers of a QR code. */
-export function verifyPageRoutes(
-  app: Hono<Env>,
-  { verifyPage: { html, policy } }: VerifyPageDeps,
-): void {
-  const headers = {
-    ...PRIVATE,
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': policy,
-    'Permissions-Policy': 'camera=(self), geolocation=(), microphone=()',
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    Vary: 'Accept-Encoding',
-  }
-  let packed: Promise<Buffer> | undefined
-
-  servePublic(app, VERIFY_PAGE, async (c) => {
-    if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(html, 200, headers)
-    packed ??= promisify(gzip)(html)
-    return c.body(new Uint8Array(await packed), 200, {
-      ...headers,
-      'Content-Encoding': 'gzip',
-    })
-  })
+export function verifyPageRoutes(app: Hono<Env>, { verifyPage }: VerifyPageDeps): void {
+  servePublic(app, VERIFY_PAGE, createPageHandler(verifyPage, 'camera=(self)'))
 }

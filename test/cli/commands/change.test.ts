@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseCsv } from '#cli/csv.ts'
+import { parseCsv } from '#table/csv.ts'
 import { DOCREG, docreg } from '../../support/docreg.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { formatTable, parseCsv } from '#cli/csv.ts'
 import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
+import { formatTable, parseCsv } from '#table/csv.ts'
 import { docreg } from '../../support/docreg.ts'
 
 const PUBLIC_ID = vectors.documents[0]?.publicId ?? ''

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseCsv } from '#cli/csv.ts'
+import { parseCsv } from '#table/csv.ts'
 import { DOCREG, docreg } from '../../support/docreg.ts'
 import { bodyOf, serveHttp } from '../../support/http.ts'
 import { API_KEY, type Stack, startStack } from '../../support/stack.ts'

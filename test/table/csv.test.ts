@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Dialect, decodeText, formatCsv, formatTable, PLAIN, parseCsv } from '#cli/csv.ts'
+import { readTable } from '#cli/csv.ts'
+import {
+  type Dialect,
+  decodeText,
+  formatCsv,
+  formatTable,
+  PLAIN,
+  parseCsv,
+  tableText,
+} from '#table/csv.ts'
 
 const CELLS = [
   ['name', 'note'],
@@ -28,7 +37,7 @@ test('behavior: reads the dialect that a table was written in, and its cells', (
 /** The lines of a table of one column. */
 const written = (...texts: string[]) => {
   const rows = texts.map((publicId) => ({ publicId }))
-  return formatTable(['publicId'], rows).toString().slice('publicId\n'.length)
+  return tableText(['publicId'], rows).slice('publicId\n'.length)
 }
 
 test('behavior: an apostrophe goes in front of what a spreadsheet would run', () => {
@@ -94,8 +103,8 @@ test('args: reads Windows encodings by name, and UTF-8 with a mark in spite of t
 })
 
 test('error: names the option for text that is not UTF-8, and refuses it for text that is', () => {
-  expect(() => parseCsv(WINDOWS)).toThrow(/--encoding windows-1252 or windows-1250/)
-  expect(() => parseCsv(Buffer.from('a\nZoë\n'), 'windows-1252')).toThrow(/leave out --encoding/)
+  expect(() => readTable(WINDOWS)).toThrow(/--encoding windows-1252 or windows-1250/)
+  expect(() => readTable(Buffer.from('a\nZoë\n'), 'windows-1252')).toThrow(/leave out --encoding/)
   expect(parseCsv(Buffer.from('a\nZoe\n'), 'windows-1252').rows).toHaveLength(1)
 })
 

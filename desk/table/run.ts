@@ -1,0 +1,193 @@
+import type { DocumentFields } from '#document/document.ts'
+import type { FieldProblem } from '#document/errors.ts'
+import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
+import {
+  checkRows,
+  type DateOrder,
+  documentOf,
+  fieldNamed,
+  LOCAL_DATE,
+  withDates,
+} from '#table/rows.ts'
+import { LANGUAGES } from '#web/i18n.ts'
+import { newId, PLAIN_FIELDS } from '../fields.ts'
+import { forget, keep, kept } from '../kept.ts'
+
+/** What became of a row. */
+export type Result =
+  | { publicId: string; documentHash: string; status: string; batchRoot?: string }
+  | { problem: string }
+
+/** A table, what its columns mean, and what was issued of it. */
+export type TableRun = {
+  /** Part of the Idempotency-Keys. */
+  id: string
+  name: string
+  columns: string[]
+  rows: Row[]
+  dialect: Dialect
+  /** The field of each column; empty = left out, absent = not decided. */
+  map: Record<string, string>
+  /** Values for all rows, of fields that have no column. */
+  set: Record<string, string>
+  dates?: DateOrder
+  mode: 'batch' | 'single'
+  /** The rows that are issued, by index. From then on the table does not change. */
+  sent?: number[]
+  /** By the index of the row. */
+  results: Record<number, Result>
+  /** The address of the verify page, with `{}` in place of the publicId. */
+  link?: string
+  /** Whether every row that was sent has its answer. */
+  isDone: boolean
+
+  // What follows is not kept.
+  isBusy: boolean
+  isStopped: boolean
+  /** Whether the browser could keep the table. */
+  isKept: boolean
+  trouble?: string
+  cost?: { fee: string; maxFee: string }
+  page: number
+  isFiltered: boolean
+  checked?: Checked
+}
+
+export type Checked = {
+  /** The document of each good row, by its index. */
+  good: Map<number, DocumentFields>
+  bad: Map<number, FieldProblem[]>
+}
+
+/** Fields that a table without such a column may give to all rows. */
+export const SETTABLE = ['category', 'issuedAt', 'expiresAt'] as const
+
+const NAME = 'table'
+
+export function newRun(name: string, { columns, rows, dialect }: Table): TableRun {
+  const map = Object.fromEntries(
+    columns.flatMap((column) => {
+      const field = fieldNamed(column) ?? labelled(column)
+      return field === undefined ? [] : [[column, field]]
+    }),
+  )
+  const fields = Object.values(map)
+  const run: TableRun = {
+    id: newId(),
+    name,
+    columns,
+    rows,
+    dialect: dialect.delimiter === '\t' ? FOR_SPREADSHEETS : { ...dialect, hasMark: true },
+    // A field has one column. Which of two it is, the person decides.
+    map: Object.fromEntries(
+      Object.entries(map).filter(
+        ([, field]) => fields.indexOf(field) === fields.lastIndexOf(field),
+      ),
+    ),
+    set: { category: '', issuedAt: new Date().toISOString().slice(0, 10), expiresAt: '' },
+    mode: rows.length > 1 ? 'batch' : 'single',
+    results: {},
+    ...{ isDone: false, isBusy: false, isStopped: false, isKept: true },
+    ...{ page: 0, isFiltered: false },
+  }
+  const order = orderOfDates(run)
+  return order === undefined ? run : { ...run, dates: order }
+}
+
+/** @returns The field that has this label in one of the page's languages. */
+function labelled(column: string): string | undefined {
+  const name = column.trim().toLowerCase()
+  return PLAIN_FIELDS.find((field) =>
+    Object.values(LANGUAGES).some(({ texts }) => texts[`document.${field}`].toLowerCase() === name),
+  )
+}
+
+/** @returns The only order that fits all dates with three numbers; `undefined` if both do. */
+function orderOfDates({ rows, columns, map }: TableRun): DateOrder | undefined {
+  const dated = columns.filter((column) => map[column]?.endsWith('At'))
+  const dates = rows.flatMap(({ cells }) =>
+    dated.flatMap((column) => {
+      const [, first, second] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
+      return first === undefined ? [] : [[Number(first), Number(second)] as const]
+    }),
+  )
+  if (dates.some(([first]) => first > 12)) return 'dmy'
+  return dates.some(([, second]) => second > 12) ? 'mdy' : undefined
+}
+
+/** @returns The columns that nobody has decided about. */
+export function undecided({ columns, map }: TableRun): string[] {
+  return columns.filter((column) => map[column] === undefined)
+}
+
+/** @returns Fields that more than one column holds. */
+export function repeated({ map }: TableRun): string[] {
+  const fields = Object.values(map).filter((field) => field !== '')
+  return fields.filter((field, i) => fields.indexOf(field) !== i)
+}
+
+/** @returns The columns that hold a field, with it. */
+export function fieldsOf({ columns, map }: TableRun): Map<string, string> {
+  return new Map(columns.flatMap((column) => (map[column] ? [[column, map[column]]] : [])))
+}
+
+/** Checks every row with the rules of the service, unless nothing has changed. */
+export function check(run: TableRun): Checked {
+  run.checked ??= checkNow(run)
+  return run.checked
+}
+
+function checkNow(run: TableRun): Checked {
+  const fields = fieldsOf(run)
+  const taken = new Set(fields.values())
+  const set = new Map(
+    Object.entries(run.set).filter(([field, text]) => text !== '' && !taken.has(field)),
+  )
+  const sent = run.rows.map(({ line, cells }) => {
+    const dated = withDates(cells, fields, run.dates)
+    return { line, cells, value: documentOf(dated, fields, set) }
+  })
+  const indexes = new Map(run.rows.map(({ line }, i) => [line, i]))
+  const at = (line: number) => indexes.get(line) ?? -1
+  const { good, bad } = checkRows(sent, Date.now())
+  return {
+    good: new Map(good.map(({ line, fields }) => [at(line), fields])),
+    bad: new Map(bad.map(({ line, problems }) => [at(line), problems])),
+  }
+}
+
+/** Remembers a change, and that the rows have to be checked again. */
+export function changed(run: TableRun): void {
+  delete run.checked
+  delete run.cost
+  keepRun(run)
+}
+
+export function keepRun(run: TableRun): void {
+  const { isBusy, isStopped, isKept, trouble, cost, page, isFiltered, checked, ...rest } = run
+  const rows = run.rows.map(({ line, cells }) => [line, ...run.columns.map((name) => cells[name])])
+  run.isKept = keep(NAME, { ...rest, rows })
+}
+
+export function forgetTable(): void {
+  forget(NAME)
+}
+
+export function keptTable(): TableRun | undefined {
+  const found = kept<Omit<TableRun, 'rows'> & { rows: [number, ...string[]][] }>(NAME)
+  if (found === undefined) return undefined
+  const rows = found.rows.map(([line, ...cells]) => ({
+    line,
+    cells: Object.fromEntries(found.columns.map((name, i) => [name, cells[i] ?? ''])),
+  }))
+  return {
+    ...found,
+    rows,
+    ...{ isBusy: false, isStopped: false, isKept: true, page: 0, isFiltered: false },
+  }
+}
+
+/** The rows that were sent and have no answer yet, by index. */
+export function unanswered({ sent = [], results }: TableRun): number[] {
+  return sent.filter((index) => results[index] === undefined)
+}

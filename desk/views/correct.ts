@@ -1,0 +1,111 @@
+import { readNewDocument } from '#document/new-document.ts'
+import { h } from '#web/dom.ts'
+import { t } from '#web/i18n.ts'
+import { inWords } from '#web/views/document.ts'
+import type { Desk, View } from '../desk.ts'
+import { documentOf, keyOf, repeatedNames } from '../fields.ts'
+import { d, quoted } from '../i18n.ts'
+import { type Correction, forgetCorrection, keepCorrection } from '../issuing.ts'
+import { ask } from './dialog.ts'
+import { viewChanges } from './facts.ts'
+import { firstBad, viewForm } from './form.ts'
+import { fail } from './issue.ts'
+import { hint, viewNotice, viewTrouble } from './parts.ts'
+
+/** A document is corrected by another one that replaces it. */
+export function viewCorrect(desk: Desk): View {
+  const { correction } = desk.memory
+  const title = d('correct.heading')
+  if (correction === undefined)
+    return { title, content: [h('section', {}, h('p', {}, d('correct.none')))] }
+  const { typed, problems, isSent, isBusy, trouble, hash } = correction
+  return {
+    title,
+    content: [
+      h(
+        'section',
+        {},
+        h(
+          'form',
+          {
+            novalidate: true,
+            submit: (event: Event) => {
+              event.preventDefault()
+              submit(desk, correction)
+            },
+          },
+          hint(d('correct.hint')),
+          isSent && !isBusy && viewNotice(d('issue.unknown')),
+          viewForm(desk, {
+            typed,
+            problems,
+            isLocked: isSent || isBusy,
+            changed: () => keepCorrection(correction),
+          }),
+          viewTrouble(trouble),
+          isBusy && h('p', { role: 'status', id: 'busy', tabindex: '-1' }, d('actions.busy')),
+          h(
+            'div',
+            { class: 'ways' },
+            h(
+              'button',
+              { type: 'submit', id: 'submit', class: 'primary', disabled: isBusy },
+              isSent ? t('retry') : d('correct.check'),
+            ),
+            h('a', { class: 'button', href: `#/documents/${hash}` }, d('cancel')),
+          ),
+        ),
+      ),
+    ],
+  }
+}
+
+async function submit(desk: Desk, correction: Correction): Promise<void> {
+  if (correction.isBusy) return
+  const read = readNewDocument(documentOf(correction.typed), Date.now())
+  const changes = viewChanges(correction.before, correction.typed)
+  correction.problems = [
+    ...repeatedNames(correction.typed),
+    ...('problems' in read ? read.problems : []),
+  ]
+  delete correction.trouble
+  if (changes === undefined) correction.trouble = d('correct.same')
+  if (correction.problems.length > 0 || changes === undefined || 'problems' in read) {
+    desk.redraw(firstBad(correction.problems) ?? 'submit')
+    return
+  }
+  const { fields } = read
+  desk.redraw('submit')
+  const { subjectName } = correction.before
+  const kind = quoted(inWords(correction.before.category))
+  const isYes =
+    correction.isSent ||
+    (await ask({
+      title: d('correct.question', { kind, name: quoted(subjectName) }),
+      content: [changes, h('p', {}, d('correct.text'))],
+      does: d('correct.do'),
+      isFinal: true,
+    }))
+  if (!isYes) return
+  correction.isBusy = true
+  correction.isSent = true
+  keepCorrection(correction)
+  desk.redraw('busy')
+  try {
+    const { documentHash } = await desk.client.supersedeDocument({
+      path: { publicId: correction.hash },
+      body: fields,
+      idempotencyKey: keyOf(correction.id, fields),
+    })
+    forgetCorrection()
+    desk.memory.shown.delete(correction.hash)
+    delete desk.memory.correction
+    desk.announce(d('correct.done'))
+    desk.go(`#/documents/${documentHash}`)
+  } catch (error) {
+    fail(desk, correction, error, keyOf(correction.id, fields))
+    correction.isBusy = false
+    keepCorrection(correction)
+    if (desk.isAt('#/correct')) desk.redraw(firstBad(correction.problems) ?? 'submit')
+  }
+}

@@ -1,0 +1,221 @@
+import { CallError, type Document, type IssuedDocument } from '#client/index.ts'
+import type { DocumentFields } from '#document/document.ts'
+import { readNewDocument } from '#document/new-document.ts'
+import { foreign, h } from '#web/dom.ts'
+import { t } from '#web/i18n.ts'
+import { inWords } from '#web/views/document.ts'
+import { viewQr } from '#web/views/qr-code.ts'
+import type { Desk, View } from '../desk.ts'
+import { documentOf, keyOf, repeatedNames } from '../fields.ts'
+import { d, quoted } from '../i18n.ts'
+import { forgetIssuing, type Issuing, keepIssuing, newIssuing } from '../issuing.ts'
+import { wordsOf } from '../problems.ts'
+import { ask } from './dialog.ts'
+import { viewFacts } from './facts.ts'
+import { firstBad, viewForm } from './form.ts'
+import { copyButton, hint, outside, viewNotice, viewStatus, viewTrouble } from './parts.ts'
+
+/** Milliseconds between two looks at a document that waits for its block. */
+const POLL_MS = 2_000
+
+export function viewIssue(desk: Desk): View {
+  const { issuing } = desk.memory
+  return issuing.issued ? viewIssued(desk, issuing.issued) : viewIssueForm(desk, issuing)
+}
+
+function viewIssueForm(desk: Desk, issuing: Issuing): View {
+  const { typed, problems, isSent, isBusy, trouble } = issuing
+  return {
+    title: d('issue.heading'),
+    content: [
+      h(
+        'section',
+        {},
+        h(
+          'form',
+          {
+            novalidate: true,
+            submit: (event: Event) => {
+              event.preventDefault()
+              submit(desk, issuing)
+            },
+          },
+          isSent && !isBusy && viewNotice(d('issue.unknown')),
+          viewForm(desk, {
+            typed,
+            problems,
+            isLocked: isSent || isBusy,
+            changed: () => keepIssuing(issuing),
+          }),
+          viewTrouble(trouble),
+          isBusy && h('p', { role: 'status', id: 'busy', tabindex: '-1' }, d('issue.busy')),
+          h(
+            'div',
+            { class: 'ways' },
+            h(
+              'button',
+              { type: 'submit', id: 'submit', class: 'primary', disabled: isBusy },
+              isSent ? t('retry') : d('issue.check'),
+            ),
+            h(
+              'button',
+              { type: 'button', disabled: isBusy, click: () => startAnew(desk, issuing) },
+              d('issue.clear'),
+            ),
+          ),
+          hint(d('issue.kept')),
+        ),
+      ),
+    ],
+  }
+}
+
+async function startAnew(desk: Desk, { isSent }: Issuing): Promise<void> {
+  const isWanted =
+    !isSent ||
+    (await ask({
+      title: d('issue.clear'),
+      content: [h('p', {}, d('issue.clear.sent'))],
+      does: d('issue.clear'),
+    }))
+  if (!isWanted) return
+  forgetIssuing()
+  desk.memory.issuing = newIssuing()
+  desk.redraw('subjectName')
+}
+
+async function submit(desk: Desk, issuing: Issuing): Promise<void> {
+  if (issuing.isBusy) return
+  const read = readNewDocument(documentOf(issuing.typed), Date.now())
+  const problems = [...repeatedNames(issuing.typed), ...('problems' in read ? read.problems : [])]
+  issuing.problems = problems
+  delete issuing.trouble
+  if (problems.length > 0 || 'problems' in read) {
+    desk.redraw(firstBad(problems))
+    return
+  }
+  const { fields } = read
+  // What was wrong before is not any more.
+  desk.redraw('submit')
+  if (!issuing.isSent && !(await ask(questionFor(fields)))) return
+  await send(desk, issuing, fields)
+}
+
+const questionFor = (fields: DocumentFields) => ({
+  title: d('issue.question', {
+    kind: quoted(inWords(fields.category)),
+    name: quoted(fields.subjectName),
+  }),
+  content: [viewFacts(fields), h('p', {}, d('issue.final'))],
+  does: d('issue.do'),
+})
+
+async function send(desk: Desk, issuing: Issuing, fields: DocumentFields): Promise<void> {
+  issuing.isBusy = true
+  issuing.isSent = true
+  keepIssuing(issuing)
+  desk.redraw('busy')
+  desk.announce(d('issue.busy'))
+  try {
+    const issued = await desk.client.issueDocument({
+      body: fields,
+      idempotencyKey: keyOf(issuing.id, fields),
+    })
+    issuing.issued = issued
+    forgetIssuing()
+    desk.memory.categories.add(fields.category)
+  } catch (error) {
+    fail(desk, issuing, error, keyOf(issuing.id, fields))
+    keepIssuing(issuing)
+  } finally {
+    issuing.isBusy = false
+  }
+  if (!desk.isAt('#/issue')) return
+  desk.redraw(issuing.issued ? 'heading' : (firstBad(issuing.problems) ?? 'submit'))
+}
+
+/**
+ * @param issuing Gets what went wrong. It stays locked only if it may have been issued.
+ * @param key The Idempotency-Key.
+ */
+export function fail(desk: Desk, issuing: Issuing, error: unknown, key: string): void {
+  issuing.trouble = wordsOf(error)
+  issuing.isSent = desk.mayBeDone(key)
+  if (error instanceof CallError && error.code === 'bad_fields')
+    issuing.problems = error.details.flatMap((one) => ('field' in one ? [one] : []))
+}
+
+function viewIssued(desk: Desk, issued: IssuedDocument): View {
+  const isPending = issued.status === 'pending'
+  if (isPending) watch(desk, issued)
+  return {
+    title: d(isPending ? 'issued.pending' : 'issued.heading'),
+    content: [
+      h(
+        'section',
+        { class: `verdict ${isPending ? 'open' : 'good'}`, 'data-status': issued.status },
+        h('p', { class: 'to' }, foreign(issued.subjectName), ' ', viewStatus(issued.status)),
+        h('p', {}, d(isPending ? 'issued.pending.text' : 'issued.text')),
+        h(
+          'div',
+          { class: 'ways' },
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'primary',
+              click: () => {
+                desk.memory.issuing = newIssuing()
+                desk.redraw('subjectName')
+              },
+            },
+            d('issued.another'),
+          ),
+          h('a', { class: 'button', href: `#/documents/${issued.documentHash}` }, d('issued.open')),
+        ),
+      ),
+      viewPassOn(desk, issued),
+    ],
+  }
+}
+
+/** The QR code and the link, with a warning: both open the document. */
+export function viewPassOn(desk: Desk, { verifyUrl }: Pick<Document, 'verifyUrl'>): HTMLElement {
+  return h(
+    'section',
+    { class: 'pass-on' },
+    h('h2', {}, d('passOn.heading')),
+    viewQr(verifyUrl, d('passOn.qr')),
+    h(
+      'div',
+      { class: 'ways' },
+      h('button', { type: 'button', click: () => print() }, t('print')),
+      copyButton(d('passOn.copy'), verifyUrl, desk.announce),
+      outside(verifyUrl, d('passOn.open')),
+    ),
+    hint(d('passOn.secret')),
+  )
+}
+
+const watched = new WeakSet<IssuedDocument>()
+
+/** Looks at the document until it is in a block. */
+function watch(desk: Desk, issued: IssuedDocument): void {
+  if (watched.has(issued)) return
+  watched.add(issued)
+  setTimeout(async () => {
+    const { issuing } = desk.memory
+    if (issuing.issued !== issued) return
+    const now = await desk.impatient
+      .retrieveDocument({ path: { publicId: issued.documentHash } })
+      .catch(() => issued)
+    if (issuing.issued !== issued) return
+    issuing.issued = { ...issued, status: now.status }
+    if (!desk.isAt('#/issue')) return
+    if (now.status === 'pending') watch(desk, issuing.issued)
+    else {
+      desk.redraw()
+      desk.announce(d('issued.heading'))
+    }
+  }, POLL_MS)
+}

@@ -1,0 +1,109 @@
+import type { Network, Status } from '#client/index.ts'
+import { foreign, h, icon } from '#web/dom.ts'
+import { maybe, t } from '#web/i18n.ts'
+import { copy } from '#web/views/actions.ts'
+import { ATTENTION } from '#web/views/alert.ts'
+import { inWords } from '#web/views/document.ts'
+import { d } from '../i18n.ts'
+
+type Tone = 'good' | 'bad' | 'held' | 'past' | 'open'
+
+const TONES: Record<string, Tone> = {
+  valid: 'good',
+  pending: 'open',
+  suspended: 'held',
+  revoked: 'bad',
+  distrusted: 'bad',
+  superseded: 'past',
+  expired: 'past',
+  erased: 'past',
+}
+
+/** @returns A status in a clerk's words. */
+export function statusWords(status: Status): string {
+  return status === 'pending' ? d('status.pending') : (maybe(`${status}.title`) ?? status)
+}
+
+export function viewStatus(status: Status): HTMLElement {
+  return h('span', { class: `status ${TONES[status] ?? 'open'}` }, statusWords(status))
+}
+
+export function viewCategory(category: string): HTMLElement {
+  return foreign(inWords(category))
+}
+
+export function section(title: string, ...content: (Node | string | false | undefined)[]) {
+  return h('section', {}, h('h2', {}, title), ...content)
+}
+
+export function hint(text: string): HTMLElement {
+  return h('p', { class: 'hint' }, text)
+}
+
+/** A message that something went wrong, which screen readers announce. */
+export function viewTrouble(text: string | undefined): HTMLElement {
+  return h('p', { class: 'problem', role: 'alert' }, text)
+}
+
+export function viewNotice(...text: (Node | string)[]): HTMLElement {
+  return h('p', { class: 'alert' }, icon(...ATTENTION), h('span', {}, ...text))
+}
+
+export function viewNetwork(network: Network): HTMLElement | false {
+  return (
+    network === 'test' &&
+    h('p', { class: 'network' }, icon(...ATTENTION), h('span', {}, t('network.test')))
+  )
+}
+
+/** A link that copies to the clipboard, and says so. */
+export function copyButton(label: string, text: string, announce: (text: string) => void) {
+  const button = h(
+    'button',
+    {
+      type: 'button',
+      click: async () => {
+        const said = (await copy(text)) ? t('copied') : t('copyFailed')
+        button.textContent = said
+        announce(said)
+      },
+    },
+    label,
+  )
+  return button
+}
+
+/** A link to another page. It learns neither this address nor anything of this tab. */
+export function outside(href: string, label: string): HTMLElement {
+  return h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, label)
+}
+
+let counter = 0
+
+/** A label with its field, and what is wrong with it. */
+export function field(
+  label: string | HTMLElement,
+  input: HTMLElement,
+  { hint: more, problem }: { hint?: string | undefined; problem?: string | undefined } = {},
+): HTMLElement {
+  const id = input.id || `field-${++counter}`
+  input.id = id
+  const described = [more && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
+  if (described !== '') input.setAttribute('aria-describedby', described)
+  if (problem !== undefined) input.setAttribute('aria-invalid', 'true')
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, label),
+    more !== undefined && h('p', { class: 'hint', id: `${id}-hint` }, more),
+    input,
+    problem !== undefined && h('p', { class: 'problem', id: `${id}-problem` }, problem),
+  )
+}
+
+/** Saves bytes as a file. */
+export function saveBytes(name: string, bytes: Uint8Array, type: string): void {
+  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type }))
+  h('a', { href: url, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

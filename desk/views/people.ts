@@ -1,0 +1,170 @@
+import type { ListedPerson, Person } from '#client/index.ts'
+import { foreign, h } from '#web/dom.ts'
+import { showDate } from '#web/i18n.ts'
+import type { Desk, View } from '../desk.ts'
+import { categoryOf } from '../fields.ts'
+import { d, quoted } from '../i18n.ts'
+import { wordsOf } from '../problems.ts'
+import { ask } from './dialog.ts'
+import { copyButton, field, hint, section, viewTrouble } from './parts.ts'
+
+const ROLES = ['reader', 'clerk', 'registrar', 'administrator'] as const
+type Role = (typeof ROLES)[number]
+
+/** Who may use the desk. For administrators. */
+export function viewPeople(desk: Desk): View {
+  const place = h('div', {}, h('p', {}, d('loading')))
+  const link = h('div', { class: 'invitation' })
+  list(desk, place, link)
+  return {
+    title: d('nav.people'),
+    content: [
+      section(d('people.add'), viewAdd(desk, place, link), link),
+      section(d('people.all'), place),
+    ],
+  }
+}
+
+async function list(desk: Desk, place: HTMLElement, link: HTMLElement): Promise<void> {
+  try {
+    const { people } = await desk.client.listPeople()
+    place.replaceChildren(
+      h('ul', { class: 'rows' }, ...people.map((one) => viewPerson(desk, one, place, link))),
+    )
+  } catch (error) {
+    place.replaceChildren(viewTrouble(wordsOf(error)))
+  }
+}
+
+/** Shows the link of an invitation, which is shown only once. */
+function showLink(
+  desk: Desk,
+  place: HTMLElement,
+  invited: { person: Person; invitation: string; expiresAt: string },
+): void {
+  const { person, invitation, expiresAt } = invited
+  const heading = h(
+    'h3',
+    { tabindex: '-1' },
+    d('people.link', { name: quoted(person.name), date: showDate(expiresAt.slice(0, 10)) }),
+  )
+  place.replaceChildren(
+    heading,
+    h('p', { class: 'link', dir: 'ltr' }, invitation),
+    h('div', { class: 'ways' }, copyButton(d('passOn.copy'), invitation, desk.announce)),
+    hint(d('people.link.hint')),
+  )
+  heading.focus()
+}
+
+function viewAdd(desk: Desk, place: HTMLElement, link: HTMLElement): HTMLElement {
+  const name = h('input', { id: 'name', type: 'text', autocomplete: 'off', dir: 'auto' })
+  const categories = h('input', { id: 'kinds', type: 'text', autocomplete: 'off', dir: 'auto' })
+  const role = h(
+    'select',
+    { id: 'role' },
+    ...ROLES.map((one) => h('option', { value: one, selected: one === 'clerk' }, d(`role.${one}`))),
+  )
+  const trouble = viewTrouble(undefined)
+  return h(
+    'form',
+    {
+      submit: async (event: Event) => {
+        event.preventDefault()
+        trouble.textContent = ''
+        const kinds = categories.value.split(/[,;]/).map(categoryOf).filter(Boolean)
+        try {
+          const invited = await desk.client.addPerson({
+            body: {
+              name: name.value.trim(),
+              role: role.value as Role,
+              ...(kinds.length > 0 && { categories: kinds }),
+            },
+          })
+          name.value = ''
+          showLink(desk, link, invited)
+          await list(desk, place, link)
+        } catch (error) {
+          trouble.textContent = wordsOf(error)
+        }
+      },
+    },
+    field(d('people.name'), name),
+    field(d('people.role'), role),
+    field(d('people.kinds'), categories, { hint: d('people.kinds.hint') }),
+    trouble,
+    h('div', { class: 'ways' }, h('button', { type: 'submit', class: 'primary' }, d('people.add'))),
+  )
+}
+
+function viewPerson(
+  desk: Desk,
+  person: ListedPerson,
+  place: HTMLElement,
+  link: HTMLElement,
+): HTMLElement {
+  const { id, name, role, sessions, passkeys, invitation } = person
+  const trouble = viewTrouble(undefined)
+  const attempt = async (act: () => Promise<void>) => {
+    trouble.textContent = ''
+    try {
+      await act()
+      await list(desk, place, link)
+    } catch (error) {
+      trouble.textContent = wordsOf(error)
+    }
+  }
+  const remove = async () => {
+    const isYes = await ask({
+      title: d('people.remove.question', { name: quoted(name) }),
+      content: [h('p', {}, d('people.remove.text'))],
+      does: d('people.remove'),
+      isFinal: true,
+    })
+    if (isYes)
+      await attempt(async () => {
+        await desk.client.removePerson({ path: { id } })
+      })
+  }
+  const state = [
+    sessions.length > 0 && d('people.signedIn'),
+    passkeys > 0 && d('people.hasPasskey'),
+    invitation !== null && d('people.invited'),
+  ].filter((text) => text !== false)
+  return h(
+    'li',
+    {},
+    h(
+      'span',
+      {},
+      h('strong', {}, foreign(name)),
+      ' · ',
+      d(`role.${role}`),
+      state.length > 0 && ` · ${state.join(', ')}`,
+    ),
+    h(
+      'button',
+      {
+        type: 'button',
+        'aria-label': d('people.invite.of', { name: quoted(name) }),
+        click: () =>
+          attempt(async () =>
+            showLink(desk, link, await desk.client.invitePerson({ path: { id } })),
+          ),
+      },
+      d('people.invite'),
+    ),
+    id !== desk.session.person.id &&
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'danger',
+          'aria-label': d('people.remove.of', { name: quoted(name) }),
+          click: remove,
+        },
+        d('people.remove'),
+      ),
+    trouble,
+  )
+}

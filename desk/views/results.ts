@@ -1,0 +1,184 @@
+import { foreign, h } from '#web/dom.ts'
+import { showNumber, t } from '#web/i18n.ts'
+import type { Desk, View } from '../desk.ts'
+import { d } from '../i18n.ts'
+import { wordsOf } from '../problems.ts'
+import { failedRows, failedTable, issuedTable, linkOf, refresh } from '../table/issue.ts'
+import { check, keepRun, newRun, type Result, type TableRun, unanswered } from '../table/run.ts'
+import { ask } from './dialog.ts'
+import { hint, outside, saveBytes, section, viewNotice, viewStatus, viewTrouble } from './parts.ts'
+import { PAGE, viewPages } from './rows.ts'
+import { giveUp, goOn } from './running.ts'
+
+/** A run: how far it is, and what became of each row. */
+export function viewResults(desk: Desk, run: TableRun): View['content'] {
+  const { sent = [], results } = run
+  const done = sent.length - unanswered(run).length
+  return [
+    section(
+      d(run.isDone ? 'table.done' : run.isBusy ? 'table.busy' : 'table.halted'),
+      !run.isKept && viewNotice(d('table.notKept')),
+      h('progress', { max: String(sent.length), value: String(done), 'aria-labelledby': 'count' }),
+      h(
+        'p',
+        { id: 'count' },
+        d('table.progress', { done: showNumber(done), all: showNumber(sent.length) }),
+      ),
+      viewTrouble(run.trouble),
+      run.isBusy && hint(d('table.busy.hint')),
+      !run.isBusy && !run.isDone && hint(d('table.halted.hint')),
+      h('div', { class: 'ways' }, ...viewRunButtons(desk, run)),
+    ),
+    run.isDone && viewFiles(desk, run),
+    Object.keys(results).length > 0 && !run.isBusy && viewList(desk, run),
+  ]
+}
+
+function viewRunButtons(desk: Desk, run: TableRun): (HTMLElement | false)[] {
+  const isPending = Object.values(run.results).some(
+    (result) => 'status' in result && result.status === 'pending',
+  )
+  return [
+    run.isBusy &&
+      run.mode === 'single' &&
+      h(
+        'button',
+        {
+          type: 'button',
+          click: () => {
+            run.isStopped = true
+          },
+        },
+        d('table.stop'),
+      ),
+    !run.isBusy &&
+      !run.isDone &&
+      h(
+        'button',
+        { type: 'button', class: 'primary', id: 'go-on', click: () => goOn(desk, run) },
+        d('table.goOn'),
+      ),
+    isPending &&
+      !run.isBusy &&
+      h(
+        'button',
+        { type: 'button', id: 'refresh', click: () => look(desk, run) },
+        d('table.refresh'),
+      ),
+  ]
+}
+
+async function look(desk: Desk, run: TableRun): Promise<void> {
+  delete run.trouble
+  try {
+    await refresh(desk.client, run)
+  } catch (error) {
+    run.trouble = wordsOf(error)
+  }
+  desk.redraw('heading')
+}
+
+/** The results as files, and the rows that are left. */
+function viewFiles(desk: Desk, run: TableRun): HTMLElement {
+  const failed = failedRows(run)
+  const save = (name: string, bytes: Uint8Array) => () => saveBytes(name, bytes, 'text/csv')
+  return section(
+    d('table.files'),
+    hint(d('table.files.hint')),
+    h(
+      'div',
+      { class: 'ways' },
+      h(
+        'button',
+        { type: 'button', class: 'primary', click: () => save('issued.csv', issuedTable(run))() },
+        d('table.issued'),
+      ),
+      failed.length > 0 &&
+        h(
+          'button',
+          { type: 'button', click: () => save('failed.csv', failedTable(run))() },
+          d('table.failed', { count: showNumber(failed.length) }),
+        ),
+      failed.length > 0 &&
+        h(
+          'button',
+          { type: 'button', id: 'mend', click: () => mend(desk, run, failed) },
+          d('table.mend'),
+        ),
+      h('button', { type: 'button', click: () => leave(desk) }, d('table.another')),
+    ),
+  )
+}
+
+async function leave(desk: Desk): Promise<void> {
+  const isYes = await ask({
+    title: d('table.another'),
+    content: [h('p', {}, d('table.leave'))],
+    does: d('table.another'),
+  })
+  if (isYes) giveUp(desk)
+}
+
+/** Begins anew with the rows that were not issued. */
+async function mend(desk: Desk, run: TableRun, failed: number[]): Promise<void> {
+  const isYes = await ask({
+    title: d('table.mend'),
+    content: [h('p', {}, d('table.leave'))],
+    does: d('table.mend'),
+  })
+  if (!isYes) return
+  const { columns, dialect, name, map, set, dates } = run
+  const rows = failed.flatMap((index) => run.rows[index] ?? [])
+  const next = { ...newRun(name, { columns, rows, dialect }), map, set, ...(dates && { dates }) }
+  desk.memory.table = next
+  keepRun(next)
+  desk.redraw('heading')
+}
+
+function viewList(desk: Desk, run: TableRun): HTMLElement {
+  const { sent = [], results } = run
+  const answered = sent.filter((index) => results[index] !== undefined)
+  const shown = answered.slice(run.page * PAGE, (run.page + 1) * PAGE)
+  const columns = [d('table.line'), t('document.subjectName'), d('find.status'), d('table.link')]
+  return h(
+    'section',
+    {},
+    h('h2', { id: 'rows', tabindex: '-1' }, d('table.rows')),
+    h(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-labelledby': 'rows' },
+      h(
+        'table',
+        { class: 'list' },
+        h('thead', {}, h('tr', {}, ...columns.map((name) => h('th', { scope: 'col' }, name)))),
+        h('tbody', {}, ...shown.map((index) => viewResult(run, index, results[index] as Result))),
+      ),
+    ),
+    viewPages(desk, run, answered.length),
+  )
+}
+
+function viewResult(run: TableRun, index: number, result: Result): HTMLElement {
+  const name = check(run).good.get(index)?.subjectName ?? ''
+  const isIssued = 'publicId' in result
+  return h(
+    'tr',
+    {},
+    h('td', {}, showNumber(run.rows[index]?.line ?? 0)),
+    h(
+      'th',
+      { scope: 'row' },
+      isIssued
+        ? h('a', { href: `#/documents/${result.documentHash}` }, foreign(name))
+        : foreign(name),
+    ),
+    h(
+      'td',
+      {},
+      isIssued
+        ? viewStatus(result.status as 'valid')
+        : foreign(result.problem, { class: 'problem' }),
+    ),
+    h('td', {}, isIssued && outside(linkOf(run, result.publicId), d('passOn.open'))),
+  )
+}

@@ -1,0 +1,328 @@
+import { csvLine, type Encoding, parseCsv, TableError } from '#table/csv.ts'
+import { h } from '#web/dom.ts'
+import { showNumber } from '#web/i18n.ts'
+import type { Desk, View } from '../desk.ts'
+import { categoryOf } from '../fields.ts'
+import { d, quoted } from '../i18n.ts'
+import { wordsOf } from '../problems.ts'
+import { quote } from '../table/issue.ts'
+import {
+  changed,
+  check,
+  keepRun,
+  newRun,
+  repeated,
+  SETTABLE,
+  type TableRun,
+  undecided,
+} from '../table/run.ts'
+import { ask } from './dialog.ts'
+import { fieldLabel } from './form.ts'
+import { field, hint, saveBytes, section, viewNotice, viewTrouble } from './parts.ts'
+import { viewResults } from './results.ts'
+import { viewRows } from './rows.ts'
+import { giveUp, goOn } from './running.ts'
+
+/** The maximum bytes of a table; one of 100,000 rows has about 10 MB. */
+const MAX_BYTES = 32 * 1024 * 1024
+/** Files that spreadsheets and people make in other formats begin like this. */
+const ZIP = [0x50, 0x4b, 0x03, 0x04]
+const TEMPLATE = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt', 'metadata.grade']
+
+export function viewTable(desk: Desk): View {
+  const { table } = desk.memory
+  const title = d('nav.table')
+  if (table === undefined) return { title, content: [viewGive(desk)] }
+  if (table.sent !== undefined) return { title, content: viewResults(desk, table) }
+  return {
+    title,
+    content: [
+      !table.isKept && viewNotice(d('table.notKept')),
+      viewColumns(desk, table),
+      viewRows(desk, table),
+      viewIssue(desk, table),
+    ],
+  }
+}
+
+/** Where a table is dropped, chosen or pasted. */
+function viewGive(desk: Desk): HTMLElement {
+  const trouble = viewTrouble(undefined)
+  const ways = h('div', { class: 'ways' })
+  const give = (name: string, bytes: Uint8Array, encoding?: Encoding) => {
+    trouble.textContent = ''
+    ways.replaceChildren()
+    try {
+      const table = parseCsv(bytes, encoding)
+      if (table.rows.length === 0) throw new TableError('no_columns', 'no rows')
+      desk.memory.table = newRun(name, table)
+      keepRun(desk.memory.table)
+      desk.redraw('heading')
+    } catch (error) {
+      if (!(error instanceof TableError)) throw error
+      const { problem, line = 0 } = error
+      trouble.textContent = d(`table.${problem}`, { line: showNumber(line) })
+      if (problem === 'not_utf8')
+        ways.replaceChildren(
+          encodingButton('table.western', () => give(name, bytes, 'windows-1252')),
+          encodingButton('table.central', () => give(name, bytes, 'windows-1250')),
+        )
+    }
+  }
+  const giveFile = async (file: File | undefined) => {
+    if (file === undefined) return
+    if (file.size > MAX_BYTES) {
+      trouble.textContent = d('table.tooLarge')
+      return
+    }
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    if (ZIP.every((byte, i) => bytes[i] === byte)) trouble.textContent = d('table.xlsx')
+    else give(file.name, bytes)
+  }
+  const input = h('input', {
+    type: 'file',
+    class: 'unseen',
+    accept: '.csv,.txt,text/csv',
+    change: () => {
+      giveFile(input.files?.[0])
+      input.value = ''
+    },
+  })
+  const pasted = h('textarea', { id: 'pasted', rows: '5', dir: 'auto', spellcheck: 'false' })
+  const zone: HTMLElement = h(
+    'section',
+    {
+      class: 'give',
+      dragover: (event: DragEvent) => {
+        event.preventDefault()
+        zone.classList.add('over')
+      },
+      dragleave: () => zone.classList.remove('over'),
+      drop: (event: DragEvent) => {
+        event.preventDefault()
+        zone.classList.remove('over')
+        giveFile(event.dataTransfer?.files[0])
+      },
+    },
+    h('p', {}, d('table.lead')),
+    h(
+      'div',
+      { class: 'ways' },
+      h('label', { class: 'button primary' }, input, d('table.choose')),
+      h('button', { type: 'button', click: saveTemplate }, d('table.template')),
+    ),
+    trouble,
+    ways,
+    h(
+      'form',
+      {
+        submit: (event: Event) => {
+          event.preventDefault()
+          give(d('table.pasted'), new TextEncoder().encode(pasted.value))
+        },
+      },
+      field(d('table.paste'), pasted),
+      h('div', { class: 'ways' }, h('button', { type: 'submit' }, d('table.read'))),
+    ),
+  )
+  return zone
+}
+
+function encodingButton(key: 'table.western' | 'table.central', click: () => void): HTMLElement {
+  return h('button', { type: 'button', click }, d(key))
+}
+
+function saveTemplate(): void {
+  const text = `\ufeff${csvLine(TEMPLATE)}`
+  saveBytes('documents.csv', new TextEncoder().encode(text), 'text/csv')
+}
+
+/** What each column means, and what is the same in all rows. */
+function viewColumns(desk: Desk, run: TableRun): HTMLElement {
+  const open = undecided(run)
+  const twice = repeated(run)
+  const taken = Object.values(run.map)
+  const set = (focus: string, change: () => void) => {
+    change()
+    changed(run)
+    desk.redraw(focus)
+  }
+  const selects = run.columns.map((column, i) => {
+    const own = `metadata.${column}`
+    const select = h(
+      'select',
+      {
+        id: `column-${i}`,
+        change: () =>
+          set(select.id, () => {
+            if (select.value === '?') delete run.map[column]
+            else run.map[column] = select.value
+          }),
+      },
+      ...[
+        ['?', d('choose')],
+        ...['subjectName', 'subjectId', ...SETTABLE].map((name) => [name, fieldLabel(name)]),
+        [run.map[column]?.startsWith('metadata.') ? run.map[column] : own, d('table.entry')],
+        ['', d('table.leaveOut')],
+      ].map(([value = '', label = '']) =>
+        h('option', { value, selected: (run.map[column] ?? '?') === value }, label),
+      ),
+    )
+    const isTwice = twice.includes(run.map[column] ?? '?')
+    return field(h('bdi', {}, column || '–'), select, {
+      problem: open.includes(column)
+        ? d('table.undecided')
+        : isTwice
+          ? d('table.twice')
+          : undefined,
+    })
+  })
+  const missing = SETTABLE.filter((name) => !taken.includes(name))
+  const settings = missing.map((name) => {
+    const input = h('input', {
+      id: `set-${name}`,
+      type: name === 'category' ? 'text' : 'date',
+      autocomplete: 'off',
+      change: () =>
+        set(input.id, () => {
+          run.set[name] = name === 'category' ? categoryOf(input.value) : input.value
+        }),
+    })
+    input.value = run.set[name] ?? ''
+    return field(fieldLabel(name), input, name === 'expiresAt' ? { hint: d('form.expiresAt') } : {})
+  })
+  return section(
+    d('table.columns'),
+    hint(d('table.columns.hint', { name: quoted(run.name) })),
+    h(
+      'div',
+      { class: 'columns' },
+      ...selects,
+      taken.some((f) => f.endsWith('At')) && viewDates(desk, run),
+    ),
+    settings.length > 0 && h('h3', {}, d('table.same')),
+    settings.length > 0 && h('div', { class: 'columns' }, ...settings),
+    h(
+      'div',
+      { class: 'ways' },
+      h('button', { type: 'button', id: 'another', click: () => giveUp(desk) }, d('table.another')),
+    ),
+  )
+}
+
+function viewDates(desk: Desk, run: TableRun): HTMLElement {
+  const select = h(
+    'select',
+    {
+      id: 'dates',
+      change: () => {
+        if (select.value === '') delete run.dates
+        else run.dates = select.value as 'dmy' | 'mdy'
+        changed(run)
+        desk.redraw('dates')
+      },
+    },
+    ...(['', 'dmy', 'mdy'] as const).map((value) =>
+      h(
+        'option',
+        { value, selected: (run.dates ?? '') === value },
+        d(`table.dates.${value === '' ? 'iso' : value}`),
+      ),
+    ),
+  )
+  return field(d('table.dates'), select)
+}
+
+function viewIssue(desk: Desk, run: TableRun): HTMLElement {
+  const { good, bad } = check(run)
+  const count = showNumber(good.size)
+  const isOpen = undecided(run).length + repeated(run).length > 0
+  const mayStart = good.size > 0 && !isOpen
+  const mode = (value: TableRun['mode'], key: 'table.batch' | 'table.single') =>
+    h(
+      'label',
+      { class: 'tick' },
+      h('input', {
+        type: 'radio',
+        name: 'mode',
+        value,
+        checked: run.mode === value,
+        change: () => {
+          run.mode = value
+          keepRun(run)
+        },
+      }),
+      h(
+        'span',
+        {},
+        h('span', { class: 'name' }, d(key)),
+        h('span', { class: 'value' }, ` ${d(`${key}.hint`)}`),
+      ),
+    )
+  return section(
+    d('table.issue'),
+    h(
+      'fieldset',
+      {},
+      h('legend', {}, d('table.mode')),
+      mode('batch', 'table.batch'),
+      mode('single', 'table.single'),
+    ),
+    viewTrouble(run.trouble),
+    isOpen && hint(d('table.decideFirst')),
+    bad.size > 0 && hint(d('table.badLeft', { count: showNumber(bad.size) })),
+    run.cost && h('p', { id: 'cost', tabindex: '-1' }, costWords(run.cost)),
+    h(
+      'div',
+      { class: 'ways' },
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'primary',
+          id: 'start',
+          disabled: !mayStart,
+          click: () => begin(desk, run),
+        },
+        d('table.start', { count }),
+      ),
+      h(
+        'button',
+        { type: 'button', id: 'quote', disabled: !mayStart, click: () => askCost(desk, run) },
+        d('table.cost'),
+      ),
+    ),
+  )
+}
+
+const THREE_DIGITS = { maximumSignificantDigits: 3 }
+
+function costWords({ fee, maxFee }: NonNullable<TableRun['cost']>): string {
+  const ether = (wei: string) =>
+    new Intl.NumberFormat(document.documentElement.lang, THREE_DIGITS).format(Number(wei) / 1e18)
+  return d('table.cost.is', { fee: ether(fee), max: ether(maxFee) })
+}
+
+async function askCost(desk: Desk, run: TableRun): Promise<void> {
+  delete run.trouble
+  try {
+    await quote(desk.client, run)
+  } catch (error) {
+    run.trouble = wordsOf(error)
+  }
+  if (desk.isAt('#/table')) desk.redraw(run.cost ? 'cost' : 'quote')
+}
+
+async function begin(desk: Desk, run: TableRun): Promise<void> {
+  const { good } = check(run)
+  const isYes = await ask({
+    title: d('table.question', { count: showNumber(good.size) }),
+    content: [h('p', {}, d('issue.final')), run.cost && h('p', {}, costWords(run.cost))],
+    does: d('table.start', { count: showNumber(good.size) }),
+  })
+  if (!isYes) return
+  run.sent = [...good.keys()]
+  run.page = 0
+  keepRun(run)
+  await goOn(desk, run)
+}

@@ -1,0 +1,38 @@
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+import type { Context } from 'hono'
+import { PRIVATE } from '../core/envelope.ts'
+
+/** A page that is one HTML file, and its policy for a header. */
+export type BuiltPage = { html: string; policy: string }
+
+/** The best one first. Browsers do not accept Brotli over plain HTTP from another machine. */
+const PACKERS = [
+  ['br', (html: string) => promisify(brotliCompress)(html)],
+  ['gzip', (html: string) => promisify(gzip)(html)],
+] as const
+
+/** @param camera Who may use the camera, as in `Permissions-Policy`. */
+export function createPageHandler(
+  { html, policy }: BuiltPage,
+  camera: 'camera=()' | 'camera=(self)',
+): (c: Context) => Promise<Response> {
+  const headers = {
+    ...PRIVATE,
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy,
+    'Permissions-Policy': `${camera}, geolocation=(), microphone=()`,
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    Vary: 'Accept-Encoding',
+  }
+  const packed = new Map<string, Promise<Buffer>>()
+
+  return async (c) => {
+    const accepted = c.req.header('accept-encoding') ?? ''
+    const [name, pack] = PACKERS.find(([name]) => new RegExp(`\\b${name}\\b`).test(accepted)) ?? []
+    if (name === undefined || pack === undefined) return c.body(html, 200, headers)
+    const bytes = packed.get(name) ?? pack(html)
+    packed.set(name, bytes)
+    return c.body(new Uint8Array(await bytes), 200, { ...headers, 'Content-Encoding': name })
+  }
+}

@@ -1,0 +1,134 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { toCanonical } from '#document/canonical.ts'
+import type { DocumentFields } from '#document/document.ts'
+import type { FieldProblem } from '#document/errors.ts'
+import { toHex } from '#document/hex.ts'
+import type { JsonValue } from '#document/json.ts'
+import { readNewDocument } from '#document/new-document.ts'
+import type { Row } from './csv.ts'
+
+/** A row that can be issued. */
+export type GoodRow = {
+  line: number
+  fields: DocumentFields
+  /** The sha-256 of the canonical fields in hexadecimal. The same row gives the same document. */
+  key: string
+}
+export type BadRow = {
+  line: number
+  cells: Record<string, string>
+  problems: FieldProblem[]
+  /** The line of an identical row, which is issued instead. `failed.csv` leaves this one out. */
+  sameAs?: number
+}
+export type CheckedRows = {
+  good: GoodRow[]
+  bad: BadRow[]
+  /** The cells for `failed.csv` of a good row that is refused, by its key. */
+  cells: ReadonlyMap<string, Row['cells']>
+}
+
+/** A row with the document that it says. */
+export type SentRow = { line: number; cells: Row['cells']; value: JsonValue }
+
+export const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
+export const DATES = ['issuedAt', 'expiresAt']
+const METADATA = 'metadata.'
+const BY_LOWER_CASE = new Map(FIELDS.map((field) => [field.toLowerCase(), field]))
+
+/** How a spreadsheet writes dates: day, month, year, or month, day, year. */
+export const DATE_ORDERS = ['dmy', 'mdy'] as const
+export type DateOrder = (typeof DATE_ORDERS)[number]
+
+/** A date of three numbers. */
+export const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
+export const SHORT_DATE = /^\d{1,2}[./-]\d{1,2}[./-]\d{2}$/
+
+/** @returns Whether a column of this name is a field of a document. */
+export function isField(name: string): boolean {
+  return FIELDS.includes(name) || (name.startsWith(METADATA) && name.length > METADATA.length)
+}
+
+/** @returns The field that a column of this name holds; `undefined` for another column. */
+export function fieldNamed(column: string): string | undefined {
+  return isField(column) ? column : BY_LOWER_CASE.get(column.toLowerCase())
+}
+
+/**
+ * Checks every row with the rules of the REST API.
+ *
+ * @param now Milliseconds of the Unix epoch.
+ */
+export function checkRows(sent: readonly SentRow[], now: number): CheckedRows {
+  const good: GoodRow[] = []
+  const bad: BadRow[] = []
+  const cellsByKey = new Map<string, Row['cells']>()
+  const lines = new Map<string, number>()
+  for (const { line, cells, value } of sent) {
+    const read = readNewDocument(value, now)
+    if ('problems' in read) {
+      bad.push({ line, cells, problems: [...read.problems] })
+      continue
+    }
+    const key = keyOf(read.fields)
+    const before = lines.get(key)
+    if (before === undefined) {
+      good.push({ line, fields: read.fields, key })
+      cellsByKey.set(key, cells)
+    } else {
+      const problems = [{ field: '', message: `is a duplicate of line ${before}` }]
+      bad.push({ line, cells, problems, sameAs: before })
+    }
+    lines.set(key, before ?? line)
+  }
+  return { good, bad, cells: cellsByKey }
+}
+
+/** @returns What makes a row the same document as another: the hash of its canonical fields. */
+function keyOf(fields: DocumentFields): string {
+  return toHex(sha256(toCanonical(fields))).slice(2)
+}
+
+/** @returns The cells with dates as YYYY-MM-DD, if they can be in this order. */
+export function withDates(
+  cells: Row['cells'],
+  fields: ReadonlyMap<string, string>,
+  order: DateOrder | undefined,
+): Row['cells'] {
+  if (order === undefined) return cells
+  const changed = { ...cells }
+  for (const [column, field] of fields) {
+    const [, first = '', second = '', year] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
+    if (year === undefined || !DATES.includes(field)) continue
+    const [day, month] = order === 'dmy' ? [first, second] : [second, first]
+    if (Number(month) > 12) continue
+    changed[column] = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  }
+  return changed
+}
+
+/** An empty cell is an absent field; a required one is then reported as missing. */
+export function documentOf(
+  cells: Row['cells'],
+  fields: ReadonlyMap<string, string>,
+  set: ReadonlyMap<string, string>,
+): Record<string, JsonValue> {
+  const given = [...fields].map(([column, field]) => [field, cells[column] ?? ''] as const)
+  const filled = [...given, ...set].filter(([, text]) => text !== '')
+  const metadata = filled.flatMap(([field, text]) =>
+    field.startsWith(METADATA) ? [[field.slice(METADATA.length), text] as const] : [],
+  )
+  return {
+    ...Object.fromEntries(filled.filter(([field]) => !field.startsWith(METADATA))),
+    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
+  }
+}
+
+/** @returns Fields as the cells of a table with the columns of the template. */
+export function cellsOf(value: unknown): Record<string, string> {
+  const { metadata, ...fields } = Object(value) as Record<string, unknown>
+  const entries = Object.entries(Object(metadata)).map(([key, text]) => [`${METADATA}${key}`, text])
+  return Object.fromEntries(
+    [...Object.entries(fields), ...entries].map(([name, text]) => [name, String(text)]),
+  )
+}

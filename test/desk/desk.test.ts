@@ -1,0 +1,402 @@
+import { readFileSync } from 'node:fs'
+import type { Browser, Page, Request } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { toHex } from '#document/hex.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import { parseCsv } from '#table/csv.ts'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import {
+  linkAgain,
+  linkFor,
+  openWindow,
+  type Role,
+  signIn,
+  type Window,
+} from '../support/desk-window.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+
+/** A name that tries to be markup, and to turn the text around it. */
+const HOSTILE = '\u202E</bdi><img src=x onerror=alert(1)>\u2066 of "Ada" & co'
+
+describeInBrowser('the desk', () => {
+  let stack: Stack
+  let browser: Browser
+  const open: Window[] = []
+
+  beforeAll(async () => {
+    ;[stack, browser] = await Promise.all([
+      startStack({ ADDRESS_RATE_LIMIT: 'off' }),
+      launchChromium(),
+    ])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stack?.stop()
+  })
+  afterEach(async () => {
+    const mishaps = open.flatMap((window) => window.mishaps)
+    await Promise.all(open.splice(0).map(({ context }) => context.close()))
+    expect(mishaps).toEqual([])
+  })
+
+  const enter = async (role: Role, more: Parameters<typeof linkFor>[2] = {}) => {
+    const window = await openWindow(browser)
+    open.push(window)
+    await signIn(window.page, await linkFor(stack, role, more))
+    return window
+  }
+  const press = (page: Page, name: string) =>
+    page.getByRole('button', { name, exact: true }).click()
+  const answer = (page: Page, name: string) =>
+    page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+  const fill = async (page: Page, subjectName: string, subjectId = ADA.subjectId) => {
+    await page.getByRole('link', { name: 'Issue a document' }).first().click()
+    await page.getByLabel('Name', { exact: true }).fill(subjectName)
+    await page.getByLabel('Identifier').fill(subjectId)
+    await page.getByLabel('Kind of document').fill('Birth certificate')
+  }
+  const issued = async (subjectId: string) => {
+    const { body } = await stack.request('/v1/documents/search', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ subjectId }),
+    })
+    return body.data.documents
+  }
+  const heading = (page: Page, name: string) =>
+    page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
+
+  test('default: a clerk opens a link and issues a document', async () => {
+    const { page } = await enter('clerk')
+    await fill(page, HOSTILE, '1001')
+    await press(page, 'Check and issue')
+    const question = page.getByRole('dialog')
+    await question.waitFor()
+    // The marks that turn text around are left out of the question.
+    expect(await question.getByRole('heading').textContent()).toBe(
+      `Issue this \u2068Birth certificate\u2069 for \u2068${HOSTILE.replace(/[\u202e\u2066]/g, '')}\u2069?`,
+    )
+    await answer(page, 'Issue')
+    await heading(page, 'The document is issued')
+    expect(await focused(page)).toBe('heading')
+    const [document] = await issued('1001')
+    expect(document).toMatchObject({
+      subjectName: HOSTILE,
+      category: 'birth_certificate',
+      status: 'valid',
+    })
+    const link = page.getByRole('link', { name: 'Open as its readers see it' })
+    expect(await link.getAttribute('href')).toBe(document.verifyUrl)
+    expect(await page.getByRole('img', { name: /^QR code/ }).count()).toBe(1)
+  })
+
+  test('behavior: a link signs in once, and only when its button is pressed', async () => {
+    const link = await linkFor(stack, 'reader')
+    const visitor = await openWindow(browser)
+    open.push(visitor)
+    await visitor.page.goto(link)
+    await visitor.page.getByRole('button', { name: 'Sign in with this link' }).waitFor()
+    expect(visitor.page.url()).not.toContain('invitation')
+    const { page, context } = await openWindow(browser)
+    await signIn(page, link)
+    await context.close()
+    await press(visitor.page, 'Sign in with this link')
+    await visitor.page.getByText('This link does not work any more').waitFor()
+  })
+
+  test('behavior: a link that is opened by somebody else asks before it signs in', async () => {
+    const { page } = await enter('reader')
+    await page.goto(await linkFor(stack, 'clerk'))
+    await page.getByRole('button', { name: /^Stay signed in as .*Grace/ }).click()
+    await page.getByRole('heading', { level: 1, name: /^Hello/ }).waitFor()
+    expect(await page.getByRole('link', { name: /Issue/ }).count()).toBe(0)
+  })
+
+  test('behavior: a passkey signs in later, and signing out forgets what was typed', async () => {
+    const { page, context } = await enter('clerk')
+    const devtools = await context.newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    await page.getByRole('link', { name: 'Set up a passkey' }).click()
+    await press(page, 'Set up a passkey')
+    await page.getByRole('button', { name: 'Remove' }).waitFor()
+    await fill(page, 'Charles Babbage')
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toContain('Babbage')
+    const tab = await context.newPage()
+    await tab.goto(page.url())
+    await fill(tab, 'Charles Babbage')
+    await press(page, 'Sign out')
+    await heading(page, 'Sign in to the desk')
+    await heading(tab, 'Sign in to the desk')
+    expect(await tab.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('Babbage')
+    expect(await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]))).not.toContain(
+      'Babbage',
+    )
+    await press(page, 'Sign in with a passkey')
+    await page.getByRole('heading', { level: 1, name: /^Hello/ }).waitFor()
+    await page.getByRole('link', { name: 'Issue a document' }).first().click()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
+  })
+
+  test('behavior: no form is lost to a reload, an ended session or an outage', async () => {
+    const { page, context } = await enter('clerk', { name: 'Patient clerk' })
+    await fill(page, 'Mary Somerville', '1002')
+    await page.reload()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mary Somerville')
+
+    await context.clearCookies()
+    const keys: (string | undefined)[] = []
+    await page.route('**/v1/documents', async (route) => {
+      keys.push(route.request().headers()['idempotency-key'])
+      if (keys.length === 1) await route.continue()
+      else if (keys.length === 2)
+        await route.fulfill({ status: 503, headers: { 'retry-after': '1' } })
+      else if (keys.length === 3) {
+        // The service issues it, and its answer is lost.
+        await route.fetch()
+        await route.abort()
+      } else await route.continue()
+    })
+    await press(page, 'Check and issue')
+    await answer(page, 'Issue')
+    await page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
+    await page
+      .getByRole('dialog')
+      .getByLabel('Sign-in link')
+      .fill(await linkAgain(stack, 'Patient clerk'))
+    await answer(page, 'Sign in with the link')
+    await heading(page, 'The document is issued')
+    expect(new Set(keys).size).toBe(1)
+    expect(keys).toHaveLength(4)
+    expect(await issued('1002')).toHaveLength(1)
+  })
+
+  test('behavior: a form that may have been issued stays as it is until that is known', async () => {
+    const { page } = await enter('clerk')
+    await fill(page, 'Caroline Herschel', '1006')
+    let attempts = 0
+    await page.route('**/v1/documents', async (route) => {
+      if (++attempts === 1) {
+        await route.fetch()
+        await route.abort()
+      } else
+        await route.fulfill({
+          status: 500,
+          json: {
+            success: false,
+            data: {},
+            error: { code: 'internal', message: '', requestId: 'r' },
+          },
+        })
+    })
+    await press(page, 'Check and issue')
+    await answer(page, 'Issue')
+    await page.getByText('It is not known whether this document was issued').waitFor()
+    await page.reload()
+    expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true)
+    await page.unroute('**/v1/documents')
+    await press(page, 'Try again')
+    await heading(page, 'The document is issued')
+    expect(await issued('1006')).toHaveLength(1)
+  })
+
+  test('behavior: over plain HTTP from another machine it works, without passkeys', async () => {
+    const plain = await launchChromium([
+      '--host-resolver-rules=MAP office.example 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+    ])
+    try {
+      const { page } = await openWindow(plain)
+      await signIn(page, (await linkFor(stack, 'clerk')).replace('localhost', 'office.example'))
+      expect(await page.evaluate(() => isSecureContext)).toBe(false)
+      await page.getByText('This browser offers no passkeys here.').waitFor()
+      await fill(page, 'Maria Mitchell', '1008')
+      await press(page, 'Check and issue')
+      await answer(page, 'Issue')
+      await heading(page, 'The document is issued')
+    } finally {
+      await plain.close()
+    }
+  })
+
+  test('behavior: another person who signs in instead sees nothing of the form', async () => {
+    const { page, context } = await enter('clerk')
+    await fill(page, 'Sophie Germain')
+    await context.clearCookies()
+    await press(page, 'Check and issue')
+    await answer(page, 'Issue')
+    const other = await linkFor(stack, 'clerk', { name: 'Somebody else' })
+    await page.getByRole('dialog').getByLabel('Sign-in link').fill(other)
+    await answer(page, 'Sign in with the link')
+    await page.getByRole('link', { name: 'Somebody else' }).waitFor()
+    expect(await page.getByText('Germain').count()).toBe(0)
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
+  })
+
+  test('behavior: a registrar finds, holds, releases, corrects and revokes', async () => {
+    await stack.issue({ ...ADA, subjectName: 'Emmy Noether', subjectId: '1003' })
+    const { page } = await enter('registrar')
+    const second = await enter('registrar')
+    await page.getByRole('link', { name: 'Find' }).first().click()
+    await page.getByLabel('Identifier').fill('1003')
+    await page.getByLabel('Kind of document').fill('Birth certificate')
+    await press(page, 'Find')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      press(page, 'Save all as a table'),
+    ])
+    expect(parseCsv(readFileSync(await download.path())).rows).toMatchObject([
+      { cells: { subjectName: 'Emmy Noether', subjectId: '1003', status: 'valid' } },
+    ])
+    await page.getByRole('link', { name: 'Emmy Noether' }).click()
+    const status = (name: string) => page.locator('.document .status', { hasText: name }).waitFor()
+    await status('Valid')
+    await press(page, 'Put on hold')
+    const question = page.getByRole('dialog').getByRole('heading')
+    expect(await question.textContent()).toContain('Emmy Noether')
+    await answer(page, 'Put on hold')
+    await status('On hold')
+    await press(page, 'Release')
+    await answer(page, 'Release')
+    await status('Valid')
+
+    await press(page, 'Correct')
+    await page.getByLabel('Name', { exact: true }).fill('Amalie Emmy Noether')
+    await press(page, 'Show what changes')
+    const row = page.getByRole('dialog').getByRole('row', { name: /^Name/ })
+    expect(await row.getByRole('cell').allTextContents()).toEqual([
+      'Emmy Noether',
+      'Amalie Emmy Noether',
+    ])
+    await answer(page, 'Correct')
+    await page.getByText('Show the one that it replaces').waitFor()
+    await page.locator('.document', { hasText: 'Amalie Emmy Noether' }).waitFor()
+
+    await second.page.goto(page.url())
+    await press(page, 'Revoke')
+    expect(await page.getByRole('dialog').textContent()).toContain('This cannot be undone.')
+    await page.keyboard.press('Escape')
+    expect(await focused(page)).toBe('do-revoke')
+    await press(second.page, 'Revoke')
+    await answer(second.page, 'Revoke')
+    await second.page.locator('.document .status', { hasText: 'Revoked' }).waitFor()
+    await press(page, 'Revoke')
+    await page.getByLabel('Reason').selectOption('affiliationChanged')
+    await answer(page, 'Revoke')
+    await status('Revoked')
+    await page.getByText('Somebody has already revoked this document.').waitFor()
+  })
+
+  test('behavior: several documents are revoked from a list, and each is answered', async () => {
+    for (const subjectName of ['Lise', 'Marie', 'Irene'])
+      await stack.issue({ ...ADA, subjectName, subjectId: '1007' })
+    const { page } = await enter('registrar')
+    await page.getByRole('link', { name: 'Find' }).first().click()
+    await page.getByLabel('Identifier').fill('1007')
+    await press(page, 'Find')
+    await page.getByLabel(/^Tick .*Lise/).check()
+    await page.getByLabel(/^Tick .*Marie/).check()
+    await press(page, 'Revoke')
+    const question = page.getByRole('dialog')
+    expect(await question.getByRole('listitem').allTextContents()).toEqual(['Marie', 'Lise'])
+    await answer(page, 'Revoke')
+    await page.getByText('Done: 2 of 2.').waitFor()
+    const found = await issued('1007')
+    expect(found.map((one: { status: string }) => one.status)).toEqual([
+      'valid',
+      'revoked',
+      'revoked',
+    ])
+    await page.getByLabel(/^Tick .*Lise/).check()
+    await press(page, 'Put on hold')
+    await answer(page, 'Put on hold')
+    await page.getByText(/Lise.*: Somebody has already revoked this document\./).waitFor()
+  })
+
+  test('behavior: a role shows only what it may do', async () => {
+    const { body } = await stack.issue({ ...ADA, subjectId: '1004' })
+    const { page } = await enter('clerk')
+    const at = page.url().replace(/#.*/, '')
+    await page.goto(`${at}#/documents/${body.data.documentHash}`)
+    await page.getByText('Ada Lovelace').waitFor()
+    expect(await page.getByRole('button', { name: /Revoke|Correct|Erase|hold/ }).count()).toBe(0)
+    const reader = await enter('reader')
+    expect(await reader.page.getByRole('link', { name: /Issue/ }).count()).toBe(0)
+    const limited = await enter('clerk', { categories: ['diploma'] })
+    await limited.page.getByRole('link', { name: 'Issue a document' }).first().click()
+    expect(
+      await limited.page.getByLabel('Kind of document').locator('option').allTextContents(),
+    ).toEqual(['Please choose', 'Diploma'])
+  })
+
+  test('behavior: an administrator invites a person, and removes them at once', async () => {
+    const { page } = await enter('administrator')
+    await page.getByRole('link', { name: 'People' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('<b>Bertha</b>')
+    await press(page, 'Add a person')
+    const link = (await page.locator('.link').textContent()) ?? ''
+    const invited = await openWindow(browser)
+    open.push(invited)
+    await signIn(invited.page, link)
+    await page.getByRole('button', { name: /^Remove .*Bertha/ }).click()
+    await answer(page, 'Remove')
+    await page.getByRole('button', { name: /^Remove .*Bertha/ }).waitFor({ state: 'detached' })
+    await invited.page.getByRole('link', { name: 'Find' }).first().click()
+    await press(invited.page, 'Find')
+    await invited.page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
+  })
+
+  describeInBrowser('its traces', () => {
+    let window: Window
+    let requests: Request[]
+    beforeEach(async () => {
+      window = await enter('registrar')
+      requests = []
+      window.page.on('request', (request) => requests.push(request))
+    })
+
+    test('behavior: no code of a document is in an address, a Referer or a storage', async () => {
+      const { page, context } = window
+      await fill(page, 'Hypatia of Alexandria', '1005')
+      await press(page, 'Check and issue')
+      await answer(page, 'Issue')
+      await page.getByRole('link', { name: 'Open the document' }).click()
+      await page.getByRole('button', { name: 'Put on hold' }).click()
+      await answer(page, 'Put on hold')
+      await page.locator('.document .status', { hasText: 'On hold' }).waitFor()
+      const [{ publicId }] = await issued('1005')
+      const key = toHex(decodePublicId(publicId).documentKey).slice(2)
+      const secrets = [publicId, key, 'Hypatia']
+      const seen = await Promise.all(
+        requests.map(async (request) => {
+          const { referer = '' } = await request.allHeaders()
+          return `${request.url()} ${referer}`
+        }),
+      )
+      const storage = await page.evaluate(() =>
+        JSON.stringify([
+          localStorage,
+          sessionStorage,
+          history.state,
+          document.title,
+          location.href,
+        ]),
+      )
+      for (const secret of secrets) {
+        expect(seen.join('\n')).not.toContain(secret)
+        expect(storage).not.toContain(secret)
+      }
+      expect(seen.every((one) => one.startsWith(page.url().replace(/\/desk.*/, '')))).toBe(true)
+      expect((await context.storageState()).origins).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { parseCsv } from '#table/csv.ts'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { linkAgain, linkFor, openWindow, signIn, type Window } from '../support/desk-window.ts'
+import { IS_LONG } from '../support/long.ts'
+import { API_KEY, type Stack, startStack } from '../support/stack.ts'
+
+const ROWS = IS_LONG ? 10_000 : 300
+/** Milliseconds within which a table answers to a person who types. */
+const MAX_RESPONSE_MS = 1_000
+
+describeInBrowser('a table at the desk', () => {
+  let stack: Stack
+  let browser: Browser
+  let window: Window
+  let page: Page
+  let name: string
+
+  beforeAll(async () => {
+    ;[stack, browser] = await Promise.all([
+      startStack({ ADDRESS_RATE_LIMIT: 'off' }),
+      launchChromium(),
+    ])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stack?.stop()
+  })
+  beforeEach(async () => {
+    window = await openWindow(browser, { acceptDownloads: true })
+    page = window.page
+    name = `Clerk ${randomUUID()}`
+    await signIn(page, await linkFor(stack, 'clerk', { name }))
+    await page.getByRole('link', { name: 'Issue from a table' }).first().click()
+  })
+  afterEach(async () => {
+    const { context, mishaps } = window
+    await context.close()
+    expect(mishaps).toEqual([])
+  })
+
+  const give = (name: string, content: string | Buffer) =>
+    page
+      .locator('input[type=file]')
+      .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) })
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const start = async (count: number) => {
+    const name = `Issue the good rows (${count.toLocaleString('en')})`
+    await press(name)
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+  }
+  const done = () => page.getByRole('heading', { name: 'The table is issued' }).waitFor()
+  const saved = async (name: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name }).click(),
+    ])
+    return parseCsv(readFileSync(await download.path()))
+  }
+  const issued = async (category: string) => {
+    let count = 0
+    let cursor = ''
+    do {
+      const { body } = await stack.request(
+        `/v1/documents?category=${category}&limit=100${cursor && `&cursor=${cursor}`}`,
+        { headers: { authorization: `Bearer ${API_KEY}` } },
+      )
+      count += body.data.documents.length
+      cursor = body.data.nextCursor ?? ''
+    } while (cursor !== '')
+    return count
+  }
+
+  test('default: columns are matched, bad cells mended, and the results saved', async () => {
+    await give(
+      'graduates.csv',
+      'Full name;Student no;Degree;Date of issue;Notes\r\nAda;1;BSc;31.1.2026;x\r\n=Bob;2x;MSc;1.2.2026;\r\nCleo;3;MSc;30.2.2026;\r\n',
+    )
+    await page.getByText('First say what each column means.').waitFor()
+    await page.getByLabel('Full name').selectOption('Name')
+    await page.getByLabel('Student no').selectOption('Identifier')
+    await page.getByLabel('Degree').selectOption('Further entry of the document')
+    await page.getByLabel('Notes').selectOption('Leave out')
+    // 31.1.2026 can only begin with the day.
+    expect(await page.getByLabel('How dates are written').inputValue()).toBe('dmy')
+    await page.locator('#set-category').fill('Master diploma')
+    await page.keyboard.press('Tab')
+    await page.getByText('Good rows: 1. Rows with a problem: 2.').waitFor()
+    await page.getByLabel('Identifier, line 3').fill('2')
+    await page.keyboard.press('Tab')
+    await page.getByText('Good rows: 2. Rows with a problem: 1.').waitFor()
+    expect(await page.getByLabel('Date of issue, line 4').getAttribute('aria-invalid')).toBe('true')
+    await start(2)
+    await done()
+    expect(await issued('master_diploma')).toBe(2)
+    const { rows } = await saved('Save the results')
+    expect(rows.map(({ cells }) => cells)).toMatchObject([
+      { line: '2', subjectName: 'Ada', 'metadata.Degree': 'BSc', status: 'valid' },
+      { line: '3', subjectName: '=Bob', issuedAt: '2026-02-01' },
+    ])
+    const verified = await stack.verify(rows[0]?.cells.publicId ?? '')
+    expect(verified.body.data.status).toBe('valid')
+    expect(rows[0]?.cells.verifyUrl).toContain(rows[0]?.cells.publicId)
+    const failed = await saved('Save the rows that were not issued (1)')
+    expect(failed.rows[0]?.cells).toMatchObject({ line: '4', 'Full name': 'Cleo' })
+  })
+
+  test('error: says what is wrong with a file that is no table', async () => {
+    await give('book.xlsx', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]))
+    await page.getByText('This is a file of a spreadsheet program.').waitFor()
+    await give('open.csv', 'a,b\n"x,1\n')
+    await page.getByText('a quotation mark is not closed').waitFor()
+    await give('latin.csv', Buffer.from('subjectName\nZo\xeb\n', 'latin1'))
+    await press('It is from Western Europe or America')
+    await page.getByText('What the columns mean').waitFor()
+    expect(await page.getByLabel('Name, line 2').inputValue()).toBe('Zoë')
+  })
+
+  const table = (category: string, count: number) =>
+    `subjectName,subjectId,category,issuedAt\n${Array.from(
+      { length: count },
+      (_, i) => `Person ${i},${1000 + i},${category},2026-07-01\n`,
+    ).join('')}`
+
+  test('behavior: a batch whose answer is lost to a reload is issued once', async () => {
+    await give('batch.csv', table('lost_batch', 20))
+    let isSent = false
+    await page.route('**/v1/batches', async (route) => {
+      await route.fetch()
+      isSent = true
+    })
+    await start(20)
+    await expect.poll(() => isSent).toBe(true)
+    await page.unroute('**/v1/batches')
+    await page.reload()
+    await page.getByText('Nothing is lost.').waitFor()
+    await press('Go on')
+    await done()
+    expect(await issued('lost_batch')).toBe(20)
+    expect((await saved('Save the results')).rows).toHaveLength(20)
+  })
+
+  test('behavior: rows that are issued one by one and interrupted are issued once', async () => {
+    await give('rows.csv', table('one_by_one', 12))
+    await page.getByLabel('One by one.').check()
+    let count = 0
+    await page.route('**/v1/documents', async (route) => {
+      // The answers to some rows are lost: the service has issued them.
+      const response = await route.fetch()
+      if (++count <= 4) await route.fulfill({ response })
+    })
+    await start(12)
+    await expect.poll(() => count).toBeGreaterThan(6)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.reload()
+    await press('Go on')
+    await done()
+    expect(await issued('one_by_one')).toBe(12)
+    expect((await saved('Save the results')).rows).toHaveLength(12)
+  })
+
+  test('behavior: a session that ends in a run is begun again, and the run goes on', async () => {
+    await give('rows.csv', table('signed_out', 12))
+    await page.getByLabel('One by one.').check()
+    let count = 0
+    await page.route('**/v1/documents', async (route) => {
+      if (++count === 4) await window.context.clearCookies()
+      await route.continue()
+    })
+    await start(12)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Sign-in link').fill(await linkAgain(stack, name))
+    await dialog.getByRole('button', { name: 'Sign in with the link' }).click()
+    await done()
+    expect(await issued('signed_out')).toBe(12)
+    expect(await page.getByRole('button', { name: /^Correct those rows/ }).count()).toBe(0)
+  })
+
+  test(`behavior: a table of ${ROWS} rows answers at once and is issued`, async () => {
+    await give('large.csv', table('large', ROWS))
+    await page.getByText(`All rows are good (${ROWS.toLocaleString('en')}).`).waitFor()
+    const input = page.getByLabel('Identifier, line 3', { exact: true })
+    const begun = Date.now()
+    await input.fill('x')
+    await page.keyboard.press('Tab')
+    await page.getByText('Rows with a problem: 1.').waitFor()
+    expect(Date.now() - begun).toBeLessThan(MAX_RESPONSE_MS)
+    await input.fill('1001')
+    await page.keyboard.press('Tab')
+    await page.getByText('All rows are good').waitFor()
+    await press('Later rows')
+    await page.getByLabel('Identifier, line 52').waitFor()
+    await start(ROWS)
+    await done()
+    expect(await issued('large')).toBe(ROWS)
+    expect((await saved('Save the results')).rows).toHaveLength(ROWS)
+  })
+})
