@@ -21,6 +21,7 @@ const DATA = [
   'package.json',
   'LICENSE',
   'deployments/[1-9]*/*.json',
+  'dist/desk.html',
   'dist/verify.html',
   'gateway/http/pages/pages.css',
   'web/style.css',

@@ -31,11 +31,11 @@ function isSent(path: string): boolean {
 describe('Dockerfile', () => {
   test('default: the build sees every file of the image, and every script that it runs', () => {
     const scripts = [...dockerfile.matchAll(/node (scripts\/\S+)/g)].map(([, path = '']) => path)
-    expect(scripts).toHaveLength(2)
+    expect(scripts).toHaveLength(3)
     const needed = [
       ...inImage.filter((path) => !/^(node_modules|dist)\//.test(path)),
       ...scripts.flatMap((path) => [...modulesOf(path)]),
-      ...globSync('web/**/*.*', { cwd: ROOT }),
+      ...globSync('{desk,web}/**/*.*', { cwd: ROOT }),
       ...['package.json', 'package-lock.json'],
     ]
     expect(needed.filter((path) => !isSent(path))).toEqual([])
