@@ -13,6 +13,8 @@ export type Manifest = {
 export type Locked = {
   version: string
   license?: string
+  /** Whether only development dependencies need it. */
+  dev?: boolean
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
