@@ -49,6 +49,11 @@ async function issueMore({ rpc, registry, issuerKey }: BenchChain, count: number
     while (nonce - (await mined()) >= IN_FLIGHT) await sleep(POLL_MS)
   }
   while ((await mined()) < last) await sleep(POLL_MS)
+  // An audit covers what is final.
+  const numberOf = async (tag: string) =>
+    Number((await request<{ number: Hex }>('eth_getBlockByNumber', tag, false)).number)
+  const head = await numberOf('latest')
+  while ((await numberOf('finalized')) < head) await sleep(POLL_MS)
 }
 
 type Run = Usage & { seconds: number }
