@@ -24,7 +24,7 @@ type Form = {
   changed(): void
 }
 
-/** The fields of a document. What is typed goes into `typed`. */
+/** The fields of a document. Their input goes into `typed`. */
 export function viewForm(desk: Desk, form: Form): HTMLElement {
   const { typed, problems, isLocked, changed } = form
   const problemOf = (name: PlainField) =>

@@ -21,9 +21,9 @@ const ESTIMATE_TTL_MS = 1_000
 /** The minimum number of intents for reuse, because fewer are cheap to estimate. */
 const MIN_INTENTS = 16
 /**
- * The number of estimates of a kind that are compared, and the minimum number for reuse. What is on
- * the chain already needs less gas, so that an estimate may be too low for other intents. It is
- * trusted for what the dearest of these needs.
+ * The number of estimates of a kind that are compared, and the minimum number for reuse. Intents
+ * that are already on the chain need less gas, so their estimate may be too low for others. The
+ * highest of the compared estimates counts.
  */
 const COMPARED = { most: 4, least: 2 }
 

@@ -12,8 +12,9 @@ const CHALLENGE = 'Bearer realm="document-registry"'
 
 /**
  * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this
- * scope, or with the cookie of a session whose person has it, and with no other query parameters than these, each at most once: a client that believes
- * in `?dry_run=1` must not issue a document.
+ * scope, or with the cookie of a session whose person has it. It must have no other query
+ * parameters than these, each at most once, because a client that believes in `?dry_run=1` must not
+ * issue a document.
  *
  * @param parameters The parameters that the route knows. Handlers find their values as `query` in
  * the context.
