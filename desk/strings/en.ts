@@ -205,7 +205,8 @@ export const en = {
   'people.remove': 'Remove',
   'people.remove.of': 'Remove {name}',
   'people.remove.question': 'Remove {name} from the desk?',
-  'people.remove.text': 'The person is signed out at once. Documents that the person issued stay valid.',
+  'people.remove.text':
+    'The person is signed out at once. Documents that the person issued stay valid.',
 
   'table.lead':
     'Each row becomes a document. Save your spreadsheet as “CSV UTF-8” and drop the file here, or paste the cells below. The first row names the columns.',

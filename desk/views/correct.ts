@@ -1,6 +1,5 @@
 import { readNewDocument } from '#document/new-document.ts'
 import { h } from '#web/dom.ts'
-import { t } from '#web/i18n.ts'
 import { inWords } from '#web/views/document.ts'
 import type { Desk, View } from '../desk.ts'
 import { documentOf, keyOf, repeatedNames } from '../fields.ts'
@@ -8,9 +7,9 @@ import { d, quoted } from '../i18n.ts'
 import { type Correction, forgetCorrection, keepCorrection } from '../issuing.ts'
 import { ask } from './dialog.ts'
 import { viewChanges } from './facts.ts'
-import { firstBad, viewForm } from './form.ts'
+import { firstBad, viewDraft } from './form.ts'
 import { fail } from './issue.ts'
-import { hint, viewNotice, viewTrouble } from './parts.ts'
+import { hint } from './parts.ts'
 
 /** A document is corrected by another one that replaces it. */
 export function viewCorrect(desk: Desk): View {
@@ -18,45 +17,16 @@ export function viewCorrect(desk: Desk): View {
   const title = d('correct.heading')
   if (correction === undefined)
     return { title, content: [h('section', {}, h('p', {}, d('correct.none')))] }
-  const { typed, problems, isSent, isBusy, trouble, hash } = correction
+  const draft = {
+    submit: () => void submit(desk, correction),
+    changed: () => keepCorrection(correction),
+    busy: d('actions.busy'),
+    check: d('correct.check'),
+    leave: h('a', { class: 'button', href: `#/documents/${correction.hash}` }, d('cancel')),
+  }
   return {
     title,
-    content: [
-      h(
-        'section',
-        {},
-        h(
-          'form',
-          {
-            novalidate: true,
-            submit: (event: Event) => {
-              event.preventDefault()
-              submit(desk, correction)
-            },
-          },
-          hint(d('correct.hint')),
-          isSent && !isBusy && viewNotice(d('issue.unknown')),
-          viewForm(desk, {
-            typed,
-            problems,
-            isLocked: isSent || isBusy,
-            changed: () => keepCorrection(correction),
-          }),
-          viewTrouble(trouble),
-          isBusy && h('p', { role: 'status', id: 'busy', tabindex: '-1' }, d('actions.busy')),
-          h(
-            'div',
-            { class: 'ways' },
-            h(
-              'button',
-              { type: 'submit', id: 'submit', class: 'primary', disabled: isBusy },
-              isSent ? t('retry') : d('correct.check'),
-            ),
-            h('a', { class: 'button', href: `#/documents/${hash}` }, d('cancel')),
-          ),
-        ),
-      ),
-    ],
+    content: [viewDraft(desk, correction, draft, { before: hint(d('correct.hint')) })],
   }
 }
 

@@ -5,7 +5,8 @@ import { inWords } from '#web/views/document.ts'
 import type { Desk } from '../desk.ts'
 import { categoryOf, type PlainField, type Typed } from '../fields.ts'
 import { d } from '../i18n.ts'
-import { field, hint } from './parts.ts'
+import type { Issuing } from '../issuing.ts'
+import { field, hint, viewNotice, viewTrouble } from './parts.ts'
 
 /** @returns What is wrong with a field, in words. */
 export function problemWords(field: string, value: string): string {
@@ -13,6 +14,61 @@ export function problemWords(field: string, value: string): string {
   return value.trim() === '' && field !== 'expiresAt'
     ? d('bad.missing')
     : d(`bad.${field as PlainField}`)
+}
+
+/** The texts of a form, and what its buttons do. */
+type Draft = {
+  submit(): void
+  changed(): void
+  /** The text while it is being sent. */
+  busy: string
+  /** The text of the button that sends it. */
+  check: string
+  /** The button that leaves it. */
+  leave: HTMLElement
+}
+
+/**
+ * The form of a document that is being typed or issued.
+ *
+ * @param hints Elements over the fields and under the buttons.
+ */
+export function viewDraft(
+  desk: Desk,
+  { typed, problems, isSent, isBusy, trouble }: Issuing,
+  { submit, changed, busy, check, leave }: Draft,
+  hints: { before?: HTMLElement; after?: HTMLElement },
+): HTMLElement {
+  return h(
+    'section',
+    {},
+    h(
+      'form',
+      {
+        novalidate: true,
+        submit: (event: Event) => {
+          event.preventDefault()
+          submit()
+        },
+      },
+      hints.before,
+      isSent && !isBusy && viewNotice(d('issue.unknown')),
+      viewForm(desk, { typed, problems, isLocked: isSent || isBusy, changed }),
+      viewTrouble(trouble),
+      isBusy && h('p', { role: 'status', id: 'busy', tabindex: '-1' }, busy),
+      h(
+        'div',
+        { class: 'ways' },
+        h(
+          'button',
+          { type: 'submit', id: 'submit', class: 'primary', disabled: isBusy },
+          isSent ? t('retry') : check,
+        ),
+        leave,
+      ),
+      hints.after,
+    ),
+  )
 }
 
 type Form = {

@@ -12,8 +12,8 @@ import { forgetIssuing, type Issuing, keepIssuing, newIssuing } from '../issuing
 import { wordsOf } from '../problems.ts'
 import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
-import { firstBad, viewForm } from './form.ts'
-import { copyButton, hint, outside, viewNotice, viewStatus, viewTrouble } from './parts.ts'
+import { firstBad, viewDraft } from './form.ts'
+import { copyButton, hint, outside, viewStatus } from './parts.ts'
 
 /** Milliseconds between two looks at a document that waits for its block. */
 const POLL_MS = 2_000
@@ -24,50 +24,20 @@ export function viewIssue(desk: Desk): View {
 }
 
 function viewIssueForm(desk: Desk, issuing: Issuing): View {
-  const { typed, problems, isSent, isBusy, trouble } = issuing
-  return {
-    title: d('issue.heading'),
-    content: [
-      h(
-        'section',
-        {},
-        h(
-          'form',
-          {
-            novalidate: true,
-            submit: (event: Event) => {
-              event.preventDefault()
-              submit(desk, issuing)
-            },
-          },
-          isSent && !isBusy && viewNotice(d('issue.unknown')),
-          viewForm(desk, {
-            typed,
-            problems,
-            isLocked: isSent || isBusy,
-            changed: () => keepIssuing(issuing),
-          }),
-          viewTrouble(trouble),
-          isBusy && h('p', { role: 'status', id: 'busy', tabindex: '-1' }, d('issue.busy')),
-          h(
-            'div',
-            { class: 'ways' },
-            h(
-              'button',
-              { type: 'submit', id: 'submit', class: 'primary', disabled: isBusy },
-              isSent ? t('retry') : d('issue.check'),
-            ),
-            h(
-              'button',
-              { type: 'button', disabled: isBusy, click: () => startAnew(desk, issuing) },
-              d('issue.clear'),
-            ),
-          ),
-          hint(d('issue.kept')),
-        ),
-      ),
-    ],
+  const leave = h(
+    'button',
+    { type: 'button', disabled: issuing.isBusy, click: () => startAnew(desk, issuing) },
+    d('issue.clear'),
+  )
+  const draft = {
+    submit: () => void submit(desk, issuing),
+    changed: () => keepIssuing(issuing),
+    busy: d('issue.busy'),
+    check: d('issue.check'),
+    leave,
   }
+  const content = [viewDraft(desk, issuing, draft, { after: hint(d('issue.kept')) })]
+  return { title: d('issue.heading'), content }
 }
 
 async function startAnew(desk: Desk, { isSent }: Issuing): Promise<void> {
