@@ -68,7 +68,8 @@ async function start(
   const { rpc, registry, issuerId, signer, otherSigners = [], fetchDid } = identity
   const chain = await openChain(config, identity, log)
   const accounts = [signer, ...otherSigners].map(({ address }) => address)
-  const issuer = { registry, issuerId, accounts, fetchDid }
+  const keys = identity.credentialKeys?.published ?? []
+  const issuer = { registry, issuerId, accounts, fetchDid, keys }
   const identities = await openIdentities(config, rpc, issuer, log)
   const readers = openReaders(config, identity)
   const stores = await openStores(config, identity, end, log)

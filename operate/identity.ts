@@ -12,6 +12,7 @@ import { formatRegistryId } from '#document/registry-id.ts'
 import { copyChain } from '#local-chain/journal.ts'
 import { startLocalChainThread } from '#local-chain/thread.ts'
 import type { Identity } from '#parts/chain.ts'
+import { openCredentialKeys } from '#parts/credential-keys.ts'
 import { openSigner } from '#parts/signer.ts'
 import { IssueError } from '#promise/errors.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
@@ -23,7 +24,7 @@ import { createProvider } from '#verifier/readers/json-rpc.ts'
 import { createRequest } from '#verifier/readers/request.ts'
 import { CHAIN_FOLDER } from './backup/contents.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID, nameIssuer } from './local-registry.ts'
-import { ensureIssuerSecrets, ensureSecret } from './secrets.ts'
+import { ensureCredentialKey, ensureIssuerSecrets, ensureSecret } from './secrets.ts'
 
 type Say = (line: string) => void
 
@@ -74,7 +75,17 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
   const rpc = createRpcPool(rpcUrls, rpcTimeout)
   const chainId = Number(await patiently(() => createRequest(rpc)('eth_chainId', []), say))
   const registry = formatRegistryId(chainId, config.registryAddress ?? knownAddress(chainId))
-  return { rpc, registry, issuerId, signer, otherSigners, issuerSecrets }
+  return {
+    rpc,
+    registry,
+    issuerId,
+    signer,
+    otherSigners,
+    issuerSecrets,
+    ...(config.credentialKeyFile && {
+      credentialKeys: await openCredentialKeys(config.credentialKeyFile),
+    }),
+  }
 }
 
 /** @throws {ConfigError} unless `deployments/` has exactly one registry on the chain. */
@@ -108,6 +119,9 @@ async function localIdentity(
   }
   const signer = await openSigner(setting, rpcTimeout)
   const issuerSecrets = config.issuerSecrets ?? ensureIssuerSecrets(dataDir)
+  const credentialKeys = await openCredentialKeys(
+    config.credentialKeyFile ?? ensureCredentialKey(dataDir),
+  )
   const account = signer.address
   const chainDir = join(dataDir, CHAIN_FOLDER)
   const chain = await startLocalChainThread({
@@ -134,6 +148,7 @@ async function localIdentity(
     issuerId,
     signer,
     issuerSecrets,
+    credentialKeys,
     copyChain: (folder) => copyChain(chainDir, folder),
   }
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -19,13 +19,29 @@ import { ConfigError } from '#settings/config.ts'
  * @returns The 32 random bytes in the file. A missing file is created with mode 0600.
  */
 export function ensureSecret(dataDir: string, name: string): Hex {
+  const path = ensureFile(dataDir, name, () => `${toHex(randomBytes(32))}\n`)
+  return readFileSync(path, 'utf8').trim() as Hex
+}
+
+/**
+ * @returns The path of the file with the key that signs credentials. It is created if there is
+ * none.
+ */
+export function ensureCredentialKey(dataDir: string): string {
+  return ensureFile(dataDir, 'credential.pem', () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  })
+}
+
+function ensureFile(dataDir: string, name: string, textOf: () => string): string {
   const folder = join(dataDir, 'secrets')
   const path = join(folder, name)
   if (!existsSync(path)) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeDurably(path, `${toHex(randomBytes(32))}\n`)
+    writeDurably(path, textOf())
   }
-  return readFileSync(path, 'utf8').trim() as Hex
+  return path
 }
 
 /**

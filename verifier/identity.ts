@@ -60,6 +60,11 @@ export function identityAddressOf(uri: string, chainId: number): IdentityAddress
   }
 }
 
+/** @returns The address of an issuer's domain, which is its `uri` in the registry. */
+export function uriOf({ url, domain }: IdentityAddress): string {
+  return `${new URL(url).protocol}//${domain}`
+}
+
 /**
  * @param text A domain in the form of {@link IdentityAddress}, in upper or lower case.
  * @param chainId The EIP-155 chain id.
@@ -153,10 +158,14 @@ function malformed(issues: v.BaseIssue<unknown>[]): FormatError {
   })
 }
 
+/** A public key that signs credentials, as a JWK. */
+export type VerificationKey = { kid: string } & Readonly<Record<string, string>>
+
 /**
  * Makes the DID document that links a domain with an issuer.
  *
  * @param accounts The accounts that may issue; empty = any account of the issuer.
+ * @param keys The keys that sign the issuer's credentials.
  * @returns A document for {@link readDidDocument}.
  */
 export function createDidDocument({
@@ -164,28 +173,41 @@ export function createDidDocument({
   registry,
   issuerId,
   accounts = [],
+  keys = [],
 }: {
   did: string
   /** The CAIP-10 account ID of the registry. */
   registry: RegistryId
   issuerId: number
   accounts?: readonly Hex[]
+  keys?: readonly VerificationKey[]
 }): object {
   const { chainId } = parseRegistryId(registry)
+  const keyIdOf = ({ kid }: VerificationKey) => `${did}#${kid}`
   return {
     '@context': [
       'https://www.w3.org/ns/did/v1',
       'https://w3id.org/security/suites/secp256k1recovery-2020/v2',
+      ...(keys.length > 0 ? ['https://w3id.org/security/jwk/v1'] : []),
     ],
     id: did,
-    ...(accounts.length > 0 && {
-      verificationMethod: accounts.map((account, i) => ({
-        id: `${did}#account-${i + 1}`,
-        type: 'EcdsaSecp256k1RecoveryMethod2020',
-        controller: did,
-        blockchainAccountId: formatAccount(chainId, account),
-      })),
+    ...(accounts.length + keys.length > 0 && {
+      verificationMethod: [
+        ...accounts.map((account, i) => ({
+          id: `${did}#account-${i + 1}`,
+          type: 'EcdsaSecp256k1RecoveryMethod2020',
+          controller: did,
+          blockchainAccountId: formatAccount(chainId, account),
+        })),
+        ...keys.map((key) => ({
+          id: keyIdOf(key),
+          type: 'JsonWebKey',
+          controller: did,
+          publicKeyJwk: key,
+        })),
+      ],
     }),
+    ...(keys.length > 0 && { assertionMethod: keys.map(keyIdOf) }),
     service: [
       {
         id: `${did}#document-registry`,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Hex } from '#document/hex.ts'
 import { parseRegistryId } from '#document/registry-id.ts'
-import { createDidDocument, type IdentityAddress, identityAddressOf } from '#verifier/identity.ts'
+import { createDidDocument, identityAddressOf, uriOf } from '#verifier/identity.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -119,10 +119,6 @@ async function write(
       'Then run the same command with "check".',
     ].join('\n'),
   )
-}
-
-function uriOf({ url, domain }: IdentityAddress): string {
-  return `${new URL(url).protocol}//${domain}`
 }
 
 async function check(claim: Claim, json: boolean, terminal: Terminal): Promise<number> {

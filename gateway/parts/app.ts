@@ -8,6 +8,7 @@ import { openWithNode } from '#base/node-open.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { VERSION } from '#base/version.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
+import { jwtVcIssuerOf } from '#credentials/issuer.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { createFindDocument } from '#documents/find.ts'
 import { createListing } from '#documents/list.ts'
@@ -55,7 +56,7 @@ const READINESS_TTL_MS = 1_000
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { readers, identities, stores, pipeline, apiKeys, log } = parts
-  const { rpc, registry, issuerId } = identity
+  const { rpc, registry, issuerId, credentialKeys } = identity
   const { kubo, store, outbox, history, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
@@ -76,6 +77,10 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     metrics,
     ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
+    ...(identities.own &&
+      credentialKeys && {
+        jwtVcIssuer: jwtVcIssuerOf(identities.own, credentialKeys),
+      }),
     wait: config.wait,
     // With a wait of 0 s, a request still has to read the chain.
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),

@@ -3,6 +3,7 @@ import { createGroupingReader } from '#chain/grouping-reader.ts'
 import { createRegistry, type RegistryOptions, type RegistryPorts } from '#chain/registry.ts'
 import { PATIENCE_MS, type RpcPool } from '#chain/rpc.ts'
 import type { Signer } from '#chain/signer.ts'
+import type { CredentialKeys } from '#credentials/keys.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { Config } from '#settings/config.ts'
@@ -27,6 +28,8 @@ export type Identity = {
   otherSigners?: readonly Signer[]
   /** The newest comes first and seals. Repeats of requests are recognized with any of them. */
   issuerSecrets: readonly [Hex, ...Hex[]]
+  /** Absent = the gateway issues no credentials into wallets. */
+  credentialKeys?: CredentialKeys
   /**
    * Fetches DID documents. On a local chain it is the platform's `fetch`; on any other it connects
    * only to public addresses.

@@ -6,7 +6,12 @@ import type { RegistryId } from '#document/registry-id.ts'
 import type { Config } from '#settings/config.ts'
 import { readIdentity } from '#verifier/checks/identity.ts'
 import { isLocalChain } from '#verifier/defaults.ts'
-import { createDidDocument, identityAddressOf } from '#verifier/identity.ts'
+import {
+  createDidDocument,
+  type IdentityAddress,
+  identityAddressOf,
+  type VerificationKey,
+} from '#verifier/identity.ts'
 import type { Eip1193Provider, IdentitySource } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { createIdentitySource } from '#verifier/readers/identity-source.ts'
@@ -17,6 +22,8 @@ const REFRESH_INTERVAL_MS = 0.9 * ANSWER_TTL_MS
 /** The domains of issuers as a gateway sees them, its own first. */
 export type Identities = {
   source: IdentitySource
+  /** The issuer's own domain; absent when its URI names none. */
+  own?: IdentityAddress
   /**
    * The document at `/.well-known/did.json`; absent when this service is not at the issuer's
    * domain.
@@ -41,6 +48,8 @@ export async function openIdentities(
     /** The addresses of the accounts. */
     accounts: readonly string[]
     fetchDid?: typeof fetch | undefined
+    /** The keys that sign credentials. */
+    keys?: readonly VerificationKey[]
   },
   log: Log,
 ): Promise<Identities> {
@@ -84,9 +93,15 @@ export async function openIdentities(
   let timer: NodeJS.Timeout | undefined
   return {
     source: cache,
+    ...(own && { own }),
     ...(own &&
       own.url === here && {
-        didDocument: createDidDocument({ did: own.did, registry, issuerId }),
+        didDocument: createDidDocument({
+          did: own.did,
+          registry,
+          issuerId,
+          keys: issuer.keys ?? [],
+        }),
       }),
     start() {
       void check()

@@ -63,6 +63,8 @@ export type Config = {
   signer?: SignerSetting
   /** Other accounts of the issuer, which gateways share; only with `databaseUrl`. */
   otherSigners: readonly SignerSetting[]
+  /** The file with the keys that sign credentials; absent = on the local chain only. */
+  credentialKeyFile?: string
   /** Secrets of 32 bytes each, the newest first. */
   issuerSecrets?: readonly [Hex, ...Hex[]]
   apiKey?: string
@@ -147,6 +149,7 @@ const environment = v.object({
     hexList(20, 'must be an address, 0x followed by 40 hexadecimal digits'),
   ),
   ISSUER_SECRET: v.optional(secrets),
+  CREDENTIAL_KEY_FILE: v.optional(v.string()),
   API_KEY: v.optional(bearerToken),
   DATABASE_URL: v.optional(databaseUrl),
   IPFS_API_URL: v.optional(httpUrl),
@@ -243,6 +246,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(signer && { signer }),
     otherSigners,
     ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
+    ...(e.CREDENTIAL_KEY_FILE && { credentialKeyFile: resolve(e.CREDENTIAL_KEY_FILE) }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),
     ...(e.DATABASE_URL && { databaseUrl: e.DATABASE_URL }),
     ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),

@@ -122,6 +122,7 @@ export const RUN: Example[] = [
   { page: 'docs/contract.md', has: 'revoke-in-batch', prints: /0x\w{64}/ },
   { page: 'docs/operate.md', has: '--domain example.edu', writes: ['did.json'] },
   { page: 'docs/operate.md', has: 'docreg identity check', prints: /pass/ },
+  { page: 'docs/operate.md', has: '-out credential.pem', writes: ['credential.pem'] },
   {
     page: 'docs/integrate.md',
     has: '/suspend" \\',

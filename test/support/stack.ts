@@ -15,6 +15,7 @@ import { makeKey } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { startLocalChain } from '#local-chain/local-chain.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID } from '#operate/local-registry.ts'
+import { openCredentialKeys } from '#parts/credential-keys.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
 import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
@@ -134,6 +135,9 @@ export async function startStack(
     issuerId: LOCAL_ISSUER_ID,
     signer: await signerOf(issuerKey),
     issuerSecrets: [randomKey()] as [Hex],
+    ...(config.credentialKeyFile && {
+      credentialKeys: await openCredentialKeys(config.credentialKeyFile),
+    }),
     fetchDid: async () => {
       throw new Error('tests make no outside requests')
     },

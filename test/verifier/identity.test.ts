@@ -175,6 +175,19 @@ describe('readDidDocument', () => {
     ])
   })
 
+  test('behavior: createDidDocument lists the keys that sign credentials', () => {
+    const key = { kty: 'EC', crv: 'P-256', x: 'eA', y: 'eQ', kid: 'thumb' }
+    const made = createDidDocument({ did, registry, issuerId: 7, accounts: [account], keys: [key] })
+    expect(made).toMatchObject({
+      verificationMethod: [
+        { id: `${did}#account-1` },
+        { id: `${did}#thumb`, type: 'JsonWebKey', controller: did, publicKeyJwk: key },
+      ],
+      assertionMethod: [`${did}#thumb`],
+    })
+    expect(read(made).accounts).toEqual([`eip155:1:${account}`])
+  })
+
   test('behavior: ignores other members, services and keys', () => {
     const document = {
       '@context': 'https://www.w3.org/ns/did/v1',

@@ -9,6 +9,7 @@ const CID = cidOf(new Uint8Array(32))
 /** Every route that pages of any origin may use, and a path of it. */
 const OPEN: Record<string, { path: string; method: string }> = {
   '/.well-known/did.json': { path: '/.well-known/did.json', method: 'GET' },
+  '/.well-known/jwt-vc-issuer': { path: '/.well-known/jwt-vc-issuer', method: 'GET' },
   '/ipfs/:cid': { path: `/ipfs/${CID}`, method: 'GET' },
   '/rpc': { path: '/rpc', method: 'POST' },
 }
