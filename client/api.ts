@@ -383,6 +383,8 @@ export type Event = {
     blockHash: Hash | null
     transactionHash: Hash | null
     tenant: string | null
+    /** The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant. */
+    actor: { kind: 'person' | 'key'; id: string; label: string | null } | null
   }
 }
 
@@ -692,6 +694,21 @@ export type Calls = {
   supersedeDocument: {
     input: { path: { publicId: string }; body: NewDocument }
     data: SuccessorDocument
+  }
+  /** List who did what with a document. */
+  listActs: {
+    input: { path: { publicId: string } }
+    data: {
+      documentHash: Hash
+      acts: Array<{
+        act: 'issue' | 'revoke' | 'suspend' | 'release' | 'supersede' | 'erase'
+        at: Instant | null
+        /** The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant. */
+        actor: { kind: 'person' | 'key'; id: string; label: string | null } | null
+        /** Whether it was on the whole batch. */
+        isOfBatch: boolean
+      }>
+    }
   }
   /** Search documents, also by subjectId. */
   searchDocuments: {
@@ -1167,6 +1184,7 @@ export const CALLS = {
     path: '/v1/documents/{publicId}/supersede',
     hasIdempotencyKey: true,
   },
+  listActs: { method: 'GET', path: '/v1/documents/{publicId}/acts', hasIdempotencyKey: false },
   searchDocuments: { method: 'POST', path: '/v1/documents/search', hasIdempotencyKey: false },
   listBatches: { method: 'GET', path: '/v1/batches', hasIdempotencyKey: false },
   retrieveBatch: { method: 'GET', path: '/v1/batches/{root}', hasIdempotencyKey: false },

@@ -15,6 +15,8 @@ export type BatchLine =
 export type BatchRequest = {
   body: AsyncIterable<Uint8Array>
   tenant: string
+  /** Who issues it; see `formatActor`. */
+  actor?: string
   /** The owner of the share of disk and work that the request uses. */
   share: string
   /** The only categories that the caller may issue; absent = all. */

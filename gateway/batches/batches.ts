@@ -129,7 +129,7 @@ async function seal(
 async function anchor(
   { log, batcher, ...deps }: BatchDeps,
   { id, lease, root, size, manifest }: SealedRoot & { id: Uint8Array; lease: Lease },
-  { wait, tenant, newDeadline, assertAllowed }: BatchRequest,
+  { wait, tenant, actor, newDeadline, assertAllowed }: BatchRequest,
 ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
   const deadline = newDeadline()
   const batch = { root, size, manifest, tenant }
@@ -138,7 +138,7 @@ async function anchor(
   const refusal = refusalOf(before)
   if (refusal) throw refusal
   await assertAllowed()
-  const isNew = await log.promise(id, batch, lease)
+  const isNew = await log.promise(id, { ...batch, ...(actor !== undefined && { actor }) }, lease)
   if (before.status === 'anchored') {
     // The batcher has the intent until its block is final.
     batcher.enqueue([intent])

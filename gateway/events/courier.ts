@@ -162,7 +162,7 @@ async function sendAll(
       await assertHeld()
       const message = {
         id: delivery.event.id,
-        body: JSON.stringify(presentEvent(delivery.event)),
+        body: JSON.stringify(presentEvent(delivery.event, webhook.tenant)),
         secrets: secrets.current(webhook, clock.now()),
       }
       const sentAt = performance.now()

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertainTime } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+import type { Actor } from '#promise/acts.ts'
 
 const PRUNE_INTERVAL_MS = 60_000
 /** The pause between two slices, so that requests come first. */
@@ -48,6 +49,8 @@ export type DocumentEvent = {
   /** Also `null` when no node reported it. */
   blockHash: Hex | null
   transactionHash: Hex | null
+  /** Who issued, changed or erased it; `null` when it is unknown, and for other events. */
+  actor: Actor | null
 }
 
 /** The place of an event in the log: `evt_<milliseconds>_<number>`. */
@@ -122,11 +125,15 @@ export type EventLog = {
 }
 
 /**
+ * @param reader The tenant that reads it; `null` = all tenants. Nobody else learns the actor.
  * @returns An event as the REST API and webhooks show it. The same event always gives the same
- * JSON.
+ * reader the same JSON.
  */
-export function presentEvent({ id, type, time, ...about }: DocumentEvent) {
-  const { documentHash, blockNumber, blockHash, transactionHash, tenant } = about
+export function presentEvent(
+  { id, type, time, ...about }: DocumentEvent,
+  reader: string | null,
+): object {
+  const { documentHash, blockNumber, blockHash, transactionHash, tenant, actor } = about
   return {
     id,
     type,
@@ -137,6 +144,7 @@ export function presentEvent({ id, type, time, ...about }: DocumentEvent) {
       blockHash,
       transactionHash,
       tenant,
+      actor: reader === null || reader === tenant ? actor : null,
     },
   }
 }

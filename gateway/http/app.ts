@@ -12,6 +12,7 @@ import { requestLog } from './core/request-log.ts'
 import { cookieNameOf, knowSessions } from './core/session.ts'
 import { OPERATIONS } from './operations.ts'
 import { respondLost } from './pages/home-page.ts'
+import { type ActDeps, actRoutes } from './resources/acts.ts'
 import { type BatchRouteDeps, batchRoutes } from './resources/batches.ts'
 import { type BulkRevisionDeps, bulkRevisionRoutes } from './resources/bulk-revisions.ts'
 import { type BundleDeps, bundleRoutes } from './resources/bundle.ts'
@@ -39,6 +40,7 @@ import { type WebhookDeps, webhookRoutes } from './resources/webhooks.ts'
 /** The dependencies of all routes. Each route declares its own part. */
 export type AppDeps = HomeDeps &
   DocumentDeps &
+  ActDeps &
   EventDeps &
   ListDeps &
   WebhookDeps &
@@ -71,6 +73,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   // Added before the document routes, because `search` would match as a document.
   listRoutes(app, deps)
   documentRoutes(app, deps)
+  actRoutes(app, deps)
   eventRoutes(app, deps)
   webhookRoutes(app, deps)
   supersedeRoutes(app, deps)

@@ -1,4 +1,5 @@
 import type { Operation } from './core/operation.ts'
+import { actOperations } from './resources/acts.ts'
 import { batchOperations } from './resources/batches.ts'
 import { bulkRevisionOperations } from './resources/bulk-revisions.ts'
 import { bundleOperations } from './resources/bundle.ts'
@@ -27,6 +28,7 @@ import { webhookOperations } from './resources/webhooks.ts'
 export const OPERATIONS: readonly Operation[] = [
   ...documentOperations,
   ...supersedeOperations,
+  ...actOperations,
   ...listOperations,
   ...bulkRevisionOperations,
   ...batchOperations,

@@ -1,3 +1,5 @@
+import { formatActor } from '#promise/acts.ts'
+
 /** The scopes of an API key. `admin` includes all. */
 export const SCOPES = [
   'documents:issue',
@@ -23,6 +25,19 @@ export type Grant = {
   rateLimit?: number
   /** The purpose of the key in the words of its creator, or the name of the person. */
   label?: string
+  /** Whether it is a person who is signed in. */
+  isPerson?: true
+}
+
+/** @returns The tenant and the actor of a request, for the history of documents. */
+export function requesterOf({ id, label, isPerson, tenant }: Grant): {
+  tenant: string
+  actor: string
+} {
+  return {
+    tenant,
+    actor: formatActor({ kind: isPerson ? 'person' : 'key', id, label: label ?? null }),
+  }
 }
 
 /**

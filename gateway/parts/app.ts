@@ -57,7 +57,7 @@ const READINESS_TTL_MS = 1_000
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { readers, identities, stores, pipeline, apiKeys, log } = parts
   const { rpc, registry, issuerId, credentialKeys } = identity
-  const { kubo, store, outbox, history, events, isErased } = stores
+  const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
   const storesReady = shareRead(async () => {
@@ -72,6 +72,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     store,
     isErased,
     history,
+    acts,
     events,
     log,
     metrics,

@@ -81,7 +81,8 @@ function newSession() {
  * limit.
  */
 export function grantOf({ id, name, role, tenant, categories }: Person): Grant {
-  return { id, tenant, scopes: SCOPES_OF[role], ...(categories && { categories }), label: name }
+  const scopes = SCOPES_OF[role]
+  return { id, tenant, scopes, ...(categories && { categories }), label: name, isPerson: true }
 }
 
 /**

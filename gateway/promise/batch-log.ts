@@ -34,11 +34,16 @@ export type BatchLog = {
   /**
    * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
    *
+   * @param batch With who issues it; see `formatActor`.
    * @param lease The lease of the request.
    * @returns Whether it is promised for the first time.
    * @throws {LeaseLost} when another gateway works on the request and may have deleted payloads.
    */
-  promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>, lease: Held): Promise<boolean>
+  promise(
+    request: Uint8Array,
+    batch: Omit<KnownBatch, 'id'> & { actor?: string },
+    lease: Held,
+  ): Promise<boolean>
 }
 
 /**

@@ -31,8 +31,9 @@ export type Erasures = {
    * begun.
    *
    * @param tenant The tenant of the API key that requested it.
+   * @param actor Who requested it; see `formatActor`.
    */
-  begin(documentHash: Hex, tenant: string): Promise<Erasure>
+  begin(documentHash: Hex, tenant: string, actor?: string): Promise<Erasure>
   /** @returns `undefined` for a document that was not erased here. */
   find(documentHash: Hex): Promise<Erasure | undefined>
   /** Some erasures that have begun and are not finished, the oldest first. */
@@ -65,7 +66,10 @@ export type Erasing = {
    * @throws {IssueError} `not_issued` when neither gateway nor chain knows the document;
    * `store_unavailable` when nothing was done, and nothing will be.
    */
-  erase(key: DocumentKey, request: { tenant: string; wait: number }): Promise<Erasure>
+  erase(
+    key: DocumentKey,
+    request: { tenant: string; actor?: string; wait: number },
+  ): Promise<Erasure>
   /**
    * Removes the bytes of documents whose erasure has begun here or at another gateway. This is a
    * chore, which one gateway does at a time.
@@ -131,12 +135,12 @@ export function createErasing(
   }
 
   return {
-    async erase(key, { tenant, wait }) {
+    async erase(key, { tenant, actor, wait }) {
       const { documentHash } = key
       const before = await erasures.find(documentHash)
       if (!before && !(await deps.isKnown(key)))
         throw new IssueError('not_issued', 'no such document to erase')
-      const begun = before ?? (await erasures.begin(documentHash, tenant))
+      const begun = before ?? (await erasures.begin(documentHash, tenant, actor))
       deps.forget()
       // The erasure is promised by now, so a failure to wait must not become an error.
       await waitFor(documentHash, wait).catch(() => {})

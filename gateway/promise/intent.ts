@@ -10,6 +10,8 @@ type Requested = {
    * issued the record.
    */
   tenant?: string
+  /** Who requested it, as `formatActor` writes it. It is stored beside the intent, for the history. */
+  actor?: string | undefined
 }
 
 /** A document or a batch to issue. A document in a batch is issued with its batch. */
@@ -49,17 +51,18 @@ export type QueuedIntent = {
   promised: boolean
 }
 
-/** @param tenant The tenant that requests it. */
+/** @param requested Who requests it. */
 export function issueIntentOf(
   document: Document,
   { documentHash }: Sealed,
-  tenant: string,
+  { tenant, actor }: { tenant: string; actor?: string | undefined },
 ): IssueIntent {
   return {
     kind: 'issue',
     documentHash: toHex(documentHash),
     validUntil: validUntilOf(document),
     tenant,
+    ...(actor !== undefined && { actor }),
   }
 }
 

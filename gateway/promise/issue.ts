@@ -24,6 +24,8 @@ export type IssueRequest = {
   /** The root of that document's batch, if it is in one. */
   supersededRoot?: Hex | undefined
   tenant: string
+  /** Who issues it; see `formatActor`. */
+  actor?: string
   idempotencyKey?: string
   /** Thrown unless the request repeats one whose document is on the chain. */
   refuseNew?: IssueError
@@ -76,7 +78,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
   const readStatus = createReadStatus(deps)
 
   async function issue(request: IssueRequest): Promise<IssuedDocument> {
-    const { tenant, supersedes, idempotencyKey, wait, deadline, finality } = request
+    const { supersedes, idempotencyKey, wait, deadline, finality } = request
     const until = performance.now() + wait
     const document = {
       ...request.fields,
@@ -90,7 +92,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     const { supersededRoot } = request
     const withIntent = (sealed: SealedDocument) => ({
       sealed: { ...sealed, entry: { ...sealed.entry, supersededRoot } },
-      intent: issueIntentOf(document, sealed, tenant),
+      intent: issueIntentOf(document, sealed, request),
     })
     const repeat =
       idempotencyKey === undefined

@@ -6,6 +6,7 @@ import {
   intentOfBatch,
   type KnownBatch,
 } from '#promise/batch-log.ts'
+import { addActs } from './acts.ts'
 import { isSet } from './columns.ts'
 import { type Database, fence } from './database.ts'
 import { insertIssues, type Owner } from './outbox/requests.ts'
@@ -54,6 +55,8 @@ function createClaims(database: Database, owner: Owner): BatchLog {
         const marked = yield* first(PROMISE_BATCH, { id })
         yield* all(OWN, { id, tenant: batch.tenant })
         yield* insertIssues([{ intent: intentOfBatch(batch), promised: true }], owner())
+        const { root: hash, tenant, actor } = batch
+        if (marked) yield* addActs([{ kind: 'issue', hash, actor, tenant }])
         return marked !== undefined
       }),
   }

@@ -54,14 +54,16 @@ type NewEntry = {
   blockNumber: number | null
   /** The id of its batch, which knows the block. */
   batch?: number
+  actor?: string | undefined
 }
 
 const INSERT = statement(
   (sql) => `
     INSERT INTO document (document_hash, batch_block, batch, block_number, issued_on, valid_until,
-      subject, category, tenant, created_at)
+      subject, category, tenant, created_at, actor)
     SELECT item.hash, item.batch_block, item.batch, item.block, item.issued_on, item.valid_until,
-      item.subject, item.category, item.tenant, CASE WHEN item.batch IS NULL THEN ${sql.now} END
+      item.subject, item.category, item.tenant, CASE WHEN item.batch IS NULL THEN ${sql.now} END,
+      item.actor
     FROM ${sql.items({
       hash: 'bytes',
       batch_block: 'bytes',
@@ -72,6 +74,7 @@ const INSERT = statement(
       subject: 'integer',
       category: 'integer',
       tenant: 'integer',
+      actor: 'text',
     })}
     WHERE item.batch IS NOT NULL
       OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.hash)
@@ -92,7 +95,7 @@ const OWN = statement(
 export function* insertDocuments(documents: readonly NewEntry[]): Work<void> {
   const added = yield* each(
     INSERT,
-    documents.map(({ documentHash, entry, blockNumber, batch = null }) => ({
+    documents.map(({ documentHash, entry, blockNumber, batch = null, actor }) => ({
       hash: fromHex(documentHash),
       batch_block: bytesOf(entry.batchBlock),
       batch,
@@ -102,6 +105,7 @@ export function* insertDocuments(documents: readonly NewEntry[]): Work<void> {
       subject: entry.subject,
       category: entry.category,
       tenant: entry.tenant,
+      actor,
     })),
   )
   if (added.length < documents.length)

@@ -1,5 +1,6 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { ErasedFrom, Erasure, RemainsIn } from '#promise/erase.ts'
+import { addActs } from './acts.ts'
 import { hexOf, isSet, numberOrNull } from './columns.ts'
 import { type Database, lockOutcomes } from './database.ts'
 import type { ErasureList, ListedErasures } from './erasure-list.ts'
@@ -83,12 +84,15 @@ export function createErasures(
   }
 
   return {
-    async begin(documentHash, tenant) {
+    async begin(documentHash, tenant, actor) {
       const requestedAt = Date.now()
       list.add(documentHash, requestedAt)
       return database.write(function* () {
+        const hash = fromHex(documentHash)
+        if (!(yield* first(SELECT, { hash })))
+          yield* addActs([{ kind: 'erase', hash: documentHash, actor, tenant }])
         yield* mark(documentHash, requestedAt, tenant)
-        return erasureOf((yield* first(SELECT, { hash: fromHex(documentHash) })) as Row)
+        return erasureOf((yield* first(SELECT, { hash })) as Row)
       })
     },
     async find(documentHash) {

@@ -1,9 +1,33 @@
 import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
+import type { ActKind } from '#promise/acts.ts'
 import type { Database } from './database.ts'
 import { eventPageOf } from './rows.ts'
 import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from './rules.ts'
 import { all, type Dialect, first, statement, type Values, type Work } from './sql.ts'
 import type { BlindTenant } from './stores.ts'
+
+/** The act behind each type of event. */
+const ACT_OF = Object.entries({
+  issued: 'issue',
+  revoked: 'revoke',
+  suspended: 'suspend',
+  released: 'release',
+  superseded: 'supersede',
+  erased: 'erase',
+} satisfies Record<string, ActKind>)
+  .flatMap(([type, act]) => ['document', 'batch'].map((what) => [`${what}.${type}`, act]))
+  .map(([type, act]) => `WHEN '${type}' THEN '${act}'`)
+  .join(' ')
+
+/** Who caused an event: the newest such act before it. That of issuing is in the index. */
+const ACTOR = `CASE WHEN event.type = 'document.issued' THEN (
+    SELECT document.actor FROM document
+    WHERE document.document_hash = event.document_hash AND document.batch IS NULL LIMIT 1)
+  ELSE (
+    SELECT act.actor FROM act
+    WHERE act.document_hash = event.document_hash AND act.time * 1000 <= event.time
+      AND act.kind = CASE event.type ${ACT_OF} END
+    ORDER BY act.id DESC LIMIT 1) END`
 
 /** The columns except `owner`, a 64-bit number. */
 export const EVENT_COLUMNS = [
@@ -11,6 +35,7 @@ export const EVENT_COLUMNS = [
   'tenant',
 ]
   .map((name) => `event.${name}`)
+  .concat(`${ACTOR} AS actor`)
   .join(', ')
 
 /**

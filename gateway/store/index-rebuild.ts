@@ -25,6 +25,7 @@ const SELECT_PENDING = statement(`
 const SELECT_ROWS = statement(
   (sql) => `
     SELECT id, document_hash, batch, status, block_number, batch_block, issued_on, created_at,
+      actor,
       CAST(subject AS text) AS subject, CAST(category AS text) AS category,
       CAST(tenant AS text) AS tenant
     FROM document WHERE ${sql.isIn('document_hash', 'hashes', 'bytes')}
@@ -157,9 +158,10 @@ const DELETE_ROWS = statement(
 const INSERT_ROW = statement(
   (sql) => `
     INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
-      valid_until, subject, category, tenant, created_at)
+      valid_until, subject, category, tenant, created_at, actor)
     SELECT item.hash, item.batch_block, item.batch, item.block, item.status, item.issued_on,
-      item.valid_until, item.subject, item.category, item.tenant, item.created_at
+      item.valid_until, item.subject, item.category, item.tenant, item.created_at,
+      item.actor
     FROM ${sql.items({
       hash: 'bytes',
       batch_block: 'bytes',
@@ -172,6 +174,7 @@ const INSERT_ROW = statement(
       category: 'integer',
       tenant: 'integer',
       created_at: 'integer',
+      actor: 'text',
     })} WHERE true ORDER BY place`,
 )
 
@@ -230,6 +233,7 @@ function rowOf(
     category: isErased ? null : (entry?.category ?? blindIndexOf(old?.category)),
     tenant: blindIndexOf(old?.tenant) ?? blindTenant,
     created_at: numberOrNull(old?.created_at ?? null) ?? blockTime ?? null,
+    actor: old?.actor ?? null,
   }
 }
 
@@ -264,7 +268,7 @@ const SELECT_MOVED = statement(
   (sql) => `
     SELECT document_hash AS hash, batch_block, batch, block_number AS block, status, issued_on,
       valid_until, CAST(subject AS text) AS subject, CAST(category AS text) AS category,
-      CAST(tenant AS text) AS tenant, created_at
+      CAST(tenant AS text) AS tenant, created_at, actor
     FROM document WHERE ${sql.isIn('id', 'ids', 'integer')} ORDER BY id`,
 )
 const DROP_OLD = statement(`

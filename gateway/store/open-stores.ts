@@ -2,6 +2,7 @@ import type { RateLimiter } from '#base/rate-limit.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import type { PeopleStore } from '#people/ports.ts'
 import type { Leases } from '#promise/lease.ts'
+import { createActLog } from './acts.ts'
 import { createBatchDrafts } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { bind, type Refusals } from './binding.ts'
@@ -69,6 +70,7 @@ export async function openStores(
       isErased: await openErased(),
       idempotency: createIdempotencyLog(database),
       history: createHistory(database),
+      acts: createActLog(database),
       documentIndex: createDocumentIndex(database),
       successions: createSuccessions(database),
       events: createEventLog(database, blindTenant),

@@ -282,6 +282,12 @@ const UNPROMISE_BATCHES = statement(
     UPDATE batch SET promised = false
     WHERE ${sql.isIn('root', 'hashes', 'bytes')} AND block_number IS NULL`,
 )
+const DELETE_SUPERSEDING = statement(
+  (sql) => `
+    DELETE FROM act WHERE kind = 'supersede' AND document_hash IN (
+      SELECT document_hash FROM succession
+      WHERE ${sql.isIn('successor_hash', 'hashes', 'bytes')} AND NOT revoked)`,
+)
 const DELETE_SUCCESSIONS = statement(
   (sql) => `
     DELETE FROM succession
@@ -302,6 +308,7 @@ export function* followGone(gone: readonly { intent: Intent; failed: boolean }[]
     yield* appendEvents(failed.map(({ intent }) => endOf(intent, 'failed', null)))
     yield* all(DELETE_PENDING, { hashes })
     if (issues.some(({ intent }) => isOfBatch(intent))) yield* all(UNPROMISE_BATCHES, { hashes })
+    yield* all(DELETE_SUPERSEDING, { hashes })
     yield* all(DELETE_SUCCESSIONS, { hashes })
   }
   if (gone.length > 0) yield* notify(OUTBOX_CHANNEL)

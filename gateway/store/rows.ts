@@ -9,6 +9,7 @@ import {
 import type { Webhook } from '#events/webhook.ts'
 import { SCOPES } from '#keys/grant.ts'
 import type { ApiKey } from '#keys/ports.ts'
+import { parseActor } from '#promise/acts.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import type { IndexedDocument, OwnedDocument } from '#promise/document-index.ts'
 import { hexOf, hexOrNull } from './columns.ts'
@@ -83,6 +84,7 @@ function documentEventOf(row: Row): DocumentEvent {
     blockNumber: row.block_number as number | null,
     blockHash: hexOrNull(row.block_hash),
     transactionHash: hexOrNull(row.transaction_hash),
+    actor: row.actor === null ? null : parseActor(String(row.actor)),
   }
 }
 

@@ -7,6 +7,7 @@ import type { EventLog } from '#events/events.ts'
 import type { Webhooks } from '#events/webhook.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import type { PeopleStore } from '#people/ports.ts'
+import type { ActLog } from '#promise/acts.ts'
 import type { BatchDrafts, BatchList, BatchLog } from '#promise/batch-log.ts'
 import type { DocumentIndex } from '#promise/document-index.ts'
 import type { Erasures } from '#promise/erase.ts'
@@ -91,6 +92,7 @@ export type DatabaseStores = {
   isErased: IsBlockErased
   idempotency: IdempotencyLog
   history: History
+  acts: ActLog
   documentIndex: DocumentIndex
   successions: Successions
   events: EventLog

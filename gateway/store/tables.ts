@@ -262,6 +262,8 @@ const DOCUMENTS: Table[] = [
       // When it was promised, in seconds of the Unix epoch. NULL for a document in a batch, because
       // the batch has it.
       created_at: 'integer?',
+      // Who issued it; see gateway/promise/acts.ts. NULL for a document in a batch.
+      actor: 'text?',
     },
     numbered: 'id',
     indexes: {
@@ -293,6 +295,23 @@ const DOCUMENTS: Table[] = [
     indexes: { succession_open: { on: 'document_hash', where: 'NOT revoked' } },
   },
 ]
+
+/** Who did what with documents and batches, apart from issuing single documents. */
+const ACTS: Table = {
+  name: 'act',
+  columns: {
+    id: 'integer',
+    // The hash of a document, or the root of a batch.
+    document_hash: 'bytes',
+    kind: 'text',
+    // The time in seconds of the Unix epoch.
+    time: 'integer',
+    actor: 'text',
+    tenant: 'text?',
+  },
+  numbered: 'id',
+  indexes: { act_by_document: { on: 'document_hash, id' } },
+}
 
 const EVENTS: Table[] = [
   {
@@ -495,6 +514,7 @@ export const MOVED: readonly Table[] = [
   DRAFTS,
   ...OUTBOX,
   ...DOCUMENTS,
+  ACTS,
   ...EVENTS,
   ...KEPT_WITH_KEYS,
 ]
@@ -530,6 +550,25 @@ export function schemaOf(database: Dialect['name'], tables: readonly Table[]): s
   return tables.map((table) => createOf(database, table)).join('\n')
 }
 
+/**
+ * @param known The columns that the table has.
+ * @returns Statements that add the others, which may be NULL, because older rows lack their values.
+ */
+export function columnsAfter(
+  database: Dialect['name'],
+  { name, columns }: Table,
+  known: readonly string[],
+): string {
+  return Object.entries(columns)
+    .filter(([column, of]) => !known.includes(column) && isNullable(of))
+    .map(
+      ([column, of]) => `ALTER TABLE ${name} ADD COLUMN ${column} ${typeOf(database, kindOf(of))};`,
+    )
+    .join('\n')
+}
+
+const isNullable = (column: Column) => typeof column === 'string' && column.endsWith('?')
+
 function createOf(database: Dialect['name'], table: Table): string {
   const { name, columns, numbered, key, unique = [], references = {}, indexes = {} } = table
   const parts = [
@@ -562,5 +601,5 @@ function constraintsOf(database: Dialect['name'], column: Column): string {
     return ` NOT NULL DEFAULT ${column.default === NO_BYTES ? empty : column.default}`
   }
   if (column === 'flag') return ' NOT NULL DEFAULT false'
-  return column.endsWith('?') ? '' : ' NOT NULL'
+  return isNullable(column) ? '' : ' NOT NULL'
 }

@@ -6,7 +6,7 @@ import type { Batches, BatchRequest } from '#batches/batch.ts'
 import type { BatchReader, BatchStanding } from '#batches/batch-reader.ts'
 import { cidOf } from '#document/cid.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { type FindKey, type Grant, shareOf, tenantOf } from '#keys/grant.ts'
+import { type FindKey, type Grant, requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
 import type { Revising } from '#promise/revise.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
@@ -265,12 +265,12 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
   const places = createPlaces(MAX_UPLOADS, 'batches')
   serve(app, ISSUE_BATCH, findKey, async (c) => {
     const { atomic, dry_run } = c.get('query')
-    const { tenant, categories } = c.get('grant')
+    const { categories } = c.get('grant')
     const share = shareOf(c.get('grant'))
     return issueBatch(c, deps, places.enter(share), {
       atomic: atomic === 'true',
       dryRun: dry_run === 'true',
-      tenant,
+      ...requesterOf(c.get('grant')),
       share,
       ...(categories && { categories }),
       assertAllowed: c.get('assertKey'),
@@ -303,7 +303,7 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
       const root = rootOf(c.req.param('root'))
       await assertMayRevise(batchReader, root, c.get('grant'))
       const revised = await deps.revising.revise({
-        intent: { ...read(root, await readOptionalJson(c)), root, tenant: c.get('grant').tenant },
+        intent: { ...read(root, await readOptionalJson(c)), root, ...requesterOf(c.get('grant')) },
         wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
         deadline: newDeadline(),
       })

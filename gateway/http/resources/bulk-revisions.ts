@@ -7,7 +7,7 @@ import { splitLines } from '#base/lines.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodeJsonText, type JsonValue, parseStrictJson } from '#document/json.ts'
-import { type FindKey, type Grant, shareOf } from '#keys/grant.ts'
+import { type FindKey, type Grant, requesterOf, shareOf } from '#keys/grant.ts'
 import type { Revised, Revising, RevisionRequest } from '#promise/revise.ts'
 import { createPatience, type Patience } from '../../base/deadline.ts'
 import type { Env } from '../core/env.ts'
@@ -285,7 +285,7 @@ async function reviseOne(
   const { key, validUntil } = await changeableOf(deps, grant, name, deadline)
   const { documentHash } = key
   const revised = await reviseWhile(deps, patience, {
-    intent: { ...revision.read(documentHash, body), ...key, tenant: grant.tenant },
+    intent: { ...revision.read(documentHash, body), ...key, ...requesterOf(grant) },
     validUntil,
   })
   const presented = presentRevised(revised, revision.timeName, deps.addresses)

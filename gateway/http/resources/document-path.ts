@@ -102,7 +102,8 @@ export async function changeableOf(
 
 type Named = RecordKey & { batch?: BatchPath }
 
-async function findNamed(
+/** @throws {ApiError} as {@link changeableOf}. */
+export async function findNamed(
   deps: PathDeps,
   grant: Grant,
   name: DocumentName,

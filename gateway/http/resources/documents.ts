@@ -7,7 +7,7 @@ import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId, type PublicId } from '#document/public-id.ts'
 import { openDocument } from '#document/sealed.ts'
-import type { FindKey, Grant } from '#keys/grant.ts'
+import { type FindKey, type Grant, requesterOf } from '#keys/grant.ts'
 import type { IsErased } from '#promise/erase.ts'
 import { type History, withHistory } from '#promise/history.ts'
 import type { IssuedDocument, Issuing } from '#promise/issue.ts'
@@ -251,12 +251,12 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
   const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
   serve(app, ISSUE, findKey, async (c) => {
     const { wait: finality } = c.get('query')
-    const { tenant, categories } = c.get('grant')
+    const { categories } = c.get('grant')
     const fields = parseIssueBody(await readJson(c), Date.now(), categories)
     const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
     const issued = await issuing.issue({
       fields,
-      tenant,
+      ...requesterOf(c.get('grant')),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
       deadline: newDeadline(),
@@ -295,9 +295,9 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
       const { key, validUntil, ...of } = await changeableOf(deps, c.get('grant'), name, deadline)
       const { documentHash } = key
       const publicId = await of.publicId()
-      const { tenant } = c.get('grant')
+      const by = requesterOf(c.get('grant'))
       const revised = await revising.revise({
-        intent: { ...read(documentHash, await readOptionalJson(c)), ...key, tenant },
+        intent: { ...read(documentHash, await readOptionalJson(c)), ...key, ...by },
         validUntil,
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
         deadline,

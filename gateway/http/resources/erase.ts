@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { NewDeadline } from '#base/deadline.ts'
-import type { FindKey } from '#keys/grant.ts'
+import { type FindKey, requesterOf } from '#keys/grant.ts'
 import { ERASED_FROM, type Erasing, REMAINS_IN } from '#promise/erase.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
@@ -83,8 +83,7 @@ export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
     const grant = c.get('grant')
     const name = nameIn(c.req.param('publicId'))
     const key = await (await changeableOf(deps, grant, name, newDeadline())).documentKey()
-    const { tenant } = grant
-    const erasure = await erasing.erase(key, { tenant, wait })
+    const erasure = await erasing.erase(key, { ...requesterOf(grant), wait })
     const { documentHash, erasedAt, removed, remains } = erasure
     return succeed(
       c,

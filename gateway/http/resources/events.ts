@@ -47,6 +47,7 @@ export const event = v.object({
     blockHash: v.nullable(schemas.hash),
     transactionHash: v.nullable(schemas.hash),
     tenant: v.nullable(v.string()),
+    actor: schemas.actor,
   }),
 })
 const EXAMPLE_EVENT = {
@@ -59,6 +60,7 @@ const EXAMPLE_EVENT = {
     blockHash: null,
     transactionHash: schemas.EXAMPLE_TRANSACTION,
     tenant: 'default',
+    actor: null,
   },
 }
 
@@ -116,7 +118,7 @@ export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): voi
         'the event is unknown or has expired; read again without after (some events may be lost)',
       )
     return succeed(c, {
-      events: page.events.map(presentEvent),
+      events: page.events.map((one) => presentEvent(one, tenant)),
       next: page.next ? formatEventId(page.next) : null,
       hasMore: page.hasMore,
     })

@@ -48,6 +48,19 @@ export const documentName = v.pipe(
     examples: [EXAMPLE_PUBLIC_ID],
   }),
 )
+/** Who acted. */
+export const actor = v.pipe(
+  v.nullable(
+    v.object({
+      kind: v.picklist(['person', 'key']),
+      id: v.string(),
+      label: v.nullable(v.string()),
+    }),
+  ),
+  v.description(
+    'The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant.',
+  ),
+)
 export const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{64}$/))
 export const address = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{40}$/))
 const hex = v.pipe(v.string(), v.regex(/^0x([0-9a-f]{2})*$/))

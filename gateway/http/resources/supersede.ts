@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { NewDeadline } from '#base/deadline.ts'
 import type { Hex } from '#document/hex.ts'
-import type { FindKey } from '#keys/grant.ts'
+import { type FindKey, requesterOf } from '#keys/grant.ts'
 import type { Superseded, Superseding } from '#promise/supersede.ts'
 import { reasonName } from '#verifier/reasons.ts'
 import { assertScope } from '../core/authorize.ts'
@@ -90,7 +90,7 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
   serve(app, SUPERSEDE, findKey, async (c) => {
     const grant = c.get('grant')
     assertScope(grant, 'documents:issue')
-    const { tenant, categories } = grant
+    const { categories } = grant
     const deadline = newDeadline()
     const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
     const { key, validUntil } = old
@@ -101,7 +101,7 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
       ...key,
       validUntil,
       fields,
-      tenant,
+      ...requesterOf(grant),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
       deadline,

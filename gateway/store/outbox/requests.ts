@@ -9,6 +9,7 @@ import {
   type RevisionIntent,
 } from '#promise/intent.ts'
 import type { Outbox, Withdrawn } from '#promise/ports.ts'
+import { addActs, addRevisionActs, dropActs } from '../acts.ts'
 import { bytesOf, hexOf, isSet } from '../columns.ts'
 import { type Database, holds, type LeasedAccount, lockOutcomes } from '../database.ts'
 import { insertDocuments } from '../documents.ts'
@@ -154,8 +155,8 @@ export function* insertIssues(
   const again = issues.filter(({ intent }) => !added.has(intent.documentHash))
   yield* each(PROMISE, keysOf(again.filter(({ promised }) => promised).map(({ intent }) => intent)))
   yield* insertDocuments(
-    issues.flatMap(({ intent: { documentHash }, entry }) =>
-      entry ? [{ documentHash, entry, blockNumber: null }] : [],
+    issues.flatMap(({ intent: { documentHash, actor }, entry }) =>
+      entry ? [{ documentHash, entry, blockNumber: null, actor }] : [],
     ),
   )
   if (account === null && added.size > 0) yield* notify(OUTBOX_CHANNEL)
@@ -178,11 +179,13 @@ function* insertSuccessor(
   owner?: LeasedAccount,
 ): Work<AddedIssue | 'has_successor'> {
   const { supersedes, supersededRoot } = issue.entry ?? {}
-  const { documentHash } = issue.intent
+  const { documentHash, actor, tenant } = issue.intent
   const isClaimed =
     supersedes === undefined || (yield* claimSuccession(supersedes, documentHash, supersededRoot))
   if (!isClaimed) return 'has_successor'
   const [added] = yield* insertIssues([issue], owner)
+  if (supersedes !== undefined && added?.isNew)
+    yield* addActs([{ kind: 'supersede', hash: supersedes, actor, tenant }])
   return added as AddedIssue
 }
 
@@ -238,6 +241,7 @@ function* insertRevisions(
   const blocked = yield* each(SELECT_BLOCKED, keysOf(revisions.map(({ intent }) => intent)))
   const isBlocked = new Set(blocked.map(({ kind, hash }) => `${kind} ${hexOf(hash)}`))
   const free = revisions.filter(({ intent }) => !isBlocked.has(keyOfIntent(intent)))
+  yield* addRevisionActs(free)
   yield* requeueUndone(free)
   yield* each(
     INSERT_REVISION,
@@ -330,6 +334,7 @@ export function* deleteUnpromised(intents: readonly Intent[]): Work<Withdrawn> {
   const rows = yield* each(WITHDRAW, keysOf(intents))
   const deleted = new Map(rows.map((row) => [keyOfIntent(intentOf(row)), row]))
   const withdrawn = intents.filter((intent) => deleted.has(keyOfIntent(intent)))
+  yield* dropActs(withdrawn)
   yield* followGone(withdrawn.map((intent) => ({ intent, failed: false })))
   return {
     intents: withdrawn,

@@ -351,6 +351,10 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
   )
   run('UPDATE erasure SET erased_at = 6, probe = NULL')
   run('INSERT INTO history VALUES (9, ?, ?)', hash('anchored'), hash('transaction'))
+  run(
+    "INSERT INTO act (document_hash, kind, time, actor) VALUES (?, 'revoke', 5, 'person 1 Ada')",
+    hash('anchored'),
+  )
   run('INSERT INTO batch_history VALUES (9, ?, NULL)', hash('root'))
   run('INSERT INTO batch_request VALUES (?, ?, 5, 1)', hash('request'), hash('content'))
   run('INSERT INTO batch_draft (request, hashes) VALUES (?, ?)', hash('r'), hash('block'))

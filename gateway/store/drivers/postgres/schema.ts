@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { PEOPLE, SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
+import { columnsAfter, SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
 import { optionsOf } from './connection.ts'
 import { DatabaseUrlError, outageOf } from './errors.ts'
 import type { Query, Row } from './query.ts'
@@ -47,7 +47,7 @@ export async function createSchema(url: string): Promise<void> {
     if (version === 0) await client.query(SCHEMA)
     else {
       assertVersion(version)
-      await addTables(query)
+      await addMissing(query)
     }
     await client.query('COMMIT')
   } catch (error) {
@@ -58,10 +58,19 @@ export async function createSchema(url: string): Promise<void> {
   }
 }
 
-/** Adds the tables that this version of the schema did not have from its beginning. */
-async function addTables(query: Query): Promise<void> {
-  const [table] = await query("SELECT to_regclass('person') IS NOT NULL AS is_there")
-  if (table?.is_there !== true) await query(schemaOf('postgres', PEOPLE))
+/** Adds the tables and columns that this version of the schema did not have from its beginning. */
+async function addMissing(query: Query): Promise<void> {
+  const rows = await query(`
+    SELECT table_name AS name, array_agg(column_name::text) AS columns
+    FROM information_schema.columns WHERE table_schema = current_schema() GROUP BY table_name`)
+  const known = new Map(rows.map(({ name, columns }) => [name, columns as string[]]))
+  for (const table of tablesOf('postgres')) {
+    const columns = known.get(table.name)
+    const missing = columns
+      ? columnsAfter('postgres', table, columns)
+      : schemaOf('postgres', [table])
+    if (missing !== '') await query(missing)
+  }
 }
 
 /** @throws {DatabaseUrlError} */

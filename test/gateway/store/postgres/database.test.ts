@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { IssueError } from '#promise/errors.ts'
+import { createActLog } from '#store/acts.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
 import { createPeopleStore } from '#store/people.ts'
 import { PEOPLE, SCHEMA_VERSION } from '#store/tables.ts'
@@ -124,13 +125,17 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     await expect.poll(() => tell('second').then(() => heard)).toContain('second')
   })
 
-  test('behavior: a database from before there were people gets their tables', async () => {
+  test('behavior: a database from before there were people or acts gets their tables', async () => {
     const url = await server.newDatabase()
     const { query } = await open(url)
-    await query(`DROP TABLE ${PEOPLE.map(({ name }) => name).join(', ')}`)
+    await query(`DROP TABLE act, ${PEOPLE.map(({ name }) => name).join(', ')}`)
+    await query('ALTER TABLE document DROP COLUMN actor')
     await query("INSERT INTO tombstone VALUES ('\\x01')")
     const opened = await Promise.all([open(url), open(url)])
-    for (const database of opened) expect(await createPeopleStore(database).list()).toEqual([])
+    for (const database of opened) {
+      expect(await createPeopleStore(database).list()).toEqual([])
+      expect(await createActLog(database).of(`0x${'ab'.repeat(32)}`)).toEqual([])
+    }
     expect(await query('SELECT 1 FROM tombstone')).toHaveLength(1)
   })
 

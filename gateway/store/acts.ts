@@ -1,0 +1,126 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import { type Act, type ActKind, type ActLog, actOf, parseActor } from '#promise/acts.ts'
+import type { Intent, RevisionIntent } from '#promise/intent.ts'
+import { hexOf, numberOrNull } from './columns.ts'
+import { CREATED_AT } from './created-days.ts'
+import type { Database } from './database.ts'
+import { IS_PROMISED } from './index-pages.ts'
+import { all, each, first, type Row, statement, type Work } from './sql.ts'
+
+// Who did what. The issuing of a single document is in its row of the index, so that it costs no
+// row of its own.
+
+/** The maximum number of acts that one answer has. */
+const MAX_ACTS = 100
+
+const ITEM = { hash: 'bytes', kind: 'text', actor: 'text', tenant: 'text' } as const
+const INSERT = statement(
+  (sql) => `
+    INSERT INTO act (document_hash, kind, time, actor, tenant)
+    SELECT item.hash, item.kind, ${sql.now}, item.actor, item.tenant
+    FROM ${sql.items(ITEM)} WHERE true ORDER BY place`,
+)
+// A repeated request is no act of its own.
+const INSERT_NEW = statement(
+  (sql) => `
+    INSERT INTO act (document_hash, kind, time, actor, tenant)
+    SELECT item.hash, item.kind, ${sql.now}, item.actor, item.tenant
+    FROM ${sql.items({ ...ITEM, intent: 'text', changed: 'integer' })}
+    WHERE NOT EXISTS (
+      SELECT 1 FROM intent WHERE intent.document_hash = item.hash AND intent.kind = item.intent
+        AND (intent.block_number IS NULL OR intent.block_number > item.changed))
+    ORDER BY place`,
+)
+const DELETE_NEWEST = statement(
+  (sql) => `
+    DELETE FROM act WHERE id IN (
+      SELECT max(act.id) FROM ${sql.items({ hash: 'bytes', kind: 'text' })}
+        JOIN act ON act.document_hash = item.hash AND act.kind = item.kind
+      GROUP BY item.hash, item.kind)`,
+)
+
+/** `actor`: see `formatActor`. */
+type NewAct = {
+  kind: ActKind
+  hash: Hex
+  actor?: string | undefined
+  tenant?: string | null | undefined
+}
+
+/** Records acts whose actors are known. */
+export function* addActs(acts: readonly NewAct[]): Work<void> {
+  const known = acts.filter(({ actor }) => actor !== undefined)
+  yield* each(
+    INSERT,
+    known.map(({ hash, kind, actor, tenant }) => ({ hash: fromHex(hash), kind, actor, tenant })),
+  )
+}
+
+/**
+ * Records revisions that are not in the outbox yet, before they are added to it.
+ *
+ * @param revisions With the block of the last change that the caller saw; see `Outbox`.
+ */
+export function* addRevisionActs(
+  revisions: readonly { intent: RevisionIntent; changedBlock: number }[],
+): Work<void> {
+  yield* each(
+    INSERT_NEW,
+    revisions
+      .filter(({ intent }) => intent.actor !== undefined)
+      .map(({ intent, changedBlock }) => ({
+        hash: fromHex(intent.documentHash),
+        kind: actOf(intent),
+        actor: intent.actor,
+        tenant: intent.tenant,
+        intent: intent.kind,
+        changed: changedBlock,
+      })),
+  )
+}
+
+/** Forgets the acts of intents that were withdrawn. */
+export function* dropActs(withdrawn: readonly Intent[]): Work<void> {
+  yield* each(
+    DELETE_NEWEST,
+    withdrawn.map((intent) => ({
+      hash: fromHex(intent.documentHash),
+      kind: intent.kind === 'issue' ? intent.kind : actOf(intent),
+    })),
+  )
+}
+
+const SELECT_ISSUED = statement(`
+  SELECT actor, ${CREATED_AT} AS time,
+    (SELECT whole.root FROM batch AS whole WHERE whole.id = batch) AS root
+  FROM document WHERE document_hash = :hash AND ${IS_PROMISED} LIMIT 1`)
+const SELECT = statement(
+  (sql) => `
+    SELECT document_hash, kind, time, actor, tenant FROM act
+    WHERE ${sql.isIn('document_hash', 'hashes', 'bytes')} ORDER BY id DESC LIMIT ${MAX_ACTS}`,
+)
+
+/** Who did what with documents. */
+export function createActLog(database: Database): ActLog {
+  return { of: (documentHash) => database.snapshot(() => read(documentHash)) }
+}
+
+function* read(documentHash: Hex): Work<Act[]> {
+  const hash = fromHex(documentHash)
+  const issued = yield* first(SELECT_ISSUED, { hash })
+  const root = issued?.root as Uint8Array | null | undefined
+  const rows = yield* all(SELECT, { hashes: root ? [hash, root] : [hash] })
+  const acts = rows.map((row) => actIn(row, hexOf(row.document_hash) !== documentHash)).reverse()
+  if (!issued || acts.some(({ kind }) => kind === 'issue')) return acts
+  return [actIn({ ...issued, kind: 'issue', tenant: null }, Boolean(root)), ...acts]
+}
+
+function actIn(row: Row, isOfBatch: boolean): Act {
+  return {
+    kind: row.kind as ActKind,
+    time: numberOrNull(row.time),
+    actor: row.actor === null ? null : parseActor(String(row.actor)),
+    tenant: row.tenant as string | null,
+    isOfBatch,
+  }
+}

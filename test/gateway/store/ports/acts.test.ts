@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { type Hex, toHex } from '#document/hex.ts'
+import { formatActor, parseActor } from '#promise/acts.ts'
+import type { Intent } from '#promise/intent.ts'
+import { describePorts } from '#test/support/databases.ts'
+
+const hash = (): Hex => toHex(randomBytes(32))
+const MARIA = { kind: 'person', id: 'abcdef012345', label: 'Maria do  Carmo' } as const
+const actor = formatActor(MARIA)
+const by = { tenant: 'one', actor }
+const ENTRY = { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 1n }
+
+test.each([MARIA, { kind: 'key', id: 'abc', label: null } as const])(
+  'behavior: an actor reads as it was written',
+  (one) => expect(parseActor(formatActor(one))).toEqual(one),
+)
+
+describePorts('acts', (ports) => {
+  const kindsOf = async (documentHash: Hex) =>
+    (await ports.stores.acts.of(documentHash)).map(({ kind }) => kind)
+  const issue = async (documentHash: Hex, supersedes?: Hex) => {
+    const intent: Intent = { kind: 'issue', documentHash, validUntil: 0, ...by }
+    const entry = { ...ENTRY, ...(supersedes && { supersedes }) }
+    await ports.stores.outbox.add(intent, false, { inserted: false, entry })
+    return intent
+  }
+
+  test('default: records an act once, however often it is requested', async () => {
+    const { outbox, acts } = ports.stores
+    const documentHash = hash()
+    await issue(documentHash)
+    const suspend: Intent = { kind: 'suspend', documentHash, ...by }
+    await outbox.add(suspend)
+    await outbox.add({ ...suspend, actor: 'person 1 Noor' })
+    const time = expect.any(Number)
+    const same = { time, actor: MARIA, isOfBatch: false }
+    expect(await acts.of(documentHash)).toEqual([
+      { kind: 'issue', tenant: null, ...same },
+      { kind: 'suspend', tenant: 'one', ...same },
+    ])
+  })
+
+  test('behavior: what was withdrawn was no act', async () => {
+    const { outbox } = ports.stores
+    const documentHash = hash()
+    await issue(documentHash)
+    const suspend: Intent = { kind: 'suspend', documentHash, ...by }
+    await outbox.add(suspend)
+    await outbox.withdraw([suspend])
+    expect(await kindsOf(documentHash)).toEqual(['issue'])
+    const successor = await issue(hash(), documentHash)
+    expect(await kindsOf(documentHash)).toEqual(['issue', 'supersede'])
+    await outbox.withdraw([successor])
+    expect(await kindsOf(documentHash)).toEqual(['issue'])
+  })
+
+  test('behavior: knows of no actor for what a command did', async () => {
+    const documentHash = hash()
+    const intent: Intent = { kind: 'issue', documentHash, validUntil: 0 }
+    await ports.stores.outbox.add(intent, true, { inserted: false, entry: ENTRY })
+    await ports.stores.outbox.add({ kind: 'revoke', documentHash, reason: 1 })
+    expect(await ports.stores.acts.of(documentHash)).toMatchObject([{ kind: 'issue', actor: null }])
+  })
+})
