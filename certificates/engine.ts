@@ -81,7 +81,8 @@ export type EngineOptions = {
   /** Folders with the issuer's own fonts. */
   fontPaths: string[]
   cache: string
-  report: (message: string) => void
+  /** Absent = nothing is installed. */
+  report?: (message: string) => void
 }
 
 export function createEngine({ template, fontPaths, cache, report }: EngineOptions): Engine {

@@ -20,8 +20,10 @@ const run = promisify(execFile)
 /**
  * The PDF engine and fonts are installed on first use, because most users never need their 75 MB.
  */
-export type Pack = 'base' | 'chinese' | 'chinese-traditional' | 'japanese' | 'korean'
+export const PACKS = ['base', 'chinese', 'chinese-traditional', 'japanese', 'korean'] as const
+export type Pack = (typeof PACKS)[number]
 
+const MODULES = 'node_modules'
 const MANIFESTS = ['package.json', 'package-lock.json']
 // In the package, this code is in a file of another folder.
 const packs = fileURLToPath(new URL('../certificates/packs/', import.meta.url))
@@ -31,20 +33,21 @@ const packs = fileURLToPath(new URL('../certificates/packs/', import.meta.url))
  * the hashes of its lock file. No script of a package is run.
  *
  * @param cache The folder of the packs.
- * @param report Called before an installation, which takes seconds to a minute.
+ * @param report Called before an installation, which takes seconds to a minute; absent = nothing is
+ * installed.
  * @returns The folder of its packages, `node_modules`.
  * @throws {CertificateError} `no_engine`
  */
 export async function findPack(
   name: Pack,
   cache: string,
-  report: (message: string) => void,
+  report?: (message: string) => void,
 ): Promise<string> {
-  const hash = createHash('sha256')
-  for (const file of MANIFESTS) hash.update(readFileSync(join(packs, name, file)))
-  const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`)
-  const modules = join(folder, 'node_modules')
+  const folder = folderOf(name, cache)
+  const modules = join(folder, MODULES)
   if (existsSync(modules)) return modules
+  if (report === undefined)
+    throw new CertificateError('no_engine', `${SAID[name]} are not installed in ${cache}`)
   report(`installing ${SAID[name]}, once, in ${cache}`)
   mkdirSync(cache, { recursive: true })
   const fresh = mkdtempSync(join(cache, '.installing-'))
@@ -68,6 +71,17 @@ export async function findPack(
     rmSync(fresh, { recursive: true, force: true })
   }
   return modules
+}
+
+/** Whether a pack is in the cache. */
+export function isInstalled(name: Pack, cache: string): boolean {
+  return existsSync(join(folderOf(name, cache), MODULES))
+}
+
+function folderOf(name: Pack, cache: string): string {
+  const hash = createHash('sha256')
+  for (const file of MANIFESTS) hash.update(readFileSync(join(packs, name, file)))
+  return join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`)
 }
 
 /** @returns The folder of packs, outside of checkouts. */

@@ -48,6 +48,8 @@ export type PoolOptions = EngineOptions & {
   /** The memory in bytes at which a process is replaced. */
   maxRss?: number
   jobTimeoutMs?: number
+  /** How long a process waits for another certificate; absent = until `close`. */
+  idleMs?: number
 }
 
 type Waiting = { job: Job; resolve: (pdf: Buffer) => void; reject: (error: unknown) => void }
@@ -67,6 +69,8 @@ export function createPool(options: PoolOptions): Pool {
     for (const pack of packsFor(settings.languages, text)) {
       const found = packs.get(pack) ?? findPack(pack, cache, report)
       packs.set(pack, found)
+      // It may be installed meanwhile.
+      found.catch(() => packs.delete(pack))
       await found
     }
   }
@@ -106,9 +110,16 @@ export function createPool(options: PoolOptions): Pool {
 
   function watch(worker: Worker): void {
     clearTimeout(worker.timer)
-    if (worker.jobs.length === 0) return
-    const { jobTimeoutMs = JOB_TIMEOUT_MS } = options
-    worker.timer = setTimeout(() => worker.child.kill('SIGKILL'), jobTimeoutMs)
+    const { jobTimeoutMs = JOB_TIMEOUT_MS, idleMs } = options
+    if (worker.jobs.length > 0)
+      worker.timer = setTimeout(() => worker.child.kill('SIGKILL'), jobTimeoutMs)
+    else if (idleMs !== undefined) worker.timer = setTimeout(() => retire(worker), idleMs)
+  }
+
+  /** Ends a process once it has printed what it was given. */
+  function retire(worker: Worker): void {
+    worker.isRetired = true
+    if (worker.jobs.length === 0 && worker.child.connected) worker.child.disconnect()
   }
 
   function answer(worker: Worker, message: FromWorker): void {
@@ -116,10 +127,8 @@ export function createPool(options: PoolOptions): Pool {
     if ('pdf' in message) waiting?.resolve(Buffer.from(message.pdf))
     else if (message.code === null) waiting?.reject(new Error(message.message))
     else waiting?.reject(new CertificateError(message.code, message.message))
-    if (message.rss > (options.maxRss ?? MAX_RSS)) worker.isRetired = true
     watch(worker)
-    if (worker.isRetired && worker.jobs.length === 0 && worker.child.connected)
-      worker.child.disconnect()
+    if (worker.isRetired || message.rss > (options.maxRss ?? MAX_RSS)) retire(worker)
     dispatch()
   }
 

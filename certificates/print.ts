@@ -14,6 +14,8 @@ export type Certificate = {
   link: string
   /** The text of the bundle to attach. */
   bundle: string
+  /** Whether it shows how a certificate would look, and says so across the page. */
+  isSpecimen?: true
 }
 
 /**
@@ -26,7 +28,7 @@ const LONG_WORD = /[^\s"/-]{20}/u
 export async function printCertificate(
   engine: Engine,
   settings: Settings,
-  { document, documentHash, link, bundle }: Certificate,
+  { document, documentHash, link, bundle, isSpecimen }: Certificate,
   keywords: string[] = [],
 ): Promise<Buffer> {
   const content = contentOf(document, settings)
@@ -41,6 +43,7 @@ export async function printCertificate(
       },
       colours: settings.colours,
       keywords,
+      isSpecimen: isSpecimen === true,
       link,
       host: new URL(link).host,
       hasLongWords: LONG_WORD.test(text),

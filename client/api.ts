@@ -621,8 +621,11 @@ export type Failure = {
       | 'erased'
       | 'unknown_event'
       | 'batch_refused'
+      | 'not_valid'
+      | 'unprintable'
       | 'idempotency_key_reused'
       | 'internal'
+      | 'certificates_unavailable'
       | 'unverifiable'
       | 'chain_unavailable'
       | 'registry_refused'
@@ -755,6 +758,15 @@ export type Calls = {
   }
   /** Erase the content of a document, permanently. */
   eraseDocument: { input: { path: { publicId: string } }; data: ErasureReceipt }
+  /** List the templates of certificates. */
+  listTemplates: { input: object; data: { isAvailable: boolean; templates: Array<string> } }
+  /** Print documents as PDF. */
+  printCertificates: {
+    input: { query: { template: string }; body: { documents: Array<string> } }
+    data: Uint8Array
+  }
+  /** Print how a document would look, before it is issued. */
+  printSpecimen: { input: { query: { template: string }; body: NewDocument }; data: Uint8Array }
   /** Verify a document. */
   verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
   /** List events of documents, the oldest first. */
@@ -1200,6 +1212,19 @@ export const CALLS = {
     method: 'DELETE',
     path: '/v1/documents/{publicId}/payload',
     hasIdempotencyKey: false,
+  },
+  listTemplates: { method: 'GET', path: '/v1/certificates', hasIdempotencyKey: false },
+  printCertificates: {
+    method: 'POST',
+    path: '/v1/certificates',
+    hasIdempotencyKey: false,
+    isFile: true,
+  },
+  printSpecimen: {
+    method: 'POST',
+    path: '/v1/certificates/specimen',
+    hasIdempotencyKey: false,
+    isFile: true,
   },
   verifyDocument: { method: 'GET', path: '/v1/verify', hasIdempotencyKey: false },
   listEvents: { method: 'GET', path: '/v1/events', hasIdempotencyKey: false },

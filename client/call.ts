@@ -66,11 +66,15 @@ export type Target = {
   hasIdempotencyKey: boolean
   /** Whether body and answer are NDJSON. */
   isNdjson?: true
+  /** Whether the answer is a file. */
+  isFile?: true
 }
 
 /** @returns The data of the answer. */
 export function call(options: ClientOptions, target: Target, input: Loose): Promise<unknown> {
-  return repeated(options, target, input, (request) => attemptOnce(options, request, input.signal))
+  return repeated(options, target, input, (request) =>
+    attemptOnce(options, request, input.signal, target.isFile),
+  )
 }
 
 /** Repeats attempts until one succeeds, or fails in a way that another attempt cannot fix. */
@@ -133,6 +137,7 @@ async function attemptOnce(
   { fetch: send = fetch, timeoutMs = 30_000 }: ClientOptions,
   { url, ...init }: Request,
   signal: AbortSignal | undefined,
+  isFile = false,
 ): Promise<Outcome<unknown>> {
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
@@ -141,6 +146,7 @@ async function attemptOnce(
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
+    if (isFile && response.ok) return { data: new Uint8Array(await response.arrayBuffer()) }
     return outcomeOf(response, await response.text())
   } catch (cause) {
     signal?.throwIfAborted()

@@ -39,8 +39,8 @@ export type { Line } from './lines.ts'
 type Arguments<I> = Record<string, never> extends I ? [input?: I & Settings] : [input: I & Settings]
 
 /**
- * Has a method for each call of the API, which resolves to the `data` of the answer. Calls about
- * many documents return the answer about each, in order, as it arrives.
+ * Has a method for each call of the API, which resolves to the `data` of the answer, or to the bytes
+ * of a file. Calls about many documents return the answer about each, in order, as it arrives.
  */
 export type Client = {
   [K in keyof Calls]: (...args: Arguments<Calls[K]['input']>) => Promise<Calls[K]['data']>

@@ -6,6 +6,7 @@ import { watchFinality } from '#finality/finality.ts'
 import { lockAccount } from '#parts/account-lock.ts'
 import { openApp } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
+import { openCertificates } from '#parts/certificates.ts'
 import { type Chain, type Identity, openChain, openReaders } from '#parts/chain.ts'
 import { createChores } from '#parts/chores.ts'
 import { openIdentities } from '#parts/identity.ts'
@@ -90,7 +91,9 @@ async function start(
   undo.push(async () => stopping.abort())
   const { signal } = stopping
   const batches = openBatches(config, identity, { chain, stores, pipeline, signal, logger: log })
-  const parts = { readers, identities, stores, pipeline, apiKeys, webhooks, batches, log }
+  const press = openCertificates(config, identity)
+  if (press) undo.push(async () => press.close())
+  const parts = { readers, identities, stores, pipeline, apiKeys, webhooks, batches, press, log }
   const app = openApp(config, identity, parts)
 
   const chores = createChores(stores.shared.leases, log)
@@ -119,6 +122,7 @@ async function start(
       await listener.stop(() =>
         Promise.all([batcher.stop(), ...stopChores.map((stopChore) => stopChore())]),
       )
+      press?.close()
       await apiKeys.close()
       await stores.close()
       await unlock()

@@ -1,6 +1,7 @@
 import { tellMendable } from '#cli/mendable.ts'
 import type { Program, Told } from '#cli/program.ts'
 import { backupCommand } from './commands/backup.ts'
+import { certificatesCommand } from './commands/certificates.ts'
 import { deskCommands } from './commands/desk.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { fsckCommand } from './commands/fsck.ts'
@@ -30,6 +31,7 @@ export const GATEWAY: Program = {
     startCommand,
     ...keysCommands,
     ...deskCommands,
+    certificatesCommand,
     doctorCommand,
     backupCommand,
     restoreCommand,

@@ -80,13 +80,19 @@ function inputOf(described: Described, body: Schema | undefined): string {
   return members.length > 0 ? `{ ${members.join('\n')} }` : 'object'
 }
 
+/** The type of an answer that is a file. */
+const FILE = 'Uint8Array'
+
 /**
- * @returns The type to which a call resolves: the data of every success; `undefined` without JSON.
+ * @returns The type to which a call resolves: the data of every success; `undefined` with neither
+ * JSON nor a PDF.
  */
 function dataOf({ responses }: Described): string | undefined {
-  const schemas = Object.entries(responses)
+  const contents = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
-    .map(([, { content }]) => content?.['application/json']?.schema)
+    .map(([, { content }]) => content)
+  if (contents.every((content) => content?.['application/pdf'])) return FILE
+  const schemas = contents.map((content) => content?.['application/json']?.schema)
   if (schemas.some((schema) => schema === undefined)) return undefined
   const types = schemas.map((schema) => typeOf(schema?.properties?.data ?? schema ?? {}))
   return [...new Set(types)].join(' | ')
@@ -121,10 +127,13 @@ const lineCalls = Object.entries(api.paths).flatMap(([path, item]) =>
   }),
 )
 
-function targetsOf(listed: readonly { path: string; method: string; described: Described }[]) {
-  const targets = listed.map(({ method, path, described }) => {
+type Listed = { path: string; method: string; described: Described; data: string }
+
+function targetsOf(listed: readonly Listed[]) {
+  const targets = listed.map(({ method, path, described, data }) => {
     const hasKey = described.parameters?.some(({ name }) => name === 'idempotency-key') ?? false
-    return `${described.operationId}: { method: '${method}', path: '${path}', hasIdempotencyKey: ${hasKey} }`
+    const file = data === FILE ? ', isFile: true' : ''
+    return `${described.operationId}: { method: '${method}', path: '${path}', hasIdempotencyKey: ${hasKey}${file} }`
   })
   return `{\n${targets.join(',\n')},\n} as const`
 }

@@ -9,17 +9,20 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** The command, and the modules that it starts as threads. */
+/** The command, and the modules that it starts as threads or processes. */
 const ENTRIES = [
   'scripts/image.mjs',
   'operate/docreg-gateway.ts',
   'gateway/parts/sealing-thread.ts',
   'gateway/store/drivers/sqlite/checkpoint-thread.ts',
+  'certificates/worker.ts',
 ]
 /** What it reads besides modules. */
 const DATA = [
   'package.json',
   'LICENSE',
+  'certificates/packs/*/*.json',
+  'certificates/templates/**/*.*',
   'deployments/[1-9]*/*.json',
   'dist/desk.html',
   'dist/verify.html',

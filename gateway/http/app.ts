@@ -16,6 +16,7 @@ import { type ActDeps, actRoutes } from './resources/acts.ts'
 import { type BatchRouteDeps, batchRoutes } from './resources/batches.ts'
 import { type BulkRevisionDeps, bulkRevisionRoutes } from './resources/bulk-revisions.ts'
 import { type BundleDeps, bundleRoutes } from './resources/bundle.ts'
+import { type CertificateDeps, certificateRoutes } from './resources/certificates.ts'
 import { type DeskPageDeps, deskPageRoutes } from './resources/desk-page.ts'
 import { type DidDeps, didRoutes } from './resources/did.ts'
 import { type DocumentDeps, documentRoutes } from './resources/documents.ts'
@@ -52,6 +53,7 @@ export type AppDeps = HomeDeps &
   BulkRevisionDeps &
   BatchRouteDeps &
   BundleDeps &
+  CertificateDeps &
   EraseDeps &
   VerifyDeps &
   QrDeps &
@@ -84,6 +86,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   bulkRevisionRoutes(app, deps)
   batchRoutes(app, deps)
   bundleRoutes(app, deps)
+  certificateRoutes(app, deps)
   eraseRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)

@@ -3,6 +3,7 @@ import { actOperations } from './resources/acts.ts'
 import { batchOperations } from './resources/batches.ts'
 import { bulkRevisionOperations } from './resources/bulk-revisions.ts'
 import { bundleOperations } from './resources/bundle.ts'
+import { certificateOperations } from './resources/certificates.ts'
 import { deskPageOperations } from './resources/desk-page.ts'
 import { didOperations } from './resources/did.ts'
 import { documentOperations } from './resources/documents.ts'
@@ -34,6 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...batchOperations,
   ...bundleOperations,
   ...eraseOperations,
+  ...certificateOperations,
   ...verifyOperations,
   ...eventOperations,
   ...webhookOperations,

@@ -7,6 +7,7 @@ import { hkdfWithNode } from '#base/node-hkdf.ts'
 import { openWithNode } from '#base/node-open.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { VERSION } from '#base/version.ts'
+import type { Press } from '#certificates/press.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
 import { jwtVcIssuerOf } from '#credentials/issuer.ts'
 import type { RegistryId } from '#document/registry-id.ts'
@@ -47,6 +48,8 @@ export type AppParts = {
   apiKeys: ApiKeys
   webhooks: WebhookParts
   batches: BatchParts
+  /** Absent without templates. */
+  press: Press | undefined
   log: Log
 }
 
@@ -101,6 +104,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     ...openDocuments(identity, parts),
     standingOf: createStandingOf(issuerId, outbox, store),
     ...parts.batches,
+    press: parts.press,
     verifyOptions: verifyOptionsOf(config, parts, blocks),
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>

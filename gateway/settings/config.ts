@@ -95,6 +95,10 @@ export type Config = {
   eventRetention: number
   /** Whether webhooks may lead to private addresses, and over plain http. */
   webhookAllowPrivate: boolean
+  /** The folder with the engine for certificates; absent = that of `docreg`. */
+  certificatePacks?: string
+  /** A folder of templates for certificates. */
+  certificateTemplates?: string
   /** The maximum age of the newest block in seconds; absent = any age. */
   maxHeadAge?: number
   /** Requests per second for each API key without its own limit; absent = any number. */
@@ -171,6 +175,8 @@ const environment = v.object({
     v.picklist(['true', 'false'], 'must be true or false'),
     'false',
   ),
+  CERTIFICATE_PACKS: v.optional(v.string()),
+  CERTIFICATE_TEMPLATES: v.optional(v.string()),
   RATE_LIMIT: v.optional(rateLimit, '100'),
   ADDRESS_RATE_LIMIT: v.optional(rateLimit),
   TRUSTED_PROXIES: networks,
@@ -266,6 +272,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     lowBalance: e.LOW_BALANCE_ETHER,
     webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE === 'true',
     eventRetention: e.EVENT_RETENTION_DAYS * MS_PER_DAY,
+    ...(e.CERTIFICATE_PACKS && { certificatePacks: resolve(e.CERTIFICATE_PACKS) }),
+    ...(e.CERTIFICATE_TEMPLATES && { certificateTemplates: resolve(e.CERTIFICATE_TEMPLATES) }),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     ...rateLimitsOf(e),
     trustedProxies: e.TRUSTED_PROXIES,
@@ -305,6 +313,11 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
   const { output, issues } = v.safeParse(v.optional(databaseUrl), env.DATABASE_URL || undefined)
   if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))
   return output
+}
+
+/** @returns The setting CERTIFICATE_PACKS alone, for the command that fills the folder. */
+export function readCertificatePacks(env: NodeJS.ProcessEnv): string | undefined {
+  return env.CERTIFICATE_PACKS ? resolve(env.CERTIFICATE_PACKS) : undefined
 }
 
 /** @returns The address at which clients reach the gateway, for commands that need nothing else. */

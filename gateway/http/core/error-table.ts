@@ -258,6 +258,19 @@ const DOCUMENT = {
       'Another line of a [batch](integrate.md#batches) with `atomic=true` is bad, so nothing was issued.',
     action: 'Correct the bad lines, or leave out `atomic=true`.',
   },
+  not_valid: {
+    status: 409,
+    again: 'no',
+    meaning: 'The document to print is not valid now.',
+    action: 'Verify it to see its status.',
+  },
+  unprintable: {
+    status: 422,
+    again: 'no',
+    meaning:
+      'No certificate can be made of the document: the template is wrong or requires a field that it lacks, no font has one of its characters, or it takes too long.',
+    action: 'The message names the reason. Choose another template.',
+  },
   idempotency_key_reused: {
     status: 422,
     again: 'no',
@@ -273,6 +286,12 @@ const SERVICE = {
     meaning: 'There is a bug. Whether anything was done is unknown.',
     action:
       'Report the `requestId` to the operator, whose log has the place in the code. Repeat only with an Idempotency-Key.',
+  },
+  certificates_unavailable: {
+    status: 501,
+    again: 'after the operator installed it',
+    meaning: 'This service makes no certificates: it has no engine, no font, or no template.',
+    action: 'Operators: [install the engine](operate.md#certificates).',
   },
   unverifiable: {
     status: 503,

@@ -81,6 +81,7 @@ export type Operation<
 /** The sections of the reference, in their order. */
 export const TAGS = {
   Documents: 'Issue, retrieve and change documents.',
+  Certificates: 'Documents as PDF, for print.',
   Batches: 'Issue many documents by one transaction, and change them together.',
   Verification: 'Check a document. Needs nothing of the issuer.',
   Events: 'What happened to documents, in order.',

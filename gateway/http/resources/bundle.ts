@@ -9,7 +9,7 @@ import type { PayloadStore } from '#promise/ports.ts'
 import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
 import { readBatch } from '#verifier/checks/batch.ts'
 import { ChainError } from '#verifier/errors.ts'
-import type { Check } from '#verifier/verdict.ts'
+import type { Check, Verdict } from '#verifier/verdict.ts'
 import { keyOf, type VerifyOptions } from '#verifier/verify.ts'
 import type { Env } from '../core/env.ts'
 import { PRIVATE } from '../core/envelope.ts'
@@ -70,40 +70,52 @@ const BUNDLE = operation({
 export const bundleOperations = [BUNDLE]
 
 export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
-  const { findKey, standingOf, store, bundleOf, verifyOptions } = deps
-  const { newDeadline, isErased, addresses } = deps
-  serve(app, BUNDLE, findKey, async (c) => {
+  serve(app, BUNDLE, deps.findKey, async (c) => {
     const publicId = c.req.param('publicId')
-    const decoded = decodePublicId(publicId)
-    const key =
-      decoded.kind === 'single'
-        ? keyOf(decoded)
-        : (await readBatch(decoded, addresses.registry, [store])).key
-    if (key && (await isErased(key.documentHash)))
-      throw new ApiError('erased', 'the document has been erased')
-    const bundle = await newDeadline()
-      .within((signal) => bundleOf(publicId, signal))
-      .catch((error) => {
-        if (!(error instanceof ChainError)) throw error
-        const { code, cause } = error
-        if (code === 'batch_unknown') throw unverifiable([cause as Check])
-        throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
-      })
-    // The bundle is read here as its recipient will read it, before it is sent.
-    const { blockHash, blockTime } = readBundle(bundle).block
-    assertFresh(blockTime, verifyOptions.maxHeadAge)
-    const { status, checks } = await verifyBundle(bundle, {
-      registry: bundle.registry,
-      trustedBlocks: [blockHash],
-    })
-    // The document will be on the chain soon, so a proof of its absence would mislead.
-    if (await isPromised(standingOf, keyOf(decoded), status)) throw unverifiable(HEAD_BEHIND)
-    if (status === 'unverifiable') throw unverifiable(checks)
+    const { hash } = decodePublicId(publicId)
+    const { bundle } = await readChecked(deps, publicId)
     return c.json(bundle, 200, {
       ...PRIVATE,
-      'Content-Disposition': `attachment; filename="${toHex(decoded.hash.subarray(0, 8))}.bundle.json"`,
+      'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
     })
   })
+}
+
+/**
+ * @returns The bundle at the newest block, and its verdict, which is never `unverifiable`.
+ * @throws {ApiError} `erased`; `unverifiable`, also for a document that will be on the chain soon.
+ */
+export async function readChecked(
+  deps: BundleDeps,
+  publicId: string,
+): Promise<{ bundle: Bundle; verdict: Verdict }> {
+  const { standingOf, store, bundleOf, verifyOptions, newDeadline, isErased, addresses } = deps
+  const decoded = decodePublicId(publicId)
+  const key =
+    decoded.kind === 'single'
+      ? keyOf(decoded)
+      : (await readBatch(decoded, addresses.registry, [store])).key
+  if (key && (await isErased(key.documentHash)))
+    throw new ApiError('erased', 'the document has been erased')
+  const bundle = await newDeadline()
+    .within((signal) => bundleOf(publicId, signal))
+    .catch((error) => {
+      if (!(error instanceof ChainError)) throw error
+      const { code, cause } = error
+      if (code === 'batch_unknown') throw unverifiable([cause as Check])
+      throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
+    })
+  // The bundle is read here as its recipient will read it, before it is sent.
+  const { blockHash, blockTime } = readBundle(bundle).block
+  assertFresh(blockTime, verifyOptions.maxHeadAge)
+  const verdict = await verifyBundle(bundle, {
+    registry: bundle.registry,
+    trustedBlocks: [blockHash],
+  })
+  // A proof of its absence would mislead.
+  if (await isPromised(standingOf, keyOf(decoded), verdict.status)) throw unverifiable(HEAD_BEHIND)
+  if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
+  return { bundle, verdict }
 }
 
 /** A node that has stopped still returns proofs, which miss everything that came later. */

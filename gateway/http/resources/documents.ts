@@ -23,7 +23,7 @@ import { operation, serve } from '../core/operation.ts'
 import { isPromised, type StandingOf } from '../core/promised.ts'
 import { idempotencyKeyOf, prefersAsync, readJson, readOptionalJson } from '../core/request.ts'
 import { changeableOf, nameIn, type PathDeps, publicIdOf } from './document-path.ts'
-import { issueBody, parseIssueBody } from './issue-body.ts'
+import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from './issue-body.ts'
 import { presentDocument, presentProof } from './present.ts'
 import { nothing, presentRevised, REVISIONS, revocation } from './revisions.ts'
 import * as schemas from './schemas.ts'
@@ -95,17 +95,7 @@ const ISSUE = operation({
   scope: 'documents:issue',
   query: { wait: FINALITY },
   headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
-  body: {
-    schema: issueBody,
-    example: {
-      subjectName: 'Ada Lovelace',
-      subjectId: '18151210',
-      category: 'birth_certificate',
-      issuedAt: '2026-01-31',
-      expiresAt: '2036-01-30',
-      metadata: { registrar: 'Testville' },
-    },
-  },
+  body: { schema: issueBody, example: ISSUE_EXAMPLE },
   responses: {
     201: {
       description: 'The document is anchored in a block, and the registry shows it.',

@@ -66,6 +66,15 @@ export const issueBody = v.strictObject({
   ),
 })
 
+export const ISSUE_EXAMPLE = {
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'birth_certificate',
+  issuedAt: '2026-01-31',
+  expiresAt: '2036-01-30',
+  metadata: { registrar: 'Testville' },
+}
+
 /**
  * Parses the body of a request to issue.
  *

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { METHOD_NAME_ALL } from 'hono/router'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findPack, packCache } from '#certificates/packs.ts'
 import { cidOf } from '#document/cid.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { aliasOf, type Operation } from '#http/core/operation.ts'
@@ -136,7 +137,13 @@ type Send = (
 describe('the examples, at a real gateway', () => {
   let stack: Stack
   beforeAll(async () => {
-    stack = await startStack({ WEBHOOK_ALLOW_PRIVATE: 'true', ADDRESS_RATE_LIMIT: 'off' })
+    const cache = packCache({})
+    await findPack('base', cache, () => {})
+    stack = await startStack({
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      ADDRESS_RATE_LIMIT: 'off',
+      CERTIFICATE_PACKS: cache,
+    })
   })
   afterAll(() => stack.stop())
 

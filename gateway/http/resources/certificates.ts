@@ -1,0 +1,234 @@
+import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
+import type { Log } from '#base/log.ts'
+import { CertificateError } from '#certificates/errors.ts'
+import { fileNameOf } from '#certificates/files.ts'
+import type { Press } from '#certificates/press.ts'
+import type { Certificate } from '#certificates/print.ts'
+import { encodeUtf8 } from '#document/bytes.ts'
+import type { Hex } from '#document/hex.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import { type FindKey, type Grant, shareOf } from '#keys/grant.ts'
+import type { Env } from '../core/env.ts'
+import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
+import { ApiError } from '../core/errors.ts'
+import { operation, serve } from '../core/operation.ts'
+import { createPlaces } from '../core/places.ts'
+import { parseBody, readJson } from '../core/request.ts'
+import { answerZip, type NamedFile, ZIP } from '../core/zip.ts'
+import { type BundleDeps, readChecked } from './bundle.ts'
+import { type PathDeps, publicIdOf } from './document-path.ts'
+import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from './issue-body.ts'
+import { verifyUrlOf } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type CertificateDeps = BundleDeps &
+  PathDeps & {
+    findKey: FindKey
+    /** Absent without templates. */
+    press: Press | undefined
+    log: Log
+  }
+
+/** The maximum number of documents in one request, which take seconds. */
+const MAX_DOCUMENTS = 100
+/** The maximum number of requests that are printed or wait for it. */
+const MAX_REQUESTS = { all: 6, each: 3 }
+/** The documents of a request that are read while another one is printed. */
+const AHEAD = 2
+/** A specimen stands for no document. */
+const NO_HASH: Hex = `0x${'00'.repeat(32)}`
+
+const query = {
+  template: v.pipe(
+    v.string('is required'),
+    v.description('One of the templates that `listTemplates` names.'),
+  ),
+}
+const exampleQuery = { template: 'letter' }
+const PDF = 'application/pdf'
+
+const LIST = operation({
+  operationId: 'listTemplates',
+  method: 'get',
+  path: '/v1/certificates',
+  tag: 'Certificates',
+  summary: 'List the templates of certificates',
+  scope: 'documents:read',
+  query: {},
+  responses: {
+    200: {
+      description: 'The templates. Unless certificates are available, none can be used.',
+      data: v.object({ isAvailable: v.boolean(), templates: v.array(v.string()) }),
+      example: { isAvailable: true, templates: ['diploma', 'permit', 'letter'] },
+    },
+  },
+  errors: [],
+})
+
+const printBody = v.strictObject({
+  documents: v.pipe(
+    v.array(schemas.documentName),
+    v.minLength(1, 'must name a document'),
+    v.maxLength(MAX_DOCUMENTS, `must name at most ${MAX_DOCUMENTS} documents`),
+  ),
+})
+const PRINT = operation({
+  operationId: 'printCertificates',
+  method: 'post',
+  path: '/v1/certificates',
+  tag: 'Certificates',
+  summary: 'Print documents as PDF',
+  description:
+    'One document gives a PDF/A-3a with its bundle attached, which contains its key. Several give a ZIP with the PDFs of those that are valid; `failed.json` in it has the others, by their place in the request. Nothing of this is kept.',
+  scope: 'documents:read',
+  query,
+  exampleQuery,
+  body: { schema: printBody, example: { documents: [schemas.EXAMPLE_PUBLIC_ID] } },
+  responses: {
+    200: { description: 'The PDF or the ZIP.', content: { [PDF]: null, [ZIP]: null } },
+  },
+  errors: [
+    ...(['bad_public_id', 'not_found', 'other_issuer', 'erased', 'not_valid'] as const),
+    ...(['unprintable', 'certificates_unavailable', 'unverifiable', 'overloaded'] as const),
+    'store_unavailable',
+  ],
+})
+
+const PRINT_SPECIMEN = operation({
+  operationId: 'printSpecimen',
+  method: 'post',
+  path: '/v1/certificates/specimen',
+  tag: 'Certificates',
+  summary: 'Print how a document would look, before it is issued',
+  description: 'The page says that it is a specimen. Its QR code leads to no document.',
+  scope: 'documents:issue',
+  query,
+  exampleQuery,
+  body: { schema: issueBody, example: ISSUE_EXAMPLE },
+  responses: { 200: { description: 'The PDF.', content: { [PDF]: null } } },
+  errors: ['category_not_allowed', 'unprintable', 'certificates_unavailable', 'overloaded'],
+})
+
+export const certificateOperations = [LIST, PRINT, PRINT_SPECIMEN]
+
+/** Serves certificates of documents that the caller's tenant has issued. */
+export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
+  const { findKey, addresses } = deps
+  const places = createPlaces(MAX_REQUESTS, 'requests for certificates')
+
+  serve(app, LIST, findKey, (c) => {
+    const { isReady = () => false, templates = [] } = deps.press ?? {}
+    return succeed(c, { isAvailable: isReady(), templates })
+  })
+
+  serve(app, PRINT, findKey, async (c) => {
+    const { documents } = parseBody(printBody, await readJson(c))
+    const print = printerOf(deps, c.get('query').template)
+    const printOne = async (name: string): Promise<NamedFile> => {
+      const certificate = await certificateOf(deps, c.get('grant'), name)
+      const { document, documentHash } = certificate
+      return {
+        name: fileNameOf(document.subjectName, documentHash),
+        bytes: await print(certificate),
+      }
+    }
+    const leave = places.enter(shareOf(c.get('grant')))
+    const [first = '', ...others] = documents
+    if (others.length === 0)
+      return answerPdf(
+        c,
+        await printOne(first)
+          .then(({ bytes }) => bytes)
+          .finally(leave),
+      )
+    const reasonOf = (error: unknown) => failureOf(error, c.get('requestId'), deps.log).body.error
+    return answerZip(c, 'certificates.zip', printAll(documents, printOne, reasonOf), leave)
+  })
+
+  serve(app, PRINT_SPECIMEN, findKey, async (c) => {
+    const fields = parseIssueBody(await readJson(c), Date.now(), c.get('grant').categories)
+    const print = printerOf(deps, c.get('query').template)
+    const leave = places.enter(shareOf(c.get('grant')))
+    const { registry, issuerId, verifyUrl: link } = addresses
+    const document = { ...fields, registry, issuerId }
+    const specimen = {
+      document,
+      documentHash: NO_HASH,
+      link,
+      bundle: '{}',
+      isSpecimen: true,
+    } as const
+    return answerPdf(c, await print(specimen).finally(leave))
+  })
+}
+
+/**
+ * @returns A function that prints one certificate.
+ * @throws {ApiError} `certificates_unavailable`, `bad_query`.
+ */
+function printerOf({ press }: CertificateDeps, template: string) {
+  if (!press?.isReady())
+    throw new ApiError('certificates_unavailable', 'this service makes no certificates')
+  if (!press.templates.includes(template))
+    throw new ApiError('bad_query', 'invalid query parameters', {
+      details: [{ field: 'template', message: `must be one of ${press.templates.join(', ')}` }],
+    })
+  return (certificate: Certificate): Promise<Uint8Array> =>
+    press.print(template, certificate).catch((error) => {
+      if (!(error instanceof CertificateError)) throw error
+      const code = error.code === 'no_engine' ? 'certificates_unavailable' : 'unprintable'
+      // The message contains no value of the document.
+      throw new ApiError(code, error.message, { cause: error })
+    })
+}
+
+/** @throws {ApiError} `not_found` for a document of another tenant; `not_valid`. */
+async function certificateOf(
+  deps: CertificateDeps,
+  grant: Grant,
+  name: string,
+): Promise<Certificate> {
+  const { addresses } = deps
+  const publicId = await publicIdOf(deps, grant, name, deps.newDeadline())
+  const { issuerId } = decodePublicId(publicId)
+  if (issuerId !== addresses.issuerId)
+    throw new ApiError('other_issuer', 'the document belongs to another issuer')
+  const { bundle, verdict } = await readChecked(deps, publicId)
+  const { status, document, blockchainProof } = verdict
+  if (status !== 'valid' || !document || !blockchainProof)
+    throw new ApiError('not_valid', `the document is not valid, its status is ${status}`)
+  const { documentHash } = blockchainProof
+  const link = verifyUrlOf(addresses, publicId)
+  return { document, documentHash, link, bundle: JSON.stringify(bundle) }
+}
+
+/** Prints in order, while the next ones are read. A failure stops no other document. */
+async function* printAll(
+  names: readonly string[],
+  printOne: (name: string) => Promise<NamedFile>,
+  reasonOf: (error: unknown) => { code: string; message: string },
+): AsyncGenerator<NamedFile> {
+  const failed: { place: number; code: string; message: string }[] = []
+  const begin = (name: string | undefined) =>
+    name === undefined ? undefined : printOne(name).catch((error) => ({ error }))
+  const ahead = names.slice(0, AHEAD).map(begin)
+  for (const [i] of names.entries()) {
+    ahead.push(begin(names[i + AHEAD]))
+    const printed = await ahead.shift()
+    if (printed && 'bytes' in printed) yield printed
+    else {
+      const { code, message } = reasonOf(printed?.error)
+      failed.push({ place: i + 1, code, message })
+    }
+  }
+  if (failed.length > 0) yield { name: 'failed.json', bytes: encodeUtf8(JSON.stringify(failed)) }
+}
+
+function answerPdf(c: Context, bytes: Uint8Array): Response {
+  return c.body(new Uint8Array(bytes), 200, {
+    ...PRIVATE,
+    'Content-Type': PDF,
+    'Content-Disposition': 'attachment; filename="certificate.pdf"',
+  })
+}

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { strFromU8, unzipSync } from 'fflate'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findPack, packCache } from '#certificates/packs.ts'
+import { copyTemplate } from '#certificates/template.ts'
+import { readBundle } from '#verifier/bundle.ts'
+import { bundleInPdf } from '#verifier/pdf.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
+
+const cache = packCache({})
+let dir: string
+let stack: Stack
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'certificates-'))
+  copyTemplate('letter', join(dir, 'our letter'))
+  await findPack('base', cache, () => {})
+  stack = await startStack({ CERTIFICATE_PACKS: cache, CERTIFICATE_TEMPLATES: dir })
+})
+afterAll(async () => {
+  await stack?.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const post = (path: string, body: unknown, key = API_KEY, from = stack) =>
+  from.request(path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const print = (documents: string[], key?: string) =>
+  post('/v1/certificates?template=our%20letter', { documents }, key)
+const issue = async (fields: object) => (await stack.issue({ ...ADA, ...fields })).body.data
+const publicIdIn = async (pdf: Uint8Array) => readBundle(await bundleInPdf(pdf)).bundle.publicId
+
+test('default: one document is a PDF with its bundle, by publicId or hash', async () => {
+  const { publicId, documentHash } = await issue({})
+  for (const name of [publicId, documentHash]) {
+    const { status, headers, body } = await print([name])
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/pdf'])
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(await publicIdIn(body)).toBe(publicId)
+  }
+})
+
+test('default: several are a ZIP, and those that are not valid are named', async () => {
+  const [ada, bob, cleo] = await Promise.all(
+    ['Ada', 'Bob/../x', 'Cleo'].map((subjectName) => issue({ subjectName })),
+  )
+  await post(`/v1/documents/${cleo.documentHash}/revoke`, {})
+  const unknown = `0x${'ab'.repeat(32)}`
+  const { status, body } = await print([ada.documentHash, cleo.publicId, unknown, bob.publicId])
+  expect(status).toBe(200)
+  const files = unzipSync(body)
+  const names = [ada, bob].map(({ documentHash }) => documentHash.slice(2, 10))
+  expect(Object.keys(files)).toEqual([
+    `Ada ${names[0]}.pdf`,
+    `Bob x ${names[1]}.pdf`,
+    'failed.json',
+  ])
+  const ids = Object.values(files).slice(0, 2).map(publicIdIn)
+  expect(await Promise.all(ids)).toEqual([ada.publicId, bob.publicId])
+  expect(JSON.parse(strFromU8(files['failed.json'] as Uint8Array))).toMatchObject([
+    { place: 2, code: 'not_valid' },
+    { place: 3, code: 'not_found' },
+  ])
+})
+
+test('default: a specimen is printed without a document', async () => {
+  const { status, body } = await post('/v1/certificates/specimen?template=our%20letter', ADA)
+  expect(status).toBe(200)
+  expect(Buffer.from(body.subarray(0, 5)).toString()).toBe('%PDF-')
+  await expect(bundleInPdf(body)).rejects.toMatchObject({ code: 'bundle_malformed' })
+})
+
+test('behavior: lists the templates, and whether they can be used', async () => {
+  const headers = { authorization: `Bearer ${stack.key(['documents:read'])}` }
+  const { body } = await stack.request('/v1/certificates', { headers })
+  expect(body.data).toEqual({ isAvailable: true, templates: ['our letter'] })
+})
+
+test('error: names what is wrong with a request', async () => {
+  const codeOf = async (path: string, body: unknown, key?: string) => {
+    const answer = await post(path, body, key)
+    const { code, details = [] } = answer.body.error
+    return [answer.status, code, ...details.map(({ field }: { field: string }) => field)]
+  }
+  const path = '/v1/certificates?template=our%20letter'
+  expect(await codeOf('/v1/certificates', { documents: ['x'] })).toEqual([
+    ...[400, 'bad_query', 'template'],
+  ])
+  expect(await codeOf('/v1/certificates?template=..', { documents: ['x'] })).toEqual([
+    ...[400, 'bad_query', 'template'],
+  ])
+  expect(await codeOf(path, { documents: [], more: 1 })).toEqual([
+    ...[422, 'bad_fields', 'documents', 'more'],
+  ])
+  expect(await codeOf(path, { documents: Array(101).fill('x') })).toEqual([
+    ...[422, 'bad_fields', 'documents'],
+  ])
+  expect(await codeOf(path, { documents: ['x'] })).toEqual([400, 'bad_public_id', 'publicId'])
+  const specimen = path.replace('?', '/specimen?')
+  expect(await codeOf(specimen, { ...ADA, subjectId: 'x' })).toEqual([
+    ...[422, 'bad_fields', 'subjectId'],
+  ])
+  expect(await codeOf(specimen, { ...ADA, subjectName: 'Unprintable \u{13000}' })).toEqual([
+    ...[422, 'unprintable'],
+  ])
+  const reader = stack.key(['documents:read'])
+  expect(await codeOf(specimen, ADA, reader)).toEqual([403, 'forbidden'])
+})
+
+test('error: prints no document of another tenant', async () => {
+  const { publicId } = await issue({})
+  const other = stack.key(['documents:read'], 'other')
+  const { status, body } = await print([publicId], other)
+  expect([status, body.error.code]).toEqual([404, 'not_found'])
+})
+
+test('error: says that there is no engine', async () => {
+  const bare = await startStack({ CERTIFICATE_PACKS: join(dir, 'nothing') })
+  try {
+    const { status, body } = await post(
+      '/v1/certificates/specimen?template=letter',
+      ADA,
+      API_KEY,
+      bare,
+    )
+    expect([status, body.error.code]).toEqual([501, 'certificates_unavailable'])
+  } finally {
+    await bare.stop()
+  }
+})
