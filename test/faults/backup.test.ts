@@ -225,6 +225,53 @@ test('behavior: a backup older than the chain is repaired from another source, a
   }
 })
 
+test('behavior: a backup is restored with a new account, when the key of the old one is lost', async () => {
+  const world = await startAnvilWorld({}, { gateways: 2 })
+  const [gateway, other] = world.gateways as [GatewayProcess, GatewayProcess]
+  const { request } = world.chain
+  const backup = join(folder.dir, 'backup')
+  const before = createClient(gateway.url)
+  try {
+    await other.stop()
+    const promise = () => before.issue({ respondAsync: true })
+    const final = await before.issue()
+    await request('evm_setAutomine', false)
+    const signed = await promise()
+    await expect.poll(() => request('txpool_status')).toMatchObject({ pending: '0x1' })
+    const waiting = await promise()
+    const env = { ...world.env, DATA_DIR: world.dataDir }
+    expect(await run('backup', [backup], env)).toMatchObject({ code: 0 })
+    await gateway.kill()
+    // The chain has lost what was signed as well.
+    await request('anvil_dropAllTransactions')
+    await request('evm_setAutomine', true)
+
+    const [, newKey = ''] = world.issuerKeys
+    const [, newAccount = ''] = world.accounts
+    const settings = { ...env, DATA_DIR: join(folder.dir, 'restored'), ISSUER_KEY: newKey }
+    expect(await run('restore', [backup], settings)).toMatchObject({ code: 0 })
+    const { client } = await startService(settings.DATA_DIR, {
+      ...settings,
+      PORT: String(await freePort()),
+    })
+    const ids = [final, signed, waiting].flatMap(promisesOf)
+    expect(ids).toHaveLength(3)
+    for (const id of ids)
+      await expect.poll(async () => (await client.verify(id)).status).toBe('valid')
+    const next = promisesOf(await client.issue())
+    const issuerOf = async (id = '') => {
+      const path = `/v1/verify?publicId=${id}`
+      const { text = '' } = (await client.call({ method: 'GET', path })) ?? {}
+      return JSON.parse(text).data.blockchainProof.issuer.account
+    }
+    expect(await issuerOf(ids[0])).toBe(world.accounts[0]?.toLowerCase())
+    expect(await issuerOf(next[0])).toBe(newAccount.toLowerCase())
+  } finally {
+    await before.close()
+    await world.close()
+  }
+})
+
 test('error: refuses a changed backup, one of another issuer secret, and a folder that is not empty', async () => {
   const dataDir = join(folder.dir, 'live')
   const backup = join(folder.dir, 'backup')

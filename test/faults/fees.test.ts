@@ -13,7 +13,11 @@ const GWEI = 10n ** 9n
 
 test('behavior: at the cap of the hour, issuing answers fee_too_high, also after a restart', async () => {
   world = await startAnvilWorld({ MAX_HOURLY_FEE_ETHER: '0.0005' })
-  const { chain, gateway, issuerKey } = world
+  const {
+    chain,
+    gateway,
+    issuerKeys: [issuerKey],
+  } = world
   const { address } = new Wallet(issuerKey)
   const balance = async () =>
     BigInt(await chain.request<string>('eth_getBalance', address, 'latest'))

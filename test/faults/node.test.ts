@@ -73,7 +73,12 @@ test("behavior: works with geth's pool rules when a block takes longer than a re
 })
 
 test('behavior: recovers when somebody else uses the nonce first', async () => {
-  const { chain, client, issuerKey, proxy } = world
+  const {
+    chain,
+    client,
+    proxy,
+    issuerKeys: [issuerKey],
+  } = world
   const wallet = new Wallet(issuerKey)
   let theirs = 0
   proxy.fault = async ({ method, params }) => {

@@ -32,7 +32,7 @@ async function mineAtOnce(): Promise<void> {
 }
 
 const nonce = (block: string) => {
-  const { address } = new Wallet(world.issuerKey)
+  const { address } = new Wallet(world.issuerKeys[0])
   return world.chain.request<string>('eth_getTransactionCount', address, block)
 }
 

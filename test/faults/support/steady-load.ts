@@ -35,7 +35,7 @@ export async function mineEvery({ request }: AnvilNode, seconds: number): Promis
 
 /** Sends requests at a steady rate without waiting for earlier ones. */
 export async function runSteadyLoad(
-  { chain, client, issuerKey }: Omit<World, 'settle' | 'judge'>,
+  { chain, client, issuerKeys: [issuerKey] }: Omit<World, 'settle' | 'judge'>,
   { perSecond, seconds }: { perSecond: number; seconds: number },
 ): Promise<SteadyLoad> {
   const { address } = new Wallet(issuerKey)

@@ -38,7 +38,8 @@ export type World = {
   client: Client
   ledger: Ledger
   issuerSecret: Hex
-  issuerKey: Hex
+  /** The keys of the gateways' accounts, in the same order. */
+  issuerKeys: readonly [Hex, ...Hex[]]
   /** The accounts of the gateways, in the same order. */
   accounts: readonly string[]
   /** The first gateway's data folder. */
@@ -133,7 +134,7 @@ export async function startWorld(
   { gateways: count = 1, patience = PATIENCE }: WorldSize = {},
 ): Promise<World> {
   const [adminKey, issuerSecret] = [randomKey(), randomKey()]
-  const keys = Array.from({ length: count }, randomKey)
+  const keys: [Hex, ...Hex[]] = [randomKey(), ...Array.from({ length: count - 1 }, randomKey)]
   for (const key of [adminKey, ...keys]) await chain.fund(new Wallet(key).address)
   let registry = ''
   for (const key of keys) registry = await deploy(chain, adminKey, new Wallet(key).address)
@@ -157,8 +158,7 @@ export async function startWorld(
   const gateways = settings.map(gatewayProcess)
   const [gateway] = gateways
   const [first] = settings
-  const [issuerKey] = keys
-  if (!gateway || !first || !issuerKey) throw new Error('a world has a gateway')
+  if (!gateway || !first) throw new Error('a world has a gateway')
   const client = createClient(...(urls as [string]))
   const ledger = readLedger(chain.request, registry)
   const close = async () => {
@@ -197,7 +197,7 @@ export async function startWorld(
     client,
     ledger,
     issuerSecret,
-    issuerKey,
+    issuerKeys: keys,
     accounts: keys.map((key) => new Wallet(key).address),
     dataDir: first.DATA_DIR,
     env: first,
