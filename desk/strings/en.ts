@@ -184,6 +184,17 @@ export const en = {
   'changes.after': 'After',
   'changes.none': 'empty',
 
+  'acts.heading': 'Who did what',
+  'acts.batch': '(with its whole batch)',
+  'acts.key': 'the program with the key',
+  'acts.unknown': 'not recorded for you',
+  'act.issue': 'Issued',
+  'act.supersede': 'Replaced',
+  'act.suspend': 'Put on hold',
+  'act.release': 'Released',
+  'act.revoke': 'Revoked',
+  'act.erase': 'Content erased',
+
   'verdict.heading': 'What its readers see',
   'verdict.hint': 'The service checks the document against the blockchain now.',
   'verdict.check': 'Check now',

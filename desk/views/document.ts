@@ -9,13 +9,20 @@ import { d, quoted } from '../i18n.ts'
 import { keepCorrection, newIssuing } from '../issuing.ts'
 import { wordsOf } from '../problems.ts'
 import { may } from '../session.ts'
+import { type Act, viewActs } from './acts.ts'
 import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
 import { viewPassOn } from './issue.ts'
 import { field, hint, section, viewStatus, viewTrouble } from './parts.ts'
 
 /** What is shown of one document, apart from the document itself. */
-type Shown = { hash: string; trouble?: string; verdict?: Verdict; isBusy?: boolean }
+type Shown = {
+  hash: string
+  trouble?: string
+  verdict?: Verdict
+  isBusy?: boolean
+  acts?: readonly Act[]
+}
 
 let shown: Shown = { hash: '' }
 
@@ -38,6 +45,7 @@ export function viewOne(desk: Desk, hash: string): View {
           shown.trouble !== undefined &&
             h('button', { type: 'button', click: () => again(desk, shown) }, t('retry')),
         ),
+        viewActs(shown.acts ?? []),
       ],
     }
   return { title: d('document.heading'), content: viewContent(desk, document, shown) }
@@ -50,13 +58,16 @@ function again(desk: Desk, one: Shown): void {
 
 async function load(desk: Desk, one: Shown, focus?: string): Promise<void> {
   const { hash } = one
+  const path = { publicId: hash }
+  const listing = desk.client.listActs({ path }).catch(() => ({ acts: [] }))
   try {
-    const document = await desk.client.retrieveDocument({ path: { publicId: hash } })
+    const document = await desk.client.retrieveDocument({ path })
     desk.memory.shown.set(hash, document)
   } catch (error) {
     desk.memory.shown.delete(hash)
     one.trouble = wordsOf(error)
   }
+  one.acts = (await listing).acts
   if (shown === one && desk.isAt(`#/documents/${hash}`)) desk.redraw(focus)
 }
 
@@ -74,6 +85,7 @@ function viewContent(desk: Desk, document: IssuedDocument, one: Shown): View['co
     ),
     viewActions(desk, document, one),
     viewVerdict(desk, document, one),
+    viewActs(one.acts ?? []),
     viewPassOn(desk, document),
   ]
 }

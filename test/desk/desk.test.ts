@@ -268,6 +268,12 @@ describeInBrowser('the desk', () => {
     await press(page, 'Release')
     await answer(page, 'Release')
     await status('Valid')
+    const acts = await page.locator('.acts li').allTextContents()
+    expect(acts.map((text) => text.split(' · ').slice(0, 2).join(' · '))).toEqual([
+      expect.stringMatching(/^Issued · the program with the key /),
+      'Put on hold · Grace of the front desk',
+      'Released · Grace of the front desk',
+    ])
 
     await press(page, 'Correct')
     await page.getByLabel('Name', { exact: true }).fill('Amalie Emmy Noether')
