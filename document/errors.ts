@@ -40,6 +40,7 @@ export type FormatErrorCode =
   | 'presentation_source'
   | 'presentation_choice'
   | 'did_document_malformed'
+  | 'credential_malformed'
   | 'completeness_malformed'
 
 /** One bad field of a document, with its name and the problem, but never its value. */

@@ -13,6 +13,7 @@ export type { BatchEntry } from './batch/entry.ts'
 export { MAX_BATCH_SIZE } from './batch/manifest.ts'
 export { fromCanonical, toCanonical } from './canonical.ts'
 export { cidOf, hashOfCid } from './cid.ts'
+export { type Credential, isCredential, parseCredential } from './credential.ts'
 export {
   type Claims,
   type Disclosure,
@@ -40,6 +41,7 @@ export {
 } from './errors.ts'
 export { fromHex, type Hex, toHex } from './hex.ts'
 export { type JsonValue, parseStrictJson } from './json.ts'
+export type { P256Key } from './jwk.ts'
 export {
   deriveSealingKeys,
   deriveSubkeys,

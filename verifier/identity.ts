@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { FormatError, refusingAs } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
 import { decodeJsonText, isObject, parseStrictJson } from '../document/json.ts'
+import { type P256Key, p256Members } from '../document/jwk.ts'
 import { formatAccount, parseRegistryId, type RegistryId } from '../document/registry-id.ts'
 import { isLocalChain } from './defaults.ts'
 
@@ -20,7 +21,12 @@ export type IdentityStatement = {
   registries: { registry: string; issuerId: number }[]
   /** The accounts as CAIP-10 account IDs. */
   accounts: string[]
+  /** The keys that sign the issuer's credentials: those of P-256 in `assertionMethod`. */
+  keys: IssuerKey[]
 }
+
+/** A key with its DID URL, such as `did:web:example.edu#key-1`. */
+export type IssuerKey = { id: string; jwk: P256Key }
 
 /** The maximum length of a `uri` in the registry. */
 const MAX_URI = 400
@@ -110,9 +116,12 @@ const methods = v.array(
     v.custom<object>(isObject),
     v.object({
       blockchainAccountId: v.optional(v.pipe(v.string(), v.regex(CAIP_10))),
+      id: v.optional(v.unknown()),
+      publicKeyJwk: v.optional(v.unknown()),
     }),
   ),
 )
+const publicKey = v.object(p256Members)
 
 /**
  * Reads a DID document (W3C DID Core 1.0). Ignores members other than those of {@link
@@ -131,11 +140,12 @@ export function readDidDocument(bytes: Uint8Array, did: string): IdentityStateme
       id: v.literal(did),
       service: v.optional(services, []),
       verificationMethod: v.optional(methods, []),
+      assertionMethod: v.optional(v.unknown()),
     }),
     value,
   )
   if (!read.success) throw malformed(read.issues)
-  const { service, verificationMethod } = read.output
+  const { service, verificationMethod, assertionMethod } = read.output
   const registries = service
     .filter(({ type }) => [type].flat().includes(SERVICE))
     .flatMap(({ serviceEndpoint }) => {
@@ -146,7 +156,19 @@ export function readDidDocument(bytes: Uint8Array, did: string): IdentityStateme
   return {
     registries,
     accounts: verificationMethod.flatMap((one) => one.blockchainAccountId ?? []),
+    keys: keysIn(verificationMethod, [assertionMethod].flat()),
   }
+}
+
+/** A key in another form is ignored, because a DID document may have keys for other purposes. */
+function keysIn(
+  methods: readonly { id?: unknown; publicKeyJwk?: unknown }[],
+  used: readonly unknown[],
+): IssuerKey[] {
+  return methods.flatMap(({ id, publicKeyJwk }) => {
+    const { success, output: jwk } = v.safeParse(publicKey, publicKeyJwk)
+    return success && typeof id === 'string' && used.includes(id) ? [{ id, jwk }] : []
+  })
 }
 
 function malformed(issues: v.BaseIssue<unknown>[]): FormatError {

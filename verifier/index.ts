@@ -8,6 +8,7 @@ export {
   readBundle,
   verifyBundle,
 } from './bundle.ts'
+export { type CredentialOptions, verifyCredential } from './credential.ts'
 export { ChainError, type ChainErrorCode, RpcResponseError } from './errors.ts'
 export {
   type IdentityAddress,

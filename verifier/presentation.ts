@@ -11,7 +11,7 @@ import { decodeHeader, type Header } from './proof/header.ts'
 import { createProofReader, type ProofOptions } from './readers/state-proof.ts'
 import { abortable } from './signal.ts'
 import type { Check, PresentationVerdict } from './verdict.ts'
-import { assertOptions, type VerifyOptions, verifyRecord } from './verify.ts'
+import { assertOptions, type ContentReader, type VerifyOptions, verifyRecord } from './verify.ts'
 
 /**
  * Verifies a presentation: that its fields belong to a document in the registry, and the status of
@@ -37,16 +37,23 @@ export async function verifyPresentation(
   return abortable(() => verifyParsed(presentation, options), options.signal)
 }
 
-async function verifyParsed(
+/**
+ * @param credential The check of the credential in which it is shown.
+ */
+export async function verifyParsed(
   presentation: Presentation,
   options: VerifyOptions,
+  credential: Pick<ContentReader<DocumentPart>, 'checkCredential'> = {},
 ): Promise<PresentationVerdict> {
   const { chain, blocks } = options
   const { valid, status, document, ...rest } = await verifyRecord(
     keyOf(presentation),
     [],
     { ...options, blocks: [...sourcesIn(presentation), ...blocks] },
-    { read: (sealed, reading) => checkDisclosed(sealed, presentation, chain.registry, reading) },
+    {
+      read: (sealed, reading) => checkDisclosed(sealed, presentation, chain.registry, reading),
+      ...credential,
+    },
   )
   return { valid, status, disclosed: document, ...rest }
 }

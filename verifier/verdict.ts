@@ -11,6 +11,7 @@ export type CheckName =
   | 'record'
   | 'issuer'
   | 'identity'
+  | 'credential'
   | 'supersession'
   | 'revocation'
   | 'suspension'
@@ -135,8 +136,8 @@ type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
 /**
  * The first rule that applies gives the status. `dating` and `event` have no rules, because they
- * only inform. The rules of `identity` are for readers who require a domain; its outage comes last,
- * because it must not hide a revocation.
+ * only inform. The rules of `identity` are for readers who require a domain. An outage of the domain
+ * comes last, because it must not hide what the chain says.
  */
 const RULES: Rule[] = [
   ['batch', 'unknown', 'unverifiable'],
@@ -153,13 +154,16 @@ const RULES: Rule[] = [
   ['key', 'fail', 'wrong_key'],
   ['content', 'fail', 'tampered'],
   ['content', 'unknown', 'unverifiable'],
+  ['credential', 'fail', 'tampered'],
   ['expiry', 'fail', 'expired'],
   ['identity', 'unknown', 'unverifiable'],
+  ['credential', 'unknown', 'unverifiable'],
 ]
 
 /**
  * The checks that must all pass for `valid`. `batch` and `key` are missing because not every
- * document has them; if they apply, the content cannot pass without them.
+ * document has them; if they apply, the content cannot pass without them. Only a credential has
+ * `credential`.
  */
 const NEEDED: CheckName[] = [
   'chain',

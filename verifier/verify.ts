@@ -8,7 +8,7 @@ import { readBatch } from './checks/batch.ts'
 import { checkChain, checkDating, checkExpiry, checkRecord } from './checks/chain.ts'
 import { type Content, checkContent, checkOpened } from './checks/content.ts'
 import { readEvent } from './checks/event.ts'
-import { readIdentity } from './checks/identity.ts'
+import { type Identity, readIdentity } from './checks/identity.ts'
 import { type Payload, readCheck, readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import { parseDomain } from './identity.ts'
@@ -139,11 +139,13 @@ async function verifyDecoded(publicId: PublicId, options: VerifyOptions): Promis
 type VerdictOn<T> = Judgement & { document: T | null }
 
 /** Reads the fields of a document. */
-type ContentReader<T> = {
+export type ContentReader<T> = {
   /** Reads the fields from sealed bytes with the right hash. */
   read(sealed: Uint8Array, reading: ChainReading): Promise<Content<T>>
   /** @returns The cached content, checked against this record; `undefined` if there is none. */
   recall?(reading: ChainReading): Promise<Content<T> | undefined>
+  /** Checks the signatures of a credential. */
+  checkCredential?(identity: Identity, reading: ChainReading): Promise<Check>
 }
 
 /**
@@ -155,7 +157,7 @@ export async function verifyRecord<T extends DocumentPart>(
   key: DocumentKey,
   before: Check[],
   options: VerifyOptions,
-  { read, recall }: ContentReader<T>,
+  { read, recall, checkCredential }: ContentReader<T>,
 ): Promise<VerdictOn<T>> {
   const { chain, blocks, asOf, signal } = options
   const say = (checks: Check[]) => {
@@ -196,15 +198,19 @@ export async function verifyRecord<T extends DocumentPart>(
   }
   const readFinality = () =>
     chain.finalityOf(reading.record.anchoredBlock, { signal }).catch(() => null)
-  const [identity, event, content, finality, closedAt] = await Promise.all([
-    saying(readIdentity(chain.registry, reading, options)),
+  const asked = saying(readIdentity(chain.registry, reading, options))
+  const readCredential = async () =>
+    checkCredential ? say([await checkCredential(await asked, reading)]) : []
+  const [identity, credential, event, content, finality, closedAt] = await Promise.all([
+    asked,
+    readCredential(),
     saying(readEvent(chain, key, reading, { signal })),
     readContent(),
     options.finality ? readFinality() : null,
     readClosedAt(chain, reading, signal),
   ])
   const afterIssuer = checks.findIndex(({ check }) => check === 'issuer') + 1
-  checks.splice(afterIssuer, 0, identity.check)
+  checks.splice(afterIssuer, 0, identity.check, ...credential)
   checks.push(...content.checks, event.check)
   return conclude(checks, reading, {
     issuerDomain: options.issuerDomain,

@@ -2,7 +2,13 @@ import { encodeEntry } from '#document/batch/entry.ts'
 import { NODE, rootOf } from '#document/batch/tree.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import type { ChainReader, ChainReading, DocumentKey, RegistryRecord } from '#verifier/ports.ts'
+import type {
+  ChainReader,
+  ChainReading,
+  DocumentKey,
+  RegistryIssuer,
+  RegistryRecord,
+} from '#verifier/ports.ts'
 import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
 
 /**
@@ -18,8 +24,13 @@ export type MemoryRegistry = {
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const BLOCK = { blockNumber: 20, blockTime: 1_800_000_000 }
 
-/** @param registry A CAIP-10 account ID. @param issuerId The only issuer. */
-export function createMemoryRegistry(registry: RegistryId, issuerId = 1): MemoryRegistry {
+/**
+ * @param registry A CAIP-10 account ID.
+ * @param issuerId The only issuer.
+ * @param uri Its domain.
+ */
+export function createMemoryRegistry(registry: RegistryId, issuerId = 1, uri = ''): MemoryRegistry {
+  const issuer = { ...emptyIssuer(issuerId), uri }
   const records = new Map<Hex, { validUntil: number }>()
   const roots = new Set<Hex>()
   const revoked = new Set<Hex>()
@@ -44,9 +55,9 @@ export function createMemoryRegistry(registry: RegistryId, issuerId = 1): Memory
       registry,
       read: async (key) => {
         const validUntil = validUntilOf(key)
-        if (validUntil === undefined) return readingOf(issuerId, emptyRecord())
+        if (validUntil === undefined) return readingOf(emptyIssuer(issuerId), emptyRecord())
         const isRevoked = revoked.has(key.documentHash)
-        return readingOf(issuerId, issuedRecord(validUntil, isRevoked))
+        return readingOf(issuer, issuedRecord(validUntil, isRevoked))
       },
       issuedEvent: async () => undefined,
       finalityOf: async () => 'finalized',
@@ -76,7 +87,7 @@ function issuedRecord(validUntil: number, isRevoked: boolean): RegistryRecord {
   }
 }
 
-function readingOf(issuerId: number, record: RegistryRecord): ChainReading {
+function readingOf(issuer: RegistryIssuer, record: RegistryRecord): ChainReading {
   const issued = record.anchoredBlock !== 0
   const account = issued
     ? { ...NO_ACCOUNT, account: ACCOUNT, accountIndex: 1, addedBlock: 3 }
@@ -87,6 +98,6 @@ function readingOf(issuerId: number, record: RegistryRecord): ChainReading {
     record,
     account,
     revoker: record.revokedBlock === 0 ? null : account,
-    issuer: emptyIssuer(issuerId),
+    issuer,
   }
 }

@@ -17,6 +17,7 @@ import { createIdentitySource } from '#verifier/readers/identity-source.ts'
 import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
 import { type Check, statusOf } from '#verifier/verdict.ts'
 import { verify } from '#verifier/verify.ts'
+import { testKey } from '../support/credentials.ts'
 import { serveInTest } from '../support/serve-in-test.ts'
 
 const LOCAL = 31337
@@ -168,6 +169,7 @@ describe('readDidDocument', () => {
     expect(read(createDidDocument(made))).toEqual({
       registries: [{ registry, issuerId: 7 }],
       accounts: [],
+      keys: [],
     })
     expect(read(createDidDocument({ ...made, accounts: [account, other] })).accounts).toEqual([
       `eip155:1:${account}`,
@@ -176,7 +178,8 @@ describe('readDidDocument', () => {
   })
 
   test('behavior: createDidDocument lists the keys that sign credentials', () => {
-    const key = { kty: 'EC', crv: 'P-256', x: 'eA', y: 'eQ', kid: 'thumb' }
+    const { jwk } = testKey('issuer')
+    const key = { ...jwk, kid: 'thumb' }
     const made = createDidDocument({ did, registry, issuerId: 7, accounts: [account], keys: [key] })
     expect(made).toMatchObject({
       verificationMethod: [
@@ -185,7 +188,10 @@ describe('readDidDocument', () => {
       ],
       assertionMethod: [`${did}#thumb`],
     })
-    expect(read(made).accounts).toEqual([`eip155:1:${account}`])
+    expect(read(made)).toMatchObject({
+      accounts: [`eip155:1:${account}`],
+      keys: [{ id: `${did}#thumb`, jwk }],
+    })
   })
 
   test('behavior: ignores other members, services and keys', () => {
@@ -201,7 +207,7 @@ describe('readDidDocument', () => {
       ],
     }
     expect(read(document).registries.map((one) => one.issuerId)).toEqual([7, 8])
-    expect(read({ id: did })).toEqual({ registries: [], accounts: [] })
+    expect(read({ id: did })).toEqual({ registries: [], accounts: [], keys: [] })
   })
 
   test.each<[string, unknown]>([
@@ -297,6 +303,7 @@ describe('readIdentity', () => {
   const ended = (outcome: string, code: string, domain: string | null = null) => ({
     check: { check: 'identity', outcome, code },
     domain,
+    keys: [],
   })
   const linked = ended('pass', 'linked', 'example.edu')
 

@@ -43,6 +43,7 @@ describe('languages', () => {
       expiry: true,
       dating: true,
       event: true,
+      credential: true,
     }
     // `unproven` and `pruned` are about the event alone, which has words of its own.
     const troubles: Record<Exclude<ChainErrorCode, 'unproven' | 'pruned'>, true> = {

@@ -8,6 +8,7 @@ import {
 import {
   type IdentityAddress,
   type IdentityStatement,
+  type IssuerKey,
   identityAddressOf,
   parseDomain,
   readDidDocument,
@@ -29,21 +30,30 @@ type Issuing = {
   issuer: { id: number; uri: string }
 }
 
+/** The answer of the issuer's domain. */
+export type Identity = {
+  check: Check
+  /** The domain, when it vouches for the issuer; otherwise `null`. */
+  domain: string | null
+  /** The keys of that domain, for credentials. */
+  keys: readonly IssuerKey[]
+}
+
 /**
  * Checks whether the domain in the registry vouches for the issuer. Never rejects.
  *
  * @param registry A CAIP-10 account ID.
- * @returns The check, and the domain when it is linked.
  */
 export async function readIdentity(
   registry: RegistryId,
   { account, issuer }: Issuing,
   { identity, issuerDomain, signal }: IdentityOptions,
-): Promise<{ check: Check; domain: string | null }> {
-  const end = (outcome: Check['outcome'], code: string, domain: string | null = null) => ({
-    check: { check: 'identity', outcome, code } satisfies Check,
-    domain,
-  })
+): Promise<Identity> {
+  const end = (
+    outcome: Check['outcome'],
+    code: string,
+    linked: Pick<Identity, 'domain' | 'keys'> = { domain: null, keys: [] },
+  ): Identity => ({ check: { check: 'identity', outcome, code }, ...linked })
   if (!identity) return end('unknown', 'not_asked')
   const { chainId } = parseRegistryId(registry)
   const address = identityAddressOf(issuer.uri, chainId)
@@ -58,8 +68,11 @@ export async function readIdentity(
   const code = objectionTo(statement, registry, issuer.id, account.account)
   if (code) return end('fail', code)
   const { domain } = address
+  const { keys } = statement
   const isOther = issuerDomain !== undefined && parseDomain(issuerDomain, chainId) !== domain
-  return isOther ? end('fail', 'other_domain', domain) : end('pass', 'linked', domain)
+  return isOther
+    ? end('fail', 'other_domain', { domain, keys })
+    : end('pass', 'linked', { domain, keys })
 }
 
 function statementOf(read: IdentityRead, { did }: IdentityAddress): IdentityStatement | undefined {

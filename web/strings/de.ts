@@ -17,7 +17,7 @@ export const de: Texts = {
   'ask.camera': 'Mit der Kamera scannen',
   'ask.file': 'Bild oder Datei wählen',
   'ask.drop':
-    'Sie können ein Bild des QR-Codes, eine Urkunde als PDF, eine Nachweisdatei oder einen Auszug auch auf diese Seite ziehen.',
+    'Sie können ein Bild des QR-Codes, eine Urkunde als PDF, eine Nachweisdatei, einen Auszug oder einen Nachweis aus einer Wallet auch auf diese Seite ziehen.',
   'ask.another': 'Ein anderes Dokument prüfen',
   'camera.hold': 'Halten Sie den QR-Code vor die Kamera. Das Bild bleibt auf diesem Gerät.',
   'camera.stop': 'Kamera ausschalten',
@@ -31,11 +31,13 @@ export const de: Texts = {
   'error.noQr':
     'In diesem Bild wurde kein QR-Code gefunden. Nehmen Sie ihn scharf, gerade und aus der Nähe auf.',
   'error.notOurs': 'Dieser QR-Code enthält keinen Code eines Dokuments.',
-  'error.file': 'Diese Datei ist weder ein Bild noch eine Nachweisdatei noch ein Auszug.',
+  'error.file':
+    'Diese Datei ist weder ein Bild noch eine Nachweisdatei, ein Auszug oder ein Nachweis aus einer Wallet.',
   'error.pdf':
     'An dieser PDF-Datei hängt keine Nachweisdatei, oder sie ist beschädigt. Zeigen Sie stattdessen den QR-Code, der darauf gedruckt ist.',
   'error.bundle': 'Das ist keine Nachweisdatei, oder sie ist beschädigt.',
   'error.excerpt': 'Das ist kein Auszug aus einem Dokument, oder er ist beschädigt.',
+  'error.credential': 'Das ist kein Nachweis über ein Dokument, oder er ist beschädigt.',
   'error.camera':
     'Die Kamera kann nicht benutzt werden. Erlauben Sie sie im Browser, oder wählen Sie ein Bild.',
   'error.internal':
@@ -223,6 +225,14 @@ export const de: Texts = {
   'identity.malformed':
     'Was die Domain über den Aussteller veröffentlicht, lässt sich nicht lesen.',
   'identity.not_asked': 'Die Domain des Ausstellers wurde nicht gefragt.',
+  'credential.pass': 'Die Domain des Ausstellers hat diesen Nachweis unterschrieben.',
+  'credential.holder':
+    'Die Domain des Ausstellers hat diesen Nachweis unterschrieben, und der Schlüssel der Wallet das, was gezeigt wird.',
+  'credential.fail': 'Die Domain des Ausstellers hat diesen Nachweis so nicht unterschrieben.',
+  'credential.holder_invalid':
+    'Der Schlüssel der Wallet hat nicht unterschrieben, was gezeigt wird.',
+  'credential.unknown':
+    'Ob die Domain des Ausstellers diesen Nachweis unterschrieben hat, konnte nicht geprüft werden.',
   'payload.pass': 'Der Inhalt wurde gefunden und ist aufs Zeichen genau der eingetragene.',
   'payload.fail': 'Der Inhalt wurde gelöscht.',
   'payload.unknown': 'Der Inhalt ist nicht verfügbar.',

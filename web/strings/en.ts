@@ -20,7 +20,7 @@ export const en = {
   'ask.camera': 'Scan with the camera',
   'ask.file': 'Choose a picture or file',
   'ask.drop':
-    'You can also drop a picture of the QR code, a certificate as PDF, a proof file or an excerpt on this page.',
+    'You can also drop a picture of the QR code, a certificate as PDF, a proof file, an excerpt or a credential from a wallet on this page.',
   'ask.another': 'Check another document',
 
   'camera.hold': 'Hold the QR code in front of the camera. The picture stays on this device.',
@@ -34,11 +34,12 @@ export const en = {
   'error.kind': 'This page does not know documents of this kind.',
   'error.noQr': 'No QR code was found in this picture. Take one that is sharp, straight and close.',
   'error.notOurs': 'This QR code does not hold the code of a document.',
-  'error.file': 'This file is neither a picture nor a proof file nor an excerpt.',
+  'error.file': 'This file is neither a picture nor a proof file, an excerpt or a credential.',
   'error.pdf':
     'This PDF has no proof file attached, or it is damaged. Show the QR code that is printed on it instead.',
   'error.bundle': 'This is not a proof file, or it is damaged.',
   'error.excerpt': 'This is not an excerpt of a document, or it is damaged.',
+  'error.credential': 'This is not a credential of a document, or it is damaged.',
   'error.camera':
     'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
   'error.internal': 'Something went wrong on this page. This says nothing about the document.',
@@ -224,6 +225,13 @@ export const en = {
   'identity.unreachable': 'The domain of the issuer could not be asked.',
   'identity.malformed': 'What the domain publishes about the issuer cannot be read.',
   'identity.not_asked': 'The domain of the issuer has not been asked.',
+  'credential.pass': 'The domain of the issuer has signed this credential.',
+  'credential.holder':
+    'The domain of the issuer has signed this credential, and the key of its wallet has signed what is shown.',
+  'credential.fail': 'The domain of the issuer has not signed this credential as it stands.',
+  'credential.holder_invalid': 'The key of the wallet has not signed what is shown.',
+  'credential.unknown':
+    'Whether the domain of the issuer has signed this credential could not be checked.',
   'payload.pass': 'The content was found, and is exactly what was recorded.',
   'payload.fail': 'The content has been erased.',
   'payload.unknown': 'The content is unavailable.',

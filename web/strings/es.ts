@@ -17,7 +17,7 @@ export const es: Texts = {
   'ask.camera': 'Escanear con la cámara',
   'ask.file': 'Elegir una imagen o un archivo',
   'ask.drop':
-    'También puede soltar en esta página una imagen del código QR, un certificado en PDF, un archivo de prueba o un extracto.',
+    'También puede soltar en esta página una imagen del código QR, un certificado en PDF, un archivo de prueba, un extracto o una credencial de una cartera.',
   'ask.another': 'Comprobar otro documento',
   'camera.hold': 'Ponga el código QR delante de la cámara. La imagen no sale de este dispositivo.',
   'camera.stop': 'Apagar la cámara',
@@ -30,11 +30,13 @@ export const es: Texts = {
   'error.noQr':
     'No se encontró ningún código QR en esta imagen. Haga una nítida, recta y de cerca.',
   'error.notOurs': 'Este código QR no contiene el código de un documento.',
-  'error.file': 'Este archivo no es ni una imagen, ni un archivo de prueba, ni un extracto.',
+  'error.file':
+    'Este archivo no es ni una imagen, ni un archivo de prueba, ni un extracto, ni una credencial.',
   'error.pdf':
     'Este PDF no lleva adjunto ningún archivo de prueba, o está dañado. Muestre en su lugar el código QR impreso en él.',
   'error.bundle': 'Esto no es un archivo de prueba, o está dañado.',
   'error.excerpt': 'Esto no es un extracto de un documento, o está dañado.',
+  'error.credential': 'Esto no es una credencial de un documento, o está dañada.',
   'error.camera': 'No se puede usar la cámara. Permítala en el navegador o elija una imagen.',
   'error.internal': 'Algo salió mal en esta página. Esto no dice nada sobre el documento.',
   'error.sources': 'Indique primero el registro en el que confía y dónde preguntar.',
@@ -213,6 +215,12 @@ export const es: Texts = {
   'identity.unreachable': 'No se pudo preguntar al dominio del emisor.',
   'identity.malformed': 'Lo que el dominio publica sobre el emisor no se puede leer.',
   'identity.not_asked': 'No se ha preguntado al dominio del emisor.',
+  'credential.pass': 'El dominio del emisor ha firmado esta credencial.',
+  'credential.holder':
+    'El dominio del emisor ha firmado esta credencial, y la clave de la cartera, lo que se muestra.',
+  'credential.fail': 'El dominio del emisor no ha firmado esta credencial tal como está.',
+  'credential.holder_invalid': 'La clave de la cartera no ha firmado lo que se muestra.',
+  'credential.unknown': 'No se pudo comprobar si el dominio del emisor ha firmado esta credencial.',
   'payload.pass': 'El contenido se encontró y es, letra por letra, el inscrito.',
   'payload.fail': 'El contenido fue borrado.',
   'payload.unknown': 'El contenido no está disponible.',

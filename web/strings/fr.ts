@@ -17,7 +17,7 @@ export const fr: Texts = {
   'ask.camera': 'Scanner avec la caméra',
   'ask.file': 'Choisir une image ou un fichier',
   'ask.drop':
-    'Vous pouvez aussi déposer sur cette page une image du code QR, un certificat PDF, un fichier de preuve ou un extrait.',
+    'Vous pouvez aussi déposer sur cette page une image du code QR, un certificat PDF, un fichier de preuve, un extrait ou une attestation d’un portefeuille.',
   'ask.another': 'Vérifier un autre document',
   'camera.hold': 'Placez le code QR devant la caméra. L’image reste sur cet appareil.',
   'camera.stop': 'Arrêter la caméra',
@@ -30,11 +30,13 @@ export const fr: Texts = {
   'error.noQr':
     'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',
   'error.notOurs': 'Ce code QR ne contient pas le code d’un document.',
-  'error.file': 'Ce fichier n’est ni une image, ni un fichier de preuve, ni un extrait.',
+  'error.file':
+    'Ce fichier n’est ni une image, ni un fichier de preuve, ni un extrait, ni une attestation.',
   'error.pdf':
     'Aucun fichier de preuve n’est joint à ce PDF, ou il est endommagé. Montrez plutôt le code QR qui y est imprimé.',
   'error.bundle': 'Ce n’est pas un fichier de preuve, ou il est endommagé.',
   'error.excerpt': 'Ce n’est pas un extrait de document, ou il est endommagé.',
+  'error.credential': 'Ce n’est pas une attestation de document, ou elle est endommagée.',
   'error.camera':
     'La caméra ne peut pas être utilisée. Autorisez-la dans le navigateur, ou choisissez une image.',
   'error.internal': 'Une erreur s’est produite sur cette page. Cela ne dit rien du document.',
@@ -214,6 +216,13 @@ export const fr: Texts = {
   'identity.unreachable': 'Le domaine de l’émetteur n’a pas pu être interrogé.',
   'identity.malformed': 'Ce que le domaine publie sur l’émetteur est illisible.',
   'identity.not_asked': 'Le domaine de l’émetteur n’a pas été interrogé.',
+  'credential.pass': 'Le domaine de l’émetteur a signé cette attestation.',
+  'credential.holder':
+    'Le domaine de l’émetteur a signé cette attestation, et la clé du portefeuille a signé ce qui est montré.',
+  'credential.fail': 'Le domaine de l’émetteur n’a pas signé cette attestation telle quelle.',
+  'credential.holder_invalid': 'La clé du portefeuille n’a pas signé ce qui est montré.',
+  'credential.unknown':
+    'On n’a pas pu vérifier si le domaine de l’émetteur a signé cette attestation.',
   'payload.pass': 'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',
   'payload.fail': 'Le contenu a été effacé.',
   'payload.unknown': 'Le contenu n’est pas disponible.',

@@ -17,7 +17,7 @@ export const pt: Texts = {
   'ask.camera': 'Ler com a câmara',
   'ask.file': 'Escolher uma imagem ou um ficheiro',
   'ask.drop':
-    'Também pode largar nesta página uma imagem do código QR, um certificado em PDF, um ficheiro de prova ou um excerto.',
+    'Também pode largar nesta página uma imagem do código QR, um certificado em PDF, um ficheiro de prova, um excerto ou uma credencial de uma carteira.',
   'ask.another': 'Verificar outro documento',
   'camera.hold': 'Ponha o código QR em frente da câmara. A imagem não sai deste dispositivo.',
   'camera.stop': 'Desligar a câmara',
@@ -30,11 +30,13 @@ export const pt: Texts = {
   'error.noQr':
     'Não foi encontrado nenhum código QR nesta imagem. Tire uma nítida, direita e de perto.',
   'error.notOurs': 'Este código QR não contém o código de um documento.',
-  'error.file': 'Este ficheiro não é uma imagem, nem um ficheiro de prova, nem um excerto.',
+  'error.file':
+    'Este ficheiro não é uma imagem, nem um ficheiro de prova, nem um excerto, nem uma credencial.',
   'error.pdf':
     'Este PDF não tem nenhum ficheiro de prova anexo, ou está danificado. Mostre antes o código QR impresso nele.',
   'error.bundle': 'Isto não é um ficheiro de prova, ou está danificado.',
   'error.excerpt': 'Isto não é um excerto de um documento, ou está danificado.',
+  'error.credential': 'Isto não é uma credencial de um documento, ou está danificada.',
   'error.camera': 'Não é possível usar a câmara. Permita-a no navegador ou escolha uma imagem.',
   'error.internal': 'Algo correu mal nesta página. Isto nada diz sobre o documento.',
   'error.sources': 'Indique primeiro o registo em que confia e onde perguntar.',
@@ -211,6 +213,13 @@ export const pt: Texts = {
   'identity.unreachable': 'Não foi possível consultar o domínio do emissor.',
   'identity.malformed': 'O que o domínio publica sobre o emissor não se consegue ler.',
   'identity.not_asked': 'O domínio do emissor não foi consultado.',
+  'credential.pass': 'O domínio do emissor assinou esta credencial.',
+  'credential.holder':
+    'O domínio do emissor assinou esta credencial, e a chave da carteira assinou o que é mostrado.',
+  'credential.fail': 'O domínio do emissor não assinou esta credencial tal como está.',
+  'credential.holder_invalid': 'A chave da carteira não assinou o que é mostrado.',
+  'credential.unknown':
+    'Não foi possível verificar se o domínio do emissor assinou esta credencial.',
   'payload.pass': 'O conteúdo foi encontrado e é, letra por letra, o inscrito.',
   'payload.fail': 'O conteúdo foi apagado.',
   'payload.unknown': 'O conteúdo não está disponível.',
