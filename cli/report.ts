@@ -91,6 +91,11 @@ const MEANINGS: Record<string, string> = {
   no_domain: 'the issuer has registered no domain',
   malformed: 'the domain does not serve a DID document',
   not_asked: 'its domain was not asked',
+  unknown_key: "the issuer's domain does not list the key that signed it",
+  wrong_iss: 'it names another issuer than the registry does',
+  signature_invalid: "no key of the issuer's domain signed it",
+  holder_missing: 'its holder did not sign it for you',
+  holder_invalid: "the signature of its holder's key is invalid, or was made for somebody else",
   contradicts: 'the event contradicts the record',
   pruned: 'nodes no longer keep events this old; that is normal, and changes nothing',
 }

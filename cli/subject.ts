@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { isCredential, parseCredential } from '#document/credential.ts'
 import { isPresentationFile } from '#document/presentation.ts'
 import { decodePresentationLink, isPresentationLink } from '#document/presentation-link.ts'
 import { readVerifyLink } from '#document/verify-link.ts'
@@ -21,7 +22,10 @@ export type Subject = {
 }
 
 /** A presentation, and the block of its state proof, if it has one. */
-export type Presented = ReturnType<typeof readPresentation>
+export type Presented = ReturnType<typeof readPresentation> & {
+  /** The text of the credential from which it was read, if any. */
+  credential?: string
+}
 
 /** The maximum size in bytes. No document, code or bundle of this project is larger. */
 const MAX_BYTES = 16 * 1024 * 1024
@@ -43,9 +47,10 @@ export async function readSubject(given: string): Promise<Subject> {
 
 /**
  * @param given A publicId, the address of a verify page, or the path of a file with one of these, a
- * bundle, a presentation or a QR code (PNG, JPEG); `-` for any of these on standard input.
+ * bundle, a presentation, a credential or a QR code (PNG, JPEG); `-` for any of these on standard
+ * input.
  * @throws {InputError}
- * @throws {FormatError} for a malformed bundle or presentation.
+ * @throws {FormatError} for a malformed bundle, presentation or credential.
  */
 export async function readInput(given: string): Promise<Subject | Presented> {
   if (given === '-') return fromBytes(await readStdin(MAX_BYTES))
@@ -104,10 +109,15 @@ async function fromText(text: string): Promise<Subject | Presented> {
       'no_qr_code',
       'SVG and HTML are not supported: save the QR code as PNG or JPEG',
     )
+  if (isCredential(trimmed)) return fromCredential(trimmed)
   if (!isAddress(trimmed)) return { publicId: trimmed }
   return isPresentationLink(trimmed)
     ? readPresentation(await decodePresentationLink(trimmed))
     : fromAddress(trimmed)
+}
+
+function fromCredential(credential: string): Presented {
+  return { presentation: parseCredential(credential).presentation, block: null, credential }
 }
 
 function isAddress(text: string): boolean {

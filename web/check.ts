@@ -5,17 +5,20 @@ import {
   type BlockSource,
   type Check,
   createFetchProvider,
+  createIdentitySource,
   type ProofOptions,
   type VerifyOptions,
   verify,
   verifyBundle,
+  verifyCredential,
   verifyPresentation,
   verifyPresentationProof,
 } from '#verifier/index.ts'
 import { toQuantity } from '#verifier/readers/rpc-codec.ts'
 import type { Sources } from './config.ts'
 import { type Findings, type PageVerdict, weigh } from './findings.ts'
-import { isExcerpt, proofBlockOf, type Subject } from './input.ts'
+import { mayAsk } from './identity.ts'
+import { type ExcerptSubject, isExcerpt, proofBlockOf, type Subject } from './input.ts'
 import { blocksOf, patienceOf, readerOf, registryOf } from './readers.ts'
 
 type Watch = { onCheck: (check: Check) => void; signal: AbortSignal }
@@ -58,11 +61,22 @@ async function checkNow(
     ...watch,
   }
   if (isExcerpt(subject)) {
-    const { disclosed: fields, ...rest } = await verifyPresentation(subject.presentation, options)
+    const { disclosed: fields, ...rest } = await checkExcerpt(subject, sources, options)
     return { ...rest, fields }
   }
   const { document: fields, ...rest } = await verify(subject.publicId, options)
   return { ...rest, fields }
+}
+
+/** The keys of credentials are at the issuer's domain, so their verdict waits for it. */
+function checkExcerpt(
+  { presentation, credential }: ExcerptSubject,
+  sources: Sources,
+  options: VerifyOptions,
+) {
+  if (credential === undefined) return verifyPresentation(presentation, options)
+  const identity = mayAsk(sources) && { identity: createIdentitySource() }
+  return verifyCredential(credential, { ...options, ...identity })
 }
 
 /** @param found Receives the source's bytes, right or wrong. */

@@ -1,4 +1,5 @@
 import { decodeUtf8 } from '#document/bytes.ts'
+import { isCredential, parseCredential } from '#document/credential.ts'
 import { FormatError } from '#document/errors.ts'
 import type { Hex } from '#document/hex.ts'
 import { type Presentation, parsePresentation } from '#document/presentation.ts'
@@ -31,7 +32,11 @@ export type DocumentSubject = Given & {
   carried?: string[]
 }
 
-type ExcerptSubject = Given & { presentation: Presentation }
+export type ExcerptSubject = Given & {
+  presentation: Presentation
+  /** The text of the credential that shows it, if a wallet does. */
+  credential?: string
+}
 
 export function isExcerpt(subject: Subject): subject is ExcerptSubject {
   return 'presentation' in subject
@@ -49,6 +54,7 @@ export type InputProblem =
   | 'bundle'
   | 'pdf'
   | 'excerpt'
+  | 'credential'
   | 'camera'
 
 /** Thrown for input without a publicId, before any request. */
@@ -70,13 +76,14 @@ const MAX_FILE = 8 * 1024 * 1024
 
 /**
  * @param text Typed, pasted or scanned text: a publicId, a link with one in its fragment, the
- * address of its QR code (`…/qr/<publicId>`), a link to an excerpt, or the content of a file.
+ * address of its QR code (`…/qr/<publicId>`), a link to an excerpt, a credential from a wallet, or
+ * the content of a file.
  * @throws {InputError}
  */
 export async function parseSubject(text: string): Promise<Subject> {
   const trimmed = text.trim()
   if (trimmed === '') throw new InputError('empty')
-  if (trimmed.startsWith('{')) return parseFile(trimmed)
+  if (trimmed.startsWith('{') || isCredential(trimmed)) return parseFile(trimmed)
   if (isPresentationLink(trimmed)) return excerptOf(() => decodePresentationLink(trimmed))
   return parseCode(trimmed)
 }
@@ -96,11 +103,14 @@ function parseCode(text: string): DocumentSubject {
 }
 
 /**
- * @param text The contents of a file that is not a picture: a proof file or an excerpt.
+ * @param text The contents of a file that is not a picture: a proof file, an excerpt or a
+ * credential.
  * @throws {InputError}
  */
 export async function parseFile(text: string): Promise<Subject> {
-  if (!text.trimStart().startsWith('{')) throw new InputError('file')
+  const trimmed = text.trim()
+  if (isCredential(trimmed)) return credentialIn(trimmed)
+  if (!trimmed.startsWith('{')) throw new InputError('file')
   // A truncated file is not JSON, but its reader should still see an error about an excerpt.
   if (text.includes(PRESENTATION)) return excerptOf(async () => parsePresentation(text))
   try {
@@ -128,10 +138,25 @@ async function excerptOf(read: () => Promise<Presentation>): Promise<ExcerptSubj
   }
 }
 
+/** @throws {InputError} `credential`. */
+function credentialIn(credential: string): ExcerptSubject {
+  try {
+    const { presentation } = parseCredential(credential)
+    return { presentation, credential, hint: presentation.registry }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error
+    throw new InputError('credential')
+  }
+}
+
 /** @returns The subject that {@link toHistory} stored; `undefined` if none. */
 export function fromHistory(kept: unknown): Promise<Subject> | undefined {
-  const { publicId, presentation, hint, fromPdf } = (kept ?? {}) as Record<string, unknown>
+  const { publicId, presentation, credential, hint, fromPdf } = (kept ?? {}) as Record<
+    string,
+    unknown
+  >
   const from = fromPdf === true && ({ fromPdf } as const)
+  if (typeof credential === 'string') return parseFile(credential)
   if (presentation !== undefined)
     return excerptOf(async () => parsePresentation(presentation)).then((read) => ({
       ...read,
@@ -151,7 +176,10 @@ export function fromHistory(kept: unknown): Promise<Subject> | undefined {
  */
 export function toHistory(subject: Subject): object {
   const from = subject.fromPdf && { fromPdf: true }
-  if (isExcerpt(subject)) return { presentation: subject.presentation, ...from }
+  if (isExcerpt(subject)) {
+    const { presentation, credential } = subject
+    return credential === undefined ? { presentation, ...from } : { credential }
+  }
   const { publicId, hint } = subject
   return { publicId, ...(hint !== undefined && { hint }), ...from }
 }
@@ -184,7 +212,8 @@ export function problemOf(error: unknown): InputProblem {
 }
 
 /**
- * @param file A picture of a QR code, a proof file, a certificate as PDF or an excerpt.
+ * @param file A picture of a QR code, a proof file, a certificate as PDF, an excerpt or a
+ * credential.
  * @throws {InputError}
  */
 export async function readFile(file: File): Promise<Subject> {

@@ -196,7 +196,8 @@ async function findOut(
       checkedAt: Date.now(),
       ...(newer && { newer }),
     }
-    if (!mayAsk(state.sources)) return { at: 'done', ...done }
+    // The domain has answered about a credential already.
+    if (!mayAsk(state.sources) || 'credential' in subject) return { at: 'done', ...done }
     const asking = domainToAsk(findings.verdict)
     if (asking !== undefined) return { at: 'done', ...done, asking }
     const verdict = await askIdentity(findings.verdict, watch.signal)

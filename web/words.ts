@@ -105,7 +105,9 @@ export function troublesOf({ status, checks }: PageVerdict): string[] {
     .filter(
       ({ outcome, check }) => outcome === 'unknown' && check !== 'event' && check !== 'identity',
     )
-    .map(({ code }) => maybe(`why.${code}`) ?? code)
+    .map(
+      ({ check, code }) => maybe(`${check === 'credential' ? 'identity' : 'why'}.${code}`) ?? code,
+    )
 }
 
 /** @returns A notice unless the registry is on a chain known to carry real documents. */

@@ -2,6 +2,7 @@ import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { createBundleSource, verifyBundle } from '#verifier/bundle.ts'
+import { verifyCredential } from '#verifier/credential.ts'
 import { headAgeOf, majorityOf } from '#verifier/defaults.ts'
 import { parseDomain } from '#verifier/identity.ts'
 import type { ChainReader, IdentitySource } from '#verifier/ports.ts'
@@ -46,6 +47,11 @@ const OPTIONS = {
     about:
       'the age from which the newest block of a node is stale; default 900, any age on chain 31337',
   },
+  audience: {
+    value: '<text>',
+    about: 'whom the holder of a credential must have signed for',
+  },
+  nonce: { value: '<text>', about: 'what the holder of a credential must have signed' },
   bundle: { value: '<file>', about: 'verify this bundle offline' },
   'block-hash': {
     value: '<hash>',
@@ -66,7 +72,7 @@ export const verifyCommand = defineCommand({
     {
       name: '[document]',
       about:
-        'a file (publicId, QR code as PNG or JPEG, bundle, presentation), an address, a publicId, or -',
+        'a file (publicId, QR code as PNG or JPEG, bundle, presentation, credential), an address, a publicId, or -',
     },
   ],
   options: OPTIONS,
@@ -103,10 +109,13 @@ async function verifyDocument(
   // Otherwise the user might think that a node's answer was checked against the block hash.
   if (!proven && trustedBlocks.length > 0)
     throw new UsageError('--block-hash requires a bundle, or a presentation with a proof')
+  const { audience, nonce } = flags
+  if (!('credential' in input) && (audience ?? nonce) !== undefined)
+    throw new UsageError('--audience and --nonce require a credential')
   if ('publicId' in input) decodePublicId(input.publicId)
   const verdict = await (proven
     ? offline(proven, { ...sources, flags }, trustedBlocks)
-    : ask(input, online))
+    : ask(input, online, flags))
   const warnings = warningsOf(input, proven, sources)
   const { network } = sources
   terminal.write(
@@ -121,8 +130,18 @@ async function verifyDocument(
 type Flags = CommandInput<typeof OPTIONS>['flags']
 type Ask = () => VerifyOptions
 
-function ask(input: Subject | Presented, online: Ask): Promise<Verdict | PresentationVerdict> {
+function ask(
+  input: Subject | Presented,
+  online: Ask,
+  { audience, nonce }: Pick<Flags, 'audience' | 'nonce'>,
+): Promise<Verdict | PresentationVerdict> {
   const options = online()
+  if ('credential' in input)
+    return verifyCredential(input.credential, {
+      ...options,
+      ...(audience !== undefined && { audience }),
+      ...(nonce !== undefined && { nonce }),
+    })
   if ('presentation' in input) return verifyPresentation(input.presentation, options)
   const { publicId, bundle } = input
   // A bundle in a PDF needs no other source.

@@ -3,7 +3,7 @@ import { h, icon } from '../dom.ts'
 import { t } from '../i18n.ts'
 import type { Actions, State } from '../state.ts'
 
-const FILES = 'image/*,application/json,.json,application/pdf,.pdf'
+const FILES = 'image/*,application/json,.json,application/pdf,.pdf,text/plain,.txt'
 const CAMERA = ['M4 8h3l2-3h6l2 3h3v11H4z', 'M12 9.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z']
 const PICTURE = ['M4 5h16v14H4z', 'm4 16 5-5 4 4 3-3 4 4', 'M15 9h.01']
 

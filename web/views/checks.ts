@@ -53,10 +53,8 @@ function list(checks: Check[]): HTMLElement {
 function line({ check, outcome, code }: Check): HTMLElement {
   const words = maybe(`${check}.${code}`) ?? maybe(`${check}.${outcome}`) ?? check
   // Each check has its own texts: content, event and domain are unavailable for different reasons.
-  const why =
-    outcome === 'unknown' && check !== 'event' && check !== 'identity'
-      ? maybe(`why.${code}`)
-      : undefined
+  const hasOwn = ['event', 'identity', 'credential'].includes(check)
+  const why = outcome === 'unknown' && !hasOwn ? maybe(`why.${code}`) : undefined
   return h(
     'li',
     { class: outcome, 'data-check': check, 'data-code': code },
