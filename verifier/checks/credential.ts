@@ -6,7 +6,7 @@ import { type Credential, parseJws } from '../../document/credential.ts'
 import { FormatError } from '../../document/errors.ts'
 import type { P256Key } from '../../document/jwk.ts'
 import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
-import { type IdentityAddress, identityAddressOf } from '../identity.ts'
+import { type IdentityAddress, identityAddressOf, uriOf } from '../identity.ts'
 import type { ChainReading, RegistryIssuer } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 import type { Identity } from './identity.ts'
@@ -71,9 +71,8 @@ async function objectionToIssuer(
 ): Promise<string | undefined> {
   // The domain does not vouch for the issuer.
   if (domain === null || !address) return 'unknown_key'
-  const { did, url } = address
-  const [scheme] = url.split('://')
-  if (iss !== did && iss !== `${scheme}://${domain}`) return 'wrong_iss'
+  const { did } = address
+  if (iss !== did && iss !== uriOf(address)) return 'wrong_iss'
   // With certificates in place of a kid, any listed key may have signed.
   const named = keys.filter(({ id }) => kid === undefined || id === kid || id === `${did}#${kid}`)
   if (named.length === 0) return 'unknown_key'
