@@ -607,6 +607,8 @@ export type Failure = {
       | 'last_administrator'
       | 'too_many_people'
       | 'too_many_passkeys'
+      | 'kind_changed'
+      | 'too_many_kinds'
       | 'rate_limited'
       | 'other_issuer'
       | 'not_found'
@@ -844,6 +846,64 @@ export type Calls = {
   replayEvents: {
     input: { path: { id: string }; body: { after?: string; since?: string } }
     data: Webhook
+  }
+  /** List the kinds of documents. */
+  listKinds: {
+    input: object
+    data: {
+      kinds: Array<{
+        category: string
+        /** Grows by one with each change. */
+        version: number
+        updatedAt: string
+        /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
+        metadata: Record<string, unknown>
+      }>
+    }
+  }
+  /** Define a kind of documents. */
+  putKind: {
+    input: {
+      path: { category: string }
+      query?: { version?: string }
+      body: {
+        vct?: string
+        name?: string
+        description?: string
+        display: Array<{ locale: string; name: string; description?: string }>
+        claims?: Array<{
+          path: Array<string>
+          display?: Array<{ locale: string; label: string; description?: string }>
+          mandatory?: boolean
+          sd?: 'always'
+          document_registry?: {
+            type: 'text' | 'date' | 'number' | 'choice'
+            choices?: Array<string>
+          }
+        }>
+        document_registry?: { category?: string; template?: string }
+      }
+    }
+    data: {
+      category: string
+      /** Grows by one with each change. */
+      version: number
+      updatedAt: string
+      /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
+      metadata: Record<string, unknown>
+    }
+  }
+  /** Remove a kind of documents. */
+  removeKind: {
+    input: { path: { category: string }; query?: { version?: string } }
+    data: { category: string; deleted: true }
+  }
+  /** Retrieve the type metadata of a category. */
+  retrieveType: { input: { path: { issuerId: string; category: string } }; data: { vct: string } }
+  /** Retrieve a version of type metadata. */
+  retrieveTypeVersion: {
+    input: { path: { issuerId: string; category: string; version: string } }
+    data: { vct: string }
   }
   /** List the API keys. */
   listKeys: { input: object; data: { keys: Array<ApiKey> } }
@@ -1239,6 +1299,19 @@ export const CALLS = {
     hasIdempotencyKey: false,
   },
   replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
+  listKinds: { method: 'GET', path: '/v1/kinds', hasIdempotencyKey: false },
+  putKind: { method: 'PUT', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
+  removeKind: { method: 'DELETE', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
+  retrieveType: {
+    method: 'GET',
+    path: '/v1/types/{issuerId}/{category}',
+    hasIdempotencyKey: false,
+  },
+  retrieveTypeVersion: {
+    method: 'GET',
+    path: '/v1/types/{issuerId}/{category}/{version}',
+    hasIdempotencyKey: false,
+  },
   listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
   createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
   retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },

@@ -18,13 +18,16 @@ export const REFUSED_METADATA_KEYS = ['_sd', '...', '__proto__']
 
 const codePoints = (text: string) => [...text].length
 
-function isDate(text: string): boolean {
+/** @returns Whether it is a real day, as YYYY-MM-DD. */
+export function isRealDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   // A day that its month does not have becomes one of the next month, and an invalid month gives
   // NaN.
   const day = new Date(`${text}T00:00:00Z`).getUTCDate()
-  return day === Number(text.slice(-2)) && text >= FIRST_DATE && text <= LAST_DATE
+  return day === Number(text.slice(-2))
 }
+
+const isDate = (text: string) => isRealDate(text) && text >= FIRST_DATE && text <= LAST_DATE
 
 const WELL_FORMED = 'must be well-formed Unicode, without lone surrogates'
 const wellFormed = v.check<string, string>(isWellFormed, WELL_FORMED)
@@ -60,6 +63,9 @@ const metadata = v.pipe(
   ),
 )
 
+/** @returns Whether `metadata` may have this key. */
+export const isMetadataKey = (key: string): boolean => problemsOfEntry(key, '').length === 0
+
 function problemsOfEntry(key: string, value: unknown): string[] {
   const problems: string[] = []
   const length = codePoints(key)
@@ -85,6 +91,12 @@ function bytesOf(metadata: Record<string, unknown>): number {
   return encodeUtf8(texts.join('')).length
 }
 
+export const category = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, 'must be lower snake case, such as birth_certificate'),
+  v.maxLength(64, 'must have at most 64 characters'),
+)
+
 const fields = {
   subjectName: v.pipe(
     v.string('must be a string'),
@@ -99,11 +111,7 @@ const fields = {
     v.string('must be a string'),
     v.regex(/^[0-9]{1,64}$/, 'must be 1 to 64 digits 0-9'),
   ),
-  category: v.pipe(
-    v.string('must be a string'),
-    v.regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, 'must be lower snake case, such as birth_certificate'),
-    v.maxLength(64, 'must have at most 64 characters'),
-  ),
+  category,
   issuedAt: date,
   expiresAt: v.exactOptional(date),
   metadata: v.exactOptional(metadata),
@@ -257,7 +265,7 @@ function problemOf({ path, type, message }: v.BaseIssue<unknown>): FieldProblem 
 }
 
 /** @returns A name that was chosen by the sender, shortened and well-formed. */
-function shown(name: string): string {
+export function shown(name: string): string {
   const start = [...name.slice(0, 2 * MAX_METADATA_KEY + 2)]
   const short = start
     .slice(0, MAX_METADATA_KEY)

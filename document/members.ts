@@ -31,3 +31,9 @@ export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): FieldProble
 }
 
 export const issuerId = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(0xffff_ffff))
+
+/**
+ * Matches a letter, digit, punctuation mark or symbol, which a reader can see. Unicode counts some
+ * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
+ */
+export const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u

@@ -1,6 +1,9 @@
 import { DAY_MS, type DocumentFields, parseDocumentFields } from './document.ts'
 import { type FieldProblem, FormatError, mergeProblems } from './errors.ts'
 import type { JsonValue } from './json.ts'
+import type { Kind } from './kind.ts'
+import { kindProblems } from './kind-check.ts'
+import { VISIBLE } from './members.ts'
 
 /** The maximum bytes of a document that is sent to be issued. */
 export const MAX_SENT_BYTES = 64 * 1024
@@ -10,28 +13,35 @@ export const MAX_SENT_BYTES = 64 * 1024
 export const MAX_DAYS_AHEAD = 366
 
 /**
- * Matches a letter, digit, punctuation mark or symbol, which a reader can see. Unicode counts some
- * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
- */
-const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
-
-/**
  * Reads a document to issue. Besides the format of a document, it must follow rules of this service
  * that catch mistakes of clients. Documents that were issued elsewhere are valid without them.
  *
  * @param sent Any JSON value.
  * @param now Milliseconds of the Unix epoch.
- * @returns The fields, or every bad one.
+ * @param kindOf The kind of documents of each category, if there is one.
  */
-export function readNewDocument(
-  sent: JsonValue,
-  now: number,
-): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {
+export function readNewDocument(sent: JsonValue, now: number, kindOf?: KindOf): NewDocument {
   const body = withDates(sent)
   const parsed = parseFormat(body)
   const malformed = 'problems' in parsed ? parsed.problems : []
-  const problems = mergeProblems(malformed, brokenRules(body, now))
-  return 'fields' in parsed && problems.length === 0 ? parsed : { problems }
+  const ownProblems = mergeProblems(malformed, brokenRules(body, now))
+  const problems = mergeProblems(ownProblems, problemsOfKind(body, kindOf))
+  if (!('fields' in parsed) || ownProblems.length > 0) return { problems }
+  return problems.length > 0 ? { ...parsed, problems } : parsed
+}
+
+/** @returns The kind of documents of a category, if there is one. */
+export type KindOf = (category: string) => Kind | undefined
+
+/** The fields, or every bad one. If only the kind of documents refuses them, both. */
+export type NewDocument =
+  | { fields: DocumentFields }
+  | { problems: readonly FieldProblem[]; fields?: DocumentFields }
+
+function problemsOfKind(body: JsonValue, kindOf: KindOf | undefined): FieldProblem[] {
+  const { category } = Object(body) as { category?: unknown }
+  const kind = typeof category === 'string' ? kindOf?.(category) : undefined
+  return kind ? kindProblems(kind, Object(body)) : []
 }
 
 /**

@@ -12,6 +12,7 @@ import { createChores } from '#parts/chores.ts'
 import { openIdentities } from '#parts/identity.ts'
 import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
+import { openKinds } from '#parts/kinds.ts'
 import { listen } from '#parts/listen.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openWebhooks } from '#parts/webhooks.ts'
@@ -84,16 +85,19 @@ async function start(
   const { batcher, superseding, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
+  const kinds = openKinds(config, identity, stores.kinds, log)
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
   const webhooks = openWebhooks(config, identity, { stores, metrics, certainTime, log })
   const stopping = new AbortController()
   undo.push(async () => stopping.abort())
   const { signal } = stopping
-  const batches = openBatches(config, identity, { chain, stores, pipeline, signal, logger: log })
+  const work = { chain, stores, pipeline, kinds, signal, logger: log }
+  const batches = openBatches(config, identity, work)
   const press = openCertificates(config, identity)
   if (press) undo.push(async () => press.close())
-  const parts = { readers, identities, stores, pipeline, apiKeys, webhooks, batches, press, log }
+  const known = { apiKeys, kinds, webhooks, batches, press }
+  const parts = { readers, identities, stores, pipeline, ...known, log }
   const app = openApp(config, identity, parts)
 
   const chores = createChores(stores.shared.leases, log)

@@ -14,6 +14,7 @@ const SUBJECTS = [
   'gateway/documents',
   'gateway/events',
   'gateway/keys',
+  'gateway/kinds',
   'gateway/people',
 ]
 
@@ -39,6 +40,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/credentials': PROMISED,
   'gateway/documents': [...PROMISED, 'gateway/keys'],
   'gateway/keys': PROMISED,
+  'gateway/kinds': PROMISED,
   // A role is a set of scopes.
   'gateway/people': [...PROMISED, 'gateway/keys'],
   'gateway/events': PROMISED,

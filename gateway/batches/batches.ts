@@ -14,7 +14,7 @@ import type { AllSubkeys } from '#promise/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
 import type { BatchAnswer, Batches, BatchLine, BatchRequest, Unbatched } from './batch.ts'
 import { BatchError } from './errors.ts'
-import type { Checked } from './lines.ts'
+import type { Checked, KindsAt } from './lines.ts'
 import { createIssued, type Issued, unpackBlocks, unpackDocuments } from './packed.ts'
 import type { SealedRoot, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
@@ -25,6 +25,7 @@ export type BatchDeps = AloneDeps & {
   registry: RegistryId
   issuerId: number
   allSubkeys: AllSubkeys
+  kindsAt: KindsAt
   newSpool: (owner: string) => Promise<Spool>
   sealer: Sealer
   log: BatchLog
@@ -69,16 +70,16 @@ export function createBatches(deps: BatchDeps): Batches {
   }
 
   async function issueUpload(spool: Spool, request: BatchRequest): Promise<Unclosed> {
-    const read = await readUpload(deps.sealer, spool, request, Date.now())
+    const read = await readUpload(deps, spool, request, Date.now())
     const { done } = await begin(request.share, () => issueRead(read, request))
     return done
   }
 
   async function issueRead(read: Upload, request: BatchRequest): Promise<Unclosed> {
     const first = await findClaim(deps, request, read)
-    // The dates are judged by the day of the first request, so that its documents are still
+    // Dates and kinds are judged by the time of the first request, so that its documents are still
     // documents.
-    const upload = first ? await readAgain(deps.sealer, read, first.checkedAt) : read
+    const upload = first ? await readAgain(deps, read, first.checkedAt) : read
     const size = upload.size - upload.bad
     if (size === 0 || (upload.bad > 0 && request.atomic))
       return { outcome: { status: 'refused' }, lines: linesOf(upload) }

@@ -3,6 +3,7 @@ import { splitLines } from '#base/lines.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { type FieldProblem, FormatError } from '#document/errors.ts'
 import { decodeJsonText, parseStrictJson } from '#document/json.ts'
+import type { Kind } from '#document/kind.ts'
 import { MAX_SENT_BYTES, mayIssue, readNewDocument } from '#document/new-document.ts'
 
 /**
@@ -32,9 +33,14 @@ export type BadLine = Extract<Line, { problems: unknown }>
 export type Rules = {
   /** The time by which dates are judged, in milliseconds of the Unix epoch. */
   now: number
+  /** The kinds of documents. */
+  kinds: readonly Kind[]
   /** The only categories that the caller may issue; absent = all. */
   categories?: readonly string[]
 }
+
+/** @returns The kinds of documents that held at this time. */
+export type KindsAt = (time: number) => Promise<readonly Kind[]>
 
 /**
  * Reads all lines, even after bad ones. Documents are checked as strictly as in the REST API.
@@ -69,12 +75,13 @@ export async function* readLines(
 /** @param bytes A line; `undefined` for a line that is too long. */
 export function parseLine(
   bytes: Uint8Array | undefined,
-  { now, categories }: Rules,
+  { now, kinds, categories }: Rules,
 ): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {
   if (bytes === undefined) return problem(`must have at most ${MAX_SENT_BYTES} bytes`)
   try {
     const value = parseStrictJson(decodeJsonText(bytes))
-    const read = readNewDocument(value, now)
+    const kindOf = (category: string) => kinds.find((kind) => kind.category === category)
+    const read = readNewDocument(value, now, kindOf)
     if ('problems' in read || mayIssue(read.fields, categories)) return read
     return problem('the API key may not issue this category', 'category')
   } catch (error) {

@@ -3,7 +3,7 @@ import { splitLines } from '#base/lines.ts'
 import { MAX_SENT_BYTES } from '#document/new-document.ts'
 import type { BatchRequest } from './batch.ts'
 import { BatchError } from './errors.ts'
-import { type BadLine, parseLine, type Rules } from './lines.ts'
+import { type BadLine, type KindsAt, parseLine, type Rules } from './lines.ts'
 import type { CheckedLines, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
 
@@ -15,27 +15,33 @@ const MAX_UPLOAD = 1024 ** 3
 /** An upload that was read completely, and the rules for its lines. */
 export type Upload = CheckedLines & Rules & { spool: Spool }
 
+type Deps = { sealer: Sealer; kindsAt: KindsAt }
+
 /** @throws {BatchError} */
 export async function readUpload(
-  sealer: Sealer,
+  { sealer, kindsAt }: Deps,
   spool: Spool,
   { body, categories }: BatchRequest,
   now: number,
 ): Promise<Upload> {
-  const rules = { now, ...(categories && { categories }) }
+  const rules = { now, kinds: await kindsAt(now), ...(categories && { categories }) }
   const checked = await check(sealer, spool.write(atMost(body, MAX_UPLOAD)), rules)
   if (checked.size > 0) return { ...checked, ...rules, spool }
   throw new BatchError('empty', 'must have at least one document')
 }
 
 /** Checks an upload again as of another time, in milliseconds of the Unix epoch. */
-export async function readAgain(sealer: Sealer, upload: Upload, now: number): Promise<Upload> {
-  const rules = rulesOf({ ...upload, now })
+export async function readAgain(
+  { sealer, kindsAt }: Deps,
+  upload: Upload,
+  now: number,
+): Promise<Upload> {
+  const rules = rulesOf({ ...upload, now, kinds: await kindsAt(now) })
   return { ...(await check(sealer, upload.spool.read(), rules)), ...rules, spool: upload.spool }
 }
 
-export function rulesOf({ now, categories }: Rules): Rules {
-  return { now, ...(categories && { categories }) }
+export function rulesOf({ now, kinds, categories }: Rules): Rules {
+  return { now, kinds, ...(categories && { categories }) }
 }
 
 async function check(

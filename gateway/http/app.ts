@@ -26,6 +26,7 @@ import { type HealthDeps, healthRoutes } from './resources/health.ts'
 import { type HomeDeps, homeRoutes } from './resources/home.ts'
 import { type IpfsDeps, ipfsRoutes } from './resources/ipfs.ts'
 import { type KeyDeps, keyRoutes } from './resources/keys.ts'
+import { type KindDeps, kindRoutes } from './resources/kinds.ts'
 import { type ListDeps, listRoutes } from './resources/list.ts'
 import { openapiRoutes } from './resources/openapi.ts'
 import { type PasskeyDeps, passkeyRoutes } from './resources/passkeys.ts'
@@ -47,6 +48,7 @@ export type AppDeps = HomeDeps &
   WebhookDeps &
   SupersedeDeps &
   KeyDeps &
+  KindDeps &
   SessionDeps &
   PasskeyDeps &
   PeopleDeps &
@@ -80,6 +82,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   webhookRoutes(app, deps)
   supersedeRoutes(app, deps)
   keyRoutes(app, deps)
+  kindRoutes(app, deps)
   sessionRoutes(app, deps)
   passkeyRoutes(app, deps)
   peopleRoutes(app, deps)

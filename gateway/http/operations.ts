@@ -13,6 +13,7 @@ import { healthOperations } from './resources/health.ts'
 import { homeOperations } from './resources/home.ts'
 import { ipfsOperations } from './resources/ipfs.ts'
 import { keyOperations } from './resources/keys.ts'
+import { kindOperations } from './resources/kinds.ts'
 import { listOperations } from './resources/list.ts'
 import { openapiOperations } from './resources/openapi.ts'
 import { passkeyOperations } from './resources/passkeys.ts'
@@ -39,6 +40,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...verifyOperations,
   ...eventOperations,
   ...webhookOperations,
+  ...kindOperations,
   ...keyOperations,
   ...sessionOperations,
   ...passkeyOperations,

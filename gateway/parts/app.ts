@@ -19,6 +19,7 @@ import { createClientAddress } from '#http/core/client-address.ts'
 import type { RateLimits } from '#http/core/env.ts'
 import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
+import type { Kinds } from '#kinds/kinds.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
 import { createStandingOf } from '#promise/revisable.ts'
 import type { Config } from '#settings/config.ts'
@@ -46,6 +47,7 @@ export type AppParts = {
   stores: Stores
   pipeline: IssuingParts
   apiKeys: ApiKeys
+  kinds: Kinds
   webhooks: WebhookParts
   batches: BatchParts
   /** Absent without templates. */
@@ -58,7 +60,7 @@ const READINESS_TTL_MS = 1_000
 
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
-  const { readers, identities, stores, pipeline, apiKeys, log } = parts
+  const { readers, identities, stores, pipeline, apiKeys, kinds, log } = parts
   const { rpc, registry, issuerId, credentialKeys } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
@@ -90,6 +92,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
+    kinds,
     ...openPeople(config, identity, stores.people, log),
     rateLimits: rateLimitsOf(config, stores, log, metrics),
     assertReady: async () => {

@@ -6,6 +6,7 @@ import { type BatchReader, createBatchReader } from '#batches/batch-reader.ts'
 import { createBatches } from '#batches/batches.ts'
 import { createThreadSealer } from '#batches/sealer.ts'
 import { openSpoolFolder } from '#batches/spool.ts'
+import type { Kinds } from '#kinds/kinds.ts'
 import { outcomeOf } from '#promise/outcome.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
@@ -22,9 +23,16 @@ export type BatchParts = { batches: Batches; batchReader: BatchReader }
 export function openBatches(
   { dataDir }: Config,
   { registry, issuerId, issuerSecrets }: Identity,
-  parts: { chain: Chain; stores: Stores; pipeline: IssuingParts; signal: AbortSignal; logger: Log },
+  parts: {
+    chain: Chain
+    stores: Stores
+    pipeline: IssuingParts
+    kinds: Kinds
+    signal: AbortSignal
+    logger: Log
+  },
 ): BatchParts {
-  const { chain, stores, pipeline, signal, logger } = parts
+  const { chain, stores, pipeline, kinds, signal, logger } = parts
   const { outbox, history, batchLog: log, batchDrafts: drafts } = stores
   return {
     batches: createBatches({
@@ -42,6 +50,7 @@ export function openBatches(
         else if (result.requests > 0) logger.info('batch_drafts_discarded', result)
       },
       allSubkeys: subkeysOf(issuerSecrets),
+      kindsAt: kinds.at,
       sealer: createThreadSealer(newSealingThread, signal),
       newSpool: openSpoolFolder(join(dataDir, 'spool')),
       outcomeOf: (intent) => outcomeOf(chain.registry, intent),

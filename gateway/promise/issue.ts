@@ -28,7 +28,7 @@ export type IssueRequest = {
   actor?: string
   idempotencyKey?: string
   /** Thrown unless the request repeats one whose document is on the chain. */
-  refuseNew?: IssueError
+  refuseNew?: Error
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
   /** Limits the wait, and the reads before and after it. */

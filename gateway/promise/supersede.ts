@@ -32,10 +32,7 @@ export type Successions = {
   waiting(): Promise<Hex[]>
 }
 
-export type SupersedeRequest = Omit<
-  IssueRequest,
-  'finality' | 'refuseNew' | 'supersedes' | 'supersededRoot'
-> & {
+export type SupersedeRequest = Omit<IssueRequest, 'finality' | 'supersedes' | 'supersededRoot'> & {
   /** The document to supersede. */
   documentHash: Hex
   /** If the document is in a batch, the root of the batch, and the expiry in its leaf. */
@@ -99,7 +96,7 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
   return {
     async supersede(request) {
       const until = performance.now() + request.wait
-      const refuseNew = await assertMaySupersede(request)
+      const refuseNew = (await assertMaySupersede(request)) ?? request.refuseNew
       const { documentHash, root, validUntil: _, ...issue } = request
       const successor = await issuing.issue({
         ...issue,

@@ -13,6 +13,7 @@ import { createErasures, type Scrubber } from './erasures.ts'
 import { createEventLog } from './events.ts'
 import { createHistory } from './history.ts'
 import { createIdempotencyLog } from './idempotency.ts'
+import { createKindStore } from './kinds.ts'
 import { RELEASED_CHANNEL } from './leases.ts'
 import { createBusyAccounts, createSharedBacklog } from './outbox/backlog.ts'
 import { createFresh, type Fresh } from './outbox/fresh.ts'
@@ -75,6 +76,7 @@ export async function openStores(
       successions: createSuccessions(database),
       events: createEventLog(database, blindTenant),
       webhooks: createWebhooks(database),
+      kinds: createKindStore(database),
       deliveries: createDeliveries(database, blindTenant),
       batchLog: createBatchLog(database, owner),
       batchDrafts: (groups) => createBatchDrafts(database, { leases, isSole }, groups),

@@ -6,6 +6,7 @@ import type { Deliveries } from '#events/deliveries.ts'
 import type { EventLog } from '#events/events.ts'
 import type { Webhooks } from '#events/webhook.ts'
 import type { KeyStore } from '#keys/ports.ts'
+import type { KindStore } from '#kinds/ports.ts'
 import type { PeopleStore } from '#people/ports.ts'
 import type { ActLog } from '#promise/acts.ts'
 import type { BatchDrafts, BatchList, BatchLog } from '#promise/batch-log.ts'
@@ -104,6 +105,7 @@ export type DatabaseStores = {
   batchLog: BatchLog & BatchList
   /** @param groups The groups of a Kubo node; absent when payloads are stored in the database. */
   batchDrafts(groups?: DraftGroups): BatchDrafts
+  kinds: KindStore
   keys: KeyStore
   people: PeopleStore
   shared: SharedDatabase

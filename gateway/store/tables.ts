@@ -377,6 +377,25 @@ const EVENTS: Table[] = [
 ]
 
 /**
+ * The versions of kinds of documents. They are never changed or deleted, because credentials name
+ * them. At most one of a category has no end: the one that holds. Times are in milliseconds of the
+ * Unix epoch.
+ */
+export const KIND: Table = {
+  name: 'kind',
+  columns: {
+    category: 'text',
+    version: 'integer',
+    // The file as it is served.
+    bytes: 'bytes',
+    begun_at: 'integer',
+    ended_at: 'integer?',
+  },
+  key: ['category', 'version'],
+  indexes: { kind_current: { on: 'category', where: 'ended_at IS NULL', unique: true } },
+}
+
+/**
  * API keys. With SQLite they are in a separate file, which commands change while the gateway runs.
  */
 const KEYS: Table = {
@@ -516,6 +535,7 @@ export const MOVED: readonly Table[] = [
   ...DOCUMENTS,
   ACTS,
   ...EVENTS,
+  KIND,
   ...KEPT_WITH_KEYS,
 ]
 

@@ -69,6 +69,11 @@ export const RUN: Example[] = [
     has: 'docreg-gateway keys',
     prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },
+  {
+    page: 'docs/integrate.md',
+    has: 'v1/kinds/language_course',
+    prints: /"success":true.*"version":1/,
+  },
   { page: 'docs/integrate.md', has: '"label":"Front desk"', prints: /"success":true.*drk_/ },
   { page: 'docs/verify.md', has: 'docreg -- verify -', prints: /^VALID/m },
   { page: 'docs/verify.md', has: 'curl --compressed', writes: ['verify.html'] },

@@ -221,11 +221,11 @@ describe('rules of the API on top of the format', () => {
     const fields = (issuedAt: string) => ({ ...ADA, issuedAt })
     const first = Date.parse('2026-11-21T00:00:00Z')
     for (const now of [first, first + 86_399_999]) {
-      expect(parseIssueBody(fields('2027-11-22'), now, undefined)).toBeTruthy()
-      expect(() => parseIssueBody(fields('2027-11-23'), now, undefined)).toThrow(ApiError)
+      expect(parseIssueBody(fields('2027-11-22'), { now })).toBeTruthy()
+      expect(() => parseIssueBody(fields('2027-11-23'), { now })).toThrow(ApiError)
     }
     const next = first + 86_400_000
-    expect(parseIssueBody(fields('2027-11-23'), next, undefined)).toBeTruthy()
+    expect(parseIssueBody(fields('2027-11-23'), { now: next })).toBeTruthy()
   })
 
   test('behavior: ?dry_run=1 issues nothing', async () => {

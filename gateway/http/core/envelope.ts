@@ -5,6 +5,7 @@ import { describeBug, type Log } from '#base/log.ts'
 import { BatchError } from '#batches/errors.ts'
 import { FormatError } from '#document/errors.ts'
 import { KeyError } from '#keys/errors.ts'
+import { KindError } from '#kinds/errors.ts'
 import { PersonError } from '#people/errors.ts'
 import { IssueError } from '#promise/errors.ts'
 import { ChainError } from '#verifier/errors.ts'
@@ -111,6 +112,7 @@ function translate(error: unknown): ApiError {
   if (error instanceof IssueError) return translateIssue(error)
   if (error instanceof KeyError) return translateKey(error)
   if (error instanceof PersonError) return translatePerson(error)
+  if (error instanceof KindError) return translateKind(error)
   if (error instanceof BatchError) return translateBatch(error)
   if (error instanceof ChainError)
     return new ApiError(
@@ -135,6 +137,10 @@ function translateKey(error: KeyError): ApiError {
 
 function translatePerson({ code, message, cause }: PersonError): ApiError {
   return new ApiError(code === 'unknown' ? 'not_found' : code, message, { cause })
+}
+
+function translateKind({ code, message }: KindError): ApiError {
+  return new ApiError(code === 'unknown' ? 'not_found' : code, message)
 }
 
 function translateBatch(error: BatchError): ApiError {

@@ -160,6 +160,19 @@ const KEY = {
     meaning: 'The person has 10 passkeys.',
     action: 'Remove unused ones.',
   },
+  kind_changed: {
+    status: 409,
+    again: 'no',
+    meaning:
+      'The [kind of documents](integrate.md#kinds) has another version than the change names.',
+    action: 'Read it again, and repeat the change on top of that.',
+  },
+  too_many_kinds: {
+    status: 409,
+    again: 'after one was removed',
+    meaning: 'There are 200 kinds of documents, or 10,000 versions of them.',
+    action: 'Remove a kind that is no longer issued. Versions stay.',
+  },
   rate_limited: {
     status: 429,
     again: 'yes',

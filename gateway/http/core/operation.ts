@@ -86,6 +86,7 @@ export const TAGS = {
   Verification: 'Check a document. Needs nothing of the issuer.',
   Events: 'What happened to documents, in order.',
   Webhooks: 'Events, sent to an address of yours.',
+  Kinds: 'Kinds of documents: the fields of each category, and their names.',
   Keys: 'API keys, for administrators.',
   People: 'People who use the desk, their passkeys and sessions.',
   Public: 'For readers and programs without an API key.',

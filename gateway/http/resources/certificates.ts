@@ -9,6 +9,7 @@ import { encodeUtf8 } from '#document/bytes.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { type FindKey, type Grant, shareOf } from '#keys/grant.ts'
+import type { Kinds } from '#kinds/kinds.ts'
 import type { Env } from '../core/env.ts'
 import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
@@ -25,6 +26,7 @@ import * as schemas from './schemas.ts'
 export type CertificateDeps = BundleDeps &
   PathDeps & {
     findKey: FindKey
+    kinds: Kinds
     /** Absent without templates. */
     press: Press | undefined
     log: Log
@@ -114,7 +116,7 @@ export const certificateOperations = [LIST, PRINT, PRINT_SPECIMEN]
 
 /** Serves certificates of documents that the caller's tenant has issued. */
 export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
-  const { findKey, addresses } = deps
+  const { findKey, kinds, addresses } = deps
   const places = createPlaces(MAX_REQUESTS, 'requests for certificates')
 
   serve(app, LIST, findKey, (c) => {
@@ -147,7 +149,9 @@ export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
   })
 
   serve(app, PRINT_SPECIMEN, findKey, async (c) => {
-    const fields = parseIssueBody(await readJson(c), Date.now(), c.get('grant').categories)
+    const { categories } = c.get('grant')
+    const rules = { now: Date.now(), kindOf: await kinds.current(), categories }
+    const { fields } = parseIssueBody(await readJson(c), rules)
     const print = printerOf(deps, c.get('query').template)
     const leave = places.enter(shareOf(c.get('grant')))
     const { registry, issuerId, verifyUrl: link } = addresses

@@ -8,6 +8,7 @@ import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId, type PublicId } from '#document/public-id.ts'
 import { openDocument } from '#document/sealed.ts'
 import { type FindKey, type Grant, requesterOf } from '#keys/grant.ts'
+import type { Kinds } from '#kinds/kinds.ts'
 import type { IsErased } from '#promise/erase.ts'
 import { type History, withHistory } from '#promise/history.ts'
 import type { IssuedDocument, Issuing } from '#promise/issue.ts'
@@ -31,6 +32,7 @@ import * as schemas from './schemas.ts'
 export type DocumentDeps = PathDeps & {
   findKey: FindKey
   issuing: Issuing
+  kinds: Kinds
   revising: Revising
   verifyOptions: VerifyOptions
   standingOf: StandingOf
@@ -238,14 +240,15 @@ export const documentOperations = [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE]
 
 /** Serves one document: issue, retrieve, revoke, suspend, release. */
 export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
-  const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
+  const { issuing, revising, kinds, addresses, findKey, wait, newDeadline } = deps
   serve(app, ISSUE, findKey, async (c) => {
     const { wait: finality } = c.get('query')
     const { categories } = c.get('grant')
-    const fields = parseIssueBody(await readJson(c), Date.now(), categories)
+    const sent = await readJson(c)
     const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+    const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
     const issued = await issuing.issue({
-      fields,
+      ...parseIssueBody(sent, rules),
       ...requesterOf(c.get('grant')),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,

@@ -7,7 +7,7 @@ import {
   REFUSED_METADATA_KEYS,
 } from '#document/document.ts'
 import type { JsonValue } from '#document/json.ts'
-import { MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '#document/new-document.ts'
+import { type KindOf, MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '#document/new-document.ts'
 import { ApiError } from '../core/errors.ts'
 import { SENT_DAY } from './schemas.ts'
 
@@ -79,19 +79,28 @@ export const ISSUE_EXAMPLE = {
  * Parses the body of a request to issue.
  *
  * @param sent Any JSON value.
- * @param now Milliseconds of the Unix epoch.
- * @param categories The only ones that the caller may issue; `undefined` = all.
+ * @param rules.now Milliseconds of the Unix epoch.
+ * @param rules.categories The only ones that the caller may issue; `undefined` = all.
+ * @param rules.idempotencyKey With a key, it may repeat a request from before the kind was changed.
+ * @returns The fields, with the error for a document that does not fit its kind and is new.
  * @throws {ApiError} `bad_fields`, naming every bad field; `category_not_allowed`.
  */
 export function parseIssueBody(
   sent: JsonValue,
-  now: number,
-  categories: readonly string[] | undefined,
-): DocumentFields {
-  const read = readNewDocument(sent, now)
-  if ('problems' in read)
-    throw new ApiError('bad_fields', 'invalid fields', { details: read.problems })
-  if (!mayIssue(read.fields, categories))
+  rules: {
+    now: number
+    kindOf?: KindOf
+    categories?: readonly string[] | undefined
+    idempotencyKey?: string | undefined
+  },
+): { fields: DocumentFields; refuseNew?: ApiError } {
+  const read = readNewDocument(sent, rules.now, rules.kindOf)
+  const problems = 'problems' in read ? read.problems : undefined
+  const refusal = problems && new ApiError('bad_fields', 'invalid fields', { details: problems })
+  const { fields } = read
+  if (refusal && (fields === undefined || rules.idempotencyKey === undefined)) throw refusal
+  if (fields === undefined) throw new TypeError('a document without fields or problems')
+  if (!mayIssue(fields, rules.categories))
     throw new ApiError('category_not_allowed', 'the API key may not issue this category')
-  return read.fields
+  return { fields, ...(refusal && { refuseNew: refusal }) }
 }

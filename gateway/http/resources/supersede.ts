@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import type { NewDeadline } from '#base/deadline.ts'
 import type { Hex } from '#document/hex.ts'
 import { type FindKey, requesterOf } from '#keys/grant.ts'
+import type { Kinds } from '#kinds/kinds.ts'
 import type { Superseded, Superseding } from '#promise/supersede.ts'
 import { reasonName } from '#verifier/reasons.ts'
 import { assertScope } from '../core/authorize.ts'
@@ -20,6 +21,7 @@ import * as schemas from './schemas.ts'
 export type SupersedeDeps = PathDeps & {
   findKey: FindKey
   superseding: Superseding
+  kinds: Kinds
   /** How long a request waits for both blocks, in milliseconds. */
   wait: number
   newDeadline: NewDeadline
@@ -86,7 +88,7 @@ export const supersedeOperations = [SUPERSEDE]
 
 /** Issues the document in the body and revokes the one in the path. */
 export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
-  const { findKey, superseding, addresses, newDeadline } = deps
+  const { findKey, superseding, kinds, addresses, newDeadline } = deps
   serve(app, SUPERSEDE, findKey, async (c) => {
     const grant = c.get('grant')
     assertScope(grant, 'documents:issue')
@@ -95,12 +97,13 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
     const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
     const { key, validUntil } = old
     const publicId = await old.publicId()
-    const fields = parseIssueBody(await readJson(c), Date.now(), categories)
+    const sent = await readJson(c)
     const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+    const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
     const superseded = await superseding.supersede({
       ...key,
       validUntil,
-      fields,
+      ...parseIssueBody(sent, rules),
       ...requesterOf(grant),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,

@@ -146,7 +146,7 @@ describe('the walk', () => {
     expect(other.map(({ operation }) => operation.operationId).sort()).toEqual(
       [
         ...['createWebhook', 'issueBatch', 'issueDocument', 'listBatches', 'listDocuments'],
-        ...['listEvents', 'listWebhooks', 'searchDocuments'],
+        ...['listEvents', 'listKinds', 'listWebhooks', 'searchDocuments'],
       ].sort(),
     )
   })

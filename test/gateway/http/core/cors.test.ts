@@ -11,6 +11,8 @@ const OPEN: Record<string, { path: string; method: string }> = {
   '/.well-known/did.json': { path: '/.well-known/did.json', method: 'GET' },
   '/.well-known/jwt-vc-issuer': { path: '/.well-known/jwt-vc-issuer', method: 'GET' },
   '/ipfs/:cid': { path: `/ipfs/${CID}`, method: 'GET' },
+  '/v1/types/:issuerId/:category': { path: '/v1/types/1/diploma', method: 'GET' },
+  '/v1/types/:issuerId/:category/:version': { path: '/v1/types/1/diploma/1', method: 'GET' },
   '/rpc': { path: '/rpc', method: 'POST' },
 }
 

@@ -91,6 +91,12 @@ const person: Prepare = async (send) => {
   return { id: body.data.person.id }
 }
 
+const kind: Prepare = async (send) => {
+  const metadata = '{"display":[{"locale":"en","name":"Diploma"}]}'
+  const { category, version } = (await send('PUT', '/v1/kinds/diploma', metadata)).body.data
+  return { category, issuerId: '1', version: String(version) }
+}
+
 /** The answers to examples that name the secrets or domain of somebody else. */
 const ELSEWHERE: Record<string, string> = {
   retrieveDidDocument: '404',
@@ -122,6 +128,10 @@ const PREPARED: Record<string, Prepare> = {
   rotateKey: key,
   changeKey: key,
   revokeKey: key,
+  putKind: kind,
+  removeKind: kind,
+  retrieveType: kind,
+  retrieveTypeVersion: kind,
   changePerson: person,
   removePerson: person,
   invitePerson: person,
@@ -240,6 +250,9 @@ describe('the examples, at a real gateway', () => {
     ['addPerson', { name: 'Ada', role: 'owner' }],
     ['addPerson', { name: '', role: 'clerk' }],
     ['changePerson', { tenant: 'a b' }],
+    ['putKind', { display: [] }],
+    ['putKind', { display: [{ locale: 'en', name: 'x', rendering: {} }] }],
+    ['putKind', { display: [{ locale: 'en', name: 'x' }], claims: [{ path: [] }] }],
     ['createWebhook', { url: 'receiver' }],
     ['createWebhook', { url: 'ftp://127.0.0.1/' }],
     ['createWebhook', { url: 'http://user@127.0.0.1/' }],
@@ -256,8 +269,9 @@ describe('the examples, at a real gateway', () => {
     expect(problemsBySchema(bodySchemaOf(operationId), sent)).not.toEqual([])
     const { method = '', path = '' } =
       OPERATIONS.find((one) => one.operationId === operationId) ?? {}
-    const { id = '' } = (await PREPARED[operationId]?.(send, '')) ?? {}
-    const answer = await send(method.toUpperCase(), path.replace(':id', id), JSON.stringify(sent))
+    const named = (await PREPARED[operationId]?.(send, '')) ?? {}
+    const target = path.replaceAll(/:(\w+)/g, (_, name) => named[name] ?? '')
+    const answer = await send(method.toUpperCase(), target, JSON.stringify(sent))
     expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
   })
 

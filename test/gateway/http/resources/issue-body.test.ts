@@ -26,7 +26,7 @@ const BEYOND_SCHEMA = [
 
 function problemsByParser(body: unknown): readonly FieldProblem[] {
   try {
-    parseIssueBody(body as JsonValue, NOW, undefined)
+    parseIssueBody(body as JsonValue, { now: NOW })
     return []
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'bad_fields') throw error

@@ -1,0 +1,236 @@
+import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
+import type { Log } from '#base/log.ts'
+import { fromCanonical } from '#document/canonical.ts'
+import { category } from '#document/document.ts'
+import { readKind, typeMetadata } from '#document/kind.ts'
+import type { FindKey } from '#keys/grant.ts'
+import type { Kinds, KnownKind } from '#kinds/kinds.ts'
+import { allowAnyOrigin } from '../core/cors.ts'
+import type { Env } from '../core/env.ts'
+import { succeed } from '../core/envelope.ts'
+import { ApiError } from '../core/errors.ts'
+import { operation, serve, servePublic } from '../core/operation.ts'
+import { chargeAddress } from '../core/rate-limits.ts'
+import { readJson } from '../core/request.ts'
+
+export type KindDeps = {
+  findKey: FindKey
+  kinds: Kinds
+  addresses: { issuerId: number }
+  log: Log
+}
+
+const version = v.pipe(v.number(), v.integer(), v.minValue(1))
+export const kindSchema = v.object({
+  category: v.string(),
+  version: v.pipe(version, v.description('Grows by one with each change.')),
+  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  metadata: v.pipe(
+    v.record(v.string(), v.unknown()),
+    v.description('The SD-JWT VC Type Metadata, as wallets read it at its `vct`.'),
+  ),
+})
+
+const EXAMPLE_METADATA = {
+  display: [
+    { locale: 'en', name: 'Diploma' },
+    { locale: 'de', name: 'Zeugnis' },
+  ],
+  claims: [
+    {
+      path: ['metadata', 'degree'],
+      display: [
+        { locale: 'en', label: 'Degree' },
+        { locale: 'de', label: 'Studienabschluss' },
+      ],
+      mandatory: true,
+      document_registry: { type: 'choice', choices: ['Bachelor', 'Master'] },
+    },
+  ],
+  document_registry: { template: 'diploma' },
+}
+const EXAMPLE = {
+  category: 'diploma',
+  version: 1,
+  updatedAt: '2026-11-21T08:36:39.000Z',
+  metadata: { vct: 'https://documents.example/v1/types/1/diploma/1', ...EXAMPLE_METADATA },
+}
+
+const KINDS = { tag: 'Kinds', query: {}, path: '/v1/kinds' } as const
+const ofPath = v.pipe(v.string(), v.metadata({ examples: [EXAMPLE.category] }))
+/** The common part of changes. The version keeps people from overwriting each other's changes. */
+const CHANGE = {
+  ...KINDS,
+  path: '/v1/kinds/:category',
+  scope: 'admin',
+  parameters: { category: ofPath },
+  query: {
+    version: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.regex(/^(0|[1-9][0-9]{0,8})$/, 'must be a version'),
+        v.description('The version that must hold before the change; 0 = none. Absent = any.'),
+      ),
+    ),
+  },
+} as const
+
+const LIST = operation({
+  ...KINDS,
+  operationId: 'listKinds',
+  method: 'get',
+  scope: 'documents:issue',
+  summary: 'List the kinds of documents',
+  responses: {
+    200: {
+      description: 'The kinds that hold now, by category.',
+      data: v.object({ kinds: v.array(kindSchema) }),
+      example: { kinds: [EXAMPLE] },
+    },
+  },
+  errors: ['store_unavailable'],
+})
+
+const PUT = operation({
+  ...CHANGE,
+  operationId: 'putKind',
+  method: 'put',
+  summary: 'Define a kind of documents',
+  description:
+    'From then on, documents of this category are issued only if they fit. Issued documents stay as they are. `vct` is set by the service.',
+  body: { schema: typeMetadata, example: EXAMPLE_METADATA },
+  responses: {
+    200: {
+      description: 'The kind that holds now. Without a change, its version stays.',
+      data: kindSchema,
+      example: EXAMPLE,
+    },
+  },
+  errors: ['kind_changed', 'too_many_kinds', 'store_unavailable'],
+})
+
+const REMOVE = operation({
+  ...CHANGE,
+  operationId: 'removeKind',
+  method: 'delete',
+  summary: 'Remove a kind of documents',
+  description:
+    'Documents of this category are free again. The versions stay at their addresses for wallets.',
+  responses: {
+    200: {
+      description: 'The kind is removed.',
+      data: v.object({ category: v.string(), deleted: v.literal(true) }),
+      example: { category: EXAMPLE.category, deleted: true },
+    },
+  },
+  errors: ['not_found', 'kind_changed', 'store_unavailable'],
+})
+
+/** The common part of the public routes. */
+const TYPE = {
+  method: 'get',
+  tag: 'Public',
+  scope: 'public',
+  query: {},
+  parameters: {
+    issuerId: v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,9}$/), v.metadata({ examples: ['1'] })),
+    category: ofPath,
+  },
+  responses: {
+    200: {
+      description: 'The file in canonical form.',
+      content: { 'application/json': v.objectWithRest({ vct: v.string() }, v.unknown()) },
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+} as const
+
+const VERSION = /^[1-9][0-9]{0,8}$/
+
+const CURRENT_TYPE = operation({
+  ...TYPE,
+  operationId: 'retrieveType',
+  path: '/v1/types/:issuerId/:category',
+  summary: 'Retrieve the type metadata of a category',
+  description:
+    "What the issuer says about the documents of a category (SD-JWT VC Type Metadata): the names of its fields. It is the issuer's statement and proves nothing.",
+})
+
+const TYPE_VERSION = operation({
+  ...TYPE,
+  operationId: 'retrieveTypeVersion',
+  path: '/v1/types/:issuerId/:category/:version',
+  summary: 'Retrieve a version of type metadata',
+  description: 'The address is the `vct` of credentials. Its bytes never change.',
+  parameters: {
+    ...TYPE.parameters,
+    version: v.pipe(v.string(), v.regex(VERSION), v.metadata({ examples: ['1'] })),
+  },
+})
+
+export const kindOperations = [LIST, PUT, REMOVE, CURRENT_TYPE, TYPE_VERSION]
+
+/** Serves the kinds of documents: to issuers for the desk and docreg, and to everybody as files. */
+export function kindRoutes(app: Hono<Env>, { findKey, kinds, addresses, log }: KindDeps): void {
+  serve(app, LIST, findKey, async (c) => succeed(c, { kinds: (await kinds.list()).map(present) }))
+
+  serve(app, PUT, findKey, async (c) => {
+    const named = categoryOf(c.req.param('category'))
+    const read = readKind(await readJson(c), named)
+    if ('problems' in read)
+      throw new ApiError('bad_fields', 'invalid fields', { details: read.problems })
+    const put = await kinds.put(read.kind, basedOn(c.get('query')))
+    log.info('kind_put', { version: put.version, by: c.get('grant').id })
+    return succeed(c, present(put))
+  })
+
+  serve(app, REMOVE, findKey, async (c) => {
+    const named = c.req.param('category')
+    await kinds.remove(named, basedOn(c.get('query')))
+    log.info('kind_removed', { by: c.get('grant').id })
+    return succeed(c, { category: named, deleted: true })
+  })
+
+  const serveFile = async (c: Context<Env>, issuerId: string, named: string, version?: string) => {
+    await chargeAddress(c)
+    const isOwn = issuerId === String(addresses.issuerId) && v.is(category, named)
+    const isVersion = version === undefined || VERSION.test(version)
+    const number = version === undefined ? undefined : Number(version)
+    const file = isOwn && isVersion ? await kinds.file(named, number) : undefined
+    if (!file) throw new ApiError('not_found', 'no such type')
+    return c.body(new Uint8Array(file), 200, {
+      'Content-Type': 'application/json',
+      'Cache-Control': version === undefined ? 'public, max-age=60' : IMMUTABLE,
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "default-src 'none'",
+    })
+  }
+  for (const { path } of [CURRENT_TYPE, TYPE_VERSION]) allowAnyOrigin(app, path, ['GET', 'HEAD'])
+  servePublic(app, CURRENT_TYPE, (c) =>
+    serveFile(c, c.req.param('issuerId'), c.req.param('category')),
+  )
+  servePublic(app, TYPE_VERSION, (c) =>
+    serveFile(c, c.req.param('issuerId'), c.req.param('category'), c.req.param('version')),
+  )
+}
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+function basedOn({ version }: { version?: string }): number | undefined {
+  return version === undefined ? undefined : Number(version)
+}
+
+/** @throws {ApiError} `bad_fields` */
+function categoryOf(named: string): string {
+  const read = v.safeParse(category, named)
+  if (read.success) return read.output
+  throw new ApiError('bad_fields', 'invalid fields', {
+    details: [{ field: 'category', message: read.issues[0].message }],
+  })
+}
+
+function present({ category, version, bytes, begunAt }: KnownKind): object {
+  const metadata = fromCanonical(bytes)
+  return { category, version, updatedAt: new Date(begunAt).toISOString(), metadata }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import type { KindUpdate } from '#kinds/ports.ts'
+import { describePorts } from '#test/support/databases.ts'
+
+const most = { kinds: 2, versions: 4 }
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const put = (text: string, basedOn?: number): KindUpdate => ({
+  next: (version) => bytesOf(`${text} ${version}`),
+  ...(basedOn !== undefined && { basedOn }),
+  most,
+})
+const end: KindUpdate = { next: () => 'end', most }
+
+describePorts('kinds', (ports) => {
+  const store = () => ports.stores.kinds
+
+  test('default: each change is a version, and all stay', async () => {
+    const first = await store().update('diploma', put('a'))
+    expect(first).toMatchObject({ category: 'diploma', version: 1, bytes: bytesOf('a 1') })
+    const second = await store().update('diploma', put('b', 1))
+    expect(second).toMatchObject({ version: 2, bytes: bytesOf('b 2') })
+    await ports.reopen()
+    expect(await store().list()).toEqual([second])
+    expect(await store().current()).toEqual([{ category: 'diploma', version: 2 }])
+    expect(await store().get('diploma')).toEqual(second)
+    expect(await store().get('diploma', 1)).toEqual(first)
+    expect(await store().get('diploma', 3)).toBeUndefined()
+    expect(await store().get('permit')).toBeUndefined()
+  })
+
+  test('behavior: a removed kind holds no more, and its number does not come again', async () => {
+    const before = Date.now() - 1
+    await store().update('diploma', put('a'))
+    const held = Date.now()
+    while (Date.now() === held);
+    expect(await store().update('diploma', end)).toBeUndefined()
+    expect(await store().list()).toEqual([])
+    expect(await store().list(held)).toMatchObject([{ version: 1 }])
+    expect(await store().list(before)).toEqual([])
+    expect(await store().get('diploma', 1)).toMatchObject({ version: 1 })
+    expect(await store().update('diploma', put('b', 0))).toMatchObject({ version: 2 })
+  })
+
+  test('error: changes nothing that somebody else has changed, of many at the same time', async () => {
+    const updates = await Promise.all(
+      ['a', 'b', 'c'].map((text) => store().update('x', put(text, 0))),
+    )
+    expect(updates.filter((one) => one === 'changed')).toHaveLength(2)
+    expect(await store().update('x', put('d', 2))).toBe('changed')
+    expect(await store().update('x', { ...put('d'), next: () => 'keep' })).toMatchObject({
+      version: 1,
+    })
+  })
+
+  test('error: keeps the limits, and can still remove', async () => {
+    await store().update('a', put('a'))
+    await store().update('b', put('b'))
+    expect(await store().update('c', put('c'))).toBe('too_many')
+    await store().update('b', put('b'))
+    await store().update('b', put('b'))
+    expect(await store().update('b', put('b'))).toBe('too_many')
+    expect(await store().update('b', end)).toBeUndefined()
+    expect(await store().current()).toEqual([{ category: 'a', version: 1 }])
+  })
+})
