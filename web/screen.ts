@@ -25,6 +25,8 @@ export type Screen = {
   announceOutcome(): void
   /** Redraws what depends on the issuer's domain, and announces its answer. */
   drawIdentity(phase: Done): void
+  /** Redraws the document in the issuer's words. */
+  drawDocument(phase: Done): void
   focusVerdict(): void
 }
 
@@ -71,6 +73,10 @@ export function createScreen(state: State, actions: () => Actions): Screen {
       checks?.replaceWith(viewChecks(phase.verdict.checks, { isOpen }))
       later.textContent = spokenIdentity(phase)
     },
+    drawDocument(phase) {
+      const shown = viewDocument(phase, state.kind)
+      if (shown) document.querySelector('.document')?.replaceWith(shown)
+    },
     focusVerdict() {
       document.getElementById('verdict')?.focus()
     },
@@ -96,10 +102,10 @@ function viewMain(state: State, actions: Actions): Node[] {
   return parts.filter((part) => part !== false)
 }
 
-function viewRest(phase: Done, { sources }: State, actions: Actions): (Node | false)[] {
+function viewRest(phase: Done, { sources, kind }: State, actions: Actions): (Node | false)[] {
   return [
     viewStatement(phase),
-    !isToCompare(phase) && viewDocument(phase),
+    !isToCompare(phase) && viewDocument(phase, kind),
     viewChecks(phase.verdict.checks),
     viewActions(phase, actions),
     viewShare(phase, actions),

@@ -15,6 +15,7 @@ import {
   type Subject,
   toHistory,
 } from './input.ts'
+import { askKind } from './kinds.ts'
 import { saysErased } from './readers.ts'
 import type { Screen } from './screen.ts'
 import type { Done, Phase, Problem, State } from './state.ts'
@@ -76,6 +77,7 @@ export function createSession(state: State, screen: Screen): Session {
     }
     pending = undefined
     const phase: Checking = { at: 'checking', subject, checks: [], slow: false }
+    delete state.kind
     go(phase)
     const outcome = await watchCheck(phase, state, screen, signal)
     if (signal.aborted) return
@@ -86,8 +88,9 @@ export function createSession(state: State, screen: Screen): Session {
     go(outcome)
     screen.announceOutcome()
     if (requested) screen.focusVerdict()
-    if (outcome.at === 'done' && outcome.asking !== undefined)
-      fillIn(outcome, state, screen, signal)
+    if (outcome.at !== 'done') return
+    if (outcome.asking !== undefined) fillIn(outcome, state, screen, signal)
+    nameFields(outcome, state, screen, signal)
   }
 
   return {
@@ -153,6 +156,19 @@ async function fillIn(
   const answered = { ...phase, verdict }
   state.phase = answered
   screen.drawIdentity(answered)
+}
+
+/** Adds what the issuer calls the fields, which never delays a verdict. */
+async function nameFields(
+  { verdict }: Done,
+  state: State,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<void> {
+  const kind = await askKind(verdict, state, signal)
+  if (signal.aborted || kind === undefined || state.phase.at !== 'done') return
+  state.kind = kind
+  screen.drawDocument(state.phase)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Hex } from '#document/hex.ts'
+import type { Kind } from '#document/kind.ts'
 import type { Check } from '#verifier/index.ts'
 import { keptChoice, type PageConfig, type Sources } from './config.ts'
 import type { Findings } from './findings.ts'
@@ -42,6 +43,8 @@ export type State = {
   /** Valid documents that the reader has opened, by the document that each replaces. */
   readonly newer: Map<string, Subject>
   problem?: Problem
+  /** What the issuer says about the kind of the shown document. */
+  kind?: Kind
 }
 
 export type Problem = InputProblem | 'sources' | 'internal'

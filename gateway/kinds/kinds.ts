@@ -136,7 +136,10 @@ export function createKinds(
       if ((await store.update(category, end)) === 'changed') throw kindChanged()
       await changed()
     },
-    file: async (category, version) => (await store.get(category, version))?.bytes,
+    file: async (category, version) =>
+      version === undefined
+        ? (await fresh()).get(category)?.bytes
+        : (await store.get(category, version))?.bytes,
     async typeOf(document) {
       const found = (await fresh()).get(document.category)
       if (!found || kindProblems(found.kind, document).length > 0) return undefined

@@ -131,7 +131,8 @@ describeInBrowser('the page, as the gateway serves it', () => {
     const isOwn = (url: string) => url.startsWith(stack.url)
     const paths = new Set(urls.filter(isOwn).map((url) => url.slice(stack.url.length)))
     const elsewhere = urls.filter((url) => !isOwn(url))
-    expect(paths).toEqual(new Set(['/verify', '/rpc', `/ipfs/${cidOf(hash)}?format=raw`]))
+    const kind = `/v1/types/1/${ADA.category}`
+    expect(paths).toEqual(new Set(['/verify', '/rpc', `/ipfs/${cidOf(hash)}?format=raw`, kind]))
     expect(elsewhere).toEqual([DID_DOCUMENT])
     const traces = await page.evaluate(() =>
       JSON.stringify([
@@ -313,7 +314,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(headers['cache-control']).toBe('no-store')
     expect(headers['content-encoding']).toBe('br')
     const html = (await response?.body()) ?? Buffer.alloc(0)
-    expect(gzipSync(html).length).toBeLessThan(110_000)
+    expect(gzipSync(html).length).toBeLessThan(113_000)
     expect(requests.length).toBe(1)
   })
 

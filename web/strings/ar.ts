@@ -131,6 +131,8 @@ export const ar: Texts = {
   'document.never': 'بلا نهاية',
   'document.supersedes': 'تحلّ محل الوثيقة ذات البصمة',
   'document.metadata': 'بيانات أخرى',
+  'document.issuersWords':
+    'الأسماء الأولى هي كلمات جهة الإصدار ولا تثبت شيئًا. أما الأسماء الصغيرة التي تليها فهي الواردة في الوثيقة.',
   'excerpt.mark': 'مستخرج من وثيقة',
   'excerpt.heading': 'مستخرج من الوثيقة',
   'excerpt.only': 'اختار حامل الوثيقة أن يعرض هذه الحقول فقط.',

@@ -152,6 +152,8 @@ export const de: Texts = {
   'document.never': 'unbefristet',
   'document.supersedes': 'Ersetzt das Dokument mit dem Hash',
   'document.metadata': 'Weitere Angaben',
+  'document.issuersWords':
+    'Die Bezeichnungen vorn sind Worte des Ausstellers und beweisen nichts. Die kleinen dahinter stehen im Dokument.',
   'excerpt.mark': 'Auszug aus einem Dokument',
   'excerpt.heading': 'Auszug aus dem Dokument',
   'excerpt.only': 'Wer dieses Dokument hat, zeigt davon nur diese Felder.',

@@ -151,6 +151,8 @@ export const en = {
   'document.never': 'without end',
   'document.supersedes': 'Replaces the document with the hash',
   'document.metadata': 'Further entries',
+  'document.issuersWords':
+    'The names in front are the issuer’s words, and prove nothing. The small ones behind them stand in the document.',
   'excerpt.mark': 'Excerpt of a document',
   'excerpt.heading': 'Excerpt of the document',
   'excerpt.only': 'The holder chose to show only these fields.',

@@ -144,6 +144,8 @@ export const es: Texts = {
   'document.never': 'sin límite',
   'document.supersedes': 'Sustituye al documento con el hash',
   'document.metadata': 'Otros datos',
+  'document.issuersWords':
+    'Los nombres de delante son palabras del emisor y no prueban nada. Los pequeños de detrás figuran en el documento.',
   'excerpt.mark': 'Extracto de un documento',
   'excerpt.heading': 'Extracto del documento',
   'excerpt.only': 'El titular ha elegido mostrar solo estos campos.',

@@ -144,6 +144,8 @@ export const fr: Texts = {
   'document.never': 'sans limite',
   'document.supersedes': 'Remplace le document dont l’empreinte est',
   'document.metadata': 'Autres indications',
+  'document.issuersWords':
+    'Les intitulés en tête sont les mots de l’émetteur et ne prouvent rien. Les petits qui suivent figurent dans le document.',
   'excerpt.mark': 'Extrait d’un document',
   'excerpt.heading': 'Extrait du document',
   'excerpt.only': 'Le titulaire a choisi de ne montrer que ces champs.',

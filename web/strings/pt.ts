@@ -143,6 +143,8 @@ export const pt: Texts = {
   'document.never': 'sem limite',
   'document.supersedes': 'Substitui o documento com o hash',
   'document.metadata': 'Outros dados',
+  'document.issuersWords':
+    'Os nomes à frente são palavras do emissor e não provam nada. Os pequenos a seguir constam do documento.',
   'excerpt.mark': 'Excerto de um documento',
   'excerpt.heading': 'Excerto do documento',
   'excerpt.only': 'O titular escolheu mostrar apenas estes campos.',

@@ -1,13 +1,19 @@
 import { type DocumentPart, metadataOf } from '#document/document.ts'
+import type { Kind } from '#document/kind.ts'
 import { foreign, h } from '../dom.ts'
 import { isToCompare } from '../doubt.ts'
 import { showDate, t } from '../i18n.ts'
 import { isExcerpt } from '../input.ts'
+import { labelOf, nameOf } from '../kinds.ts'
 import type { Done } from '../state.ts'
 import { viewAlert } from './alert.ts'
 
-/** Shows the document's fields as text; for an excerpt, the disclosed ones. */
-export function viewDocument(phase: Done): HTMLElement | false {
+/**
+ * Shows the document's fields as text; for an excerpt, the disclosed ones.
+ *
+ * @param kind What the issuer calls its own fields. Ours keep our names, whatever it says.
+ */
+export function viewDocument(phase: Done, kind: Kind | undefined): HTMLElement | false {
   const { verdict, subject } = phase
   const { fields, checks, status } = verdict
   if (fields === null) {
@@ -25,15 +31,33 @@ export function viewDocument(phase: Done): HTMLElement | false {
     shown.push({ name: 'expiresAt', value: t('document.never') })
   const metadata = metadataOf(fields)
   const isEmpty = shown.length + metadata.length === 0
+  const isNamed = metadata.some(([name]) => labelOf(kind, `metadata.${name}`) !== undefined)
   return section(
     ofExcerpt ? 'excerpt' : 'document',
     ofExcerpt && h('p', { class: 'only' }, t(isEmpty ? 'excerpt.nothing' : 'excerpt.only')),
     isToCompare(phase) && viewAlert('compare', t('document.compare')),
     shown.length > 0 &&
-      h('dl', {}, ...shown.map(({ name, value }) => entry(t(`document.${name}`), value))),
+      h(
+        'dl',
+        {},
+        ...shown.map(({ name, value }) =>
+          entry(
+            t(`document.${name}`),
+            name === 'category' ? inIssuersWords(nameOf(kind), value) : value,
+          ),
+        ),
+      ),
     metadata.length > 0 && h('h3', {}, t('document.metadata')),
     metadata.length > 0 &&
-      h('dl', {}, ...metadata.map(([name, value]) => entry(foreign(name), foreign(value)))),
+      h(
+        'dl',
+        {},
+        ...metadata.map(([name, value]) =>
+          entry(inIssuersWords(labelOf(kind, `metadata.${name}`), foreign(name)), foreign(value)),
+        ),
+      ),
+    (isNamed || (fields.category !== undefined && kind !== undefined)) &&
+      h('p', { class: 'hint' }, t('document.issuersWords')),
   )
 }
 
@@ -61,6 +85,16 @@ export function shownFields(fields: DocumentPart): Field[] {
 function shown(name: Name, value: string): string | HTMLElement {
   if (name === 'issuedAt' || name === 'expiresAt') return showDate(value)
   return foreign(name === 'category' ? inWords(value) : value)
+}
+
+/** @param own What the document itself says, which is shown too. */
+function inIssuersWords(
+  words: string | undefined,
+  own: string | HTMLElement,
+): string | HTMLElement {
+  const isSame = words === (typeof own === 'string' ? own : own.textContent)
+  if (words === undefined || isSame) return own
+  return h('span', {}, foreign(words), ' ', h('small', { class: 'own-name' }, own))
 }
 
 function section(kind: 'document' | 'excerpt', ...content: (Node | false)[]): HTMLElement {

@@ -89,7 +89,7 @@ function viewDone(phase: Done, state: State, actions: Actions): HTMLElement {
     [
       isExcerpt(subject) && h('p', { class: 'mark' }, t('excerpt.mark')),
       viewAlert('unconfirmed', unconfirmedNotice(phase)),
-      isToCompare(phase) && viewDocument(phase),
+      isToCompare(phase) && viewDocument(phase, state.kind),
       viewAlert('dating', datingNotice(verdict)),
       viewAlert('set-aside', setAsideNotice(verdict)),
       viewAlert('revoker', revokerNotice(verdict)),
