@@ -1,16 +1,30 @@
-import { currentLanguage, fillIn, type Language } from '#web/i18n.ts'
-import { ar } from './strings/ar.ts'
-import { de } from './strings/de.ts'
+import { currentLanguage, fillIn, type Language, learn } from '#web/i18n.ts'
+import type { Texts as PageTexts } from '#web/strings/en.ts'
 import { en, type TextKey, type Texts } from './strings/en.ts'
-import { es } from './strings/es.ts'
-import { fr } from './strings/fr.ts'
-import { pt } from './strings/pt.ts'
 
-const TEXTS: Record<Language, Texts> = { en, de, fr, es, pt, ar }
+const known: Partial<Record<Language, Texts>> = { en }
+
+/** The texts of a language, as the service has them: those of the verify page, and of the desk. */
+export type LoadedTexts = { web: PageTexts; desk: Texts }
+
+/** Loads the texts of the page's language, unless they are here. Without them it stays English. */
+export async function loadTexts(): Promise<void> {
+  const language = currentLanguage()
+  if (known[language] !== undefined) return
+  try {
+    const response = await fetch(`/desk/texts/${language}`)
+    if (!response.ok) return
+    const { web, desk } = (await response.json()) as LoadedTexts
+    learn({ [language]: web })
+    known[language] = desk
+  } catch {
+    // The service is out of reach; the next choice tries again.
+  }
+}
 
 /** @returns The desk's text of a key in the page's language, with `{name}` filled in. */
 export function d(key: TextKey, values: Record<string, string> = {}): string {
-  return fillIn(TEXTS[currentLanguage()][key], values)
+  return fillIn(known[currentLanguage()]?.[key] ?? en[key], values)
 }
 
 /** @returns The text of a key that is built at run time; `undefined` if it does not exist. */

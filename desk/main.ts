@@ -4,7 +4,7 @@ import { preferredLanguage, useLanguage } from '#web/i18n.ts'
 import { viewLanguages } from '#web/views/languages.ts'
 import { type Api, createApi } from './api.ts'
 import type { Desk, Memory, View } from './desk.ts'
-import { d, quoted } from './i18n.ts'
+import { d, loadTexts, quoted } from './i18n.ts'
 import { keptCorrection, keptIssuing, newIssuing } from './issuing.ts'
 import { forgetAll, keep, kept } from './kept.ts'
 import { wordsOf } from './problems.ts'
@@ -69,7 +69,7 @@ function takeInvitation(): string | undefined {
 
 async function start(): Promise<void> {
   try {
-    const found = await readSession()
+    const [found] = await Promise.all([readSession(), loadTexts()])
     const opened = invitation
     if (found) begin(found)
     invitation = opened
@@ -246,7 +246,7 @@ function draw(focus?: string): void {
 
 function viewHeader(begun?: Session): (Node | string)[] {
   const brand = h('p', { class: 'brand' }, d('title'))
-  const languages = viewLanguages(() => draw())
+  const languages = viewLanguages(() => void loadTexts().then(() => draw('language')))
   if (begun === undefined) return [brand, languages]
   const { person, network } = begun
   const warning = viewNetwork(network)

@@ -1,21 +1,27 @@
-import { ar } from './strings/ar.ts'
-import { de } from './strings/de.ts'
 import { en, type TextKey, type Texts } from './strings/en.ts'
-import { es } from './strings/es.ts'
-import { fr } from './strings/fr.ts'
-import { pt } from './strings/pt.ts'
 
-/** The languages of the page: name, texts and direction. */
+/** The languages of the page: name and direction. */
 export const LANGUAGES = {
-  en: { name: 'English', texts: en as Texts, dir: 'ltr' },
-  de: { name: 'Deutsch', texts: de, dir: 'ltr' },
-  fr: { name: 'Français', texts: fr, dir: 'ltr' },
-  es: { name: 'Español', texts: es, dir: 'ltr' },
-  pt: { name: 'Português', texts: pt, dir: 'ltr' },
-  ar: { name: 'العربية', texts: ar, dir: 'rtl' },
+  en: { name: 'English', dir: 'ltr' },
+  de: { name: 'Deutsch', dir: 'ltr' },
+  fr: { name: 'Français', dir: 'ltr' },
+  es: { name: 'Español', dir: 'ltr' },
+  pt: { name: 'Português', dir: 'ltr' },
+  ar: { name: 'العربية', dir: 'rtl' },
 } as const
 
 export type Language = keyof typeof LANGUAGES
+
+/** The texts that are here. A page may load a language when it is chosen. */
+const known: Partial<Record<Language, Texts>> = { en }
+
+/** Adds the texts of languages. */
+export function learn(texts: Partial<Record<Language, Texts>>): void {
+  Object.assign(known, texts)
+}
+
+/** @returns The text of a key in the page's language, or else in English. */
+const textOf = (key: TextKey): string => known[language]?.[key] ?? en[key]
 
 const KEPT = 'document-registry.language'
 let language: Language = 'en'
@@ -53,7 +59,7 @@ export function isLanguage(tag: string): tag is Language {
 
 /** @returns The text of a key in the page's language, with `{name}` filled in. */
 export function t(key: TextKey, values: Record<string, string> = {}): string {
-  return fillIn(LANGUAGES[language].texts[key], values)
+  return fillIn(textOf(key), values)
 }
 
 /** @returns A text with `{name}` filled in. */
@@ -63,7 +69,7 @@ export function fillIn(text: string, values: Record<string, string>): string {
 
 /** @returns The text of a key as children of an element, with `{name}` filled in by elements. */
 export function phrase(key: TextKey, values: Record<string, Node>): (Node | string)[] {
-  return LANGUAGES[language].texts[key]
+  return textOf(key)
     .split(/\{(\w+)\}/)
     .map((part, i) => (i % 2 === 0 ? part : (values[part] ?? part)))
 }

@@ -1,13 +1,15 @@
 import { gcm } from '@noble/ciphers/aes.js'
 import { createActions } from './actions.ts'
 import { parseConfig } from './config.ts'
-import { preferredLanguage, useLanguage } from './i18n.ts'
+import { learn, preferredLanguage, useLanguage } from './i18n.ts'
 import { listen } from './listen.ts'
 import { createScreen } from './screen.ts'
 import { createSession, readAddress, readHistory } from './session.ts'
 import { createState } from './state.ts'
+import { TEXTS } from './strings/all.ts'
 
 supplyAesGcm()
+learn(TEXTS)
 useLanguage(preferredLanguage())
 const config = document.getElementById('config')?.textContent ?? null
 const state = createState(parseConfig(config))

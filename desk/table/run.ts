@@ -9,7 +9,7 @@ import {
   LOCAL_DATE,
   withDates,
 } from '#table/rows.ts'
-import { LANGUAGES } from '#web/i18n.ts'
+import { t } from '#web/i18n.ts'
 import { newId, PLAIN_FIELDS } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
 
@@ -94,12 +94,10 @@ export function newRun(name: string, { columns, rows, dialect }: Table): TableRu
   return order === undefined ? run : { ...run, dates: order }
 }
 
-/** @returns The field that has this label in one of the page's languages. */
+/** @returns The field that has this label in the page's language. */
 function labelled(column: string): string | undefined {
   const name = column.trim().toLowerCase()
-  return PLAIN_FIELDS.find((field) =>
-    Object.values(LANGUAGES).some(({ texts }) => texts[`document.${field}`].toLowerCase() === name),
-  )
+  return PLAIN_FIELDS.find((field) => t(`document.${field}`).toLowerCase() === name)
 }
 
 /** @returns The only order that fits all dates with three numbers; `undefined` if both do. */

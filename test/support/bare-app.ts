@@ -35,7 +35,7 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
       refused: () => {},
     },
     verifyPage: { html: '', policy: '' },
-    deskPage: { html: '', policy: '' },
+    deskPage: { html: '', policy: '', texts: {} },
     isErased: async () => false,
     metrics: { served: () => {} } as unknown as AppDeps['metrics'],
     wait: 0,

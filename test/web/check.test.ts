@@ -6,8 +6,9 @@ import type { ChainErrorCode, CheckName } from '#verifier/index.ts'
 import { REASON_NAMES } from '#verifier/reasons.ts'
 import { check } from '#web/check.ts'
 import { adjustToNetwork, parseSources } from '#web/config.ts'
-import { LANGUAGES, showTime } from '#web/i18n.ts'
+import { showTime } from '#web/i18n.ts'
 import { InputError, parseFragment, parseSubject } from '#web/input.ts'
+import { TEXTS } from '#web/strings/all.ts'
 import { en } from '#web/strings/en.ts'
 import { serveHttp } from '../support/http.ts'
 
@@ -16,9 +17,9 @@ const registry = formatRegistryId(1, `0x${'a'.repeat(40)}`)
 
 describe('languages', () => {
   const places = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
-  test.each(Object.entries(LANGUAGES))(
+  test.each(Object.entries(TEXTS))(
     'behavior: %s has every text, with the same places to fill in',
-    (_, { texts }) => {
+    (_, texts) => {
       expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
       for (const [key, text] of Object.entries(texts)) {
         expect([key, text.trim().length > 0]).toEqual([key, true])
@@ -78,9 +79,9 @@ describe('languages', () => {
   })
 
   test('behavior: no language has texts of another', () => {
-    const same = Object.entries(LANGUAGES)
+    const same = Object.entries(TEXTS)
       .filter(([tag]) => tag !== 'en')
-      .flatMap(([tag, { texts }]) =>
+      .flatMap(([tag, texts]) =>
         Object.entries(texts)
           .filter(([key, text]) => en[key as keyof typeof en] === text)
           .map(([key]) => `${tag} ${key}`),

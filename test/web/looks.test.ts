@@ -5,7 +5,8 @@ import { toHex } from '#document/hex.ts'
 import { createPresentation } from '#document/presentation.ts'
 import { encodePublicId } from '#document/public-id.ts'
 import { readBundle } from '#verifier/index.ts'
-import { LANGUAGES } from '#web/i18n.ts'
+import { LANGUAGES, type Language } from '#web/i18n.ts'
+import { TEXTS } from '#web/strings/all.ts'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { startWorld, type World } from '../support/corpus/world.ts'
@@ -332,11 +333,13 @@ describeInBrowser('how the page looks', () => {
     await open(page, 'valid-all-fields')
     const html = page.locator('html')
     expect(await html.getAttribute('lang')).toBe('pt')
-    for (const [tag, { texts, dir }] of Object.entries(LANGUAGES)) {
+    for (const [tag, { dir }] of Object.entries(LANGUAGES)) {
       await page.locator('#language').selectOption(tag)
       expect(await html.getAttribute('lang')).toBe(tag)
       expect(await html.getAttribute('dir')).toBe(dir)
-      expect(await page.locator('h1').textContent()).toBe(texts['valid.unconfirmed'])
+      expect(await page.locator('h1').textContent()).toBe(
+        TEXTS[tag as Language]['valid.unconfirmed'],
+      )
       expect(await page.locator('#language').evaluate((e) => e === document.activeElement)).toBe(
         true,
       )

@@ -8,8 +8,8 @@ export type BuiltPage = { html: string; policy: string }
 
 /** The best one first. Browsers do not accept Brotli over plain HTTP from another machine. */
 const PACKERS = [
-  ['br', (html: string) => promisify(brotliCompress)(html)],
-  ['gzip', (html: string) => promisify(gzip)(html)],
+  ['br', (text: string) => promisify(brotliCompress)(text)],
+  ['gzip', (text: string) => promisify(gzip)(text)],
 ] as const
 
 /** @param camera Who may use the camera, as in `Permissions-Policy`. */
@@ -17,21 +17,27 @@ export function createPageHandler(
   { html, policy }: BuiltPage,
   camera: 'camera=()' | 'camera=(self)',
 ): (c: Context) => Promise<Response> {
-  const headers = {
-    ...PRIVATE,
+  return createPackedHandler(html, {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': policy,
     'Permissions-Policy': `${camera}, geolocation=(), microphone=()`,
     'Cross-Origin-Opener-Policy': 'same-origin',
-    Vary: 'Accept-Encoding',
-  }
+  })
+}
+
+/** Answers with a text, packed once for each way that clients accept. */
+export function createPackedHandler(
+  text: string,
+  own: Record<string, string>,
+): (c: Context) => Promise<Response> {
+  const headers = { ...PRIVATE, ...own, Vary: 'Accept-Encoding' }
   const packed = new Map<string, Promise<Buffer>>()
 
   return async (c) => {
     const accepted = c.req.header('accept-encoding') ?? ''
     const [name, pack] = PACKERS.find(([name]) => new RegExp(`\\b${name}\\b`).test(accepted)) ?? []
-    if (name === undefined || pack === undefined) return c.body(html, 200, headers)
-    const bytes = packed.get(name) ?? pack(html)
+    if (name === undefined || pack === undefined) return c.body(text, 200, headers)
+    const bytes = packed.get(name) ?? pack(text)
     packed.set(name, bytes)
     return c.body(new Uint8Array(await bytes), 200, { ...headers, 'Content-Encoding': name })
   }

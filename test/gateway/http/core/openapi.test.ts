@@ -132,6 +132,7 @@ const PREPARED: Record<string, Prepare> = {
   removeKind: kind,
   retrieveType: kind,
   retrieveTypeVersion: kind,
+  retrieveDeskTexts: async () => ({ language: 'de' }),
   changePerson: person,
   removePerson: person,
   invitePerson: person,
