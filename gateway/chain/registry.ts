@@ -58,15 +58,30 @@ export function openRegistry(
   const { registry, issuerId } = options
   const { chainId, address } = parseRegistry(registry)
   const calls = createChainCalls(provider, address)
-  const account = createAccount(calls, { ...options, chainId })
-  const blocks = createBlocks(provider, calls, finality)
   return {
-    account,
+    account: createAccount(calls, { ...options, chainId }),
     transactions: createTransactions(provider, calls, {
       ...options,
       chainId,
       address: address as Hex,
     }),
+    ...openRegistryReads(provider, { registry, issuerId, finality }),
+  }
+}
+
+/** Opens the ports of the registry that need no account. */
+export function openRegistryReads(
+  provider: Eip1193Provider,
+  {
+    registry,
+    issuerId,
+    finality,
+  }: Pick<RegistryOptions, 'registry' | 'issuerId'> & { finality: FinalityRule | undefined },
+): Pick<RegistryPorts, 'registry' | 'blocks'> {
+  const { address } = parseRegistry(registry)
+  const calls = createChainCalls(provider, address)
+  const blocks = createBlocks(provider, calls, finality)
+  return {
     registry: createRegistryReader(calls, address, issuerId, blocks.finalizedBlock),
     blocks,
   }

@@ -34,6 +34,7 @@ import { type PeopleDeps, peopleRoutes } from './resources/people.ts'
 import { type QrDeps, qrRoutes } from './resources/qr.ts'
 import { type RpcDeps, rpcRoutes } from './resources/rpc.ts'
 import { type SessionDeps, sessionRoutes } from './resources/session.ts'
+import { type StatusListDeps, statusListRoutes } from './resources/status-lists.ts'
 import { type SupersedeDeps, supersedeRoutes } from './resources/supersede.ts'
 import { type VerifyDeps, verifyRoutes } from './resources/verify.ts'
 import { type VerifyPageDeps, verifyPageRoutes } from './resources/verify-page.ts'
@@ -49,6 +50,7 @@ export type AppDeps = HomeDeps &
   SupersedeDeps &
   KeyDeps &
   KindDeps &
+  StatusListDeps &
   SessionDeps &
   PasskeyDeps &
   PeopleDeps &
@@ -83,6 +85,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   supersedeRoutes(app, deps)
   keyRoutes(app, deps)
   kindRoutes(app, deps)
+  statusListRoutes(app, deps)
   sessionRoutes(app, deps)
   passkeyRoutes(app, deps)
   peopleRoutes(app, deps)

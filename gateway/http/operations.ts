@@ -21,6 +21,7 @@ import { peopleOperations } from './resources/people.ts'
 import { qrOperations } from './resources/qr.ts'
 import { rpcOperations } from './resources/rpc.ts'
 import { sessionOperations } from './resources/session.ts'
+import { statusListOperations } from './resources/status-lists.ts'
 import { supersedeOperations } from './resources/supersede.ts'
 import { verifyOperations } from './resources/verify.ts'
 import { verifyPageOperations } from './resources/verify-page.ts'
@@ -51,6 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...ipfsOperations,
   ...rpcOperations,
   ...didOperations,
+  ...statusListOperations,
   ...homeOperations,
   ...healthOperations,
   ...openapiOperations,

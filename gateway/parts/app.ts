@@ -8,8 +8,11 @@ import { openWithNode } from '#base/node-open.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { VERSION } from '#base/version.ts'
 import type { Press } from '#certificates/press.ts'
+import { openRegistryReads } from '#chain/registry.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
 import { jwtVcIssuerOf } from '#credentials/issuer.ts'
+import type { CredentialKeys } from '#credentials/keys.ts'
+import { createStatusLists, type StatusLists } from '#credentials/status-lists.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { createFindDocument } from '#documents/find.ts'
 import { createListing } from '#documents/list.ts'
@@ -87,6 +90,9 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       credentialKeys && {
         jwtVcIssuer: jwtVcIssuerOf(identities.own, credentialKeys),
       }),
+    ...(credentialKeys && {
+      statusLists: openStatusLists(config, identity, credentialKeys, stores),
+    }),
     wait: config.wait,
     // With a wait of 0 s, a request still has to read the chain.
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
@@ -143,6 +149,24 @@ function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores 
   })
   const findDocument = createFindDocument({ ...keys, index: documentIndex, open: openIndexed })
   return { documentIndex, successions, listing, findDocument }
+}
+
+/** The route is public, so it has connections of its own. */
+function openStatusLists(
+  { baseUrl, maxHeadAge, finality }: Config,
+  { rpc, registry, issuerId, issuerSecrets }: Identity,
+  keys: CredentialKeys,
+  { statusSlots }: Stores,
+): StatusLists {
+  return createStatusLists({
+    slots: statusSlots,
+    ...openRegistryReads(rpc.apart(PATIENCE_MS.public), { registry, issuerId, finality }),
+    keys,
+    subkeys: subkeysOf(issuerSecrets),
+    hkdf: hkdfWithNode,
+    baseUrl,
+    maxHeadAge,
+  })
 }
 
 /** The maximum number of keys and addresses whose quotas are in memory. */

@@ -21,6 +21,7 @@ import { createOutbox } from './outbox.ts'
 import { OUTBOX_CHANNEL } from './outcomes.ts'
 import { createPayloadStore } from './payloads.ts'
 import { createPersistence } from './persistence.ts'
+import { createStatusSlots } from './status-slots.ts'
 import type { DatabaseDeps, DatabaseStores, SharedDatabase } from './stores.ts'
 import { createSuccessions } from './successions.ts'
 import type { IsBlockErased } from './tombstones.ts'
@@ -74,6 +75,7 @@ export async function openStores(
       acts: createActLog(database),
       documentIndex: createDocumentIndex(database),
       successions: createSuccessions(database),
+      statusSlots: createStatusSlots(database),
       events: createEventLog(database, blindTenant),
       webhooks: createWebhooks(database),
       kinds: createKindStore(database),

@@ -1,5 +1,6 @@
 import type { Log } from '#base/log.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
+import type { StatusSlots } from '#credentials/status-slots.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { Deliveries } from '#events/deliveries.ts'
@@ -96,6 +97,7 @@ export type DatabaseStores = {
   acts: ActLog
   documentIndex: DocumentIndex
   successions: Successions
+  statusSlots: StatusSlots
   events: EventLog
   webhooks: Webhooks
   deliveries: Deliveries

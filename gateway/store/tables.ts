@@ -313,6 +313,28 @@ const ACTS: Table = {
   indexes: { act_by_document: { on: 'document_hash, id' } },
 }
 
+/** The places of documents in the status lists of credentials (gateway/credentials/). */
+const STATUS_LISTS: Table[] = [
+  {
+    // A list is lost when the database does not know all documents that are in it.
+    name: 'status_list',
+    columns: { list: 'integer', used: 'integer', lost: 'flag' },
+    key: ['list'],
+  },
+  {
+    name: 'status_slot',
+    columns: {
+      list: 'integer',
+      slot: 'integer',
+      document_hash: 'bytes',
+      // Empty for a document that was issued alone.
+      root: { kind: 'bytes', default: NO_BYTES },
+    },
+    key: ['list', 'slot'],
+    unique: [['document_hash', 'root']],
+  },
+]
+
 const EVENTS: Table[] = [
   {
     // The events of documents. Ids are in the order of commits.
@@ -534,6 +556,7 @@ export const MOVED: readonly Table[] = [
   ...OUTBOX,
   ...DOCUMENTS,
   ACTS,
+  ...STATUS_LISTS,
   ...EVENTS,
   KIND,
   ...KEPT_WITH_KEYS,

@@ -100,6 +100,8 @@ const kind: Prepare = async (send) => {
 /** The answers to examples that name the secrets or domain of somebody else. */
 const ELSEWHERE: Record<string, string> = {
   retrieveDidDocument: '404',
+  retrieveCredentialKeys: '404',
+  retrieveStatusList: '404',
   useInvitation: '401',
   signInWithPasskey: '401',
   registerPasskey: '401',

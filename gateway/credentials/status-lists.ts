@@ -1,0 +1,129 @@
+import { shareRead } from '#base/concurrency.ts'
+import type { Hkdf } from '#document/hkdf.ts'
+import type { IssuerSubkeys } from '#document/keys.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { Blocks, RegistryReader } from '#promise/ports.ts'
+import type { TrustedRecord } from '#promise/record.ts'
+import { isRevoked, isSuspended, recordInBatch } from '#verifier/status.ts'
+import type { CredentialKeys } from './keys.ts'
+import { encodeStatusList, STATUS, type Status, worse } from './status-list.ts'
+import { type Entry, indexesOf, type Listed, type StatusSlots } from './status-slots.ts'
+
+/**
+ * The status lists of the issuer's credentials, for verifiers that do not read the chain. A list is
+ * made of what the chain says at that moment, and of nothing else.
+ */
+export type StatusLists = {
+  /** @returns The place of a document in a list, which is durable. */
+  placeOf(listed: Listed): Promise<{ uri: string; idx: number }>
+  /**
+   * @returns The status list token (a JWT); `undefined` when there is no such list.
+   * @throws {IssueError} `chain_unavailable` when the chain cannot be read or stands still. No list
+   * is then better than an old one.
+   */
+  token(list: number): Promise<string | undefined>
+}
+
+/** A verifier may use a list for this long. */
+const TTL_SECONDS = 60
+/** After this, a verifier without a newer list has none. */
+const EXPIRY_SECONDS = 120
+/** A list is made anew at most once in this time, however many verifiers there are. */
+export const REFRESH_MS = 5_000
+
+export function createStatusLists(deps: {
+  slots: StatusSlots
+  registry: Pick<RegistryReader, 'records'>
+  blocks: Pick<Blocks, 'head'>
+  keys: CredentialKeys
+  /** The newest comes first. */
+  subkeys: readonly [Pick<IssuerSubkeys, 'index'>, ...Pick<IssuerSubkeys, 'index'>[]]
+  hkdf: Hkdf
+  baseUrl: string
+  /** The maximum age of the newest block in seconds; absent = any age. */
+  maxHeadAge?: number | undefined
+}): StatusLists {
+  const { slots, registry, blocks, keys, subkeys, hkdf, baseUrl, maxHeadAge } = deps
+  const uriOf = (list: number) => `${baseUrl}/v1/status-lists/${list}`
+
+  async function make(list: number): Promise<string | undefined> {
+    // What happens from here on may be missing in the list.
+    const time = Math.floor(Date.now() / 1000)
+    const entries = await slots.entries(list)
+    if (!entries) return undefined
+    await assertFresh(time)
+    const statuses = await readStatuses(registry, entries)
+    const { kty, crv, x, y, kid } = keys.published[0]
+    return keys.sign(
+      {
+        typ: 'statuslist+jwt',
+        ...(keys.x5c ? { x5c: keys.x5c } : { kid }),
+        jwk: { kty, crv, x, y },
+      },
+      {
+        ...{ sub: uriOf(list), iat: time, exp: time + EXPIRY_SECONDS, ttl: TTL_SECONDS },
+        status_list: await encodeStatusList(statuses),
+      },
+    )
+  }
+
+  async function assertFresh(time: number): Promise<void> {
+    const { timestamp } = await blocks.head()
+    if (maxHeadAge !== undefined && time - timestamp > maxHeadAge)
+      throw new IssueError('chain_unavailable', "the node's newest block is too old")
+  }
+
+  const makers = new Map<number, () => Promise<string | undefined>>()
+  return {
+    async placeOf(listed) {
+      const { list, index } = await slots.take(listed, (list) =>
+        indexesOf(subkeys[0], listed, list, hkdf),
+      )
+      return { uri: uriOf(list), idx: index }
+    },
+    async token(list) {
+      const maker = makers.get(list) ?? shareRead(() => make(list), REFRESH_MS)
+      makers.set(list, maker)
+      const token = await maker()
+      if (token === undefined) makers.delete(list)
+      return token
+    },
+  }
+}
+
+/** @returns The statuses of the entries that are not valid, by index. */
+async function readStatuses(
+  registry: Pick<RegistryReader, 'records'>,
+  entries: readonly Entry[],
+): Promise<Map<number, Status>> {
+  const roots = [...new Set(entries.flatMap(({ root }) => root ?? []))]
+  const records = await registry.records([
+    ...entries.map(({ documentHash, root }) => ({ documentHash, ...(root && { root }) })),
+    ...roots.map((root) => ({ documentHash: root, root })),
+  ])
+  const batches = new Map(roots.map((root, i) => [root, records[entries.length + i]]))
+  const statuses = new Map<number, Status>()
+  entries.forEach(({ index, erased, root }, i) => {
+    const own = records[i]
+    const batch = root && batches.get(root)
+    if (!own || (root && !batch)) throw new TypeError('a record is missing')
+    const status = erased ? STATUS.invalid : statusOf(own, batch || undefined)
+    if (status !== STATUS.valid) statuses.set(index, worse(status, statuses.get(index) ?? status))
+  })
+  return statuses
+}
+
+/** Expiry is not here, because credentials have it themselves. */
+function statusOf(own: TrustedRecord, batch: TrustedRecord | undefined): Status {
+  const { record, revoker } = batch
+    ? recordInBatch(
+        { record: own, revoker: own.revoker },
+        { record: batch, revoker: batch.revoker },
+        0,
+      )
+    : { record: own, revoker: own.revoker }
+  // A reorg may have dropped it, and it may come again.
+  if (record.anchoredBlock === 0) return STATUS.suspended
+  if ((batch ?? own).distrusted || isRevoked(record)) return STATUS.invalid
+  return isSuspended(record, revoker) ? STATUS.suspended : STATUS.valid
+}

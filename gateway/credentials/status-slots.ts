@@ -1,0 +1,57 @@
+import { fromHex, type Hex } from '#document/hex.ts'
+import type { Hkdf } from '#document/hkdf.ts'
+import type { IssuerSubkeys } from '#document/keys.ts'
+import { LIST_SIZE } from './status-list.ts'
+
+/** A document as a credential shows it. */
+export type Listed = {
+  documentHash: Hex
+  /** The root of its batch; absent = issued alone. */
+  root?: Hex | undefined
+}
+
+/** A place in a status list. Lists have numbers from 1 on. */
+export type Slot = { list: number; index: number }
+
+/** A document that is in a list. */
+export type Entry = Listed & {
+  index: number
+  /** Whether the document was erased here. */
+  erased: boolean
+}
+
+/** The places of documents in status lists, which never change. */
+export type StatusSlots = {
+  /**
+   * Gives a document the first free index of those that a list offers. It keeps the slot that it
+   * has. The result is durable when the promise resolves.
+   */
+  take(listed: Listed, indexesIn: (list: number) => readonly number[]): Promise<Slot>
+  /** @returns The entries of a list; `undefined` when there is no such list. */
+  entries(list: number): Promise<Entry[] | undefined>
+}
+
+/**
+ * The maximum number of documents in a list. With so few of its indexes taken, a document seldom
+ * finds both of its own taken.
+ */
+export const MAX_LISTED = 2 ** 14
+/** How many indexes a list offers to a document. */
+const OFFERED = 2
+const INDEX_BYTES = 4
+
+/**
+ * @returns The indexes that a list offers to a document. They look random, so they tell neither the
+ * document nor the order, and follow from the issuer secret, so they can be found again.
+ */
+export function indexesOf(
+  { index }: Pick<IssuerSubkeys, 'index'>,
+  { documentHash, root }: Listed,
+  list: number,
+  hkdf: Hkdf,
+): number[] {
+  const key = fromHex(root === undefined ? documentHash : `${documentHash}${root.slice(2)}`)
+  const bytes = hkdf(key, index)(`document-registry/v1/status-list/${list}`, INDEX_BYTES * OFFERED)
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  return Array.from({ length: OFFERED }, (_, i) => view.getUint32(INDEX_BYTES * i) % LIST_SIZE)
+}
