@@ -355,6 +355,13 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
     "INSERT INTO act (document_hash, kind, time, actor) VALUES (?, 'revoke', 5, 'person 1 Ada')",
     hash('anchored'),
   )
+  run('INSERT INTO status_list VALUES (1, 2, 0), (2, 0, 1)')
+  run(
+    "INSERT INTO status_slot VALUES (1, 7, ?, x''), (1, 9, ?, ?)",
+    hash('a'),
+    hash('b'),
+    hash('root'),
+  )
   run('INSERT INTO batch_history VALUES (9, ?, NULL)', hash('root'))
   run('INSERT INTO batch_request VALUES (?, ?, 5, 1)', hash('request'), hash('content'))
   run('INSERT INTO batch_draft (request, hashes) VALUES (?, ?)', hash('r'), hash('block'))
