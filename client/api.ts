@@ -482,6 +482,8 @@ export type Person = {
   tenant: string
   /** The only categories that the person may issue and change; `null` = all. */
   categories: Array<string> | null
+  /** Whether the identity provider signs the person in, and decides name and role. */
+  isFromProvider: boolean
 }
 
 export type ListedPerson = {
@@ -491,6 +493,8 @@ export type ListedPerson = {
   tenant: string
   /** The only categories that the person may issue and change; `null` = all. */
   categories: Array<string> | null
+  /** Whether the identity provider signs the person in, and decides name and role. */
+  isFromProvider: boolean
   createdAt: string
   /** The sessions that have not ended, the oldest first. */
   sessions: Array<{ id: string; createdAt: string; expiresAt: string; lastUsedAt: string }>
@@ -604,6 +608,10 @@ export type Failure = {
       | 'too_many_keys'
       | 'invitation_invalid'
       | 'passkey_invalid'
+      | 'provider_refused'
+      | 'no_role'
+      | 'provider_unavailable'
+      | 'provider_decides'
       | 'last_administrator'
       | 'too_many_people'
       | 'too_many_passkeys'
@@ -1019,6 +1027,18 @@ export type Calls = {
     }
     data: Session
   }
+  /** Retrieve the ways to sign in. */
+  retrieveSignInWays: {
+    input: object
+    data: {
+      /** The host of the organisation's identity provider; `null` if none. */
+      provider: string | null
+    }
+  }
+  /** Begin to sign in with the identity provider. */
+  beginProviderSignIn: { input: object; data: { url: string } }
+  /** Return from the identity provider. */
+  returnFromProvider: { input: object; data: Uint8Array }
   /** List your passkeys. */
   listPasskeys: { input: object; data: { passkeys: Array<Passkey> } }
   /** Register a passkey. */
@@ -1327,6 +1347,14 @@ export const CALLS = {
     hasIdempotencyKey: false,
   },
   signInWithPasskey: { method: 'POST', path: '/v1/session/passkey', hasIdempotencyKey: false },
+  retrieveSignInWays: { method: 'GET', path: '/v1/session/ways', hasIdempotencyKey: false },
+  beginProviderSignIn: { method: 'POST', path: '/v1/session/provider', hasIdempotencyKey: false },
+  returnFromProvider: {
+    method: 'GET',
+    path: '/v1/session/provider/return',
+    hasIdempotencyKey: false,
+    isFile: true,
+  },
   listPasskeys: { method: 'GET', path: '/v1/passkeys', hasIdempotencyKey: false },
   registerPasskey: { method: 'POST', path: '/v1/passkeys', hasIdempotencyKey: false },
   passkeyOptions: { method: 'POST', path: '/v1/passkeys/options', hasIdempotencyKey: false },

@@ -9,7 +9,7 @@ import { keptCorrection, keptIssuing, newIssuing } from './issuing.ts'
 import { forgetAll, keep, kept } from './kept.ts'
 import { wordsOf } from './problems.ts'
 import { newSearch } from './search.ts'
-import { invitationIn, may, readSession } from './session.ts'
+import { invitationIn, may, readSession, refusalIn } from './session.ts'
 import { keptTable } from './table/run.ts'
 import { viewCorrect } from './views/correct.ts'
 import { viewOne } from './views/document.ts'
@@ -34,6 +34,7 @@ let session: Session | undefined
 let memory = freshMemory()
 let api: Api | undefined
 let invitation = takeInvitation()
+let refused = takeRefusal()
 
 /** The other tabs of this desk, which forget what was typed when the person signs out in one. */
 const tabs = new BroadcastChannel('document-registry.desk')
@@ -67,6 +68,12 @@ function takeInvitation(): string | undefined {
   return secret
 }
 
+function takeRefusal(): string | undefined {
+  const code = refusalIn(location.hash)
+  if (code !== undefined) history.replaceState(null, '', location.pathname)
+  return code
+}
+
 async function start(): Promise<void> {
   try {
     const [found] = await Promise.all([readSession(), loadTexts()])
@@ -94,6 +101,7 @@ function begin(begun: Session): void {
   keep('person', begun.person.id)
   session = begun
   invitation = undefined
+  refused = undefined
   memory.issuing = keptIssuing()
   const correction = keptCorrection()
   if (correction) memory.correction = correction
@@ -229,6 +237,7 @@ function draw(focus?: string): void {
         h('h1', { id: 'heading', tabindex: '-1' }, d('signIn.heading')),
         viewSignIn({
           invitation,
+          refused,
           present: name === undefined ? undefined : { name, stay },
           done: begin,
         }),

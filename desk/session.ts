@@ -19,6 +19,18 @@ export function useInvitation(invitation: string): Promise<Session> {
   return visitor.useInvitation({ body: { invitation } })
 }
 
+/** @returns The host of the organisation's identity provider, if the service has one. */
+export async function readProvider(): Promise<string | undefined> {
+  const ways = await visitor.retrieveSignInWays().catch(() => undefined)
+  return ways?.provider ?? undefined
+}
+
+/** Leaves the page for the identity provider. */
+export async function goToProvider(): Promise<void> {
+  const { url } = await visitor.beginProviderSignIn()
+  location.assign(url)
+}
+
 type Request = Parameters<typeof startAuthentication>[0]['optionsJSON']
 type Creation = Parameters<typeof startRegistration>[0]['optionsJSON']
 type Assertion = Parameters<Client['signInWithPasskey']>[0]['body']['response']
@@ -53,6 +65,11 @@ export function isAddress(): boolean {
 
 export function may({ scopes }: Session, scope: Scope): boolean {
   return scopes.includes(scope) || scopes.includes('admin')
+}
+
+/** @returns The code with which the identity provider's answer was refused. */
+export function refusalIn(fragment: string): string | undefined {
+  return /^#refused=(\w+)$/.exec(fragment)?.[1]
 }
 
 /** @returns The secret of a sign-in link, or of its end; `undefined` for another text. */

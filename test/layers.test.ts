@@ -49,8 +49,8 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/kubo': PROMISED,
   // It serves the verify page and draws QR codes.
   'gateway/http': [...PROMISED, ...SUBJECTS, 'web', 'certificates'],
-  // The limits of a setting are those of the room that it configures.
-  'gateway/settings': [...PROMISED, 'gateway/engine'],
+  // The limits of a setting are those of the room that it configures, and so are the roles.
+  'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/people'],
 }
 /** Puts the rooms of the gateway together. */
 ROOMS['gateway/parts'] = Object.keys(ROOMS).filter((room) => room !== 'cli')

@@ -21,6 +21,8 @@ export const de: Texts = {
   'signIn.use': 'Mit diesem Link anmelden',
   'signIn.stay': 'Angemeldet bleiben als {name}',
   'signIn.passkey': 'Mit Passkey anmelden',
+  'signIn.provider': 'Anmelden mit {name}',
+  'signIn.otherTab': 'In einem anderen Tab anmelden',
   'signIn.link': 'Anmeldelink',
   'signIn.link.hint': 'Sie erhalten ihn von der Verwaltung des Schalters. Er gilt einmal.',
   'signIn.go': 'Mit dem Link anmelden',
@@ -295,6 +297,14 @@ export const de: Texts = {
     'Dieser Link gilt nicht mehr: Er wurde benutzt, ist zu alt oder unvollständig. Bitten Sie die Verwaltung des Schalters um einen neuen.',
   'error.passkey_invalid':
     'Dieser Passkey ist hier nicht bekannt. Melden Sie sich mit einem Link an; die Verwaltung des Schalters kann Ihnen einen geben.',
+  'error.provider_refused':
+    'Die Anmeldung Ihrer Organisation hat nicht bestätigt, wer Sie sind, oder es hat zu lange gedauert. Versuchen Sie es noch einmal.',
+  'error.no_role':
+    'Ihre Organisation kennt Sie, aber keine Ihrer Gruppen darf hier arbeiten. Fragen Sie, wer die Gruppen verwaltet.',
+  'error.provider_unavailable':
+    'Die Anmeldung Ihrer Organisation ist gerade nicht erreichbar. Versuchen Sie es bald noch einmal.',
+  'error.provider_decides':
+    'Diese Person meldet sich über Ihre Organisation an; dort wird über Name und Rolle entschieden.',
   'error.last_administrator': 'Mindestens eine Person muss den Schalter verwalten.',
   'error.too_many_people': 'Dieser Schalter hat so viele Personen, wie möglich sind.',
   'error.too_many_passkeys':

@@ -24,6 +24,8 @@ export const en = {
   'signIn.use': 'Sign in with this link',
   'signIn.stay': 'Stay signed in as {name}',
   'signIn.passkey': 'Sign in with a passkey',
+  'signIn.provider': 'Sign in with {name}',
+  'signIn.otherTab': 'Sign in in another tab',
   'signIn.link': 'Sign-in link',
   'signIn.link.hint': 'An administrator of the desk gives you one. It works once.',
   'signIn.go': 'Sign in with the link',
@@ -304,6 +306,14 @@ export const en = {
     'This link does not work any more: it was used, is too old, or is incomplete. Ask an administrator for a new one.',
   'error.passkey_invalid':
     'This passkey is not known here. Sign in with a link; an administrator can give you one.',
+  'error.provider_refused':
+    'The sign-in page of your organisation did not confirm who you are, or it took too long. Try again.',
+  'error.no_role':
+    'Your organisation knows you, but none of your groups may use this desk. Ask whoever manages the groups.',
+  'error.provider_unavailable':
+    'The sign-in page of your organisation is out of reach at the moment. Try again soon.',
+  'error.provider_decides':
+    'This person signs in with your organisation, which decides name and role.',
   'error.last_administrator': 'There must be at least one administrator.',
   'error.too_many_people': 'There are as many people as this desk can have.',
   'error.too_many_passkeys': 'You have as many passkeys as are possible. Remove one first.',

@@ -21,6 +21,8 @@ export const es: Texts = {
   'signIn.use': 'Entrar con este enlace',
   'signIn.stay': 'Seguir como {name}',
   'signIn.passkey': 'Entrar con una llave de acceso',
+  'signIn.provider': 'Entrar con {name}',
+  'signIn.otherTab': 'Entrar en otra pestaña',
   'signIn.link': 'Enlace de acceso',
   'signIn.link.hint': 'Se lo da la administración de la ventanilla. Sirve una sola vez.',
   'signIn.go': 'Entrar con el enlace',
@@ -288,6 +290,14 @@ export const es: Texts = {
     'Este enlace ya no sirve: se ha usado, es demasiado antiguo o está incompleto. Pida uno nuevo a la administración.',
   'error.passkey_invalid':
     'Esta llave de acceso no se conoce aquí. Entre con un enlace; la administración puede darle uno.',
+  'error.provider_refused':
+    'La página de acceso de su organización no confirmó quién es usted, o tardó demasiado. Inténtelo de nuevo.',
+  'error.no_role':
+    'Su organización le conoce, pero ninguno de sus grupos puede usar esta mesa. Pregunte a quien administra los grupos.',
+  'error.provider_unavailable':
+    'La página de acceso de su organización no está disponible en este momento. Inténtelo de nuevo en breve.',
+  'error.provider_decides':
+    'Esta persona entra a través de su organización, que decide su nombre y su función.',
   'error.last_administrator': 'Tiene que haber al menos una persona que administre.',
   'error.too_many_people': 'Esta ventanilla tiene ya tantas personas como puede.',
   'error.too_many_passkeys': 'Tiene ya tantas llaves de acceso como puede. Quite antes una.',

@@ -21,6 +21,8 @@ export const fr: Texts = {
   'signIn.use': 'Se connecter avec ce lien',
   'signIn.stay': 'Rester connecté en tant que {name}',
   'signIn.passkey': 'Se connecter avec une clé d’accès',
+  'signIn.provider': 'Se connecter avec {name}',
+  'signIn.otherTab': 'Se connecter dans un autre onglet',
   'signIn.link': 'Lien de connexion',
   'signIn.link.hint': 'Un administrateur du guichet vous le donne. Il sert une seule fois.',
   'signIn.go': 'Se connecter avec le lien',
@@ -292,6 +294,14 @@ export const fr: Texts = {
     'Ce lien ne vaut plus : il a été utilisé, est trop ancien ou incomplet. Demandez-en un nouveau à un administrateur.',
   'error.passkey_invalid':
     'Cette clé d’accès n’est pas connue ici. Connectez-vous avec un lien ; un administrateur peut vous en donner un.',
+  'error.provider_refused':
+    'La page de connexion de votre organisation n’a pas confirmé votre identité, ou cela a pris trop de temps. Réessayez.',
+  'error.no_role':
+    'Votre organisation vous connaît, mais aucun de vos groupes n’a accès à ce guichet. Demandez à la personne qui gère les groupes.',
+  'error.provider_unavailable':
+    'La page de connexion de votre organisation est injoignable pour le moment. Réessayez bientôt.',
+  'error.provider_decides':
+    'Cette personne se connecte par votre organisation, qui décide de son nom et de son rôle.',
   'error.last_administrator': 'Il faut au moins un administrateur.',
   'error.too_many_people': 'Ce guichet a autant de personnes que possible.',
   'error.too_many_passkeys':

@@ -21,6 +21,8 @@ export const pt: Texts = {
   'signIn.use': 'Entrar com esta ligação',
   'signIn.stay': 'Continuar como {name}',
   'signIn.passkey': 'Entrar com uma chave de acesso',
+  'signIn.provider': 'Entrar com {name}',
+  'signIn.otherTab': 'Entrar noutro separador',
   'signIn.link': 'Ligação de acesso',
   'signIn.link.hint': 'Quem administra o balcão dá-lha. Serve uma só vez.',
   'signIn.go': 'Entrar com a ligação',
@@ -287,6 +289,14 @@ export const pt: Texts = {
     'Esta ligação já não serve: foi usada, é demasiado antiga ou está incompleta. Peça uma nova a quem administra o balcão.',
   'error.passkey_invalid':
     'Esta chave de acesso não é conhecida aqui. Entre com uma ligação; quem administra o balcão pode dar-lhe uma.',
+  'error.provider_refused':
+    'A página de entrada da sua organização não confirmou quem é, ou demorou demasiado. Tente de novo.',
+  'error.no_role':
+    'A sua organização conhece-o, mas nenhum dos seus grupos pode usar este balcão. Pergunte a quem gere os grupos.',
+  'error.provider_unavailable':
+    'A página de entrada da sua organização está inacessível de momento. Tente de novo em breve.',
+  'error.provider_decides':
+    'Esta pessoa entra através da sua organização, que decide o nome e a função.',
   'error.last_administrator': 'Tem de haver pelo menos uma pessoa que administre.',
   'error.too_many_people': 'Este balcão já tem tantas pessoas quantas pode ter.',
   'error.too_many_passkeys':

@@ -3,18 +3,22 @@ import { h } from '#web/dom.ts'
 import { d, quoted } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import {
+  goToProvider,
   invitationIn,
   isAddress,
   mayUsePasskeys,
+  readProvider,
   readSession,
   useInvitation,
   usePasskey,
 } from '../session.ts'
-import { field, hint, viewTrouble } from './parts.ts'
+import { field, hint, outside, viewTrouble } from './parts.ts'
 
 type Options = {
   /** The secret of the link that was opened. */
   invitation?: string | undefined
+  /** The code with which the last attempt was refused. */
+  refused?: string | undefined
   /** Whether another tab may have signed in meanwhile. */
   isAgain?: boolean
   /** The person who is signed in already, and what leaves it at that. */
@@ -26,8 +30,11 @@ type Options = {
  * The ways to sign in. A link is used only when its button is pressed, because it works once, and
  * programs that look at links before their readers would use it up.
  */
-export function viewSignIn({ invitation, isAgain = false, present, done }: Options): HTMLElement {
-  const trouble = viewTrouble(undefined)
+export function viewSignIn(options: Options): HTMLElement {
+  const { invitation, refused, isAgain = false, present, done } = options
+  const trouble = viewTrouble(
+    refused && wordsOf(new CallError(refused as CallError['code'], 'refused')),
+  )
   const attempt = (how: () => Promise<Session | undefined>) => async () => {
     trouble.textContent = ''
     try {
@@ -62,6 +69,7 @@ export function viewSignIn({ invitation, isAgain = false, present, done }: Optio
       ),
     present && button(d('signIn.stay', { name: quoted(present.name) }), false, present.stay),
     mayUsePasskeys() && button(d('signIn.passkey'), invitation === undefined, attempt(usePasskey)),
+    viewProvider(isAgain, attempt),
     isAgain && button(d('signIn.meanwhile'), false, attempt(readSession)),
     trouble,
     h(
@@ -77,6 +85,27 @@ export function viewSignIn({ invitation, isAgain = false, present, done }: Optio
     ),
     isAddress() && hint(d('signIn.address')),
   )
+}
+
+/** Whoever is asked to sign in again stays here, where the form is, and signs in in another tab. */
+function viewProvider(
+  isAgain: boolean,
+  attempt: (how: () => Promise<undefined>) => () => void,
+): HTMLElement {
+  const place = h('div', { class: 'provider' })
+  const leave = async () => {
+    await goToProvider()
+    return undefined
+  }
+  readProvider().then((name) => {
+    if (name === undefined) return
+    place.append(
+      isAgain
+        ? outside(location.pathname, d('signIn.otherTab'))
+        : button(d('signIn.provider', { name: quoted(name) }), false, attempt(leave)),
+    )
+  })
+  return place
 }
 
 function button(label: string, isFirst: boolean, click: () => void): HTMLElement {

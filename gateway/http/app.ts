@@ -31,6 +31,7 @@ import { type ListDeps, listRoutes } from './resources/list.ts'
 import { openapiRoutes } from './resources/openapi.ts'
 import { type PasskeyDeps, passkeyRoutes } from './resources/passkeys.ts'
 import { type PeopleDeps, peopleRoutes } from './resources/people.ts'
+import { type ProviderDeps, providerRoutes } from './resources/provider.ts'
 import { type QrDeps, qrRoutes } from './resources/qr.ts'
 import { type RpcDeps, rpcRoutes } from './resources/rpc.ts'
 import { type SessionDeps, sessionRoutes } from './resources/session.ts'
@@ -52,6 +53,7 @@ export type AppDeps = HomeDeps &
   KindDeps &
   StatusListDeps &
   SessionDeps &
+  ProviderDeps &
   PasskeyDeps &
   PeopleDeps &
   BulkRevisionDeps &
@@ -87,6 +89,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   kindRoutes(app, deps)
   statusListRoutes(app, deps)
   sessionRoutes(app, deps)
+  providerRoutes(app, deps)
   passkeyRoutes(app, deps)
   peopleRoutes(app, deps)
   bulkRevisionRoutes(app, deps)

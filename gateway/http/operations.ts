@@ -18,6 +18,7 @@ import { listOperations } from './resources/list.ts'
 import { openapiOperations } from './resources/openapi.ts'
 import { passkeyOperations } from './resources/passkeys.ts'
 import { peopleOperations } from './resources/people.ts'
+import { providerOperations } from './resources/provider.ts'
 import { qrOperations } from './resources/qr.ts'
 import { rpcOperations } from './resources/rpc.ts'
 import { sessionOperations } from './resources/session.ts'
@@ -44,6 +45,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...kindOperations,
   ...keyOperations,
   ...sessionOperations,
+  ...providerOperations,
   ...passkeyOperations,
   ...peopleOperations,
   ...qrOperations,

@@ -10,6 +10,11 @@ export function deskUrlOf(baseUrl: string): string {
   return url.href
 }
 
+/** @returns Where an identity provider sends people back to. */
+export function returnUrlOf(baseUrl: string): string {
+  return deskUrlOf(baseUrl).replace(/\/desk$/, '/v1/session/provider/return')
+}
+
 /** @returns The link that signs a person in once. Fragments stay in the browser. */
 export function invitationLinkOf(baseUrl: string, secret: string): string {
   return `${deskUrlOf(baseUrl)}#invitation=${secret}`

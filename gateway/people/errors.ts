@@ -9,6 +9,13 @@ type PersonErrorCode =
   | 'invitation_invalid'
   /** The answer of the authenticator proves nothing. */
   | 'passkey_invalid'
+  /** The identity provider did not confirm who the person is. */
+  | 'provider_refused'
+  | 'provider_unavailable'
+  /** None of the person's groups has a role. */
+  | 'no_role'
+  /** The identity provider decides about name, role and how the person signs in. */
+  | 'provider_decides'
 
 /** Thrown when a person was not added, changed or signed in. The message has no secret. */
 export class PersonError extends Error {

@@ -7,6 +7,7 @@ import type {
 } from '@simplewebauthn/server'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { PersonError } from './errors.ts'
+import { assertOwn } from './person.ts'
 import type { Passkey, PeopleStore, Person, SpentChallenge } from './ports.ts'
 import { newId } from './secret.ts'
 import type { NewSession, Sessions } from './sessions.ts'
@@ -24,9 +25,9 @@ export type Passkeys = {
   signInOptions(): Promise<PublicKeyCredentialRequestOptionsJSON>
   /** @throws {PersonError} `passkey_invalid` */
   signIn(response: AuthenticationResponseJSON): Promise<NewSession>
-  /** @throws {PersonError} `too_many_passkeys` */
+  /** @throws {PersonError} `too_many_passkeys`, `provider_decides` */
   registrationOptions(person: Person): Promise<PublicKeyCredentialCreationOptionsJSON>
-  /** @throws {PersonError} `too_many_passkeys`, `passkey_invalid` */
+  /** @throws {PersonError} `too_many_passkeys`, `passkey_invalid`, `provider_decides` */
   register(person: Person, response: RegistrationResponseJSON, label: string): Promise<Passkey>
   /** @returns The passkeys of a person, the oldest first. */
   list(person: Person): Promise<Passkey[]>
@@ -68,6 +69,7 @@ export function createPasskeys(
   }
 
   async function ownPasskeys(person: Person): Promise<Passkey[]> {
+    assertOwn(person)
     const own = await store.passkeysOf(person.id)
     if (own.length < MAX_PASSKEYS) return own
     throw new PersonError(

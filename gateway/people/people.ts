@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { assertConsistent, categories, DEFAULT_TENANT, label, tenant } from '#keys/settings.ts'
 import { PersonError } from './errors.ts'
+import { assertOwn, MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
 import type { Invitation, ListedPerson, PeopleStore, Person } from './ports.ts'
 import { ROLES, SCOPES_OF } from './roles.ts'
-import { digestOf, newId, newSecret } from './secret.ts'
+import { digestOf, newSecret } from './secret.ts'
 import { isOver } from './sessions.ts'
 
-const MAX_PEOPLE = 1_000
 const INVITATION_TTL_MS = 7 * 86_400_000
 
 const role = v.picklist(ROLES, `must be one of ${ROLES.join(', ')}`)
@@ -41,12 +41,16 @@ export type People = {
   /**
    * Another role, tenant or other categories end the person's sessions.
    *
-   * @throws {PersonError} `unknown`, `last_administrator` @throws {KeyError} `inconsistent`
+   * @throws {PersonError} `unknown`, `last_administrator`, `provider_decides` @throws {KeyError} `inconsistent`
    */
   change(id: string, changes: PersonChanges): Promise<Person>
   /** Ends the person's sessions too. @throws {PersonError} `unknown`, `last_administrator` */
   remove(id: string): Promise<void>
-  /** Makes an invitation in place of an earlier one. @throws {PersonError} `unknown` */
+  /**
+   * Makes an invitation in place of an earlier one.
+   *
+   * @throws {PersonError} `unknown`, `provider_decides`
+   */
   invite(id: string): Promise<MadeInvitation & { person: Person }>
 }
 
@@ -63,11 +67,12 @@ export function createPeople(store: PeopleStore): People {
       assertAllowed(settings)
       const made = { person: newPerson(settings), ...newInvitation(INVITATION_TTL_MS) }
       if (await store.add(made.person, made.invitation, MAX_PEOPLE)) return made
-      throw new PersonError('too_many_people', `there are already ${MAX_PEOPLE} people`)
+      throw tooManyPeople()
     },
     async change(id, changes) {
       let changed: Person | undefined
       const isKnown = await store.update(id, (before, all) => {
+        if (changes.name !== undefined || changes.role !== undefined) assertOwn(before)
         const after = withChanges(before, changes)
         assertAllowed(after)
         if (after.role !== before.role) assertNotLast(before, all)
@@ -86,6 +91,7 @@ export function createPeople(store: PeopleStore): People {
     },
     async invite(id) {
       const person = await store.get(id)
+      if (person) assertOwn(person)
       const made = newInvitation(INVITATION_TTL_MS)
       if (!person || !(await store.invite(id, made.invitation))) throw unknown()
       return { person, ...made }
@@ -105,12 +111,6 @@ function assertNotLast({ id, role }: Person, all: readonly Person[]): void {
   const isAdministrator = (one: Person) => one.role === 'administrator'
   if (role !== 'administrator' || all.some((one) => one.id !== id && isAdministrator(one))) return
   throw new PersonError('last_administrator', 'nobody else is an administrator')
-}
-
-/** @returns A new person, who is not stored yet. */
-export function newPerson({ name, role, tenant, categories }: PersonSettings): Person {
-  const createdAt = new Date().toISOString()
-  return { id: newId(), name, role, tenant, ...(categories && { categories }), createdAt }
 }
 
 /** @param ttlMs Absent = it is valid until it is used. */

@@ -12,6 +12,14 @@ export type Person = {
   /** The only categories that the person may issue and change; absent = all. */
   categories?: readonly string[]
   createdAt: string
+  /** Whether the person signs in with the organisation's identity provider, and in no other way. */
+  isFromProvider?: true
+}
+
+/** Somebody whom the identity provider has confirmed. */
+export type Login = Pick<Person, 'name' | 'role' | 'tenant'> & {
+  /** The sha-256 of the issuer and the subject there. */
+  digest: string
 }
 
 /** A time in which a person is signed in, in one browser. */
@@ -113,6 +121,21 @@ export type PeopleStore = {
     challenge: SpentChallenge,
     session: Omit<Session, 'person'>,
   ): Promise<Person | undefined>
+  /**
+   * Begins a session of somebody whom the identity provider has confirmed. Name and role become
+   * those of the login; another role ends earlier sessions. The tenant is for a new person.
+   *
+   * @param added The person to add if this is the first login.
+   * @returns The person; `undefined` when there already are `most` people.
+   */
+  useLogin(
+    login: Login,
+    added: Person,
+    session: Omit<Session, 'person'>,
+    most: number,
+  ): Promise<Person | undefined>
+  /** Ends the sessions of the person with this login. */
+  endLogin(digest: string): Promise<void>
   /** Records the use of a session. A crash may lose this. */
   markUsed(session: string, time: string): Promise<void>
   endSession(id: string): Promise<void>

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { Grant } from '#keys/grant.ts'
 import { PersonError } from './errors.ts'
-import type { Passkey, PeopleStore, Person, Session, SpentChallenge } from './ports.ts'
+import { MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
+import type { Login, Passkey, PeopleStore, Person, Session, SpentChallenge } from './ports.ts'
 import { SCOPES_OF } from './roles.ts'
 import { digestOf, newId, newSecret } from './secret.ts'
 
@@ -26,6 +27,10 @@ export type Sessions = {
     passkey: Pick<Passkey, 'id' | 'counter'>,
     challenge: SpentChallenge,
   ): Promise<NewSession>
+  /** @throws {PersonError} `too_many_people` */
+  useLogin(login: Login): Promise<NewSession>
+  /** Ends the sessions of somebody who has no role any more. */
+  endLogin(digest: string): Promise<void>
   end(session: Session): Promise<void>
 }
 
@@ -58,6 +63,13 @@ export function createSessions(store: PeopleStore, unwritten: (error: unknown) =
       if (person) return { secret, person, session: { ...session, person: person.id } }
       throw new PersonError('passkey_invalid', 'the challenge was used before')
     },
+    async useLogin(login) {
+      const { secret, session } = newSession()
+      const person = await store.useLogin(login, newPerson(login), session, MAX_PEOPLE)
+      if (person) return { secret, person, session: { ...session, person: person.id } }
+      throw tooManyPeople()
+    },
+    endLogin: (digest) => store.endLogin(digest),
     end: ({ id }) => store.endSession(id),
   }
 }

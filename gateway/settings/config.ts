@@ -5,9 +5,11 @@ import type { LogLevel } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import { MAX_BATCH } from '#engine/planner.ts'
 import type { FeeCaps } from '#engine/spending.ts'
+import type { ProviderSettings } from '#people/provider.ts'
 import { MAX_HEAD_AGE_SECONDS } from '#verifier/defaults.ts'
 import type { FinalityRule } from '#verifier/readers/finality.ts'
 import { isLoopback } from '#verifier/readers/loopback.ts'
+import { oidcOf, oidcProblems, oidcVariables } from './oidc.ts'
 import { type SignerSetting, signerProblems, signersOf } from './signer.ts'
 import {
   amount,
@@ -101,6 +103,8 @@ export type Config = {
   certificateTemplates?: string
   /** The maximum age of the newest block in seconds; absent = any age. */
   maxHeadAge?: number
+  /** The identity provider with which people sign in to the desk. */
+  oidc?: ProviderSettings
   /** Requests per second for each API key without its own limit; absent = any number. */
   keyRateLimit?: number
   /** Requests per second to public routes, for each client address; absent = any number. */
@@ -177,6 +181,7 @@ const environment = v.object({
   ),
   CERTIFICATE_PACKS: v.optional(v.string()),
   CERTIFICATE_TEMPLATES: v.optional(v.string()),
+  ...oidcVariables,
   RATE_LIMIT: v.optional(rateLimit, '100'),
   ADDRESS_RATE_LIMIT: v.optional(rateLimit),
   TRUSTED_PROXIES: networks,
@@ -225,7 +230,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const e = result.output
   const baseUrl = baseUrlOf(e)
   const remote = e.RPC_URL.length > 0
-  const problems = signerProblems(e, e.DATABASE_URL !== undefined)
+  const problems = [...signerProblems(e, e.DATABASE_URL !== undefined), ...oidcProblems(e)]
   if (problems.length > 0) throw new ConfigError(problems)
   const [signer, ...otherSigners] = signersOf(e)
   if (remote) requireForRemoteChain(e, signer)
@@ -233,6 +238,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     throw new ConfigError([
       `API_KEY must have at least ${MIN_KEY_LENGTH} characters when HOST is not loopback`,
     ])
+  const oidc = oidcOf(e)
   const maxHeadAge = e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE_SECONDS : undefined)
   return {
     port: e.PORT,
@@ -275,6 +281,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(e.CERTIFICATE_PACKS && { certificatePacks: resolve(e.CERTIFICATE_PACKS) }),
     ...(e.CERTIFICATE_TEMPLATES && { certificateTemplates: resolve(e.CERTIFICATE_TEMPLATES) }),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
+    ...(oidc && { oidc }),
     ...rateLimitsOf(e),
     trustedProxies: e.TRUSTED_PROXIES,
     logLevel: e.LOG_LEVEL,

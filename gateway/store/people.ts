@@ -1,6 +1,7 @@
 import type {
   Invitation,
   ListedPerson,
+  Login,
   Passkey,
   PeopleStore,
   Person,
@@ -8,6 +9,7 @@ import type {
   SpentChallenge,
 } from '#people/ports.ts'
 import type { Role } from '#people/roles.ts'
+import { isSet } from './columns.ts'
 import type { Database } from './database.ts'
 import { all, first, type Row, statement, type Work } from './sql.ts'
 
@@ -19,8 +21,10 @@ const LOCK_PEOPLE = statement(({ name }) =>
   name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160020)' : '',
 )
 
-const SELECT_PEOPLE = statement('SELECT * FROM person ORDER BY position')
-const SELECT_PERSON = statement('SELECT * FROM person WHERE id = :id')
+const PERSON = `person.*,
+  EXISTS (SELECT 1 FROM login WHERE login.person = person.id) AS is_from_provider`
+const SELECT_PEOPLE = statement(`SELECT ${PERSON} FROM person ORDER BY position`)
+const SELECT_PERSON = statement(`SELECT ${PERSON} FROM person WHERE id = :id`)
 const COUNT_PEOPLE = statement('SELECT count(*) AS count FROM person')
 const INSERT_PERSON = statement(`
   INSERT INTO person (id, name, role, tenant, categories, created_at)
@@ -38,9 +42,16 @@ const USE_INVITATION = statement(
   'DELETE FROM invitation WHERE digest = :digest RETURNING person, expires_at',
 )
 
+const SELECT_BY_LOGIN = statement(`
+  SELECT ${PERSON} FROM login JOIN person ON person.id = login.person
+  WHERE login.digest = :digest`)
+const INSERT_LOGIN = statement('INSERT INTO login (digest, person) VALUES (:digest, :person)')
+const END_LOGIN = statement(`
+  DELETE FROM session WHERE person IN (SELECT person FROM login WHERE digest = :digest)`)
+
 const SELECT_SESSIONS = statement('SELECT * FROM session ORDER BY position')
 const SELECT_SESSION = statement(`
-  SELECT person.*, session.id AS session, session.digest, session.created_at AS began_at,
+  SELECT ${PERSON}, session.id AS session, session.digest, session.created_at AS began_at,
     session.expires_at, session.last_used_at
   FROM session JOIN person ON person.id = session.person WHERE session.digest = :digest`)
 const INSERT_SESSION = statement(`
@@ -133,6 +144,19 @@ export function createPeopleStore(
         const row = yield* first(USE_PASSKEY, { id, counter, now: session.createdAt })
         return row && (yield* begin(String(row.person), session))
       }),
+    useLogin: (login, added, session, most) =>
+      write(function* () {
+        yield* all(LOCK_PEOPLE)
+        const person = yield* known(login)
+        if (person) return yield* begin(person, session)
+        if (Number((yield* first(COUNT_PEOPLE))?.count) >= most) return undefined
+        yield* all(INSERT_PERSON, valuesOf(added))
+        yield* all(INSERT_LOGIN, { digest: login.digest, person: added.id })
+        return yield* begin(added.id, session)
+      }),
+    async endLogin(digest) {
+      await change(END_LOGIN, { digest })
+    },
     async markUsed(id, time) {
       await markUsed(MARK_USED, { id, time })
     },
@@ -193,6 +217,18 @@ function* useInvitation(
   return yield* begin(String(row.person), session)
 }
 
+/** @returns The id of the person of a login, who now has the name and role of that. */
+function* known({ digest, name, role }: Login): Work<string | undefined> {
+  const row = yield* first(SELECT_BY_LOGIN, { digest })
+  if (!row) return undefined
+  const { categories, ...before } = personOf(row)
+  // An administrator works with all categories.
+  const kept = role !== 'administrator' && categories ? { categories } : {}
+  yield* all(UPDATE_PERSON, valuesOf({ ...before, ...kept, name, role }))
+  if (role !== before.role) yield* all(END_SESSIONS, { person: before.id })
+  return before.id
+}
+
 /** @returns Whether the challenge was not used before. */
 function* spend({ challenge, expiresAt }: SpentChallenge): Work<boolean> {
   yield* all(DELETE_OLD_CHALLENGES, { now: Date.now() })
@@ -220,6 +256,7 @@ function personOf(row: Row): Person {
     tenant: String(row.tenant),
     ...(row.categories !== null && { categories: String(row.categories).split(',') }),
     createdAt: String(row.created_at),
+    ...(isSet(row.is_from_provider) && { isFromProvider: true }),
   }
 }
 

@@ -507,6 +507,14 @@ export const PEOPLE: readonly Table[] = [
     references: { person: 'person (id) ON DELETE CASCADE' },
   },
   {
+    // Who signs in with the identity provider: the sha-256 of the issuer and the subject there.
+    name: 'login',
+    columns: { digest: 'text', person: 'text' },
+    key: ['digest'],
+    unique: [['person']],
+    references: { person: 'person (id) ON DELETE CASCADE' },
+  },
+  {
     // Challenges for passkeys that were answered, in milliseconds of the Unix epoch.
     name: 'spent_challenge',
     columns: { challenge: 'text', expires_at: 'integer' },

@@ -53,7 +53,7 @@ export function requireSession<P extends ObjectEntries>(
   const known = object(parameters)
   return async (c, next) => {
     // Whoever sends a key acts as its holder, who has no session.
-    const signedIn = c.req.header('authorization') === undefined ? await findSession(c) : undefined
+    const signedIn = sendsKey(c.req.header('authorization')) ? undefined : await findSession(c)
     if (!signedIn) {
       await chargeAddress(c)
       throw new ApiError('unauthorized', 'nobody is signed in')
@@ -66,13 +66,16 @@ export function requireSession<P extends ObjectEntries>(
   }
 }
 
+/** A password that a proxy asked for (`Basic`) is not meant for the service. */
+const sendsKey = (header: string | undefined) => header !== undefined && !/^Basic /i.test(header)
+
 /**
  * A request without a valid key counts toward the limit of its address, so that keys are not cheap
  * to guess.
  */
 async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
   const header = c.req.header('authorization')
-  if (header === undefined) {
+  if (!sendsKey(header)) {
     const signedIn = await findSession(c)
     if (signedIn) {
       assertSamePage(c, signedIn.secret)

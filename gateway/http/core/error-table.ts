@@ -142,6 +142,31 @@ const KEY = {
       'The passkey is unknown or was not accepted, or its challenge was used before or is older than five minutes.',
     action: 'Ask for options and try again; or ask an administrator for another link.',
   },
+  provider_refused: {
+    status: 401,
+    again: 'after signing in there again',
+    meaning: 'The identity provider did not confirm who the person is, or the attempt is too old.',
+    action: 'Sign in again from the desk.',
+  },
+  no_role: {
+    status: 403,
+    again: 'after a change at the provider',
+    meaning: 'None of the groups of the person has a role in `OIDC_ROLES`.',
+    action: 'Ask whoever manages the groups.',
+  },
+  provider_unavailable: {
+    status: 503,
+    again: 'yes',
+    meaning: 'The identity provider cannot be reached.',
+    action: 'Wait, or sign in with a passkey or link if you have one.',
+  },
+  provider_decides: {
+    status: 409,
+    again: 'no',
+    meaning:
+      'The person signs in with the identity provider, which decides name and role: there are no links and passkeys for them.',
+    action: 'Change the groups of the person there.',
+  },
   last_administrator: {
     status: 409,
     again: 'after another person became one',

@@ -52,6 +52,22 @@ export async function chargeAddress(c: Context, count = 1): Promise<void> {
   await charge(c, addresses, { policy: 'address', name, limit: perAddress }, count)
 }
 
+/** The requests that an attempt to sign in counts as, so that few are possible. */
+const SIGN_IN_COST = 10
+/**
+ * The limit of an address for attempts to sign in where requests have none: 100 a second, because
+ * everybody may come from the address of a proxy.
+ */
+const SIGN_IN_LIMIT = 1_000
+
+/** Charges the address for an attempt to sign in, also where addresses have no other limit. */
+export async function chargeSignIn(c: Context): Promise<void> {
+  const { addresses, perAddress, addressOf }: RateLimits = c.get('rateLimits')
+  const limit = perAddress ?? SIGN_IN_LIMIT
+  const quota = { policy: 'address', name: countedAddress(addressOf(c)), limit } as const
+  await charge(c, addresses, quota, Math.min(SIGN_IN_COST, limit))
+}
+
 /**
  * Charges the address of a public route for work that costs as much as several requests. {@link
  * limitRates} has already counted one of them.

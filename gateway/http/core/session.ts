@@ -8,11 +8,19 @@ import { ApiError } from './errors.ts'
 const COOKIE = 'docreg_session'
 const SAFE_METHODS = ['GET', 'HEAD']
 
-/** @returns The name of the cookie; with `__Host-`, no other host can set it. */
-export const cookieNameOf = (baseUrl: string): string =>
-  isSecure(baseUrl) ? `__Host-${COOKIE}` : COOKIE
+/**
+ * @returns The name of the cookie. With `__Host-`, no other host can set it. Without https it has
+ * the port, because cookies do not tell ports apart: two services on one machine would sign each
+ * other's people out.
+ */
+export function cookieNameOf(baseUrl: string, cookie = COOKIE): string {
+  if (isSecure(baseUrl)) return `__Host-${cookie}`
+  const port = URL.parse(baseUrl)?.port
+  return port ? `${cookie}_${port}` : cookie
+}
 
-const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
+/** Whether browsers reach the service by https. */
+export const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
 
 /** Lets `authorize` find sessions. */
 export function knowSessions(cookie: SessionCookie): MiddlewareHandler<Env> {

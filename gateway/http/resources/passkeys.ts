@@ -76,7 +76,7 @@ const OPTIONS = operation({
       }),
     },
   },
-  errors: ['too_many_passkeys', 'store_unavailable'],
+  errors: ['too_many_passkeys', 'provider_decides', 'store_unavailable'],
 })
 
 const body = v.strictObject({ response: attestation, label })
@@ -94,7 +94,7 @@ const REGISTER = operation({
       example: EXAMPLE,
     },
   },
-  errors: ['passkey_invalid', 'too_many_passkeys', 'store_unavailable'],
+  errors: ['passkey_invalid', 'too_many_passkeys', 'provider_decides', 'store_unavailable'],
 })
 
 const REMOVE = operation({

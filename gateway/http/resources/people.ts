@@ -115,7 +115,7 @@ const CHANGE = operation({
       example: { ...EXAMPLE_PERSON, role: 'registrar' },
     },
   },
-  errors: ['not_found', 'last_administrator', 'store_unavailable'],
+  errors: ['not_found', 'last_administrator', 'provider_decides', 'store_unavailable'],
 })
 
 const REMOVE = operation({
@@ -147,7 +147,7 @@ const INVITE = operation({
       example: EXAMPLE_INVITED,
     },
   },
-  errors: ['not_found', 'store_unavailable'],
+  errors: ['not_found', 'provider_decides', 'store_unavailable'],
 })
 
 export const peopleOperations = [LIST, ADD, CHANGE, REMOVE, INVITE]

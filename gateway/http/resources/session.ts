@@ -12,7 +12,7 @@ import type { Network } from '#verifier/network.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, servePublic, serveSession } from '../core/operation.ts'
-import { chargeAddress } from '../core/rate-limits.ts'
+import { chargeSignIn } from '../core/rate-limits.ts'
 import { parseBody, readJson, readQuery } from '../core/request.ts'
 import { assertSameOrigin, setCookieOf } from '../core/session.ts'
 import * as schemas from './schemas.ts'
@@ -24,9 +24,6 @@ export type SessionDeps = {
   log: Log
 }
 
-/** The number of requests that an attempt to sign in counts as, so that few are possible. */
-const SIGN_IN_COST = 10
-
 const time = v.pipe(v.string(), v.isoTimestamp())
 const presented = {
   id: v.pipe(v.string(), v.description('The id of the person, which is not secret.')),
@@ -36,6 +33,10 @@ const presented = {
   categories: v.pipe(
     v.nullable(v.array(v.string())),
     v.description('The only categories that the person may issue and change; `null` = all.'),
+  ),
+  isFromProvider: v.pipe(
+    v.boolean(),
+    v.description('Whether the identity provider signs the person in, and decides name and role.'),
   ),
 }
 export const personSchema = v.object(presented)
@@ -61,6 +62,7 @@ export const EXAMPLE_PERSON = {
   role: 'clerk',
   tenant: 'default',
   categories: ['diploma'],
+  isFromProvider: false,
 } as const
 const EXAMPLE = {
   person: EXAMPLE_PERSON,
@@ -220,9 +222,8 @@ export function sessionRoutes(app: Hono<Env>, deps: SessionDeps): void {
     }
   }
 
-  /** The limit of the address counts each attempt several times. */
   async function admit(c: Context): Promise<void> {
-    await chargeAddress(c, SIGN_IN_COST)
+    await chargeSignIn(c)
     assertSameOrigin(c)
     readQuery(c, v.object({}))
   }
@@ -265,6 +266,7 @@ export function sessionRoutes(app: Hono<Env>, deps: SessionDeps): void {
   })
 }
 
-export function presentPerson({ id, name, role, tenant, categories }: Person) {
-  return { id, name, role, tenant, categories: categories ?? null }
+export function presentPerson(person: Person) {
+  const { id, name, role, tenant, categories = null, isFromProvider = false } = person
+  return { id, name, role, tenant, categories, isFromProvider }
 }

@@ -105,6 +105,9 @@ const ELSEWHERE: Record<string, string> = {
   useInvitation: '401',
   signInWithPasskey: '401',
   registerPasskey: '401',
+  // There is no identity provider.
+  beginProviderSignIn: '404',
+  returnFromProvider: '404',
 }
 
 /** What has to be there before the example of an operation succeeds, and how its path names it. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { AppDeps } from '#http/app.ts'
+import { cookieNameOf } from '#http/core/session.ts'
 import type { Role } from '#people/roles.ts'
 import { createAuthenticator, type Deviation } from '#test/support/authenticator.ts'
 import { ADDRESSES, bareApp } from '#test/support/bare-app.ts'
@@ -38,7 +39,7 @@ describe('an invitation', () => {
     const answer = await useInvitation(stack, invitation)
     expect(answer.status).toBe(201)
     expect(answer.body.data).toEqual({
-      person: { id, role: 'clerk', ...settings },
+      person: { id, role: 'clerk', ...settings, isFromProvider: false },
       scopes: ['documents:read', 'verify', 'documents:issue'],
       csrfToken: expect.stringMatching(/^[\w-]{43}$/),
       expiresAt: expect.any(String),
@@ -55,7 +56,7 @@ describe('an invitation', () => {
     const { invitation } = await invite(stack)
     const { headers } = await useInvitation(stack, invitation)
     const [cookie, ...attributes] = headers.get('set-cookie')?.split('; ') ?? []
-    expect(cookie).toMatch(/^docreg_session=drs_[\w-]{43}$/)
+    expect(cookie).toMatch(/^docreg_session_\d+=drs_[\w-]{43}$/)
     expect(attributes.sort()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Strict'])
   })
 
@@ -140,7 +141,7 @@ describe('a session', () => {
     const secret = body.data.invitation.split('=').at(-1)
     const other = deskOf(stack, await useInvitation(stack, secret))
     const { headers } = await desk.send('DELETE', '/v1/session')
-    expect(headers.get('set-cookie')).toMatch(/^docreg_session=; Max-Age=0; Path=\/;/)
+    expect(headers.get('set-cookie')).toMatch(/^docreg_session_\d+=; Max-Age=0; Path=\/;/)
     expect([await isSignedIn(desk), await isSignedIn(other)]).toEqual([false, true])
   })
 
@@ -234,8 +235,16 @@ describe('a cookie and a key', () => {
     const desk = await signIn(stack, { role: 'reader' })
     const send = (authorization: string) => stack.issue(ADA, { authorization, cookie: desk.cookie })
     expect((await send(`Bearer ${API_KEY}`)).status).toBe(201)
-    for (const wrong of ['Bearer wrong', 'Basic YTpi', ''])
+    for (const wrong of ['Bearer wrong', ''])
       expect(codeOf(await send(wrong))).toEqual(UNAUTHORIZED)
+  })
+
+  test('behavior: the password for a proxy is no key', async () => {
+    const { cookie } = await signIn(stack, { role: 'reader' })
+    const headers = { authorization: 'Basic YTpi', cookie }
+    for (const path of ['/v1/session', '/v1/documents'])
+      expect((await stack.request(path, { headers })).status).toBe(200)
+    expect(codeOf(await stack.issue(ADA, { authorization: 'Basic YTpi' }))).toEqual(UNAUTHORIZED)
   })
 
   test('error: a key has no session, and neither passes for the other', async () => {
@@ -246,8 +255,8 @@ describe('a cookie and a key', () => {
       { authorization },
       { authorization, cookie: desk.cookie },
       { authorization: `Bearer ${secret}` },
-      { cookie: `docreg_session=${API_KEY}` },
-      { cookie: 'docreg_session=' },
+      { cookie: `${cookieNameOf(stack.url)}=${API_KEY}` },
+      { cookie: `${cookieNameOf(stack.url)}=` },
       { cookie: `other=${secret}` },
     ])
       expect(codeOf(await stack.request('/v1/session', { headers }))).toEqual(UNAUTHORIZED)
@@ -280,7 +289,7 @@ describe('a passkey', () => {
     const { desk, authenticator, id } = await withPasskey()
     const { status, headers, body } = await answer(authenticator.get(await signInOptions()))
     expect(status).toBe(201)
-    expect(headers.get('set-cookie')).toMatch(/^docreg_session=drs_/)
+    expect(headers.get('set-cookie')).toMatch(/^docreg_session_\d+=drs_/)
     expect(body.data).toMatchObject({ person: { id: desk.id }, passkeys: 1 })
     const { passkeys } = (await desk.send('GET', '/v1/passkeys')).body.data
     expect(passkeys).toEqual([

@@ -138,6 +138,30 @@ describePorts('people', (ports) => {
     expect(await store.useInvitation('again', sessionOf('third'))).toBeUndefined()
   })
 
+  test('behavior: a login adds a person once, who then has its name and role', async () => {
+    const login = { digest: 'of cy', name: 'Cy', role: 'clerk', tenant: 'one' } as const
+    const cy: Person = { ...BOB, ...login, id: 'cy', categories: ['diploma'] }
+    const { digest: _, ...added } = cy as Person & { digest: string }
+    expect(await store.useLogin(login, added, sessionOf('none'), 2)).toBeUndefined()
+    const isFromProvider = true
+    expect(await store.useLogin(login, added, sessionOf('a'), 3)).toEqual({
+      ...added,
+      isFromProvider,
+    })
+    await store.useLogin({ ...login, name: 'Cy X' }, { ...added, id: 'dy' }, sessionOf('b'), 3)
+    expect((await store.get('cy'))?.name).toBe('Cy X')
+    expect(await store.findSession('digest of a')).toBeDefined()
+    const { categories: __, ...all } = added
+    expect(
+      await store.useLogin({ ...login, role: 'administrator' }, added, sessionOf('c'), 3),
+    ).toEqual({ ...all, role: 'administrator', isFromProvider })
+    expect(await store.findSession('digest of b')).toBeUndefined()
+    await store.endLogin('of cy')
+    expect(await store.findSession('digest of c')).toBeUndefined()
+    await store.update('cy', () => ({ after: null, endsSessions: true }))
+    expect(await store.useLogin(login, added, sessionOf('d'), 3)).toMatchObject({ id: 'cy' })
+  })
+
   test('error: nothing changes when the change throws, or there is no such person', async () => {
     const failing = store.update('ada', () => {
       throw new TypeError('on purpose')

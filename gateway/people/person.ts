@@ -1,0 +1,29 @@
+import { PersonError } from './errors.ts'
+import type { Person } from './ports.ts'
+import { newId } from './secret.ts'
+
+export const MAX_PEOPLE = 1_000
+
+export const tooManyPeople = () =>
+  new PersonError('too_many_people', `there are already ${MAX_PEOPLE} people`)
+
+/** @returns A new person, who is not stored yet. */
+export function newPerson({
+  name,
+  role,
+  tenant,
+  categories,
+}: Pick<Person, 'name' | 'role' | 'tenant' | 'categories'>): Person {
+  const createdAt = new Date().toISOString()
+  return { id: newId(), name, role, tenant, ...(categories && { categories }), createdAt }
+}
+
+/**
+ * Whoever loses a group at the provider must not come in by another way.
+ *
+ * @throws {PersonError} `provider_decides` for somebody who signs in with the identity provider.
+ */
+export function assertOwn({ isFromProvider }: Person): void {
+  if (!isFromProvider) return
+  throw new PersonError('provider_decides', 'the person signs in with the identity provider')
+}

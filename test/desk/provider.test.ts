@@ -1,0 +1,171 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { describeDatabases } from '../support/databases.ts'
+import { openWindow, type Window } from '../support/desk-window.ts'
+import { freePort } from '../support/http.ts'
+import {
+  type IdentityProvider,
+  passProvider,
+  startIdentityProvider,
+} from '../support/identity-provider.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
+
+describeInBrowser('signing in with an identity provider', () => {
+  describeDatabases('on', (settings) => {
+    let port: number
+    let provider: IdentityProvider
+    let stack: Stack
+    let browser: Browser
+    let window: Window
+    let page: Page
+    beforeAll(async () => {
+      port = await freePort()
+      provider = await startIdentityProvider(port)
+      ;[stack, browser] = await Promise.all([
+        startStack({ ...provider.env, ...(await settings()) }),
+        launchChromium(),
+      ])
+    })
+    afterAll(async () => {
+      await browser?.close()
+      await stack?.stop()
+      await provider?.close()
+    })
+    beforeEach(async () => {
+      window = await openWindow(browser)
+      page = window.page
+    })
+    afterEach(async () => {
+      await window.context.close()
+      expect(window.mishaps).toEqual([])
+    })
+
+    const asAdmin = (method: string, path: string, body?: object): Promise<Answer> =>
+      stack.request(path, {
+        method,
+        headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    const personNamed = async (name: string) =>
+      (await asAdmin('GET', '/v1/people')).body.data.people.find(
+        (one: { name: string }) => one.name === name,
+      )
+    const account = (id: string, name: string, ...groups: string[]) =>
+      provider.accounts.set(id, { name, groups })
+    const signedIn = (name: string) =>
+      page.getByRole('heading', { level: 1, name: new RegExp(`^Hello, .*${name}`) }).waitFor()
+
+    test('default: a group becomes a role, and the person issues', async () => {
+      account('maria', 'Maria Muster', 'choir', 'staff')
+      await passProvider(page, port, 'maria')
+      await signedIn('Maria Muster')
+      expect(page.url()).toBe(`http://localhost:${port}/desk`)
+      expect(await personNamed('Maria Muster')).toMatchObject({
+        ...{ role: 'clerk', tenant: 'office', isFromProvider: true, passkeys: 0 },
+      })
+      const cookies = await window.context.cookies(page.url())
+      // That of the attempt is gone.
+      expect(cookies.filter(({ name }) => name.startsWith('docreg'))).toMatchObject([
+        { name: `docreg_session_${port}`, httpOnly: true, sameSite: 'Strict' },
+      ])
+      await page.getByRole('link', { name: 'Issue a document' }).first().click()
+      await page.getByLabel('Name', { exact: true }).fill('Ada')
+      await page.getByLabel('Identifier').fill(ADA.subjectId)
+      await page.getByLabel('Kind of document').fill('diploma')
+      await page.getByRole('button', { name: 'Check and issue' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Issue', exact: true }).click()
+      await page.getByText('The document is issued').waitFor()
+    })
+
+    test('error: without a group that has a role, it says so', async () => {
+      account('otto', 'Otto', 'choir')
+      await passProvider(page, port, 'otto')
+      await page.getByText('none of your groups may use this desk').waitFor()
+      expect(page.url()).toBe(`http://localhost:${port}/desk`)
+      expect(await personNamed('Otto')).toBeUndefined()
+    })
+
+    test('behavior: another group is another role at the next time, and ends what was', async () => {
+      account('ines', 'Ines', 'staff')
+      await passProvider(page, port, 'ines')
+      await signedIn('Ines')
+      account('ines', 'Ines Neu', 'staff', 'it')
+      const other = await openWindow(browser)
+      await passProvider(other.page, port, 'ines')
+      await other.page.getByRole('heading', { name: /Ines Neu/ }).waitFor()
+      expect(await personNamed('Ines Neu')).toMatchObject({ role: 'administrator' })
+      await other.context.close()
+      await page.reload()
+      await page.getByRole('heading', { name: 'Sign in to the desk' }).waitFor()
+    })
+
+    test('behavior: whoever has lost the group is signed out everywhere by trying', async () => {
+      account('karl', 'Karl', 'heads')
+      await passProvider(page, port, 'karl')
+      await signedIn('Karl')
+      account('karl', 'Karl')
+      const other = await openWindow(browser)
+      await passProvider(other.page, port, 'karl')
+      await other.page.getByText('none of your groups may use this desk').waitFor()
+      await other.context.close()
+      expect((await personNamed('Karl')).sessions).toEqual([])
+    })
+
+    test('error: nobody gives such a person another way in, or another role', async () => {
+      account('lena', 'Lena', 'staff')
+      await passProvider(page, port, 'lena')
+      await signedIn('Lena')
+      const { id } = await personNamed('Lena')
+      for (const { status, body } of [
+        await asAdmin('POST', `/v1/people/${id}/invitations`),
+        await asAdmin('PATCH', `/v1/people/${id}`, { role: 'registrar' }),
+      ])
+        expect([status, body.error.code]).toEqual([409, 'provider_decides'])
+      const { status } = await asAdmin('PATCH', `/v1/people/${id}`, { categories: ['diploma'] })
+      expect(status).toBe(200)
+    })
+
+    test('error: an answer that this browser did not ask for signs nobody in', async () => {
+      account('mallory', 'Mallory', 'it')
+      let answer = ''
+      page.on('request', (request) => {
+        if (request.url().includes('/provider/return')) answer = request.url()
+      })
+      await passProvider(page, port, 'mallory', () =>
+        window.context.clearCookies({ name: /^docreg_sign_in/ }),
+      )
+      await page.getByText('did not confirm who you are').waitFor()
+      const victim = await openWindow(browser)
+      await victim.page.goto(answer)
+      await victim.page.getByText('did not confirm who you are').waitFor()
+      await victim.page.goto(`http://localhost:${port}/desk`)
+      await victim.page.getByRole('button', { name: /^Sign in with .localhost/ }).waitFor()
+      await victim.page.evaluate(() => fetch('/v1/session/provider', { method: 'POST' }))
+      await victim.page.goto(answer)
+      await victim.page.getByText('did not confirm who you are').waitFor()
+      await victim.context.close()
+      expect(await personNamed('Mallory')).toBeUndefined()
+    })
+  })
+})
+
+describeInBrowser('an identity provider that is away', () => {
+  test('error: is named, and links still sign in', async () => {
+    const port = await freePort()
+    const provider = await startIdentityProvider(port)
+    await provider.close()
+    const stack = await startStack(provider.env)
+    const browser = await launchChromium()
+    try {
+      const { page } = await openWindow(browser)
+      await page.goto(`http://localhost:${port}/desk`)
+      await page.getByRole('button', { name: /^Sign in with .localhost/ }).click()
+      await page.getByText('is out of reach at the moment').waitFor()
+      await page.getByLabel('Sign-in link').waitFor()
+    } finally {
+      await browser.close()
+      await stack.stop()
+    }
+  })
+})
