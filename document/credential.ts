@@ -34,7 +34,7 @@ const MAX_TEXT = 512 * 1024
 const MAX_NAME = 2_048
 const MAX_CERTIFICATES = 10
 /** The beginning of a compact SD-JWT; the header of a JWS is a JSON object. */
-const START = /^ey[\w-]*\.[\w-]+\.[\w-]+~/
+const START = /^ey[\w-]*\.[\w-]+\.[\w-]*~/
 
 const name = v.pipe(
   v.string('must be a string'),

@@ -23,7 +23,7 @@ sys.argv += ["--max-head-age", str(case["maxHeadAge"]), "--timeout", str(case["t
 if domain is None: sys.argv += ["--no-identity"]
 if "issuerDomain" in case: sys.argv += ["--issuer-domain", case["issuerDomain"]]
 publicId = case["given"].split("#publicId=")[-1].split("&")[0]
-sys.argv += ["--", case["given"] if "presentation" in case else publicId]
+sys.argv += ["--", case["given"] if {"presentation", "credential"} & case.keys() else publicId]
 
 output = io.StringIO()
 with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):

@@ -1,6 +1,6 @@
-"""Verifies a document, or a presentation of one, with an Ethereum node, IPFS gateways and the issuer's domain alone.
+"""Verifies a document, or a presentation or credential of one, with an Ethereum node, IPFS gateways and the issuer's domain alone.
 
-    python examples/verify.py --rpc URL --registry eip155:<chainId>:0x<address> [--ipfs URL …] <publicId, presentation or ->
+    python examples/verify.py --rpc URL --registry eip155:<chainId>:0x<address> [--ipfs URL …] <publicId, presentation, credential or ->
 Made from docs/formats.md; each § is one of its. Prints {status, valid, document or disclosed, domain, checks, asOf}.
 Exit code: 0 valid, 1 not valid, 2 unverifiable, or bad arguments.
 It tells fewer codes of `content` apart: all of §4 and §5 is `sealed_format`, all of §1 and §2 `document_format`.
@@ -8,6 +8,8 @@ It tells fewer codes of `content` apart: all of §4 and §5 is `sealed_format`, 
 import argparse, base64, contextlib, hashlib, io, json, re, sys, time
 from datetime import date
 import base58, eth_abi, requests, rfc8785
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -20,7 +22,7 @@ NOBODY, NO_ISSUER = ("0x" + "0" * 40,) + (0,) * 6, (b"", b"") + (0,) * 5
 NOT_ISSUED, VALID, EXPIRED, SUSPENDED, REVOKED, SUPERSEDED, DISTRUSTED = range(7)
 MISSED = ["missing", "unreachable", "wrong_bytes"]  # why there is no block, worst last
 UNKNOWN = MISSED + ["no_domain", "malformed", "not_asked"]  # of batch and identity
-PASSED = "read issued trusted linked not_superseded not_revoked not_suspended opens bound not_expired not_in_future agrees".split()
+PASSED = "read issued trusted linked holder no_holder not_superseded not_revoked not_suspended opens bound not_expired not_in_future agrees".split()
 
 def require(holds):
     if not holds: raise ValueError
@@ -56,6 +58,12 @@ SLOTS = lambda slots: fits([{"key": HASH, "value": HASH, "proof": [BYTES]}], slo
 PRESENTATION = OF | {"type": "document-registry-presentation", "v": range(1, 2), "documentHash": HASH, "claims": CLAIMS,  # §17
     "disclosures": lambda texts: fits([ANY], texts) and len(texts) <= 70, "batch": (None, PATH), "sealed": (None, ANY),
     "stateProof": (None, {"header": BYTES, "accountProof": [BYTES], "storageProof": SLOTS})}
+TEXT, KEY = "(?s:.{1,2048})", {"kty": "EC", "crv": "P-256"} | dict.fromkeys("xy", "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+CREDENTIAL = CLAIMS | {"documentHash": HASH, "iss": TEXT, "iat": range(2**40), "vct": TEXT, "cnf": {"jwk": KEY},  # §20
+    "status": {"status_list": {"idx": range(2**53), "uri": TEXT}}}
+WITH = {"exp": range(2**40), "batch": (None, PATH), "vct#integrity": TEXT}
+HEADERS = tuple({"alg": "ES256", "typ": r"dc\+sd-jwt"} | more for more in (
+    {"kid": TEXT}, {"x5c": lambda chain: fits([ANY], chain) and 0 < len(chain) <= 10}))
 LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 ENDPOINT = lambda one: fits(ANY, one["registry"]) and type(one["issuerId"]) in (int, float)
 METHOD = lambda one: fits("[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}", dict.get(one, "blockchainAccountId", "eip155:1:0"))
@@ -83,6 +91,42 @@ def read_presentation(data):  # §17
     require(len(data) <= 8_388_608 and fits(PRESENTATION, shown))
     require([shown[name] for name in OF] == [shown["claims"][name] for name in OF])
     return shown
+
+def read_jws(text):  # §20: the header and the payload
+    header, payload, _ = map(to_bytes, text.split("."))
+    return strict_json(header), strict_json(payload)
+def read_credential(text):  # §20: what it shows, as a presentation, and what was signed
+    (jws, *disclosures), proof = text.split("~")[:-1], text.split("~")[-1]
+    header, payload = read_jws(jws)
+    require(len(text) <= 524_288 and len(disclosures) <= 70 and all(disclosures) and fits(HEADERS, header))
+    require(fits(CREDENTIAL | {name: form for name, form in WITH.items() if name in payload}, payload))
+    shown = {"claims": {name: payload[name] for name in CLAIMS}, "disclosures": disclosures, "batch": payload.get("batch"), "sealed": None}
+    return payload | shown | {"signed": jws, "kid": header.get("kid"), "proof": proof, "covers": text[: len(text) - len(proof)]}
+
+def signed_by(jwk, jws):  # ES256
+    with contextlib.suppress(Exception):
+        x, y = (int.from_bytes(to_bytes(jwk[name])) for name in "xy")
+        text, signature = jws.rsplit(".", 1)
+        require(len(both := to_bytes(signature)) == 64)
+        key = ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key()
+        key.verify(encode_dss_signature(int.from_bytes(both[:32]), int.from_bytes(both[32:])), text.encode(), ec.ECDSA(SHA256()))
+        return True
+def check_credential(args, identity, until):  # §20: the code of `credential`
+    shown = args.shown
+    if identity in UNKNOWN: return identity
+    if not args.names: return "unknown_key"
+    if shown["iss"] not in args.names: return "wrong_iss"
+    named = [jwk for name, jwk in args.keys if shown["kid"] in (None, name) or name == f"{args.names[0]}#{shown['kid']}"]
+    if not named: return "unknown_key"
+    if not any(signed_by(jwk, shown["signed"]) for jwk in named): return "signature_invalid"
+    if shown.get("exp", 0) != until: return "other_expiry"
+    if not shown["proof"]: return "no_holder"
+    with contextlib.suppress(Exception):
+        header, said = read_jws(shown["proof"])
+        require((header["alg"], header["typ"]) == ("ES256", "kb+jwt") and type(said["iat"]) in (int, float) and said["iat"] <= args.now + 300)
+        require(all(fits(ANY, said[name]) for name in ("aud", "nonce")) and said["sd_hash"] == digest(shown["covers"].encode()))
+        if signed_by(shown["cnf"]["jwk"], shown["proof"]): return "holder"
+    return "holder_invalid"
 
 def read_disclosures(claims, disclosures):  # §5: the code of what does not hold, and the disclosed part of a document
     lists, parts = (claims["_sd"], claims["metadata"]["_sd"]), ({}, {})
@@ -171,6 +215,10 @@ def read_identity(args, uri, account):  # §11: the code of `identity`, and the 
         accounts = [one.get("blockchainAccountId", "").lower() for one in document["verificationMethod"]]
         if (args.registry, args.issuer) not in listed: return "denied", None
         if any(one.startswith(chain) for one in accounts) and chain + account not in accounts: return "account_not_listed", None
+        used, methods = document.get("assertionMethod"), document["verificationMethod"]
+        keys = [(one.get("id"), jwk) for one in methods if isinstance(jwk := one.get("publicKeyJwk"), dict)]
+        args.keys = [(name, jwk) for name, jwk in keys if fits(ANY, name) and name in (used if isinstance(used, list) else [used]) and fits(KEY, {part: jwk.get(part) for part in KEY})]
+        args.names = did, address.split(":")[0] + "://" + domain
         return ("linked" if args.issuer_domain in (None, domain) else "other_domain"), domain
     return code, None
 
@@ -236,6 +284,7 @@ def verify(args, report):  # §11: yields the name and the code of each check
         yield "issuer", "distrusted" if distrusted else "trusted"
         code, report["domain"] = read_identity(args, issuer[1].decode(errors="replace"), account[0])
         yield "identity", code
+        if args.shown and "iss" in args.shown: yield "credential", check_credential(args, code, until)
         for check, one, word in ("supersession", SUPERSEDED, "superseded"), ("revocation", REVOKED, "revoked"), ("suspension", SUSPENDED, "suspended"):
             yield check, word if stands == one else f"not_{word}"
         code, sealed = read_block(args)
@@ -288,27 +337,31 @@ if __name__ == "__main__":
     parser.add_argument("--timeout", type=float, default=10, help="seconds that a node or gateway may be silent")
     parser.add_argument("--issuer-domain", help="must vouch for the issuer; otherwise it informs")
     parser.add_argument("--no-identity", action="store_true", help="do not ask the issuer's domain")
-    parser.add_argument("publicId", help="a decryption key, sent to nobody; or a presentation; - reads standard input")
-    args = parser.parse_args(namespace=argparse.Namespace(now=int(time.time()), shown=None, batch=None, kind=1))
+    parser.add_argument("publicId", help="a decryption key, sent to nobody; or a presentation or credential; - reads standard input")
+    defaults = {"now": int(time.time()), "shown": None, "batch": None, "kind": 1, "keys": [], "names": ()}
+    args = parser.parse_args(namespace=argparse.Namespace(**defaults))
     try:
         args.chain_id, args.address = re.fullmatch(CAIP10, args.registry).groups()
         domain = args.issuer_domain and "did:web:" + args.issuer_domain.replace(":", "%3A").replace("/", ":")
         args.issuer_domain = domain and find_domain(domain, args.chain_id)[0]
         text = sys.stdin.buffer.read().decode().strip() if args.publicId == "-" else args.publicId
-        if text.startswith("{"):
-            shown = args.shown = read_presentation(text.encode())
+        if text.startswith("{") or "~" in text:
+            shown = args.shown = read_presentation(text.encode()) if text.startswith("{") else read_credential(text)
             args.issuer, args.hash, args.batch = shown["issuerId"], bytes.fromhex(shown["documentHash"][2:]), shown["batch"]
         else: args.kind, args.issuer, args.hash, args.key = read_public_id(text)
-    except Exception: parser.error("the registry, the domain, or the publicId or presentation is malformed")
+    except Exception: parser.error("the registry, the domain, or the publicId, presentation or credential is malformed")
     report = {"status": "valid", "valid": None, "disclosed" if args.shown else "document": None, "domain": None, "checks": [], "asOf": None}
     for check, code in verify(args, report):
         unknown = check in ("chain", "payload", "event") or code in UNKNOWN
         outcome = "pass" if code in PASSED else "unknown" if unknown else "fail"
         report["checks"].append({"check": check, "outcome": outcome, "code": code})
-        decides = check not in ("dating", "event") and (check != "identity" or args.issuer_domain and outcome == "fail")
+        decides = check not in ("dating", "event", "credential") and (check != "identity" or args.issuer_domain and outcome == "fail")
         if report["status"] == "valid" and outcome != "pass" and decides:
             report["status"] = "distrusted" if check == "identity" else "unverifiable" if outcome == "unknown" else "tampered" if check in ("batch", "content") else code
     required = {"check": "identity", "outcome": "pass", "code": "linked"} if args.issuer_domain else None  # it comes last
     if report["status"] == "valid" and required and required not in report["checks"]: report["status"] = "unverifiable"
+    signed = next((one["outcome"] for one in report["checks"] if one["check"] == "credential"), "pass")
+    if signed == "fail" and report["status"] in ("valid", "expired"): report["status"] = "tampered"
+    if signed == "unknown" and report["status"] == "valid": report["status"] = "unverifiable"
     print(json.dumps(report | {"valid": report["status"] == "valid"}, indent=2))
     sys.exit({"valid": 0, "unverifiable": 2}.get(report["status"], 1))

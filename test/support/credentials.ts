@@ -29,7 +29,11 @@ const KEYS = { issuer: ISSUER_KEY, holder: HOLDER_KEY, stranger: testKey('strang
 export type Signer = keyof typeof KEYS | 'hmac' | 'nobody'
 
 /** What differs from a good JWS. A member of `null` is left out. */
-export type JwsParts = { header?: object; payload?: object; by?: Signer }
+export type JwsParts = {
+  header?: object | undefined
+  payload?: object | undefined
+  by?: Signer | undefined
+}
 
 /** What differs from a good credential. */
 export type CredentialParts = JwsParts & {

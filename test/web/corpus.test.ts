@@ -14,6 +14,7 @@ const PROBLEMS: Record<string, string> = {
   public_id_kind: 'does not know documents of this kind',
   public_id_malformed: 'not the code of a document',
   presentation_malformed: 'not an excerpt',
+  credential_malformed: 'not a credential',
 }
 
 /** More than a domain may take; milliseconds. */
@@ -90,6 +91,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     await routeDomain(page, one)
     await open(page, one)
     if (one.presentation) await give(page, one.given, 'excerpt.json')
+    if (one.credential) await give(page, one.given, 'credential.txt')
     const { expected } = one
     if ('error' in expected) {
       const problem = page.locator('#problem:not(:empty)')
@@ -171,7 +173,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
       timeout,
       identity,
     })
-    if (one.presentation) {
+    if (one.presentation || one.credential) {
       await page.goto(address)
       await page.locator('section.ask').waitFor()
       return

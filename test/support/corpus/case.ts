@@ -180,6 +180,13 @@ const ask = v.strictObject({
 
 const entries = v.optional(v.array(v.tuple([v.string(), v.string()])), [])
 
+/** What a JWS has in place of the right members, and who signed it; `null` leaves a member out. */
+const jws = {
+  header: v.optional(v.record(v.string(), v.unknown())),
+  payload: v.optional(v.record(v.string(), v.unknown())),
+  by: v.optional(v.picklist(['issuer', 'holder', 'stranger', 'hmac', 'nobody'])),
+}
+
 /** The reader has a presentation of the document instead of its publicId. */
 const present = v.strictObject({
   fields: v.optional(v.array(v.string()), ['subjectName']),
@@ -194,8 +201,10 @@ const present = v.strictObject({
   repeated: v.optional(v.boolean(), false),
   /** Replaces members of the file; merges objects in it. */
   change: v.optional(v.record(v.string(), v.unknown()), {}),
-  /** Replaces the whole presentation. */
+  /** Replaces the whole presentation or credential. */
   text: v.optional(v.string()),
+  /** The reader has the credential that shows it instead of the file. */
+  credential: v.optional(v.strictObject({ ...jws, holder: v.optional(v.strictObject(jws)) })),
   /** A lying issuer sealed these claims instead of the document's; all are disclosed. */
   issuer: v.optional(
     v.strictObject({

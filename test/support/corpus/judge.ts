@@ -1,4 +1,5 @@
 import { FormatError } from '#document/errors.ts'
+import { verifyCredential } from '#verifier/credential.ts'
 import { verifyPresentation } from '#verifier/presentation.ts'
 import { createChainReader } from '#verifier/readers/chain.ts'
 import { createIdentitySource } from '#verifier/readers/identity-source.ts'
@@ -61,9 +62,10 @@ export const publicIdOf = ({ given }: Pick<CorpusCase, 'given'>) =>
 
 /** Verifies the input of a case's reader. */
 export function verifyGiven(
-  one: Pick<CorpusCase, 'given' | 'presentation'>,
+  one: Pick<CorpusCase, 'given' | 'presentation' | 'credential'>,
   options: VerifyOptions,
 ): Promise<Verdict | PresentationVerdict> {
+  if (one.credential) return verifyCredential(one.given, options)
   return one.presentation
     ? verifyPresentation(one.given, options)
     : verify(publicIdOf(one), options)

@@ -18,6 +18,6 @@ export type Made = {
   /** The expiry in the document; 0 if absent. */
   validUntil: number
   batch?: MadeBatch
-  /** The presentation file, if the reader has one. */
+  /** The presentation file or credential, if the reader has one. */
   presentation?: string
 }

@@ -6,11 +6,12 @@ import { toHex } from '#document/hex.ts'
 import { choicesOf, createPresentation, type Presentation } from '#document/presentation.ts'
 import { encodePublicId } from '#document/public-id.ts'
 import { openDocument } from '#document/sealed.ts'
+import { credentialOf } from '../credentials.ts'
 import type { Present } from './case.ts'
 import { disclosureOf, type Lied } from './liar.ts'
 import type { Made } from './made.ts'
 
-/** @returns The presentation file of a case, with all changes that the case makes to it. */
+/** @returns The presentation file or credential of a case, with all changes that the case makes to it. */
 export async function presentationOf(
   name: string,
   present: Present,
@@ -29,11 +30,19 @@ export async function presentationOf(
   }
   const { disclosures } = file
   const all = [...disclosures, ...forged]
-  return decodeUtf8(
-    toCanonical(
-      changed({ ...file, disclosures: present.repeated ? [...all, ...all] : all }, present.change),
-    ),
-  )
+  const shown = { ...file, disclosures: present.repeated ? [...all, ...all] : all }
+  if (present.credential) return credentialFrom(shown, made, present.credential)
+  return decodeUtf8(toCanonical(changed(shown, present.change)))
+}
+
+/** @returns The credential that shows a presentation, which expires with the document. */
+function credentialFrom(
+  shown: Presentation,
+  { validUntil }: Made,
+  { payload, ...parts }: NonNullable<Present['credential']>,
+): string {
+  const exp = validUntil === 0 ? null : validUntil
+  return credentialOf(shown, { ...parts, payload: { exp, ...payload } })
 }
 
 /** Discloses everything by default. Includes the sealed document. */

@@ -19,10 +19,12 @@ export type CorpusCase = {
   case: string
   title: string
   why: string
-  /** A publicId, an address that contains it, or a presentation file. */
+  /** A publicId, an address that contains it, a presentation file, or a credential. */
   given: string
   /** True for a presentation; otherwise absent. */
   presentation?: true
+  /** True for a credential; otherwise absent. */
+  credential?: true
   registry: RegistryId
   rpc: string[]
   ipfs: string[]
@@ -125,7 +127,7 @@ function didAddressOf({ nodes }: Case): string | null {
 
 /** @param url The base URL of the server, without a slash at the end. */
 export function describeCase({ case: corpusCase, made, marks }: SetUp, url: string): CorpusCase {
-  const { name, title, why, nodes, sources, domain, ask, gateway, expected } = corpusCase
+  const { name, title, why, present, nodes, sources, domain, ask, gateway, expected } = corpusCase
   const asOf = typeof ask.asOf === 'string' ? marks[ask.asOf] : ask.asOf
   if (ask.asOf !== undefined && asOf === undefined) throw new Error(`${name}: no mark ${ask.asOf}`)
   const slow = nodes.includes('slow') || sources.includes('slow')
@@ -134,7 +136,7 @@ export function describeCase({ case: corpusCase, made, marks }: SetUp, url: stri
     title,
     why,
     given: made.presentation ?? givenOf(corpusCase, made),
-    ...(made.presentation !== undefined && { presentation: true as const }),
+    ...(present && { [present.credential ? 'credential' : 'presentation']: true as const }),
     registry: REGISTRY,
     rpc: nodes.map((_, i) => `${url}/rpc/${name}/${i}`),
     ipfs: sources.map((_, i) => `${url}/source/${i}`),
