@@ -10,6 +10,8 @@ export type Typed = {
   subjectName: string
   subjectId: string
   category: string
+  /** Whether a kind is typed that the service does not have; absent = the category says it. */
+  isOther?: boolean
   issuedAt: string
   expiresAt: string
   /** Further entries, as they are shown; an empty one does not count. */
@@ -92,3 +94,6 @@ export function keyOf(id: string, fields: DocumentFields): string {
 export function newId(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(16))).slice(2)
 }
+
+/** @returns A number with a point, for one that is typed with a comma, as many countries do. */
+export const withPoint = (text: string): string => text.trim().replace(/^(-?\d+),(\d+)$/, '$1.$2')

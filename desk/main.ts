@@ -7,6 +7,7 @@ import type { Desk, Memory, View } from './desk.ts'
 import { d, loadTexts, quoted } from './i18n.ts'
 import { keptCorrection, keptIssuing, newIssuing } from './issuing.ts'
 import { forgetAll, keep, kept } from './kept.ts'
+import { forgetKinds, readKinds } from './kinds.ts'
 import { wordsOf } from './problems.ts'
 import { newSearch } from './search.ts'
 import { invitationIn, may, readSession, refusalIn } from './session.ts'
@@ -49,6 +50,7 @@ useLanguage(preferredLanguage())
 addEventListener('hashchange', () => {
   invitation = takeInvitation() ?? invitation
   draw('heading')
+  refreshKinds()
 })
 start()
 
@@ -108,12 +110,21 @@ function begin(begun: Session): void {
   const table = keptTable()
   if (table) memory.table = table
   draw('heading')
+  refreshKinds()
+}
+
+/** Kinds of documents are no condition for anything: without an answer, the desk goes on. */
+async function refreshKinds(): Promise<void> {
+  if (session === undefined || !may(session, 'documents:issue')) return
+  const hasChanged = await readKinds(apiOfPage().impatient).catch(() => false)
+  if (hasChanged) draw(document.activeElement?.id || undefined)
 }
 
 /** @param isTold Whether another tab has signed out. */
 function end(isTold = false): void {
   if (!isTold) tabs.postMessage('signed out')
   session = undefined
+  forgetKinds()
   forgetAll()
   memory = freshMemory()
   history.replaceState(null, '', location.pathname)

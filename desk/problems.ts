@@ -1,5 +1,7 @@
 import { CallError } from '#client/index.ts'
+import type { PlainField } from './fields.ts'
 import { d, maybeD } from './i18n.ts'
+import { entriesOf, fieldOf } from './kinds.ts'
 
 /** Codes of an outage: nothing was done, and trying again may help. */
 const OUTAGES = [
@@ -33,4 +35,18 @@ export function isUnknown(error: unknown): boolean {
 
 export function isOutage(error: unknown): boolean {
   return error instanceof CallError && OUTAGES.includes(error.code)
+}
+
+/** @returns What is wrong with a field of a document of this category, in words. */
+export function problemWords(field: string, value: string, category: string): string {
+  const ofKind = fieldOf(field, category)
+  const isMissing = value.trim() === ''
+  if (field.startsWith('metadata')) {
+    if (entriesOf(category) && field.startsWith('metadata.') && !ofKind) return d('bad.notOfKind')
+    if (!ofKind || (ofKind.type === 'text' && !isMissing)) return d('bad.metadata')
+    return isMissing || ofKind.type === 'text' ? d('bad.missing') : d(`bad.${ofKind.type}`)
+  }
+  return isMissing && (field !== 'expiresAt' || ofKind?.isRequired)
+    ? d('bad.missing')
+    : d(`bad.${field as PlainField}`)
 }

@@ -4,7 +4,8 @@ import type { DocumentFields } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
 import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
-import { readNewDocument } from '#document/new-document.ts'
+import type { Kind } from '#document/kind.ts'
+import { type KindOf, readNewDocument } from '#document/new-document.ts'
 import type { Row } from './csv.ts'
 
 /** A row that can be issued. */
@@ -58,14 +59,15 @@ export function fieldNamed(column: string): string | undefined {
  * Checks every row with the rules of the REST API.
  *
  * @param now Milliseconds of the Unix epoch.
+ * @param kindOf The kind of documents of each category, if there is one.
  */
-export function checkRows(sent: readonly SentRow[], now: number): CheckedRows {
+export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf): CheckedRows {
   const good: GoodRow[] = []
   const bad: BadRow[] = []
   const cellsByKey = new Map<string, Row['cells']>()
   const lines = new Map<string, number>()
   for (const { line, cells, value } of sent) {
-    const read = readNewDocument(value, now)
+    const read = readNewDocument(value, now, kindOf)
     if ('problems' in read) {
       bad.push({ line, cells, problems: [...read.problems] })
       continue
@@ -89,22 +91,36 @@ function keyOf(fields: DocumentFields): string {
   return toHex(sha256(toCanonical(fields))).slice(2)
 }
 
-/** @returns The cells with dates as YYYY-MM-DD, if they can be in this order. */
+/**
+ * @param isDate Whether a field holds a date.
+ * @returns The cells with dates as YYYY-MM-DD, if they can be in this order.
+ */
 export function withDates(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
   order: DateOrder | undefined,
+  isDate = (field: string) => DATES.includes(field),
 ): Row['cells'] {
   if (order === undefined) return cells
   const changed = { ...cells }
   for (const [column, field] of fields) {
     const [, first = '', second = '', year] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
-    if (year === undefined || !DATES.includes(field)) continue
+    if (year === undefined || !isDate(field)) continue
     const [day, month] = order === 'dmy' ? [first, second] : [second, first]
     if (Number(month) > 12) continue
     changed[column] = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   }
   return changed
+}
+
+/** @returns The field of a kind that people mean by the name of a column, in any language. */
+export function fieldOfKind(column: string, { fields }: Kind): string | undefined {
+  const wanted = column.trim().toLowerCase()
+  return fields.find(
+    ({ name, display }) =>
+      name.toLowerCase() === `${METADATA}${wanted}` ||
+      display.some((words) => words.name.toLowerCase() === wanted),
+  )?.name
 }
 
 /** An empty cell is an absent field; a required one is then reported as missing. */

@@ -1,17 +1,21 @@
 import type { DocumentFields } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
+import type { Kind } from '#document/kind.ts'
 import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
 import {
   checkRows,
+  DATES,
   type DateOrder,
   documentOf,
   fieldNamed,
+  fieldOfKind,
   LOCAL_DATE,
   withDates,
 } from '#table/rows.ts'
 import { t } from '#web/i18n.ts'
-import { newId, PLAIN_FIELDS } from '../fields.ts'
+import { newId, PLAIN_FIELDS, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
+import { allKinds, fieldOf, kindOf } from '../kinds.ts'
 
 /** What became of a row. */
 export type Result =
@@ -67,7 +71,7 @@ const NAME = 'table'
 export function newRun(name: string, { columns, rows, dialect }: Table): TableRun {
   const map = Object.fromEntries(
     columns.flatMap((column) => {
-      const field = fieldNamed(column) ?? labelled(column)
+      const field = fieldNamed(column) ?? labelled(column) ?? namedByKinds(column, allKinds())
       return field === undefined ? [] : [[column, field]]
     }),
   )
@@ -100,9 +104,42 @@ function labelled(column: string): string | undefined {
   return PLAIN_FIELDS.find((field) => t(`document.${field}`).toLowerCase() === name)
 }
 
+/** @returns The field that a column means, if all kinds that know its name agree. */
+function namedByKinds(column: string, kinds: readonly Kind[]): string | undefined {
+  const found = new Set(kinds.flatMap((kind) => fieldOfKind(column, kind) ?? []))
+  return found.size === 1 ? [...found][0] : undefined
+}
+
+/** @returns The category of all rows; empty if they differ, or it is not known. */
+export function categoryIn({ rows, columns, map, set }: TableRun): string {
+  const column = columns.find((one) => map[one] === 'category')
+  if (column === undefined) return set.category ?? ''
+  const [first = '', ...others] = new Set(rows.map(({ cells }) => cells[column] ?? ''))
+  return others.length === 0 ? first : ''
+}
+
+/** Once the kind is known, it may name columns that nobody has decided about. */
+export function decideByKind(run: TableRun): void {
+  const kind = kindOf(categoryIn(run))
+  if (!kind) return
+  for (const column of undecided(run)) {
+    const field = fieldOfKind(column, kind)
+    if (field !== undefined && !Object.values(run.map).includes(field)) run.map[column] = field
+  }
+  const order = orderOfDates(run)
+  if (run.dates === undefined && order !== undefined) run.dates = order
+}
+
+/** @returns Whether a field of the table holds a date. */
+export function isDate(field: string, category: string): boolean {
+  return DATES.includes(field) || fieldOf(field, category)?.type === 'date'
+}
+
 /** @returns The only order that fits all dates with three numbers; `undefined` if both do. */
-function orderOfDates({ rows, columns, map }: TableRun): DateOrder | undefined {
-  const dated = columns.filter((column) => map[column]?.endsWith('At'))
+function orderOfDates(run: TableRun): DateOrder | undefined {
+  const { rows, columns, map } = run
+  const category = categoryIn(run)
+  const dated = columns.filter((column) => isDate(map[column] ?? '', category))
   const dates = rows.flatMap(({ cells }) =>
     dated.flatMap((column) => {
       const [, first, second] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
@@ -141,17 +178,29 @@ function checkNow(run: TableRun): Checked {
   const set = new Map(
     Object.entries(run.set).filter(([field, text]) => text !== '' && !taken.has(field)),
   )
+  const category = categoryIn(run)
   const sent = run.rows.map(({ line, cells }) => {
-    const dated = withDates(cells, fields, run.dates)
-    return { line, cells, value: documentOf(dated, fields, set) }
+    const dated = withDates(cells, fields, run.dates, (field) => isDate(field, category))
+    return { line, cells, value: documentOf(withPoints(dated, fields, category), fields, set) }
   })
   const indexes = new Map(run.rows.map(({ line }, i) => [line, i]))
   const at = (line: number) => indexes.get(line) ?? -1
-  const { good, bad } = checkRows(sent, Date.now())
+  const { good, bad } = checkRows(sent, Date.now(), kindOf)
   return {
     good: new Map(good.map(({ line, fields }) => [at(line), fields])),
     bad: new Map(bad.map(({ line, problems }) => [at(line), problems])),
   }
+}
+
+/** @returns The cells with numbers as a kind wants them: many countries write a comma. */
+function withPoints(
+  cells: Row['cells'],
+  fields: ReadonlyMap<string, string>,
+  category: string,
+): Row['cells'] {
+  const numbers = [...fields].filter(([, field]) => fieldOf(field, category)?.type === 'number')
+  const changed = numbers.map(([column]) => [column, withPoint(cells[column] ?? '')] as const)
+  return { ...cells, ...Object.fromEntries(changed) }
 }
 
 /** Remembers a change, and that the rows have to be checked again. */

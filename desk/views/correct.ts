@@ -1,10 +1,10 @@
 import { readNewDocument } from '#document/new-document.ts'
 import { h } from '#web/dom.ts'
-import { inWords } from '#web/views/document.ts'
 import type { Desk, View } from '../desk.ts'
 import { documentOf, keyOf, repeatedNames } from '../fields.ts'
 import { d, quoted } from '../i18n.ts'
 import { type Correction, forgetCorrection, keepCorrection } from '../issuing.ts'
+import { kindName, kindOf } from '../kinds.ts'
 import { ask } from './dialog.ts'
 import { viewChanges } from './facts.ts'
 import { firstBad, viewDraft } from './form.ts'
@@ -32,7 +32,7 @@ export function viewCorrect(desk: Desk): View {
 
 async function submit(desk: Desk, correction: Correction): Promise<void> {
   if (correction.isBusy) return
-  const read = readNewDocument(documentOf(correction.typed), Date.now())
+  const read = readNewDocument(documentOf(correction.typed), Date.now(), kindOf)
   const changes = viewChanges(correction.before, correction.typed)
   correction.problems = [
     ...repeatedNames(correction.typed),
@@ -41,13 +41,13 @@ async function submit(desk: Desk, correction: Correction): Promise<void> {
   delete correction.trouble
   if (changes === undefined) correction.trouble = d('correct.same')
   if (correction.problems.length > 0 || changes === undefined || 'problems' in read) {
-    desk.redraw(firstBad(correction.problems) ?? 'submit')
+    desk.redraw(firstBad(correction.problems, correction.typed) ?? 'submit')
     return
   }
   const { fields } = read
   desk.redraw('submit')
   const { subjectName } = correction.before
-  const kind = quoted(inWords(correction.before.category))
+  const kind = quoted(kindName(correction.before.category))
   const isYes =
     correction.isSent ||
     (await ask({
@@ -76,6 +76,7 @@ async function submit(desk: Desk, correction: Correction): Promise<void> {
     fail(desk, correction, error, keyOf(correction.id, fields))
     correction.isBusy = false
     keepCorrection(correction)
-    if (desk.isAt('#/correct')) desk.redraw(firstBad(correction.problems) ?? 'submit')
+    if (desk.isAt('#/correct'))
+      desk.redraw(firstBad(correction.problems, correction.typed) ?? 'submit')
   }
 }

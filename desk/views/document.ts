@@ -2,11 +2,11 @@ import { CallError, type IssuedDocument, type Verdict } from '#client/index.ts'
 import { h } from '#web/dom.ts'
 import { maybe, t } from '#web/i18n.ts'
 import { viewChecks } from '#web/views/checks.ts'
-import { inWords } from '#web/views/document.ts'
 import type { Desk, View } from '../desk.ts'
 import { typedOf } from '../fields.ts'
 import { d, quoted } from '../i18n.ts'
 import { keepCorrection, newIssuing } from '../issuing.ts'
+import { kindName } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { may } from '../session.ts'
 import { type Act, viewActs } from './acts.ts'
@@ -181,7 +181,7 @@ async function change(
   const reason = reasonSelect()
   const isYes = await ask({
     title: d(`${name}.question`, {
-      kind: quoted(inWords(document.category)),
+      kind: quoted(kindName(document.category)),
       name: quoted(document.subjectName),
     }),
     content: [

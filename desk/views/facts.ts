@@ -1,17 +1,26 @@
 import { type DocumentFields, metadataOf } from '#document/document.ts'
 import { foreign, h } from '#web/dom.ts'
-import { showDate, t } from '#web/i18n.ts'
+import { showDate } from '#web/i18n.ts'
 import { shownFields } from '#web/views/document.ts'
 import { PLAIN_FIELDS, type Typed } from '../fields.ts'
 import { d } from '../i18n.ts'
+import { fieldLabel, kindName } from '../kinds.ts'
 
 /** What a document says. Its own texts are shown as text, isolated from ours. */
 export function viewFacts(fields: Partial<DocumentFields>): HTMLElement {
+  const { category = '' } = fields
   const rows = [
     ...shownFields(withoutTime(fields)).map(
-      ({ name, value }) => [t(`document.${name}`), value] as const,
+      ({ name, value }) =>
+        [
+          foreign(fieldLabel(name, category)),
+          name === 'category' ? foreign(kindName(category)) : value,
+        ] as const,
     ),
-    ...metadataOf(fields).map(([name, value]) => [foreign(name), foreign(value)] as const),
+    ...metadataOf(fields).map(
+      ([name, value]) =>
+        [foreign(fieldLabel(`metadata.${name}`, category)), foreign(value)] as const,
+    ),
   ]
   return h(
     'dl',
@@ -33,7 +42,7 @@ function withoutTime<T extends Partial<DocumentFields>>(fields: T): T {
 /** What a correction changes, side by side. `undefined` if nothing. */
 export function viewChanges(before: Typed, after: Typed): HTMLElement | undefined {
   const plain = PLAIN_FIELDS.map((name) => [
-    t(`document.${name}`),
+    fieldLabel(name, after.category),
     inWords(name, before[name]),
     inWords(name, after[name].trim()),
   ])
@@ -42,7 +51,11 @@ export function viewChanges(before: Typed, after: Typed): HTMLElement | undefine
   const [old, young] = [valuesOf(before), valuesOf(after)]
   const entries = [...new Set([...old.keys(), ...young.keys()])]
     .filter((name) => name !== '')
-    .map((name) => [name, old.get(name) ?? '', young.get(name) ?? ''])
+    .map((name) => [
+      fieldLabel(`metadata.${name}`, after.category),
+      old.get(name) ?? '',
+      young.get(name) ?? '',
+    ])
   const changed = [...plain, ...entries].filter(([, a, b]) => a !== b)
   if (changed.length === 0) return undefined
   return h(

@@ -7,9 +7,9 @@ import { FOR_SPREADSHEETS, formatTable, MAX_ROWS } from '#table/csv.ts'
 import { listedTable } from '#table/listed.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showDate, t } from '#web/i18n.ts'
-import { inWords } from '#web/views/document.ts'
 import type { Desk, View } from '../desk.ts'
 import { d, quoted } from '../i18n.ts'
+import { kindName } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { type Filters, newSearch, type Page, type Search, sentFilters } from '../search.ts'
 import { may } from '../session.ts'
@@ -100,7 +100,7 @@ function viewFilters(desk: Desk, search: Search): HTMLElement {
       'datalist',
       { id: 'categories' },
       ...[...desk.memory.categories].map((category) =>
-        h('option', { value: category }, inWords(category)),
+        h('option', { value: category }, kindName(category)),
       ),
     ),
     h(

@@ -1,20 +1,14 @@
 import type { FieldProblem } from '#document/errors.ts'
 import { h } from '#web/dom.ts'
 import { t } from '#web/i18n.ts'
-import { inWords } from '#web/views/document.ts'
 import type { Desk } from '../desk.ts'
-import { categoryOf, type PlainField, type Typed } from '../fields.ts'
+import type { PlainField, Typed } from '../fields.ts'
 import { d } from '../i18n.ts'
 import type { Issuing } from '../issuing.ts'
+import { entriesOf, fieldLabel, fieldOf } from '../kinds.ts'
+import { problemWords } from '../problems.ts'
+import { viewCategoryField, viewKindEntries } from './kind-fields.ts'
 import { field, hint, viewNotice, viewTrouble } from './parts.ts'
-
-/** @returns What is wrong with a field, in words. */
-export function problemWords(field: string, value: string): string {
-  if (field.startsWith('metadata')) return d('bad.metadata')
-  return value.trim() === '' && field !== 'expiresAt'
-    ? d('bad.missing')
-    : d(`bad.${field as PlainField}`)
-}
 
 /** The texts of a form, and what its buttons do. */
 type Draft = {
@@ -84,7 +78,11 @@ type Form = {
 export function viewForm(desk: Desk, form: Form): HTMLElement {
   const { typed, problems, isLocked, changed } = form
   const problemOf = (name: PlainField) =>
-    problems.some((one) => one.field === name) ? problemWords(name, typed[name]) : undefined
+    problems.some((one) => one.field === name)
+      ? problemWords(name, typed[name], typed.category)
+      : undefined
+  const label = (name: PlainField) => fieldLabel(name, typed.category)
+  const isExpiring = fieldOf('expiresAt', typed.category)?.isRequired === true
   const input = (name: PlainField, properties: Record<string, string> = {}) => {
     const element = h('input', {
       id: name,
@@ -103,11 +101,11 @@ export function viewForm(desk: Desk, form: Form): HTMLElement {
     'fieldset',
     { class: 'form', disabled: isLocked },
     h('legend', { class: 'unseen' }, t('document.heading')),
-    field(t('document.subjectName'), input('subjectName', { dir: 'auto' }), {
+    field(label('subjectName'), input('subjectName', { dir: 'auto' }), {
       problem: problemOf('subjectName'),
       hint: d('form.subjectName'),
     }),
-    field(t('document.subjectId'), input('subjectId', { inputmode: 'numeric', dir: 'ltr' }), {
+    field(label('subjectId'), input('subjectId', { inputmode: 'numeric', dir: 'ltr' }), {
       problem: problemOf('subjectId'),
       hint: d('form.subjectId'),
     }),
@@ -115,71 +113,28 @@ export function viewForm(desk: Desk, form: Form): HTMLElement {
     h(
       'div',
       { class: 'pair' },
-      field(t('document.issuedAt'), input('issuedAt', { type: 'date', max: '9999-12-30' }), {
+      field(label('issuedAt'), input('issuedAt', { type: 'date', max: '9999-12-30' }), {
         problem: problemOf('issuedAt'),
       }),
-      field(t('document.expiresAt'), input('expiresAt', { type: 'date', max: '9999-12-30' }), {
+      field(label('expiresAt'), input('expiresAt', { type: 'date', max: '9999-12-30' }), {
         problem: problemOf('expiresAt'),
-        hint: d('form.expiresAt'),
+        hint: isExpiring ? undefined : d('form.expiresAt'),
       }),
     ),
+    viewKindEntries(form),
     viewEntries(desk, form),
   )
 }
 
-function viewCategoryField(
-  desk: Desk,
-  { typed, changed }: Form,
-  problem: string | undefined,
-): HTMLElement {
-  const { categories } = desk.session.person
-  const set = (text: string) => {
-    typed.category = text
-    changed()
-  }
-  if (categories !== null) {
-    const select = h(
-      'select',
-      { id: 'category', change: () => set(select.value) },
-      ...['', ...categories].map((category) =>
-        h(
-          'option',
-          { value: category, selected: typed.category === category },
-          category === '' ? d('choose') : inWords(category),
-        ),
-      ),
-    )
-    return field(t('document.category'), select, { problem })
-  }
-  const input = h('input', {
-    id: 'category',
-    type: 'text',
-    autocomplete: 'off',
-    list: 'categories',
-    dir: 'ltr',
-    input: () => set(categoryOf(input.value)),
-    change: () => {
-      input.value = typed.category
-    },
-  })
-  input.value = typed.category
-  return h(
-    'div',
-    {},
-    field(t('document.category'), input, { problem, hint: d('form.category') }),
-    h(
-      'datalist',
-      { id: 'categories' },
-      ...[...desk.memory.categories].map((category) => h('option', { value: category })),
-    ),
-  )
-}
-
 /** Further entries: a name and a value in each row. */
-function viewEntries(desk: Desk, { typed, problems, changed }: Form): HTMLElement {
+function viewEntries(desk: Desk, { typed, problems, changed }: Form): HTMLElement | false {
+  const ofKind = entriesOf(typed.category)
+  const isOfKind = (key: string) => ofKind?.some(({ name }) => name === `metadata.${key.trim()}`)
+  const others = typed.entries.filter(({ name }) => !isOfKind(name))
+  if (ofKind && others.length === 0) return false
   const isBad = problems.some(({ field }) => field.startsWith('metadata'))
   const badNames = problems.map(({ field }) => field.replace(/^metadata\.?/, ''))
-  const rows = typed.entries.map((entry, i) => {
+  const rows = others.map((entry, i) => {
     const cell = (part: 'name' | 'value', label: string) => {
       const element = h('input', {
         id: `entry-${i}-${part}`,
@@ -208,9 +163,9 @@ function viewEntries(desk: Desk, { typed, problems, changed }: Form): HTMLElemen
           type: 'button',
           'aria-label': d('form.removeEntry', { number }),
           click: () => {
-            typed.entries.splice(i, 1)
+            typed.entries.splice(typed.entries.indexOf(entry), 1)
             changed()
-            desk.redraw('add-entry')
+            desk.redraw(ofKind ? 'category' : 'add-entry')
           },
         },
         '×',
@@ -221,35 +176,38 @@ function viewEntries(desk: Desk, { typed, problems, changed }: Form): HTMLElemen
     'fieldset',
     { class: 'entries' },
     h('legend', {}, t('document.metadata')),
-    hint(d('form.entries')),
+    !ofKind && hint(d('form.entries')),
     ...rows,
-    isBad && h('p', { class: 'problem' }, d('bad.metadata')),
-    h(
-      'button',
-      {
-        type: 'button',
-        id: 'add-entry',
-        click: () => {
-          typed.entries.push({ name: '', value: '' })
-          changed()
-          desk.redraw(`entry-${typed.entries.length - 1}-name`)
+    ofKind && h('p', { class: 'problem' }, d('bad.notOfKind')),
+    isBad && !ofKind && h('p', { class: 'problem' }, d('bad.metadata')),
+    !ofKind &&
+      h(
+        'button',
+        {
+          type: 'button',
+          id: 'add-entry',
+          click: () => {
+            typed.entries.push({ name: '', value: '' })
+            changed()
+            desk.redraw(`entry-${typed.entries.length - 1}-name`)
+          },
         },
-      },
-      d('form.addEntry'),
-    ),
+        d('form.addEntry'),
+      ),
   )
 }
 
 /** @returns The id of the first field with a problem. */
-export function firstBad(problems: readonly FieldProblem[]): string | undefined {
+export function firstBad(
+  problems: readonly FieldProblem[],
+  { category }: Typed,
+): string | undefined {
   const order = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
   const found = order.find((name) => problems.some((one) => one.field === name))
-  return found ?? (problems.length > 0 ? 'add-entry' : undefined)
-}
-
-/** @returns The label of a field of a document, or the name of a further entry. */
-export function fieldLabel(name: string): string {
-  return name.startsWith('metadata.')
-    ? name.slice('metadata.'.length)
-    : t(`document.${name as 'category'}`)
+  if (found !== undefined) return found
+  const ofKind = entriesOf(category)?.find(({ name }) =>
+    problems.some(({ field }) => field === name),
+  )
+  if (ofKind) return `field-${ofKind.name}`
+  return problems.length > 0 ? 'add-entry' : undefined
 }

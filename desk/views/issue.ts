@@ -3,12 +3,12 @@ import type { DocumentFields } from '#document/document.ts'
 import { readNewDocument } from '#document/new-document.ts'
 import { foreign, h } from '#web/dom.ts'
 import { t } from '#web/i18n.ts'
-import { inWords } from '#web/views/document.ts'
 import { viewQr } from '#web/views/qr-code.ts'
 import type { Desk, View } from '../desk.ts'
 import { documentOf, keyOf, repeatedNames } from '../fields.ts'
 import { d, quoted } from '../i18n.ts'
 import { forgetIssuing, type Issuing, keepIssuing, newIssuing } from '../issuing.ts'
+import { kindName, kindOf } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
@@ -56,12 +56,12 @@ async function startAnew(desk: Desk, { isSent }: Issuing): Promise<void> {
 
 async function submit(desk: Desk, issuing: Issuing): Promise<void> {
   if (issuing.isBusy) return
-  const read = readNewDocument(documentOf(issuing.typed), Date.now())
+  const read = readNewDocument(documentOf(issuing.typed), Date.now(), kindOf)
   const problems = [...repeatedNames(issuing.typed), ...('problems' in read ? read.problems : [])]
   issuing.problems = problems
   delete issuing.trouble
   if (problems.length > 0 || 'problems' in read) {
-    desk.redraw(firstBad(problems))
+    desk.redraw(firstBad(problems, issuing.typed))
     return
   }
   const { fields } = read
@@ -73,7 +73,7 @@ async function submit(desk: Desk, issuing: Issuing): Promise<void> {
 
 const questionFor = (fields: DocumentFields) => ({
   title: d('issue.question', {
-    kind: quoted(inWords(fields.category)),
+    kind: quoted(kindName(fields.category)),
     name: quoted(fields.subjectName),
   }),
   content: [viewFacts(fields), h('p', {}, d('issue.final'))],
@@ -101,7 +101,8 @@ async function send(desk: Desk, issuing: Issuing, fields: DocumentFields): Promi
     issuing.isBusy = false
   }
   if (!desk.isAt('#/issue')) return
-  desk.redraw(issuing.issued ? 'heading' : (firstBad(issuing.problems) ?? 'submit'))
+  const { issued, problems, typed } = issuing
+  desk.redraw(issued ? 'heading' : (firstBad(problems, typed) ?? 'submit'))
 }
 
 /**

@@ -3,8 +3,8 @@ import { foreign, h, icon } from '#web/dom.ts'
 import { maybe, t } from '#web/i18n.ts'
 import { copy } from '#web/views/actions.ts'
 import { ATTENTION } from '#web/views/alert.ts'
-import { inWords } from '#web/views/document.ts'
 import { d } from '../i18n.ts'
+import { kindName } from '../kinds.ts'
 
 type Tone = 'good' | 'bad' | 'held' | 'past' | 'open'
 
@@ -29,7 +29,7 @@ export function viewStatus(status: Status): HTMLElement {
 }
 
 export function viewCategory(category: string): HTMLElement {
-  return foreign(inWords(category))
+  return foreign(kindName(category))
 }
 
 export function section(title: string, ...content: (Node | string | false | undefined)[]) {

@@ -3,8 +3,9 @@ import { foreign, h } from '#web/dom.ts'
 import { showNumber } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
 import { d, quoted } from '../i18n.ts'
-import { changed, check, fieldsOf, type TableRun } from '../table/run.ts'
-import { fieldLabel, problemWords } from './form.ts'
+import { fieldLabel } from '../kinds.ts'
+import { problemWords } from '../problems.ts'
+import { categoryIn, changed, check, fieldsOf, type TableRun } from '../table/run.ts'
 
 /** Rows that are drawn at a time, so that a table of any length is smooth. */
 export const PAGE = 50
@@ -15,6 +16,7 @@ export function viewRows(desk: Desk, run: TableRun): HTMLElement {
   const indexes = run.isFiltered ? [...bad.keys()] : run.rows.map((_, index) => index)
   const shown = indexes.slice(run.page * PAGE, (run.page + 1) * PAGE)
   const fields = [...fieldsOf(run)]
+  const category = categoryIn(run)
   const count = h('p', { id: 'row-count', role: 'status' }, countWords(run))
   const rows = shown.map((index) => viewRow(run, index, fields, () => update()))
   function update(): void {
@@ -53,7 +55,9 @@ export function viewRows(desk: Desk, run: TableRun): HTMLElement {
             'tr',
             {},
             h('th', { scope: 'col' }, d('table.line')),
-            ...fields.map(([, name]) => h('th', { scope: 'col' }, foreign(fieldLabel(name)))),
+            ...fields.map(([, name]) =>
+              h('th', { scope: 'col' }, foreign(fieldLabel(name, category))),
+            ),
             h('th', { scope: 'col' }, d('table.problem')),
           ),
         ),
@@ -77,13 +81,14 @@ function viewRow(
   edited: () => void,
 ) {
   const line = run.rows[index]?.line ?? 0
+  const category = categoryIn(run)
   const note = h('td', { class: 'problem' })
   const inputs = fields.map(([column, name]) => {
     const input = h('input', {
       type: 'text',
       autocomplete: 'off',
       dir: 'auto',
-      'aria-label': d('table.cell', { field: fieldLabel(name), line: showNumber(line) }),
+      'aria-label': d('table.cell', { field: fieldLabel(name, category), line: showNumber(line) }),
       change: () => {
         const row = run.rows[index]
         if (row) run.rows[index] = { ...row, cells: { ...row.cells, [column]: input.value.trim() } }
@@ -99,7 +104,7 @@ function viewRow(
       const isBad = problems.some(({ field }) => field === name)
       input.setAttribute('aria-invalid', String(isBad))
     }
-    note.replaceChildren(...problems.map((one) => h('p', {}, wordsFor(one, inputs))))
+    note.replaceChildren(...problems.map((one) => h('p', {}, wordsFor(one, inputs, category))))
   }
   update()
   const element = h(
@@ -115,11 +120,12 @@ function viewRow(
 function wordsFor(
   { field, message }: FieldProblem,
   inputs: { name: string; input: HTMLInputElement }[],
+  category: string,
 ): string {
   const [, line] = /^is a duplicate of line (\d+)$/.exec(message) ?? []
   if (line !== undefined) return d('table.duplicate', { line })
   const value = inputs.find(({ name }) => name === field)?.input.value ?? ''
-  return `${quoted(fieldLabel(field))}: ${problemWords(field, value)}`
+  return `${quoted(fieldLabel(field, category))}: ${problemWords(field, value, category)}`
 }
 
 /** Turns the pages of a long list. */

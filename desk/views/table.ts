@@ -1,14 +1,18 @@
 import { csvLine, type Encoding, parseCsv, TableError } from '#table/csv.ts'
 import { h } from '#web/dom.ts'
-import { showNumber } from '#web/i18n.ts'
+import { showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
 import { categoryOf } from '../fields.ts'
 import { d, quoted } from '../i18n.ts'
+import { allKinds, categoryNamed, entriesOf, fieldLabel, kindName, kindOf } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { quote } from '../table/issue.ts'
 import {
+  categoryIn,
   changed,
   check,
+  decideByKind,
+  isDate,
   keepRun,
   newRun,
   repeated,
@@ -17,7 +21,6 @@ import {
   undecided,
 } from '../table/run.ts'
 import { ask } from './dialog.ts'
-import { fieldLabel } from './form.ts'
 import { field, hint, saveBytes, section, viewNotice, viewTrouble } from './parts.ts'
 import { viewResults } from './results.ts'
 import { viewRows } from './rows.ts'
@@ -109,7 +112,7 @@ function viewGive(desk: Desk): HTMLElement {
       'div',
       { class: 'ways' },
       h('label', { class: 'button primary' }, input, d('table.choose')),
-      h('button', { type: 'button', click: saveTemplate }, d('table.template')),
+      ...viewTemplate(),
     ),
     trouble,
     ways,
@@ -132,9 +135,27 @@ function encodingButton(key: 'table.western' | 'table.central', click: () => voi
   return h('button', { type: 'button', click }, d(key))
 }
 
-function saveTemplate(): void {
-  const text = `\ufeff${csvLine(TEMPLATE)}`
-  saveBytes('documents.csv', new TextEncoder().encode(text), 'text/csv')
+/** @param category The kind whose entries are the columns; empty = any. */
+function saveTemplate(category: string): void {
+  const own = entriesOf(category)?.map(({ name }) => fieldLabel(name, category))
+  const plain = TEMPLATE.filter((name) => !name.startsWith('metadata.'))
+  const text = `\ufeff${csvLine(own ? [...plain, ...own] : TEMPLATE)}`
+  saveBytes(`${category || 'documents'}.csv`, new TextEncoder().encode(text), 'text/csv')
+}
+
+/** An empty table to fill in, with the entries of a kind. */
+function viewTemplate(): (HTMLElement | false)[] {
+  const kinds = allKinds()
+  const select = h(
+    'select',
+    { 'aria-label': t('document.category') },
+    h('option', { value: '' }, d('find.any')),
+    ...kinds.map(({ category }) => h('option', { value: category }, kindName(category))),
+  )
+  return [
+    h('button', { type: 'button', click: () => saveTemplate(select.value) }, d('table.template')),
+    kinds.length > 0 && select,
+  ]
 }
 
 /** What each column means, and what is the same in all rows. */
@@ -142,8 +163,11 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
   const open = undecided(run)
   const twice = repeated(run)
   const taken = Object.values(run.map)
+  const category = categoryIn(run)
+  const ofKind = entriesOf(category)
   const set = (focus: string, change: () => void) => {
     change()
+    decideByKind(run)
     changed(run)
     desk.redraw(focus)
   }
@@ -161,8 +185,12 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       },
       ...[
         ['?', d('choose')],
-        ...['subjectName', 'subjectId', ...SETTABLE].map((name) => [name, fieldLabel(name)]),
-        [run.map[column]?.startsWith('metadata.') ? run.map[column] : own, d('table.entry')],
+        ...['subjectName', 'subjectId', ...SETTABLE, ...(ofKind ?? []).map(({ name }) => name)].map(
+          (name) => [name, fieldLabel(name, category)],
+        ),
+        ...(ofKind
+          ? []
+          : [[run.map[column]?.startsWith('metadata.') ? run.map[column] : own, d('table.entry')]]),
         ['', d('table.leaveOut')],
       ].map(([value = '', label = '']) =>
         h('option', { value, selected: (run.map[column] ?? '?') === value }, label),
@@ -183,13 +211,20 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       id: `set-${name}`,
       type: name === 'category' ? 'text' : 'date',
       autocomplete: 'off',
+      list: name === 'category' ? 'kinds' : undefined,
       change: () =>
         set(input.id, () => {
-          run.set[name] = name === 'category' ? categoryOf(input.value) : input.value
+          const { value } = input
+          run.set[name] = name === 'category' ? (categoryNamed(value) ?? categoryOf(value)) : value
         }),
     })
-    input.value = run.set[name] ?? ''
-    return field(fieldLabel(name), input, name === 'expiresAt' ? { hint: d('form.expiresAt') } : {})
+    const value = run.set[name] ?? ''
+    input.value = name === 'category' && kindOf(value) ? kindName(value) : value
+    return field(
+      fieldLabel(name, category),
+      input,
+      name === 'expiresAt' ? { hint: d('form.expiresAt') } : {},
+    )
   })
   return section(
     d('table.columns'),
@@ -198,10 +233,15 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       'div',
       { class: 'columns' },
       ...selects,
-      taken.some((f) => f.endsWith('At')) && viewDates(desk, run),
+      taken.some((field) => isDate(field, category)) && viewDates(desk, run),
     ),
     settings.length > 0 && h('h3', {}, d('table.same')),
     settings.length > 0 && h('div', { class: 'columns' }, ...settings),
+    h(
+      'datalist',
+      { id: 'kinds' },
+      ...allKinds().map((kind) => h('option', { value: kindName(kind.category) })),
+    ),
     h(
       'div',
       { class: 'ways' },
