@@ -620,6 +620,7 @@ export type Failure = {
       | 'rate_limited'
       | 'other_issuer'
       | 'not_found'
+      | 'no_offers'
       | 'not_issued'
       | 'conflict'
       | 'distrusted'
@@ -1124,6 +1125,34 @@ export type Calls = {
       expiresAt: string
     }
   }
+  /** Offer a document to a wallet. */
+  offerDocument: {
+    input: {
+      path: { publicId: string }
+      body?: {
+        /** Whether the holder must type a code. The answer has it; send it another way. */
+        txCode?: boolean
+        /** How many wallets may use it; 1 by default. */
+        uses?: number
+        /** How long it may be used, in seconds; 600 by default. */
+        expiresIn?: number
+      }
+    }
+    data: {
+      /** Opens a wallet; also what a QR code for wallets holds. It is a secret. */ link: string
+      /** Where the wallet fetches the offer. */
+      offerUrl: string
+      /** The same offer by value. */
+      offer: {
+        credential_issuer: string
+        credential_configuration_ids: Array<string>
+        grants: Record<string, unknown>
+      }
+      /** What the holder must type. */
+      txCode?: string
+      expiresAt: Instant
+    }
+  }
   /** Check whether the process responds. */
   checkHealth: { input: object; data: { status: 'ok'; version: string } }
   /** Check whether the service can issue. */
@@ -1364,6 +1393,11 @@ export const CALLS = {
   changePerson: { method: 'PATCH', path: '/v1/people/{id}', hasIdempotencyKey: false },
   removePerson: { method: 'DELETE', path: '/v1/people/{id}', hasIdempotencyKey: false },
   invitePerson: { method: 'POST', path: '/v1/people/{id}/invitations', hasIdempotencyKey: false },
+  offerDocument: {
+    method: 'POST',
+    path: '/v1/documents/{publicId}/offer',
+    hasIdempotencyKey: false,
+  },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
 } as const

@@ -1,4 +1,5 @@
 import { validUntilOf } from '#document/document.ts'
+import type { P256Key } from '#document/jwk.ts'
 import { choicesOf, createPresentation, type PresentationSource } from '#document/presentation.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
@@ -9,16 +10,14 @@ import type { CredentialKeys } from './keys.ts'
 /** How a credential names its issuer. Some wallets know only one of the two. */
 export type Naming = 'https' | 'did:web'
 
-/** The wallet's public key. */
-export type HolderKey = { kty: 'EC'; crv: 'P-256'; x: string; y: string }
-
 /** What a credential says besides its document. */
 export type CredentialContext = {
   keys: CredentialKeys
   /** The issuer's domain. */
   own: IdentityAddress
   naming: Naming
-  holder: HolderKey
+  /** The wallet's public key. */
+  holder: P256Key
   /** The kind of the document. `integrity` is that of its type metadata, if there are any. */
   type: { vct: string; integrity?: string }
   /** The place of the document in a status list. */

@@ -28,6 +28,7 @@ import { type IpfsDeps, ipfsRoutes } from './resources/ipfs.ts'
 import { type KeyDeps, keyRoutes } from './resources/keys.ts'
 import { type KindDeps, kindRoutes } from './resources/kinds.ts'
 import { type ListDeps, listRoutes } from './resources/list.ts'
+import { type OfferDeps, offerRoutes } from './resources/offers.ts'
 import { openapiRoutes } from './resources/openapi.ts'
 import { type PasskeyDeps, passkeyRoutes } from './resources/passkeys.ts'
 import { type PeopleDeps, peopleRoutes } from './resources/people.ts'
@@ -39,6 +40,7 @@ import { type StatusListDeps, statusListRoutes } from './resources/status-lists.
 import { type SupersedeDeps, supersedeRoutes } from './resources/supersede.ts'
 import { type VerifyDeps, verifyRoutes } from './resources/verify.ts'
 import { type VerifyPageDeps, verifyPageRoutes } from './resources/verify-page.ts'
+import { type WalletDeps, walletRoutes } from './resources/wallets.ts'
 import { type WebhookDeps, webhookRoutes } from './resources/webhooks.ts'
 
 /** The dependencies of all routes. Each route declares its own part. */
@@ -62,6 +64,8 @@ export type AppDeps = HomeDeps &
   CertificateDeps &
   EraseDeps &
   VerifyDeps &
+  OfferDeps &
+  WalletDeps &
   QrDeps &
   IpfsDeps &
   DidDeps &
@@ -98,6 +102,8 @@ export function createApp(deps: AppDeps): Hono<Env> {
   certificateRoutes(app, deps)
   eraseRoutes(app, deps)
   verifyRoutes(app, deps)
+  offerRoutes(app, deps)
+  walletRoutes(app, deps)
   qrRoutes(app, deps)
   ipfsRoutes(app, deps)
   didRoutes(app, deps)

@@ -15,6 +15,7 @@ import { ipfsOperations } from './resources/ipfs.ts'
 import { keyOperations } from './resources/keys.ts'
 import { kindOperations } from './resources/kinds.ts'
 import { listOperations } from './resources/list.ts'
+import { offerOperations } from './resources/offers.ts'
 import { openapiOperations } from './resources/openapi.ts'
 import { passkeyOperations } from './resources/passkeys.ts'
 import { peopleOperations } from './resources/people.ts'
@@ -26,6 +27,7 @@ import { statusListOperations } from './resources/status-lists.ts'
 import { supersedeOperations } from './resources/supersede.ts'
 import { verifyOperations } from './resources/verify.ts'
 import { verifyPageOperations } from './resources/verify-page.ts'
+import { walletOperations } from './resources/wallets.ts'
 import { webhookOperations } from './resources/webhooks.ts'
 
 /** Every operation of the REST API, in the order of the reference. */
@@ -48,6 +50,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...providerOperations,
   ...passkeyOperations,
   ...peopleOperations,
+  ...offerOperations,
+  ...walletOperations,
   ...qrOperations,
   ...verifyPageOperations,
   ...deskPageOperations,

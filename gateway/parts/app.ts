@@ -8,11 +8,7 @@ import { openWithNode } from '#base/node-open.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { VERSION } from '#base/version.ts'
 import type { Press } from '#certificates/press.ts'
-import { openRegistryReads } from '#chain/registry.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
-import { jwtVcIssuerOf } from '#credentials/issuer.ts'
-import type { CredentialKeys } from '#credentials/keys.ts'
-import { createStatusLists, type StatusLists } from '#credentials/status-lists.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { createFindDocument } from '#documents/find.ts'
 import { createListing } from '#documents/list.ts'
@@ -36,6 +32,7 @@ import type { VerifyOptions } from '#verifier/verify.ts'
 import type { PageConfig } from '#web/config.ts'
 import type { BatchParts } from './batches.ts'
 import type { Identity, openReaders } from './chain.ts'
+import { openCredentials } from './credentials.ts'
 import type { Identities } from './identity.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
@@ -64,7 +61,7 @@ const READINESS_TTL_MS = 1_000
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { readers, identities, stores, pipeline, apiKeys, kinds, log } = parts
-  const { rpc, registry, issuerId, credentialKeys } = identity
+  const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
@@ -72,6 +69,9 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     await stores.assertReady()
     await kubo?.assertReady()
   }, READINESS_TTL_MS)
+  const verifyOptions = verifyOptionsOf(config, parts, blocks)
+  // With a wait of 0 s, a request still has to read the chain.
+  const newDeadline = () => createDeadline(config.wait || config.rpcTimeout)
   return createApp({
     issuing,
     revising,
@@ -86,16 +86,9 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     metrics,
     ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
-    ...(identities.own &&
-      credentialKeys && {
-        jwtVcIssuer: jwtVcIssuerOf(identities.own, credentialKeys),
-      }),
-    ...(credentialKeys && {
-      statusLists: openStatusLists(config, identity, credentialKeys, stores),
-    }),
+    ...openCredentials(config, identity, { stores, identities, kinds, verifyOptions, newDeadline }),
     wait: config.wait,
-    // With a wait of 0 s, a request still has to read the chain.
-    newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
+    newDeadline,
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
     kinds,
@@ -114,7 +107,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     standingOf: createStandingOf(issuerId, outbox, store),
     ...parts.batches,
     press: parts.press,
-    verifyOptions: verifyOptionsOf(config, parts, blocks),
+    verifyOptions,
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>
       createBundle(publicId, { signal, provider: rpc, registry, blocks }),
@@ -149,24 +142,6 @@ function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores 
   })
   const findDocument = createFindDocument({ ...keys, index: documentIndex, open: openIndexed })
   return { documentIndex, successions, listing, findDocument }
-}
-
-/** The route is public, so it has connections of its own. */
-function openStatusLists(
-  { baseUrl, maxHeadAge, finality }: Config,
-  { rpc, registry, issuerId, issuerSecrets }: Identity,
-  keys: CredentialKeys,
-  { statusSlots }: Stores,
-): StatusLists {
-  return createStatusLists({
-    slots: statusSlots,
-    ...openRegistryReads(rpc.apart(PATIENCE_MS.public), { registry, issuerId, finality }),
-    keys,
-    subkeys: subkeysOf(issuerSecrets),
-    hkdf: hkdfWithNode,
-    baseUrl,
-    maxHeadAge,
-  })
 }
 
 /** The maximum number of keys and addresses whose quotas are in memory. */

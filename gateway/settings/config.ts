@@ -67,6 +67,8 @@ export type Config = {
   otherSigners: readonly SignerSetting[]
   /** The file with the keys that sign credentials; absent = on the local chain only. */
   credentialKeyFile?: string
+  /** Who may have an offer for a wallet: whoever holds a publicId, or only whom a key makes one. */
+  walletOffers: 'holders' | 'keys'
   /** Secrets of 32 bytes each, the newest first. */
   issuerSecrets?: readonly [Hex, ...Hex[]]
   apiKey?: string
@@ -158,6 +160,7 @@ const environment = v.object({
   ),
   ISSUER_SECRET: v.optional(secrets),
   CREDENTIAL_KEY_FILE: v.optional(v.string()),
+  WALLET_OFFERS: v.optional(v.picklist(['holders', 'keys'], 'must be holders or keys'), 'holders'),
   API_KEY: v.optional(bearerToken),
   DATABASE_URL: v.optional(databaseUrl),
   IPFS_API_URL: v.optional(httpUrl),
@@ -259,6 +262,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     otherSigners,
     ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
     ...(e.CREDENTIAL_KEY_FILE && { credentialKeyFile: resolve(e.CREDENTIAL_KEY_FILE) }),
+    walletOffers: e.WALLET_OFFERS,
     ...(e.API_KEY && { apiKey: e.API_KEY }),
     ...(e.DATABASE_URL && { databaseUrl: e.DATABASE_URL }),
     ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),

@@ -6,6 +6,7 @@ import { createActLog } from './acts.ts'
 import { createBatchDrafts } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { bind, type Refusals } from './binding.ts'
+import { createCredentialStore } from './credentials.ts'
 import { type Database, fenced, type LeasedAccount } from './database.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDocumentIndex } from './documents.ts'
@@ -80,6 +81,7 @@ export async function openStores(
       webhooks: createWebhooks(database),
       kinds: createKindStore(database),
       deliveries: createDeliveries(database, blindTenant),
+      credentials: createCredentialStore(database),
       batchLog: createBatchLog(database, owner),
       batchDrafts: (groups) => createBatchDrafts(database, { leases, isSole }, groups),
       shared: {

@@ -1,5 +1,6 @@
 import type { Log } from '#base/log.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
+import type { CredentialStore } from '#credentials/ports.ts'
 import type { StatusSlots } from '#credentials/status-slots.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
@@ -101,6 +102,8 @@ export type DatabaseStores = {
   events: EventLog
   webhooks: Webhooks
   deliveries: Deliveries
+  /** What wallets have used. */
+  credentials: CredentialStore
   /** When opened, it begins the erasures of the list that it does not have. */
   erasures: Erasures
   /** The batches that were requested. */

@@ -398,6 +398,28 @@ const EVENTS: Table[] = [
   },
 ]
 
+/** What wallets have used, by digests that say nothing about a document. In seconds. */
+const CREDENTIALS: Table[] = [
+  {
+    name: 'spent_nonce',
+    columns: { nonce: 'bytes', expires_at: 'integer' },
+    key: ['nonce'],
+    indexes: { spent_nonce_by_time: { on: 'expires_at' } },
+  },
+  {
+    // Offers that a wallet used, or tried to use with a wrong code.
+    name: 'used_offer',
+    columns: {
+      offer: 'bytes',
+      uses: { kind: 'integer', default: '0' },
+      tries: { kind: 'integer', default: '0' },
+      expires_at: 'integer',
+    },
+    key: ['offer'],
+    indexes: { used_offer_by_time: { on: 'expires_at' } },
+  },
+]
+
 /**
  * The versions of kinds of documents. They are never changed or deleted, because credentials name
  * them. At most one of a category has no end: the one that holds. Times are in milliseconds of the
@@ -567,6 +589,7 @@ export const MOVED: readonly Table[] = [
   ...STATUS_LISTS,
   ...EVENTS,
   KIND,
+  ...CREDENTIALS,
   ...KEPT_WITH_KEYS,
 ]
 

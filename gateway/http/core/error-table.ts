@@ -222,6 +222,13 @@ const DOCUMENT = {
       "The path is unknown; or the API key's tenant has no such document, batch or webhook; or the key in the publicId does not open the document; or this service does not have the block.",
     action: 'Check the address and the tenant of the key. Another IPFS source may have the block.',
   },
+  no_offers: {
+    status: 404,
+    again: 'no',
+    meaning:
+      'The service puts no documents into wallets (`CREDENTIAL_KEY_FILE`), or only for API keys (`WALLET_OFFERS`); or the offer is over.',
+    action: 'Ask the issuer for an offer.',
+  },
   not_issued: {
     status: 404,
     again: 'no',
@@ -299,7 +306,7 @@ const DOCUMENT = {
   not_valid: {
     status: 409,
     again: 'no',
-    meaning: 'The document to print is not valid now.',
+    meaning: 'The document to print, or to put into a wallet, is not valid now.',
     action: 'Verify it to see its status.',
   },
   unprintable: {

@@ -89,6 +89,7 @@ export const TAGS = {
   Kinds: 'Kinds of documents: the fields of each category, and their names.',
   Keys: 'API keys, for administrators.',
   People: 'People who use the desk, their passkeys and sessions.',
+  Wallets: 'Documents for wallets, as credentials (OpenID4VCI 1.0).',
   Public: 'For readers and programs without an API key.',
   Service: 'The state and the description of this service.',
 } as const

@@ -382,6 +382,8 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
      VALUES ('one', NULL, 'api', 5, 'https://example.org', '["document.issued"]', '["b", "a"]', 900),
        ('two', 'default', 'api', 5, 'https://example.org', NULL, '[{"b":1,"a":2}]', 0)`,
   )
+  run("INSERT INTO spent_nonce VALUES (x'01', 4000000000)")
+  run("INSERT INTO used_offer VALUES (x'02', 1, 4, 4000000000)")
   run("INSERT INTO kind VALUES ('diploma', 1, x'ff', 5, 6), ('diploma', 2, x'', 6, NULL)")
   run("INSERT INTO delivery VALUES ('one', ?, 900, 2, 5, 6)", hash('in flight'))
 }

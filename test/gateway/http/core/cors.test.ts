@@ -9,6 +9,16 @@ const CID = cidOf(new Uint8Array(32))
 /** Every route that pages of any origin may use, and a path of it. */
 const OPEN: Record<string, { path: string; method: string }> = {
   '/.well-known/did.json': { path: '/.well-known/did.json', method: 'GET' },
+  '/.well-known/openid-credential-issuer/wallets/:category': {
+    path: '/.well-known/openid-credential-issuer/wallets/diploma',
+    method: 'GET',
+  },
+  '/.well-known/oauth-authorization-server/wallets/:category': {
+    path: '/.well-known/oauth-authorization-server/wallets/diploma',
+    method: 'GET',
+  },
+  '/v1/status-lists/:list': { path: '/v1/status-lists/1', method: 'GET' },
+  '/wallets/offers': { path: '/wallets/offers', method: 'POST' },
   '/.well-known/jwt-vc-issuer': { path: '/.well-known/jwt-vc-issuer', method: 'GET' },
   '/ipfs/:cid': { path: `/ipfs/${CID}`, method: 'GET' },
   '/v1/types/:issuerId/:category': { path: '/v1/types/1/diploma', method: 'GET' },

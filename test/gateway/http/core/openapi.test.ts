@@ -11,6 +11,7 @@ import { EXAMPLE_PUBLIC_ID, EXAMPLE_RECEIVER } from '#http/resources/schemas.ts'
 import { deskUrlOf } from '#people/desk.ts'
 import { createAuthenticator } from '#test/support/authenticator.ts'
 import { bareApp } from '#test/support/bare-app.ts'
+import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { bodySchemaOf, openapi, problemsBySchema } from '#test/support/described.ts'
 import { signIn } from '#test/support/desk.ts'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
@@ -100,7 +101,6 @@ const kind: Prepare = async (send) => {
 /** The answers to examples that name the secrets or domain of somebody else. */
 const ELSEWHERE: Record<string, string> = {
   retrieveDidDocument: '404',
-  retrieveCredentialKeys: '404',
   retrieveStatusList: '404',
   useInvitation: '401',
   signInWithPasskey: '401',
@@ -108,6 +108,9 @@ const ELSEWHERE: Record<string, string> = {
   // There is no identity provider.
   beginProviderSignIn: '404',
   returnFromProvider: '404',
+  exchangeOffer: '400',
+  fetchCredential: '401',
+  notifyIssuer: '401',
 }
 
 /** What has to be there before the example of an operation succeeds, and how its path names it. */
@@ -116,6 +119,12 @@ const PREPARED: Record<string, Prepare> = {
     await send('POST', `/v1/documents/${publicId}/suspend`, '{}')
     return {}
   },
+  readOffer: async (send, publicId) => {
+    const { body } = await send('POST', `/v1/documents/${publicId}/offer`, '{}')
+    return { code: body.data.offerUrl.split('/').at(-1) }
+  },
+  retrieveIssuerMetadata: async () => ({ category: 'diploma' }),
+  retrieveServerMetadata: async () => ({ category: 'diploma' }),
   retrieveBatch: batch,
   revokeBatch: batch,
   suspendBatch: batch,
@@ -151,6 +160,7 @@ type Send = (
 ) => ReturnType<Stack['request']>
 
 describe('the examples, at a real gateway', () => {
+  const credentialKey = makeCredentialKey()
   let stack: Stack
   beforeAll(async () => {
     const cache = packCache({})
@@ -159,9 +169,13 @@ describe('the examples, at a real gateway', () => {
       WEBHOOK_ALLOW_PRIVATE: 'true',
       ADDRESS_RATE_LIMIT: 'off',
       CERTIFICATE_PACKS: cache,
+      CREDENTIAL_KEY_FILE: credentialKey.path,
     })
   })
-  afterAll(() => stack.stop())
+  afterAll(async () => {
+    await stack.stop()
+    credentialKey.remove()
+  })
 
   const send: Send = (method, path, body, mediaType = 'application/json') =>
     stack.request(path, {

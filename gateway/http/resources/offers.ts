@@ -1,0 +1,197 @@
+import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
+import type { NewDeadline } from '#base/deadline.ts'
+import type { Held, ReadHeld } from '#credentials/held.ts'
+import type { OfferTerms, Wallets } from '#credentials/wallets.ts'
+import { decodePublicId } from '#document/public-id.ts'
+import type { FindKey } from '#keys/grant.ts'
+import { IssueError } from '#promise/errors.ts'
+import { allowAnyOrigin } from '../core/cors.ts'
+import type { Env } from '../core/env.ts'
+import { PRIVATE, succeed } from '../core/envelope.ts'
+import { ApiError, unverifiable } from '../core/errors.ts'
+import { operation, serve, servePublic } from '../core/operation.ts'
+import { chargeCost } from '../core/rate-limits.ts'
+import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import { type PathDeps, publicIdOf } from './document-path.ts'
+import { instant } from './present.ts'
+import * as schemas from './schemas.ts'
+
+export type OfferDeps = PathDeps & {
+  findKey: FindKey
+  newDeadline: NewDeadline
+  /** Absent when the service puts no documents into wallets. */
+  wallets?: Wallets
+  readHeld: ReadHeld
+  /** Whether everybody who holds a publicId may have an offer. */
+  offersToHolders: boolean
+}
+
+/** The number of requests that an offer counts as, because it reads the chain. */
+const COST = 5
+const MINUTE = 60
+const YEAR = 366 * 86_400
+/** An offer that nobody described further. */
+const PLAIN: OfferTerms = { uses: 1, seconds: 10 * MINUTE, withTxCode: false }
+
+const whole = (min: number, max: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  )
+const terms = v.strictObject({
+  txCode: v.exactOptional(
+    v.pipe(
+      v.boolean('must be true or false'),
+      v.description('Whether the holder must type a code. The answer has it; send it another way.'),
+    ),
+  ),
+  uses: v.exactOptional(
+    v.pipe(whole(1, 1_000), v.description('How many wallets may use it; 1 by default.')),
+  ),
+  expiresIn: v.exactOptional(
+    v.pipe(
+      whole(MINUTE, 10 * YEAR),
+      v.description('How long it may be used, in seconds; 600 by default.'),
+    ),
+  ),
+})
+
+const credentialOffer = v.object({
+  credential_issuer: v.string(),
+  credential_configuration_ids: v.array(v.string()),
+  grants: v.record(v.string(), v.unknown()),
+})
+const offer = v.object({
+  link: v.pipe(
+    v.string(),
+    v.description('Opens a wallet; also what a QR code for wallets holds. It is a secret.'),
+  ),
+  offerUrl: v.pipe(schemas.url, v.description('Where the wallet fetches the offer.')),
+  offer: v.pipe(credentialOffer, v.description('The same offer by value.')),
+  txCode: v.exactOptional(v.pipe(v.string(), v.description('What the holder must type.'))),
+  expiresAt: schemas.instant,
+})
+const responses = { 201: { description: 'The offer.', data: offer } }
+const errors = ['no_offers', 'not_valid', 'other_issuer', 'unverifiable'] as const
+
+const OFFER = operation({
+  operationId: 'offerDocument',
+  method: 'post',
+  path: '/v1/documents/:publicId/offer',
+  tag: 'Documents',
+  summary: 'Offer a document to a wallet',
+  description:
+    'The holder opens the link with a wallet for OpenID4VCI, which fetches the document as an SD-JWT VC.',
+  scope: 'documents:read',
+  parameters: { publicId: schemas.documentName },
+  query: {},
+  body: { schema: terms, example: { txCode: true }, isOptional: true },
+  responses,
+  errors: [...errors, 'not_found', 'erased', 'store_unavailable'],
+})
+
+const held = v.strictObject({ publicId: v.string('must be a string') })
+const HOLDER_OFFER = operation({
+  operationId: 'offerToHolder',
+  method: 'post',
+  path: '/wallets/offers',
+  tag: 'Wallets',
+  summary: 'Ask for an offer, with the publicId alone',
+  description: 'For whoever holds the document. One wallet may use it within ten minutes.',
+  scope: 'public',
+  query: {},
+  body: { schema: held, example: { publicId: schemas.EXAMPLE_PUBLIC_ID } },
+  responses,
+  errors: [...errors, 'bad_public_id', 'erased'],
+})
+
+const READ_OFFER = operation({
+  operationId: 'readOffer',
+  method: 'get',
+  path: '/wallets/offers/:code',
+  tag: 'Wallets',
+  summary: 'Retrieve an offer by reference',
+  description: 'Wallets read it; see `credential_offer_uri` of OpenID4VCI.',
+  parameters: { code: v.string() },
+  scope: 'public',
+  query: {},
+  responses: {
+    200: { description: 'The offer.', content: { 'application/json': credentialOffer } },
+  },
+  errors: ['no_offers'],
+})
+export const offerOperations = [OFFER, HOLDER_OFFER, READ_OFFER]
+
+/** Serves offers of documents to wallets. */
+export function offerRoutes(app: Hono<Env>, deps: OfferDeps): void {
+  const { findKey, newDeadline, wallets, offersToHolders } = deps
+
+  serve(app, OFFER, findKey, async (c) => {
+    const { txCode, uses, expiresIn } = parseBody(terms, await readOptionalJson(c))
+    const text = c.req.param('publicId')
+    const publicId = await publicIdOf(deps, c.get('grant'), text, newDeadline())
+    const asked: OfferTerms = {
+      uses: uses ?? PLAIN.uses,
+      seconds: expiresIn ?? PLAIN.seconds,
+      withTxCode: txCode ?? PLAIN.withTxCode,
+    }
+    return succeed(c, await makeOffer(deps, publicId, asked), 201)
+  })
+
+  allowAnyOrigin(app, HOLDER_OFFER.path, ['POST'])
+  servePublic(app, HOLDER_OFFER, async (c) => {
+    await chargeCost(c, COST)
+    const { publicId } = parseBody(held, await readJson(c))
+    if (!offersToHolders) throw noOffers('only API keys make offers here')
+    return succeed(c, await makeOffer(deps, publicId, PLAIN), 201)
+  })
+
+  servePublic(app, READ_OFFER, (c) => {
+    const found = wallets?.readOffer(c.req.param('code'))
+    if (!found) throw noOffers('no such offer, or it is over')
+    return respondPrivately(c, found)
+  })
+}
+
+/** @returns An answer that no cache may keep. */
+export const respondPrivately = (c: Context, body: object) => c.json(body, 200, PRIVATE)
+
+/**
+ * @throws {ApiError} `no_offers`, `not_valid`, `erased`, `unverifiable`
+ * @throws {IssueError} `other_issuer`
+ */
+export async function makeOffer(
+  { wallets, readHeld, addresses }: Pick<OfferDeps, 'wallets' | 'readHeld' | 'addresses'>,
+  publicId: string,
+  asked: OfferTerms,
+): Promise<v.InferOutput<typeof offer>> {
+  if (!wallets) throw noOffers('this service puts no documents into wallets')
+  const { issuerId } = decodePublicId(publicId)
+  if (issuerId !== addresses.issuerId)
+    throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
+  const { code, expiresAt, ...rest } = await wallets.offer(
+    publicId,
+    validOf(await readHeld(publicId)),
+    asked,
+  )
+  const offerUrl = `${addresses.baseUrl}/wallets/offers/${code}`
+  return {
+    link: `openid-credential-offer://?credential_offer_uri=${encodeURIComponent(offerUrl)}`,
+    offerUrl,
+    offer: wallets.readOffer(code) as v.InferOutput<typeof credentialOffer>,
+    ...rest,
+    expiresAt: instant(expiresAt) as string,
+  }
+}
+
+function validOf(held: Held): Extract<Held, { status: 'valid' }> {
+  if (held.status === 'valid') return held
+  if (held.status === 'unverifiable') throw unverifiable(held.checks)
+  if (held.status === 'erased') throw new ApiError('erased', 'the document has been erased')
+  throw new ApiError('not_valid', `the document is ${held.status}`)
+}
+
+const noOffers = (message: string) => new ApiError('no_offers', message)

@@ -1,0 +1,76 @@
+import { type NewDeadline, verifyWithin } from '#base/deadline.ts'
+import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { openRegistryReads } from '#chain/registry.ts'
+import { PATIENCE_MS } from '#chain/rpc.ts'
+import { createReadHeld } from '#credentials/held.ts'
+import { jwtVcIssuerOf } from '#credentials/issuer.ts'
+import type { CredentialKeys } from '#credentials/keys.ts'
+import type { TypeMetadata } from '#credentials/metadata.ts'
+import { createStatusLists, type StatusLists } from '#credentials/status-lists.ts'
+import { createTickets } from '#credentials/tickets.ts'
+import { createWallets } from '#credentials/wallets.ts'
+import { decodeUtf8 } from '#document/bytes.ts'
+import type { Kinds } from '#kinds/kinds.ts'
+import type { Config } from '#settings/config.ts'
+import { subkeysOf } from '#settings/secrets.ts'
+import type { VerifyOptions } from '#verifier/verify.ts'
+import type { Identity } from './chain.ts'
+import type { Identities } from './identity.ts'
+import type { Stores } from './stores.ts'
+
+/** Assembles what wallets need: the issuer's keys, credentials and their status lists. */
+export function openCredentials(
+  config: Config,
+  identity: Identity,
+  parts: {
+    stores: Stores
+    identities: Identities
+    kinds: Kinds
+    verifyOptions: VerifyOptions
+    newDeadline: NewDeadline
+  },
+) {
+  const { stores, identities, kinds, verifyOptions, newDeadline } = parts
+  const { baseUrl, verifyUrl, walletOffers } = config
+  const { registry, issuerId, issuerSecrets, credentialKeys: keys } = identity
+  const { own } = identities
+  const readHeld = createReadHeld(stores.store, () => verifyWithin(newDeadline(), verifyOptions))
+  const always = { readHeld, offersToHolders: walletOffers === 'holders' }
+  if (!keys || !own) return always
+  const statusLists = openStatusLists(config, identity, keys, stores)
+  return {
+    ...always,
+    jwtVcIssuer: jwtVcIssuerOf(own, keys),
+    statusLists,
+    wallets: createWallets({
+      ...{ keys, own, baseUrl, page: verifyUrl, registry, issuerId },
+      tickets: createTickets(issuerSecrets),
+      store: stores.credentials,
+      read: readHeld,
+      typeOf: kinds.typeOf,
+      statusOf: statusLists.placeOf,
+      kindOf: async (category) => {
+        const file = await kinds.file(category)
+        return file && (JSON.parse(decodeUtf8(file)) as TypeMetadata)
+      },
+    }),
+  }
+}
+
+/** The route is public, so it has connections of its own. */
+function openStatusLists(
+  { baseUrl, maxHeadAge, finality }: Config,
+  { rpc, registry, issuerId, issuerSecrets }: Identity,
+  keys: CredentialKeys,
+  { statusSlots }: Stores,
+): StatusLists {
+  return createStatusLists({
+    slots: statusSlots,
+    ...openRegistryReads(rpc.apart(PATIENCE_MS.public), { registry, issuerId, finality }),
+    keys,
+    subkeys: subkeysOf(issuerSecrets),
+    hkdf: hkdfWithNode,
+    baseUrl,
+    maxHeadAge,
+  })
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { describePorts } from '#test/support/databases.ts'
+
+const FUTURE = 4_000_000_000
+const PAST = 1_000
+
+describePorts('credentials', (ports) => {
+  test('default: a value is spent once, until it expires', async () => {
+    const { credentials } = ports.stores
+    const [one, other, old] = [randomBytes(32), randomBytes(32), randomBytes(32)]
+    const spent = await Promise.all(
+      [one, one, one].map((value) => credentials.spend(value, FUTURE)),
+    )
+    expect(spent.filter(Boolean)).toHaveLength(1)
+    expect(await credentials.spend(other, FUTURE)).toBe(true)
+    expect(await credentials.spend(old, PAST)).toBe(true)
+    expect(await credentials.spend(old, PAST)).toBe(true)
+  })
+
+  test('default: an offer is redeemed as often as it may be, by whoever comes first', async () => {
+    const offer = { digest: randomBytes(32), expiresAt: FUTURE, uses: 3, isRight: true }
+    const all = await Promise.all(
+      Array.from({ length: 6 }, () => ports.stores.credentials.redeem(offer)),
+    )
+    expect(all.sort()).toEqual([...Array(3).fill('redeemed'), ...Array(3).fill('used_up')])
+  })
+
+  test('error: five wrong tries at once end an offer', async () => {
+    const { credentials } = ports.stores
+    const offer = { digest: randomBytes(32), expiresAt: FUTURE, uses: 9, isRight: true }
+    const wrong = { ...offer, isRight: false }
+    expect(await credentials.redeem(offer)).toBe('redeemed')
+    const tries = await Promise.all(Array.from({ length: 7 }, () => credentials.redeem(wrong)))
+    expect(tries.filter((result) => result === 'wrong')).toHaveLength(5)
+    expect(await credentials.redeem(offer)).toBe('used_up')
+  })
+})
