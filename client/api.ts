@@ -254,6 +254,20 @@ export type Batch = {
   network: Network
 }
 
+export type Run = {
+  id: string
+  mode: 'single' | 'batch'
+  state: 'loading' | 'running' | 'stopped' | 'done'
+  /** Of a stopped run, why: `requested`, `forbidden` (its owner may not issue any more) or `internal`. Of one that is running, the error for which it waits. */
+  reason: string | null
+  /** The number of rows. */
+  size: number
+  /** How many of them have a result. */
+  done: number
+  createdAt: Instant
+  endedAt: Instant | null
+}
+
 export type RevokedBatch = {
   root: Hash
   status: Status
@@ -628,6 +642,7 @@ export type Failure = {
       | 'already_superseded'
       | 'not_suspended'
       | 'change_pending'
+      | 'too_many_runs'
       | 'too_many_webhooks'
       | 'erased'
       | 'unknown_event'
@@ -752,6 +767,43 @@ export type Calls = {
     input: { path: { root: string }; body?: Record<string, never> }
     data: ReleasedBatch
   }
+  /** Issue up to 100,000 documents without waiting for them. */
+  beginRun: {
+    input: { query?: { mode?: 'single' | 'batch' }; body: Array<NewDocument> }
+    data: Run
+  }
+  /** List the caller's runs, the newest first. */
+  listRuns: { input: object; data: { runs: Array<Run> } }
+  /** See how far a run is. */
+  retrieveRun: { input: { path: { id: string } }; data: Run }
+  /** Stop a run, and delete its rows and results. */
+  removeRun: { input: { path: { id: string } }; data: { id: string } }
+  /** Read the rows of a run with what became of them. */
+  retrieveRunRows: {
+    input: { path: { id: string }; query?: { limit?: number; after?: string } }
+    data: {
+      rows: Array<{
+        /** From 1. */ line: number
+        document: NewDocument
+        issued: {
+          publicId: PublicId
+          documentHash: Hash
+          status: 'valid' | 'pending'
+          batchRoot?: Hash
+          verifyUrl: string
+        } | null
+        problem: {
+          code: string
+          message: string
+          details?: Array<{ field: string; message: string }>
+        } | null
+      }>
+    }
+  }
+  /** Stop a run before its next rows. */
+  stopRun: { input: { path: { id: string } }; data: Run }
+  /** Go on with a run that was stopped. */
+  resumeRun: { input: { path: { id: string } }; data: Run }
   /** Retrieve a proof that works offline. */
   retrieveBundle: {
     input: { path: { publicId: string } }
@@ -1312,6 +1364,13 @@ export const CALLS = {
   revokeBatch: { method: 'POST', path: '/v1/batches/{root}/revoke', hasIdempotencyKey: false },
   suspendBatch: { method: 'POST', path: '/v1/batches/{root}/suspend', hasIdempotencyKey: false },
   releaseBatch: { method: 'POST', path: '/v1/batches/{root}/release', hasIdempotencyKey: false },
+  beginRun: { method: 'POST', path: '/v1/runs', hasIdempotencyKey: true, isNdjson: true },
+  listRuns: { method: 'GET', path: '/v1/runs', hasIdempotencyKey: false },
+  retrieveRun: { method: 'GET', path: '/v1/runs/{id}', hasIdempotencyKey: false },
+  removeRun: { method: 'DELETE', path: '/v1/runs/{id}', hasIdempotencyKey: false },
+  retrieveRunRows: { method: 'GET', path: '/v1/runs/{id}/rows', hasIdempotencyKey: false },
+  stopRun: { method: 'POST', path: '/v1/runs/{id}/stop', hasIdempotencyKey: false },
+  resumeRun: { method: 'POST', path: '/v1/runs/{id}/resume', hasIdempotencyKey: false },
   retrieveBundle: {
     method: 'GET',
     path: '/v1/documents/{publicId}/bundle',
@@ -1407,5 +1466,5 @@ export const LINE_CALLS = {
   revokeDocuments: { method: 'POST', path: '/v1/revocations', hasIdempotencyKey: false },
   suspendDocuments: { method: 'POST', path: '/v1/suspensions', hasIdempotencyKey: false },
   releaseDocuments: { method: 'POST', path: '/v1/releases', hasIdempotencyKey: false },
-  issueBatch: { method: 'POST', path: '/v1/batches', hasIdempotencyKey: true },
+  issueBatch: { method: 'POST', path: '/v1/batches', hasIdempotencyKey: true, isNdjson: true },
 } as const

@@ -23,6 +23,7 @@ export type {
   Person,
   Reason,
   RetrievedDocument,
+  Run,
   Scope,
   Search,
   Session,

@@ -14,6 +14,7 @@ import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
 import { openKinds } from '#parts/kinds.ts'
 import { listen } from '#parts/listen.ts'
+import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openWebhooks } from '#parts/webhooks.ts'
 import type { IssueError } from '#promise/errors.ts'
@@ -96,7 +97,8 @@ async function start(
   const batches = openBatches(config, identity, work)
   const press = openCertificates(config, identity)
   if (press) undo.push(async () => press.close())
-  const known = { apiKeys, kinds, webhooks, batches, press }
+  const { runs, startRuns } = openRuns(config, identity, { ...work, batches, apiKeys })
+  const known = { apiKeys, kinds, webhooks, batches, runs, press }
   const parts = { readers, identities, stores, pipeline, ...known, log }
   const app = openApp(config, identity, parts)
 
@@ -112,6 +114,7 @@ async function start(
       pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     ),
     chores.run('webhooks', webhooks.start),
+    chores.run('runs', startRuns),
   ]
   undo.push(...stopChores)
   const listener = await listen(app, config, { log, metrics })

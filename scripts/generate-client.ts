@@ -34,6 +34,8 @@ type Api = {
   components: { schemas: Record<string, Schema> }
 }
 
+const NDJSON = 'application/x-ndjson'
+
 const file = fileURLToPath(new URL('../client/api.ts', import.meta.url))
 const api = describeApi(OPERATIONS, { baseUrl: '', version: '' }) as Api
 
@@ -101,7 +103,9 @@ function dataOf({ responses }: Described): string | undefined {
 const calls = Object.entries(api.paths).flatMap(([path, item]) =>
   Object.entries(item).flatMap(([method, described]) => {
     const data = dataOf(described)
-    const body = described.requestBody?.content['application/json']
+    const { content } = described.requestBody ?? {}
+    const line = content?.[NDJSON]?.['x-itemSchema']
+    const body = content?.['application/json']?.schema ?? (line && { items: line })
     const isJson = data !== undefined && (body !== undefined || !described.requestBody)
     // Only operations that answer with an envelope, and the bundle, which is also JSON.
     const isOurs = path.startsWith('/v1/') || path === '/healthz' || path === '/readyz'
@@ -109,7 +113,6 @@ const calls = Object.entries(api.paths).flatMap(([path, item]) =>
   }),
 )
 
-const NDJSON = 'application/x-ndjson'
 /** @returns The types of the data of a line; `undefined` if the answer has no lines. */
 function lineDataOf({ responses }: Described): string | undefined {
   const lines = Object.entries(responses)
@@ -133,7 +136,9 @@ function targetsOf(listed: readonly Listed[]) {
   const targets = listed.map(({ method, path, described, data }) => {
     const hasKey = described.parameters?.some(({ name }) => name === 'idempotency-key') ?? false
     const file = data === FILE ? ', isFile: true' : ''
-    return `${described.operationId}: { method: '${method}', path: '${path}', hasIdempotencyKey: ${hasKey}${file} }`
+    const content = described.requestBody?.content ?? {}
+    const lines = NDJSON in content && !('application/json' in content) ? ', isNdjson: true' : ''
+    return `${described.operationId}: { method: '${method}', path: '${path}', hasIdempotencyKey: ${hasKey}${file}${lines} }`
   })
   return `{\n${targets.join(',\n')},\n} as const`
 }
@@ -149,7 +154,7 @@ export type Calls = {
 ${calls
   .map(
     ({ described, body, data }) => `/** ${described.summary}. */
-${described.operationId}: { input: ${inputOf(described, body?.schema)}; data: ${data} }`,
+${described.operationId}: { input: ${inputOf(described, body)}; data: ${data} }`,
   )
   .join('\n')}
 }

@@ -16,6 +16,7 @@ const SUBJECTS = [
   'gateway/keys',
   'gateway/kinds',
   'gateway/people',
+  'gateway/runs',
 ]
 
 /**
@@ -44,6 +45,8 @@ const ROOMS: Record<string, readonly string[]> = {
   // A role is a set of scopes.
   'gateway/people': [...PROMISED, 'gateway/keys'],
   'gateway/events': PROMISED,
+  // A run acts for whoever began it, also as a batch.
+  'gateway/runs': [...PROMISED, 'gateway/keys', 'gateway/batches'],
   'gateway/store': [...PROMISED, ...SUBJECTS],
   'gateway/chain': PROMISED,
   'gateway/kubo': PROMISED,

@@ -35,6 +35,7 @@ import { type PeopleDeps, peopleRoutes } from './resources/people.ts'
 import { type ProviderDeps, providerRoutes } from './resources/provider.ts'
 import { type QrDeps, qrRoutes } from './resources/qr.ts'
 import { type RpcDeps, rpcRoutes } from './resources/rpc.ts'
+import { type RunDeps, runRoutes } from './resources/runs.ts'
 import { type SessionDeps, sessionRoutes } from './resources/session.ts'
 import { type StatusListDeps, statusListRoutes } from './resources/status-lists.ts'
 import { type SupersedeDeps, supersedeRoutes } from './resources/supersede.ts'
@@ -60,6 +61,7 @@ export type AppDeps = HomeDeps &
   PeopleDeps &
   BulkRevisionDeps &
   BatchRouteDeps &
+  RunDeps &
   BundleDeps &
   CertificateDeps &
   EraseDeps &
@@ -98,6 +100,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   peopleRoutes(app, deps)
   bulkRevisionRoutes(app, deps)
   batchRoutes(app, deps)
+  runRoutes(app, deps)
   bundleRoutes(app, deps)
   certificateRoutes(app, deps)
   eraseRoutes(app, deps)

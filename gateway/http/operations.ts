@@ -22,6 +22,7 @@ import { peopleOperations } from './resources/people.ts'
 import { providerOperations } from './resources/provider.ts'
 import { qrOperations } from './resources/qr.ts'
 import { rpcOperations } from './resources/rpc.ts'
+import { runOperations } from './resources/runs.ts'
 import { sessionOperations } from './resources/session.ts'
 import { statusListOperations } from './resources/status-lists.ts'
 import { supersedeOperations } from './resources/supersede.ts'
@@ -38,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...listOperations,
   ...bulkRevisionOperations,
   ...batchOperations,
+  ...runOperations,
   ...bundleOperations,
   ...eraseOperations,
   ...certificateOperations,

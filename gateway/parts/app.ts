@@ -21,6 +21,7 @@ import { readVerifyPage } from '#http/pages/verify-page.ts'
 import type { Kinds } from '#kinds/kinds.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
 import { createStandingOf } from '#promise/revisable.ts'
+import type { Runs } from '#runs/runs.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import { createBundle } from '#verifier/bundle.ts'
@@ -50,6 +51,7 @@ export type AppParts = {
   kinds: Kinds
   webhooks: WebhookParts
   batches: BatchParts
+  runs: Runs
   /** Absent without templates. */
   press: Press | undefined
   log: Log
@@ -108,6 +110,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     ...parts.batches,
     press: parts.press,
     verifyOptions,
+    runs: parts.runs,
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>
       createBundle(publicId, { signal, provider: rpc, registry, blocks }),

@@ -22,6 +22,7 @@ import { createOutbox } from './outbox.ts'
 import { OUTBOX_CHANNEL } from './outcomes.ts'
 import { createPayloadStore } from './payloads.ts'
 import { createPersistence } from './persistence.ts'
+import { createRunStore } from './runs.ts'
 import { createStatusSlots } from './status-slots.ts'
 import type { DatabaseDeps, DatabaseStores, SharedDatabase } from './stores.ts'
 import { createSuccessions } from './successions.ts'
@@ -80,6 +81,7 @@ export async function openStores(
       events: createEventLog(database, blindTenant),
       webhooks: createWebhooks(database),
       kinds: createKindStore(database),
+      runs: createRunStore(database),
       deliveries: createDeliveries(database, blindTenant),
       credentials: createCredentialStore(database),
       batchLog: createBatchLog(database, owner),

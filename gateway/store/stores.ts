@@ -26,6 +26,7 @@ import type {
   SharedBacklog,
 } from '#promise/ports.ts'
 import type { Successions } from '#promise/supersede.ts'
+import type { RunStore } from '#runs/ports.ts'
 import type { DraftGroups } from './batch-drafts.ts'
 import type { LeasedAccount } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
@@ -111,6 +112,7 @@ export type DatabaseStores = {
   /** @param groups The groups of a Kubo node; absent when payloads are stored in the database. */
   batchDrafts(groups?: DraftGroups): BatchDrafts
   kinds: KindStore
+  runs: RunStore
   keys: KeyStore
   people: PeopleStore
   shared: SharedDatabase

@@ -440,6 +440,37 @@ export const KIND: Table = {
 }
 
 /**
+ * Runs, whose rows the gateway issues by itself, and their rows and results, which are sealed. Times
+ * are in milliseconds of the Unix epoch.
+ */
+const RUNS: Table[] = [
+  {
+    name: 'run',
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      // The key or person that it belongs to.
+      owner: 'text',
+      mode: 'text',
+      size: 'integer',
+      content: 'bytes',
+      state: 'text',
+      reason: 'text?',
+      created_at: 'integer',
+      ended_at: 'integer?',
+    },
+    key: ['id'],
+  },
+  {
+    name: 'run_row',
+    columns: { run: 'text', line: 'integer', sealed: 'bytes', result: 'bytes?' },
+    key: ['run', 'line'],
+    references: { run: 'run (id) ON DELETE CASCADE' },
+    indexes: { run_row_open: { on: 'run, line', where: 'result IS NULL' } },
+  },
+]
+
+/**
  * API keys. With SQLite they are in a separate file, which commands change while the gateway runs.
  */
 const KEYS: Table = {
@@ -588,6 +619,7 @@ export const MOVED: readonly Table[] = [
   ACTS,
   ...STATUS_LISTS,
   ...EVENTS,
+  ...RUNS,
   KIND,
   ...CREDENTIALS,
   ...KEPT_WITH_KEYS,

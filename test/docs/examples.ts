@@ -66,6 +66,11 @@ export const RUN: Example[] = [
   },
   {
     page: 'docs/integrate.md',
+    has: '/v1/runs?mode=single',
+    prints: /"success":true.*"mode":"single".*"size":1/,
+  },
+  {
+    page: 'docs/integrate.md',
     has: 'docreg-gateway keys',
     prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },

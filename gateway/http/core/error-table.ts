@@ -275,6 +275,12 @@ const DOCUMENT = {
       'The opposite change (suspend or release) was requested and is not on the chain yet. Nothing was promised.',
     action: 'Repeat after a few seconds.',
   },
+  too_many_runs: {
+    status: 409,
+    again: 'after one was removed',
+    meaning: 'The key or person has five [runs](integrate.md#runs), or the service has 200.',
+    action: 'Read the results of an old one and remove it, or wait a day.',
+  },
   too_many_webhooks: {
     status: 409,
     again: 'after one is deleted',

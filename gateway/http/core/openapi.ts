@@ -11,6 +11,7 @@ import { passkeySchema } from '../resources/passkeys.ts'
 import { listedPerson } from '../resources/people.ts'
 import { revocation } from '../resources/revisions.ts'
 import { rpcRequest, rpcResponse } from '../resources/rpc.ts'
+import { runSchema } from '../resources/runs.ts'
 import * as schemas from '../resources/schemas.ts'
 import { personSchema, sessionSchema } from '../resources/session.ts'
 import { successor } from '../resources/supersede.ts'
@@ -53,6 +54,7 @@ const COMPONENTS = {
   Search: searchBody,
   Revocation: revocation,
   Batch: batchSchema,
+  Run: runSchema,
   RevokedBatch: revokedBatch,
   SuspendedBatch: suspendedBatch,
   ReleasedBatch: releasedBatch,

@@ -83,6 +83,7 @@ export const TAGS = {
   Documents: 'Issue, retrieve and change documents.',
   Certificates: 'Documents as PDF, for print.',
   Batches: 'Issue many documents by one transaction, and change them together.',
+  Runs: 'Issue many documents without waiting for them.',
   Verification: 'Check a document. Needs nothing of the issuer.',
   Events: 'What happened to documents, in order.',
   Webhooks: 'Events, sent to an address of yours.',

@@ -384,6 +384,8 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
   )
   run("INSERT INTO spent_nonce VALUES (x'01', 4000000000)")
   run("INSERT INTO used_offer VALUES (x'02', 1, 4, 4000000000)")
+  run("INSERT INTO run VALUES ('r', 'default', 'key k', 'single', 1, x'01', 'done', NULL, 5, 6)")
+  run("INSERT INTO run_row VALUES ('r', 1, x'ff00', NULL), ('r', 2, x'', x'01')")
   run("INSERT INTO kind VALUES ('diploma', 1, x'ff', 5, 6), ('diploma', 2, x'', 6, NULL)")
   run("INSERT INTO delivery VALUES ('one', ?, 900, 2, 5, 6)", hash('in flight'))
 }

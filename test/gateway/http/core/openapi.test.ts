@@ -87,6 +87,15 @@ const batch: Prepare = async (send) => {
   return { root: JSON.parse(Buffer.from(answer.body).toString()).data.batchRoot }
 }
 
+const run: Prepare = async (send) => {
+  const body = `${JSON.stringify(ADA)}\n`
+  const headers = 'application/x-ndjson'
+  const { runs } = (await send('GET', '/v1/runs')).body.data
+  if (runs[0]) return { id: runs[0].id }
+  const answer = await send('POST', '/v1/runs', body, headers)
+  return { id: answer.body.data.id }
+}
+
 const person: Prepare = async (send) => {
   const { body } = await send('POST', '/v1/people', '{"name":"Ada","role":"clerk"}')
   return { id: body.data.person.id }
@@ -147,6 +156,11 @@ const PREPARED: Record<string, Prepare> = {
   retrieveType: kind,
   retrieveTypeVersion: kind,
   retrieveDeskTexts: async () => ({ language: 'de' }),
+  retrieveRun: run,
+  retrieveRunRows: run,
+  stopRun: run,
+  resumeRun: run,
+  removeRun: run,
   changePerson: person,
   removePerson: person,
   invitePerson: person,

@@ -1,0 +1,128 @@
+import type { CountedRun, Run, RunMode, RunState, RunStore, StoredRow } from '#runs/ports.ts'
+import type { Database } from './database.ts'
+import { all, each, first, type Row, statement } from './sql.ts'
+
+// New runs come one after another, so that they can be counted. Any other number would do.
+const LOCK = statement(({ name }) =>
+  name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160026)' : '',
+)
+const COUNT = statement(`
+  SELECT count(*) AS runs, count(CASE WHEN owner = :owner THEN 1 END) AS own FROM run`)
+const SELECT_RUN = statement('SELECT * FROM run WHERE id = :id')
+const SELECT_COUNTED = statement(`
+  SELECT run.*, (SELECT count(*) FROM run_row WHERE run = run.id AND result IS NULL) AS open
+  FROM run WHERE id = :id`)
+const SELECT_OWN = statement(`
+  SELECT run.*, (SELECT count(*) FROM run_row WHERE run = run.id AND result IS NULL) AS open
+  FROM run WHERE owner = :owner ORDER BY created_at DESC, id`)
+const SELECT_RUNNING = statement("SELECT * FROM run WHERE state = 'running' ORDER BY created_at")
+const INSERT_RUN = statement(`
+  INSERT INTO run (id, tenant, owner, mode, size, content, state, reason, created_at, ended_at)
+  VALUES (:id, :tenant, :owner, :mode, :size, :content, :state, :reason, :createdAt, :endedAt)`)
+const INSERT_ROW = statement(
+  (sql) => `
+  INSERT INTO run_row (run, line, sealed)
+  SELECT :id, item.line, item.sealed FROM ${sql.items({ line: 'integer', sealed: 'bytes' })} WHERE true
+  ON CONFLICT (run, line) DO NOTHING`,
+)
+const SELECT_ROWS = statement(`
+  SELECT line, sealed, result FROM run_row WHERE run = :id AND line > :after
+  ORDER BY line LIMIT :limit`)
+const SELECT_OPEN = statement(`
+  SELECT line, sealed, result FROM run_row WHERE run = :id AND line > :after AND result IS NULL
+  ORDER BY line LIMIT :limit`)
+const SETTLE = statement(
+  (sql) => `
+  UPDATE run_row SET result = item.result
+  FROM ${sql.items({ id: 'text', line: 'integer', result: 'bytes' })}
+  WHERE run_row.run = item.id AND run_row.line = item.line`,
+)
+const CHANGE = statement(`
+  UPDATE run SET state = :state, reason = :reason, ended_at = :endedAt
+  WHERE id = :id AND state = :from RETURNING id`)
+const REMOVE = statement('DELETE FROM run WHERE id = :id')
+const REMOVE_BEFORE = statement(`
+  DELETE FROM run WHERE ended_at < :time OR (state = 'loading' AND created_at < :time)
+  RETURNING id`)
+
+type Settled = { id: string; line: number; result: Uint8Array }
+
+export function createRunStore({ read, write, change, together }: Database): RunStore {
+  // Rows that are issued one by one share transactions.
+  const settle = together<Settled, void>({
+    *work(results) {
+      yield* each(SETTLE, results)
+      return results.map(() => undefined)
+    },
+  })
+
+  return {
+    begin: (run, most) =>
+      write(function* () {
+        yield* all(LOCK)
+        const before = yield* first(SELECT_RUN, { id: run.id })
+        if (before) return runOf(before)
+        const counted = yield* first(COUNT, { owner: run.owner })
+        if (Number(counted?.runs) >= most.all || Number(counted?.own) >= most.each) return undefined
+        yield* all(INSERT_RUN, run)
+        return run
+      }),
+    async addRows(id, rows) {
+      await change(INSERT_ROW, { id }, rows)
+    },
+    async find(id) {
+      const [row] = await read(SELECT_COUNTED, { id })
+      return row && countedOf(row)
+    },
+    async list(owner) {
+      return (await read(SELECT_OWN, { owner })).map(countedOf)
+    },
+    async running() {
+      return (await read(SELECT_RUNNING)).map(runOf)
+    },
+    async rows(id, after, limit, isOpen = false) {
+      const rows = await read(isOpen ? SELECT_OPEN : SELECT_ROWS, { id, after, limit })
+      return rows.map(rowOf)
+    },
+    async settle(id, results) {
+      await Promise.all(results.map((result) => settle({ id, ...result })))
+    },
+    async change(id, from, to) {
+      return (await change(CHANGE, { id, from, ...to })).length > 0
+    },
+    async remove(id) {
+      await change(REMOVE, { id })
+    },
+    async removeBefore(time) {
+      return (await change(REMOVE_BEFORE, { time })).length
+    },
+  }
+}
+
+function runOf(row: Row): Run {
+  return {
+    id: String(row.id),
+    tenant: String(row.tenant),
+    owner: String(row.owner),
+    mode: row.mode as RunMode,
+    size: Number(row.size),
+    content: new Uint8Array(row.content as Uint8Array),
+    state: row.state as RunState,
+    reason: row.reason === null ? null : String(row.reason),
+    createdAt: Number(row.created_at),
+    endedAt: row.ended_at === null ? null : Number(row.ended_at),
+  }
+}
+
+function countedOf(row: Row): CountedRun {
+  const run = runOf(row)
+  return { ...run, done: run.state === 'loading' ? 0 : run.size - Number(row.open) }
+}
+
+function rowOf({ line, sealed, result }: Row): StoredRow {
+  return {
+    line: Number(line),
+    sealed: new Uint8Array(sealed as Uint8Array),
+    result: result === null ? null : new Uint8Array(result as Uint8Array),
+  }
+}

@@ -1,0 +1,68 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { Run, RunStore } from '#runs/ports.ts'
+import { describePorts } from '#test/support/databases.ts'
+
+const RUN: Run = {
+  ...{ id: 'one', tenant: 'default', owner: 'person ada', mode: 'single', size: 3 },
+  ...{ content: new Uint8Array([1]), state: 'loading', reason: null },
+  ...{ createdAt: 1_000, endedAt: null },
+}
+const MOST = { all: 3, each: 2 }
+const bytes = (...values: number[]) => new Uint8Array(values)
+const ROWS = [1, 2, 3].map((line) => ({ line, sealed: bytes(line, 0, 255) }))
+
+describePorts('runs', (ports) => {
+  let store: RunStore
+  beforeEach(async () => {
+    store = ports.stores.runs
+    expect(await store.begin(RUN, MOST)).toEqual(RUN)
+  })
+
+  test('default: rows are read in order, with their results', async () => {
+    await store.addRows('one', ROWS)
+    await store.addRows('one', [{ line: 1, sealed: bytes(9) }])
+    await store.change('one', 'loading', { state: 'running', reason: null, endedAt: null })
+    expect(await store.running()).toEqual([{ ...RUN, state: 'running' }])
+    await store.settle('one', [
+      { line: 3, result: bytes(7) },
+      { line: 1, result: bytes(8) },
+    ])
+    expect(await store.find('one')).toEqual({ ...RUN, state: 'running', done: 2 })
+    expect(await store.rows('one', 1, 5)).toEqual([
+      { ...ROWS[1], result: null },
+      { ...ROWS[2], result: bytes(7) },
+    ])
+    expect(await store.rows('one', 0, 5, true)).toEqual([{ ...ROWS[1], result: null }])
+    expect(await store.rows('one', 0, 1)).toEqual([{ ...ROWS[0], result: bytes(8) }])
+  })
+
+  test('behavior: a run is begun once, and there are only so many', async () => {
+    expect(await store.begin({ ...RUN, size: 9 }, MOST)).toEqual(RUN)
+    expect(await store.begin({ ...RUN, id: 'two', createdAt: 2_000 }, MOST)).toBeDefined()
+    expect(await store.begin({ ...RUN, id: 'three' }, MOST)).toBeUndefined()
+    const other = { ...RUN, owner: 'key x' }
+    expect(await store.begin({ ...other, id: 'three' }, MOST)).toBeDefined()
+    expect(await store.begin({ ...other, id: 'four' }, MOST)).toBeUndefined()
+    expect((await store.list(RUN.owner)).map(({ id }) => id)).toEqual(['two', 'one'])
+  })
+
+  test('behavior: only the expected state is changed', async () => {
+    const stopped = { state: 'stopped', reason: 'requested', endedAt: 5_000 } as const
+    expect(await store.change('one', 'running', stopped)).toBe(false)
+    expect(await store.change('one', 'loading', stopped)).toBe(true)
+    expect(await store.find('one')).toMatchObject(stopped)
+  })
+
+  test('behavior: what has ended before a time is removed with its rows', async () => {
+    await store.addRows('one', ROWS)
+    await store.change('one', 'loading', { state: 'done', reason: null, endedAt: 5_000 })
+    expect(await store.removeBefore(5_000)).toBe(0)
+    expect(await store.removeBefore(5_001)).toBe(1)
+    expect(await store.find('one')).toBeUndefined()
+    expect(await store.rows('one', 0, 5)).toEqual([])
+    await store.begin(RUN, MOST)
+    expect(await store.rows('one', 0, 5)).toEqual([])
+    await store.remove('one')
+    expect(await store.find('one')).toBeUndefined()
+  })
+})
