@@ -50,6 +50,7 @@ export async function recover({
       tenant,
       say,
     })
+    await database.loseStatusLists()
     await filled()
     rmSync(checkpoint, { force: true })
     return { out, isComplete: issued.isComplete, ...counts }

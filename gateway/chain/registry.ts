@@ -77,15 +77,22 @@ export function openRegistryReads(
     issuerId,
     finality,
   }: Pick<RegistryOptions, 'registry' | 'issuerId'> & { finality: FinalityRule | undefined },
-): Pick<RegistryPorts, 'registry' | 'blocks'> {
+): Pick<RegistryPorts, 'registry' | 'blocks'> & { counts: IssuedCounts } {
   const { address } = parseRegistry(registry)
   const calls = createChainCalls(provider, address)
   const blocks = createBlocks(provider, calls, finality)
   return {
     registry: createRegistryReader(calls, address, issuerId, blocks.finalizedBlock),
     blocks,
+    async counts() {
+      const { documentCount, batchCount } = await calls.view('issuerOf', issuerId)
+      return { documents: Number(documentCount), batches: Number(batchCount) }
+    },
   }
 }
+
+/** How many documents the issuer has issued alone, and how many batches. */
+export type IssuedCounts = () => Promise<{ documents: number; batches: number }>
 
 /** @param finality Which blocks count as final; absent = only the node's tag decides. */
 function createBlocks(

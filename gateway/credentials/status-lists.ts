@@ -7,7 +7,7 @@ import type { TrustedRecord } from '#promise/record.ts'
 import { isRevoked, isSuspended, recordInBatch } from '#verifier/status.ts'
 import type { CredentialKeys } from './keys.ts'
 import { encodeStatusList, STATUS, type Status, worse } from './status-list.ts'
-import { type Entry, indexesOf, type Listed, type StatusSlots } from './status-slots.ts'
+import { indexesOf, type Known, type Listed, type StatusSlots } from './status-slots.ts'
 
 /**
  * The status lists of the issuer's credentials, for verifiers that do not read the chain. A list is
@@ -33,6 +33,8 @@ export const REFRESH_MS = 5_000
 
 export function createStatusLists(deps: {
   slots: StatusSlots
+  /** @returns How many documents and batches the issuer has issued. */
+  counts(): Promise<{ documents: number; batches: number }>
   registry: Pick<RegistryReader, 'records'>
   blocks: Pick<Blocks, 'head'>
   keys: CredentialKeys
@@ -43,16 +45,18 @@ export function createStatusLists(deps: {
   /** The maximum age of the newest block in seconds; absent = any age. */
   maxHeadAge?: number | undefined
 }): StatusLists {
-  const { slots, registry, blocks, keys, subkeys, hkdf, baseUrl, maxHeadAge } = deps
+  const { slots, counts, registry, blocks, keys, subkeys, hkdf, baseUrl, maxHeadAge } = deps
   const uriOf = (list: number) => `${baseUrl}/v1/status-lists/${list}`
 
   async function make(list: number): Promise<string | undefined> {
     // What happens from here on may be missing in the list.
     const time = Math.floor(Date.now() / 1000)
-    const entries = await slots.entries(list)
-    if (!entries) return undefined
+    const found = await slots.entries(list)
+    if (!found) return undefined
     await assertFresh(time)
-    const statuses = await readStatuses(registry, entries)
+    const own = found.entries.map((entry) => ({ ...entry, indexes: [entry.index] }))
+    const others = found.isLost ? await possibleIn(list) : []
+    const statuses = await readStatuses(registry, [...own, ...others])
     const { kty, crv, x, y, kid } = keys.published[0]
     return keys.sign(
       {
@@ -65,6 +69,24 @@ export function createStatusLists(deps: {
         status_list: await encodeStatusList(statuses),
       },
     )
+  }
+
+  /**
+   * Nobody knows any more which documents are in a lost list, so each of the issuer's may be, at the
+   * indexes that the list offered to it. The worse status of an index counts, which may make a few
+   * valid credentials look revoked, and none the other way round.
+   */
+  async function possibleIn(list: number): Promise<Placed[]> {
+    const [{ documents, alone, batches }, issued] = await Promise.all([slots.known(), counts()])
+    if (alone < issued.documents || batches < issued.batches)
+      throw new IssueError(
+        'store_unavailable',
+        'the index lacks documents of the issuer: run docreg-gateway reindex',
+      )
+    return documents.map((one) => ({
+      ...one,
+      indexes: subkeys.flatMap((some) => indexesOf(some, one, list, hkdf)),
+    }))
   }
 
   async function assertFresh(time: number): Promise<void> {
@@ -91,24 +113,28 @@ export function createStatusLists(deps: {
   }
 }
 
-/** @returns The statuses of the entries that are not valid, by index. */
+/** A document with all indexes that have its status. */
+type Placed = Known & { indexes: readonly number[] }
+
+/** @returns The statuses of the documents that are not valid, by index. */
 async function readStatuses(
   registry: Pick<RegistryReader, 'records'>,
-  entries: readonly Entry[],
+  placed: readonly Placed[],
 ): Promise<Map<number, Status>> {
-  const roots = [...new Set(entries.flatMap(({ root }) => root ?? []))]
+  const roots = [...new Set(placed.flatMap(({ root }) => root ?? []))]
   const records = await registry.records([
-    ...entries.map(({ documentHash, root }) => ({ documentHash, ...(root && { root }) })),
+    ...placed.map(({ documentHash, root }) => ({ documentHash, ...(root && { root }) })),
     ...roots.map((root) => ({ documentHash: root, root })),
   ])
-  const batches = new Map(roots.map((root, i) => [root, records[entries.length + i]]))
+  const batches = new Map(roots.map((root, i) => [root, records[placed.length + i]]))
   const statuses = new Map<number, Status>()
-  entries.forEach(({ index, erased, root }, i) => {
+  placed.forEach(({ indexes, erased, root }, i) => {
     const own = records[i]
     const batch = root && batches.get(root)
     if (!own || (root && !batch)) throw new TypeError('a record is missing')
     const status = erased ? STATUS.invalid : statusOf(own, batch || undefined)
-    if (status !== STATUS.valid) statuses.set(index, worse(status, statuses.get(index) ?? status))
+    if (status === STATUS.valid) return
+    for (const index of indexes) statuses.set(index, worse(status, statuses.get(index) ?? status))
   })
   return statuses
 }

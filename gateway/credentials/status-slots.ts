@@ -13,11 +13,19 @@ export type Listed = {
 /** A place in a status list. Lists have numbers from 1 on. */
 export type Slot = { list: number; index: number }
 
+/** A document, and whether it was erased here. */
+export type Known = Listed & { erased: boolean }
+
 /** A document that is in a list. */
-export type Entry = Listed & {
-  index: number
-  /** Whether the document was erased here. */
-  erased: boolean
+export type Entry = Known & { index: number }
+
+/** What the index of documents knows. */
+export type KnownDocuments = {
+  documents: Known[]
+  /** The number of documents that are on the chain and were issued alone. */
+  alone: number
+  /** The number of batches of which it knows all documents. */
+  batches: number
 }
 
 /** The places of documents in status lists, which never change. */
@@ -27,8 +35,12 @@ export type StatusSlots = {
    * has. The result is durable when the promise resolves.
    */
   take(listed: Listed, indexesIn: (list: number) => readonly number[]): Promise<Slot>
-  /** @returns The entries of a list; `undefined` when there is no such list. */
-  entries(list: number): Promise<Entry[] | undefined>
+  /**
+   * @returns The entries of a list; `undefined` when there is no such list. A list is lost when
+   * other documents may be in it, because the database was made again from a backup or the chain.
+   */
+  entries(list: number): Promise<{ entries: Entry[]; isLost: boolean } | undefined>
+  known(): Promise<KnownDocuments>
 }
 
 /**

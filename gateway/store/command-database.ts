@@ -63,6 +63,8 @@ export type CommandDatabase = Pick<DatabaseStores, 'isErased' | 'embedded' | 'hi
   bindTo(binding: Binding): Promise<void>
   /** Begins the erasures of the list that it does not have. @returns The number of these. */
   mergeErasures(list: ErasureList): Promise<number>
+  /** Call this when the database was made again: it may not know who is in the status lists. */
+  loseStatusLists(): Promise<void>
   /** The places where documents that were issued alone, and batches, are anchored. */
   anchored: AnchoredLog
   /**

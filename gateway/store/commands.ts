@@ -13,6 +13,7 @@ import { addHistory } from './outcomes.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
 import { KEPT_STATUSES } from './rules.ts'
 import { all, first, statement, type Work } from './sql.ts'
+import { loseStatusLists } from './status-slots.ts'
 
 const REBUILD = 'command reindex'
 
@@ -39,6 +40,7 @@ export function createCommandDatabase(
     anchored: createAnchoredLog(database),
     bindTo: (binding) => bind(database, binding, { refusals, mayBeUnfinished: isFilling }),
     mergeErasures: (list) => createErasures(database, scrubber, list).mergeList(),
+    loseStatusLists: () => loseStatusLists(database),
     addBatch: (...batch) => database.write(() => restoreBatch(...batch)),
     claimAccount: (accounts) => claimAccount(database, { leases, held }, accounts),
     async rebuildIndex(blindTenant) {

@@ -1,7 +1,14 @@
-import { MAX_LISTED, type Slot, type StatusSlots } from '#credentials/status-slots.ts'
+import {
+  type Known,
+  type KnownDocuments,
+  MAX_LISTED,
+  type Slot,
+  type StatusSlots,
+} from '#credentials/status-slots.ts'
 import { fromHex } from '#document/hex.ts'
 import { hexOf, isSet } from './columns.ts'
 import type { Database } from './database.ts'
+import { IS_PROMISED } from './index-pages.ts'
 import { all, first, type Row, statement, type Work } from './sql.ts'
 
 // Slots are given one after another. Any other number would do.
@@ -22,10 +29,20 @@ const TAKE = statement(`
   ON CONFLICT DO NOTHING RETURNING list, slot`)
 const COUNT = statement('UPDATE status_list SET used = used + 1 WHERE list = :list')
 const SELECT_LIST = statement('SELECT lost FROM status_list WHERE list = :list')
+const IS_ERASED = 'EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = document_hash) AS erased'
 const SELECT_ENTRIES = statement(`
-  SELECT slot, document_hash, root,
-    EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = document_hash) AS erased
-  FROM status_slot WHERE list = :list`)
+  SELECT slot, document_hash, root, ${IS_ERASED} FROM status_slot WHERE list = :list`)
+const SELECT_KNOWN = statement(`
+  SELECT document_hash, block_number, batch, ${IS_ERASED},
+    (SELECT whole.root FROM batch AS whole WHERE whole.id = batch) AS root
+  FROM document WHERE ${IS_PROMISED}`)
+const SELECT_BATCHES = statement('SELECT id, size FROM batch WHERE promised')
+const COUNT_KNOWN = statement(`
+  SELECT coalesce(max(list), 0) + 1 + (SELECT count(*) FROM document) / ${MAX_LISTED} AS lists
+  FROM status_list`)
+const LOSE = statement(`
+  INSERT INTO status_list (list, used, lost) VALUES (:list, 0, true)
+  ON CONFLICT (list) DO UPDATE SET lost = true`)
 
 const NO_ROOT = new Uint8Array()
 
@@ -39,16 +56,47 @@ export function createStatusSlots({ read, write, snapshot }: Database): StatusSl
     },
     entries: (list) =>
       snapshot(function* () {
-        if (!(yield* first(SELECT_LIST, { list }))) return undefined
+        const row = yield* first(SELECT_LIST, { list })
+        if (!row) return undefined
         const rows = yield* all(SELECT_ENTRIES, { list })
-        return rows.map((row) => ({
-          index: Number(row.slot),
-          documentHash: hexOf(row.document_hash),
-          ...((row.root as Uint8Array).length > 0 && { root: hexOf(row.root) }),
-          erased: isSet(row.erased),
-        }))
+        const entries = rows.map((row) => ({ index: Number(row.slot), ...knownOf(row) }))
+        return { entries, isLost: isSet(row.lost) }
       }),
+    known: () => snapshot(readKnown),
   }
+}
+
+function* readKnown(): Work<KnownDocuments> {
+  const rows = yield* all(SELECT_KNOWN)
+  const sizes = new Map<number, number>()
+  for (const { batch } of rows)
+    if (batch !== null) sizes.set(Number(batch), (sizes.get(Number(batch)) ?? 0) + 1)
+  const batches = yield* all(SELECT_BATCHES)
+  return {
+    documents: rows.map(knownOf),
+    alone: rows.filter(({ batch, block_number }) => batch === null && block_number !== null).length,
+    batches: batches.filter(({ id, size }) => sizes.get(Number(id)) === Number(size)).length,
+  }
+}
+
+function knownOf({ document_hash, root, erased }: Row): Known {
+  const hasRoot = root !== null && (root as Uint8Array).length > 0
+  return {
+    documentHash: hexOf(document_hash),
+    ...(hasRoot && { root: hexOf(root) }),
+    erased: isSet(erased),
+  }
+}
+
+/**
+ * Marks as lost every list that may have been in use, after a database was made again. What was
+ * given a place since the backup, or before the loss, is not known any more.
+ */
+export async function loseStatusLists({ write }: Pick<Database, 'write'>): Promise<void> {
+  await write(function* () {
+    const row = yield* first(COUNT_KNOWN)
+    for (let list = 1; list <= Number(row?.lists); list++) yield* all(LOSE, { list })
+  })
 }
 
 function* take(

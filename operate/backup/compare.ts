@@ -65,6 +65,7 @@ export async function compareWithChain(
   await restored.assertUsable(bindingOf(identity))
   const { account, registry } = await createRegistry(rpc, { registry: id, issuerId, signer })
   await account.assertReady()
+  await restored.loseStatusLists()
   const erased = await restored.mergeErasures(openErasureList(config.erasureList))
   const payloads = await countPayloads(side)
   const anchored = await checkHistory(hashesIn(side, HISTORY, 'document_hash'), registry)

@@ -8,6 +8,7 @@ import type { ErasureList } from '#store/erasure-list.ts'
 import { createErasures, type Scrubber } from '#store/erasures.ts'
 import { createIsErased, createPayloadStore } from '#store/payloads.ts'
 import { type Statement, statement } from '#store/sql.ts'
+import { loseStatusLists } from '#store/status-slots.ts'
 import type { Binding } from '#store/stores.ts'
 import type { IsBlockErased } from '#store/tombstones.ts'
 import type { Side } from '../tables/rows.ts'
@@ -22,6 +23,8 @@ export type Restored = {
   assertUsable(binding: Binding): Promise<void>
   /** @returns The number of erasures in the list that it did not have. */
   mergeErasures(list: ErasureList): Promise<number>
+  /** Marks status lists to which documents may have been added since the backup. */
+  loseStatusLists(): Promise<void>
   waiting(): Promise<Waiting[]>
   drop(ids: readonly number[]): Promise<void>
   /** @returns The newest block of the history; -1 when it is empty. */
@@ -58,6 +61,7 @@ export function createRestored(
     side,
     assertUsable: (binding) => bind(database, binding, { refusals }),
     mergeErasures: (list) => createErasures(database, scrubber, list).mergeList(),
+    loseStatusLists: () => loseStatusLists(database),
     async waiting() {
       return (await database.read(SELECT_WAITING)).map(({ id, kind, document_hash, root }) => ({
         id: Number(id),

@@ -5,7 +5,13 @@ import { hkdfWithNode } from '#base/node-hkdf.ts'
 import { readCredentialKeys } from '#credentials/keys.ts'
 import { LIST_SIZE, STATUS } from '#credentials/status-list.ts'
 import { createStatusLists, REFRESH_MS } from '#credentials/status-lists.ts'
-import { type Entry, indexesOf, type StatusSlots } from '#credentials/status-slots.ts'
+import {
+  type Entry,
+  indexesOf,
+  type KnownDocuments,
+  type Listed,
+  type StatusSlots,
+} from '#credentials/status-slots.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import { deriveSubkeys } from '#document/keys.ts'
 import { IssueError } from '#promise/errors.ts'
@@ -31,12 +37,17 @@ const revised = (reason: number, distrustedFrom = 0) => ({
 })
 const NOT_ISSUED = { ...RECORD, anchoredBlock: 0 }
 
-/** Status lists over records that a test sets. */
-function lists(entries: Entry[], records: Map<Hex, TrustedRecord>, maxHeadAge?: number) {
+/** Status lists over records that a test sets. @param lost What is known of a lost list. */
+function lists(
+  entries: Entry[],
+  records: Map<Hex, TrustedRecord>,
+  { maxHeadAge, lost }: { maxHeadAge?: number; lost?: KnownDocuments } = {},
+) {
   const head = vi.fn(async () => ({ number: 20, timestamp: Math.floor(Date.now() / 1000) }))
   const slots: StatusSlots = {
     take: async (_, indexesIn) => ({ list: 1, index: indexesIn(1)[0] ?? 0 }),
-    entries: async (list) => (list === 1 ? entries : undefined),
+    entries: async (list) => (list === 1 ? { entries, isLost: lost !== undefined } : undefined),
+    known: async () => lost ?? { documents: [], alone: 0, batches: 0 },
   }
   const registry = {
     records: async (keys: readonly { documentHash: Hex }[]) =>
@@ -44,7 +55,18 @@ function lists(entries: Entry[], records: Map<Hex, TrustedRecord>, maxHeadAge?: 
   }
   const baseUrl = 'https://documents.example'
   const blocks = { head }
-  const parts = { slots, registry, blocks, keys, subkeys, hkdf: hkdfWithNode, baseUrl, maxHeadAge }
+  const counts = async () => ({ documents: 2, batches: 1 })
+  const parts = {
+    slots,
+    counts,
+    registry,
+    blocks,
+    keys,
+    subkeys,
+    hkdf: hkdfWithNode,
+    baseUrl,
+    maxHeadAge,
+  }
   return { head, ...createStatusLists(parts) }
 }
 
@@ -157,13 +179,49 @@ describe('the token', () => {
     const away = lists([], new Map())
     away.head.mockRejectedValue(new IssueError('chain_unavailable', 'down'))
     await expect(away.token(1)).rejects.toMatchObject({ code: 'chain_unavailable' })
-    const still = lists([], new Map(), 900)
+    const still = lists([], new Map(), { maxHeadAge: 900 })
     still.head.mockResolvedValue({ number: 20, timestamp: Date.now() / 1000 - 1_000 })
     await expect(still.token(1)).rejects.toMatchObject({ code: 'chain_unavailable' })
   })
 
   test('error: there is none of a list that nobody is in', async () => {
     expect(await lists([], new Map()).token(2)).toBeUndefined()
+  })
+})
+
+describe('a list of which the database has lost who is in it', () => {
+  const known = [
+    { documentHash: hash(1), erased: false },
+    { documentHash: hash(2), erased: false },
+    { documentHash: hash(3), root: hash(4), erased: false },
+  ]
+  const records = new Map([
+    [hash(1), revised(1)],
+    [hash(2), RECORD],
+    [hash(4), revised(6)],
+  ])
+  const indexesIn = (listed: Listed) => indexesOf(subkeys[0], listed, 1, hkdfWithNode)
+
+  test('default: has every document wherever it may have been', async () => {
+    const lost = { documents: known, alone: 2, batches: 1 }
+    const own = [{ index: 5, documentHash: hash(1), erased: false }]
+    const { statusAt } = await read(await lists(own, records, { lost }).token(1))
+    const [revoked, valid, inBatch] = known.map((one) => indexesIn(one).map(statusAt))
+    expect(statusAt(5)).toBe(STATUS.invalid)
+    expect([revoked, valid, inBatch]).toEqual([
+      [STATUS.invalid, STATUS.invalid],
+      [STATUS.valid, STATUS.valid],
+      [STATUS.suspended, STATUS.suspended],
+    ])
+  })
+
+  test.each([
+    ['documents', { documents: known, alone: 1, batches: 1 }],
+    ['batches', { documents: known, alone: 2, batches: 0 }],
+  ])('error: is not served while the index lacks %s', async (_, lost) => {
+    await expect(lists([], records, { lost }).token(1)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
   })
 })
 

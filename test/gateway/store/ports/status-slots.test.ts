@@ -17,10 +17,13 @@ describePorts('the places in status lists', (ports) => {
     await ports.reopen()
     const again = await ports.stores.statusSlots.take({ documentHash }, () => [9])
     expect(again).toEqual({ list: 1, index: 7 })
-    expect(await ports.stores.statusSlots.entries(1)).toEqual([
-      { index: 7, documentHash, erased: false },
-      { index: 8, documentHash, root, erased: false },
-    ])
+    expect(await ports.stores.statusSlots.entries(1)).toEqual({
+      entries: [
+        { index: 7, documentHash, erased: false },
+        { index: 8, documentHash, root, erased: false },
+      ],
+      isLost: false,
+    })
     expect(await ports.stores.statusSlots.entries(2)).toBeUndefined()
   })
 
@@ -49,6 +52,25 @@ describePorts('the places in status lists', (ports) => {
     await ports.run(`INSERT INTO status_list (list, used, lost) VALUES (1, 3, true)`)
     await ports.run(`INSERT INTO status_list (list, used, lost) VALUES (2, ${MAX_LISTED}, false)`)
     expect(await take()).toEqual({ list: 3, index: 5 })
+    expect(await ports.stores.statusSlots.entries(1)).toEqual({ entries: [], isLost: true })
+  })
+
+  test('behavior: knows the documents of the index that are on the chain', async () => {
+    const { outbox, statusSlots } = ports.stores
+    const [pending, anchored] = [hash(), hash()]
+    for (const documentHash of [pending, anchored])
+      await outbox.add({ kind: 'issue', documentHash, validUntil: 0 }, true, {
+        inserted: false,
+        entry: { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 1n },
+      })
+    await ports.run(
+      `UPDATE document SET block_number = 5 WHERE id = (SELECT max(id) FROM document)`,
+    )
+    const known = await statusSlots.known()
+    expect(known).toMatchObject({ alone: 1, batches: 0 })
+    expect(known.documents.map(({ documentHash }) => documentHash).sort()).toEqual(
+      [pending, anchored].sort(),
+    )
   })
 
   test('behavior: knows which documents were erased', async () => {
@@ -56,6 +78,7 @@ describePorts('the places in status lists', (ports) => {
     const documentHash = hash()
     await statusSlots.take({ documentHash }, () => [1])
     await erasures.begin(documentHash, 'one')
-    expect(await statusSlots.entries(1)).toEqual([{ index: 1, documentHash, erased: true }])
+    const { entries } = (await statusSlots.entries(1)) ?? {}
+    expect(entries).toEqual([{ index: 1, documentHash, erased: true }])
   })
 })
