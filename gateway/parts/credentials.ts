@@ -35,13 +35,14 @@ export function openCredentials(
   const { registry, issuerId, issuerSecrets, credentialKeys: keys } = identity
   const { own } = identities
   const readHeld = createReadHeld(stores.store, () => verifyWithin(newDeadline(), verifyOptions))
-  const always = { readHeld, offersToHolders: walletOffers === 'holders' }
-  if (!keys || !own) return always
+  const withoutKeys = { readHeld, offersToHolders: walletOffers === 'holders' }
+  if (!keys) return withoutKeys
   const statusLists = openStatusLists(config, identity, keys, stores)
+  const always = { ...withoutKeys, statusLists }
+  if (!own) return always
   return {
     ...always,
     jwtVcIssuer: jwtVcIssuerOf(own, keys),
-    statusLists,
     wallets: createWallets({
       ...{ keys, own, baseUrl, page: verifyUrl, registry, issuerId },
       tickets: createTickets(issuerSecrets),

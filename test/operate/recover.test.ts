@@ -2,8 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { inflateSync } from 'node:zlib'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { indexesOf, type Listed } from '#credentials/status-slots.ts'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { deriveSubkeys } from '#document/keys.ts'
+import { makeCredentialKey } from '../support/credential-key.ts'
 import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
@@ -18,12 +24,16 @@ let issuer: RemoteIssuer
 let env: Record<string, string>
 let lost: GatewayProcess
 let recovered: GatewayProcess
+let credentialKey: ReturnType<typeof makeCredentialKey>
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'recover-'))
   issuer = await startRemoteIssuer(folder, ['--block-time', '1'], 1)
   env = issuer.env
-  const settings = { ...env, ISSUER_KEY: issuer.keys.issuer }
+  credentialKey = makeCredentialKey()
+  const settings = {
+    ...{ ...env, ISSUER_KEY: issuer.keys.issuer, CREDENTIAL_KEY_FILE: credentialKey.path },
+  }
   lost = gatewayProcess({ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'a') })
   recovered = gatewayProcess({
     ...{ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'b') },
@@ -34,6 +44,7 @@ afterAll(async () => {
   await lost?.kill()
   await recovered?.kill()
   await issuer?.anvil.kill()
+  credentialKey?.remove()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -140,7 +151,31 @@ test('default: brings back every document, batch, publicId and status from chain
   }
   const verified = dataOf(await call(recovered, `/verify?publicId=${inBatch.publicId}`))
   expect(verified.status).toBe('suspended')
+
+  // Nobody knows who was in a status list, so each document is wherever it may have been.
+  const statusAt = await statusesIn(recovered)
+  const statusesOf = (listed: Listed) =>
+    indexesOf(deriveSubkeys(fromHex(env.ISSUER_SECRET as Hex)), listed, 1, hkdfWithNode).map(
+      statusAt,
+    )
+  const { documentHash, batchRoot: root } = ofBatch[0]
+  expect(statusesOf({ documentHash: first.documentHash })).toEqual([1, 1])
+  expect(statusesOf({ documentHash: second.documentHash })).toEqual([1, 1])
+  expect(statusesOf({ documentHash: third.documentHash })).toEqual([2, 2])
+  expect(statusesOf({ documentHash, root })).toEqual([2, 2])
+  expect(statusesOf({ documentHash: ofBatch[2].documentHash, root })).toEqual([0, 0])
 })
+
+/** @returns The status of each index of the first status list. */
+async function statusesIn({ url }: GatewayProcess): Promise<(index: number) => number> {
+  const response = await fetch(`${url}/v1/status-lists/1`)
+  const text = await response.text()
+  expect(`${response.status} ${text}`).toMatch(/^200/)
+  const [, payload = ''] = text.split('.')
+  const { lst } = JSON.parse(Buffer.from(payload, 'base64url').toString()).status_list
+  const bytes = inflateSync(Buffer.from(lst, 'base64url'))
+  return (index) => ((bytes[index >> 2] ?? 0) >> (2 * (index & 3))) & 3
+}
 
 test('error: names what no source has, refuses a folder in use and a chain that is lost too', async () => {
   const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
