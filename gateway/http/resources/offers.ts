@@ -14,12 +14,12 @@ import { operation, serve, servePublic } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
 import { type PathDeps, publicIdOf } from './document-path.ts'
-import { instant } from './present.ts'
+import { type Addresses, instant } from './present.ts'
 import * as schemas from './schemas.ts'
 
-export type OfferDeps = PathDeps & {
-  findKey: FindKey
-  newDeadline: NewDeadline
+/** What makes offers. */
+export type OfferMaking = {
+  addresses: Addresses
   /** Absent when the service puts no documents into wallets. */
   wallets?: Wallets
   readHeld: ReadHeld
@@ -27,8 +27,10 @@ export type OfferDeps = PathDeps & {
   offersToHolders: boolean
 }
 
+export type OfferDeps = OfferMaking & PathDeps & { findKey: FindKey; newDeadline: NewDeadline }
+
 /** The number of requests that an offer counts as, because it reads the chain. */
-const COST = 5
+export const OFFER_COST = 5
 const MINUTE = 60
 const YEAR = 366 * 86_400
 /** An offer that nobody described further. */
@@ -75,7 +77,7 @@ const offer = v.object({
   expiresAt: schemas.instant,
 })
 const responses = { 201: { description: 'The offer.', data: offer } }
-const errors = ['no_offers', 'not_valid', 'other_issuer', 'unverifiable'] as const
+export const OFFER_ERRORS = ['no_offers', 'not_valid', 'other_issuer', 'unverifiable'] as const
 
 const OFFER = operation({
   operationId: 'offerDocument',
@@ -90,7 +92,7 @@ const OFFER = operation({
   query: {},
   body: { schema: terms, example: { txCode: true }, isOptional: true },
   responses,
-  errors: [...errors, 'not_found', 'erased', 'store_unavailable'],
+  errors: [...OFFER_ERRORS, 'not_found', 'erased', 'store_unavailable'],
 })
 
 const held = v.strictObject({ publicId: v.string('must be a string') })
@@ -105,7 +107,7 @@ const HOLDER_OFFER = operation({
   query: {},
   body: { schema: held, example: { publicId: schemas.EXAMPLE_PUBLIC_ID } },
   responses,
-  errors: [...errors, 'bad_public_id', 'erased'],
+  errors: [...OFFER_ERRORS, 'bad_public_id', 'erased'],
 })
 
 const READ_OFFER = operation({
@@ -127,7 +129,7 @@ export const offerOperations = [OFFER, HOLDER_OFFER, READ_OFFER]
 
 /** Serves offers of documents to wallets. */
 export function offerRoutes(app: Hono<Env>, deps: OfferDeps): void {
-  const { findKey, newDeadline, wallets, offersToHolders } = deps
+  const { findKey, newDeadline, wallets } = deps
 
   serve(app, OFFER, findKey, async (c) => {
     const { txCode, uses, expiresIn } = parseBody(terms, await readOptionalJson(c))
@@ -143,10 +145,9 @@ export function offerRoutes(app: Hono<Env>, deps: OfferDeps): void {
 
   allowAnyOrigin(app, HOLDER_OFFER.path, ['POST'])
   servePublic(app, HOLDER_OFFER, async (c) => {
-    await chargeCost(c, COST)
+    await chargeCost(c, OFFER_COST)
     const { publicId } = parseBody(held, await readJson(c))
-    if (!offersToHolders) throw noOffers('only API keys make offers here')
-    return succeed(c, await makeOffer(deps, publicId, PLAIN), 201)
+    return succeed(c, await offerToHolder(deps, publicId), 201)
   })
 
   servePublic(app, READ_OFFER, (c) => {
@@ -159,12 +160,18 @@ export function offerRoutes(app: Hono<Env>, deps: OfferDeps): void {
 /** @returns An answer that no cache may keep. */
 export const respondPrivately = (c: Context, body: object) => c.json(body, 200, PRIVATE)
 
+/** @returns An offer for whoever holds a publicId. @throws As {@link makeOffer}. */
+export async function offerToHolder(deps: OfferMaking, publicId: string) {
+  if (!deps.offersToHolders) throw noOffers('only API keys make offers here')
+  return makeOffer(deps, publicId, PLAIN)
+}
+
 /**
  * @throws {ApiError} `no_offers`, `not_valid`, `erased`, `unverifiable`
  * @throws {IssueError} `other_issuer`
  */
-export async function makeOffer(
-  { wallets, readHeld, addresses }: Pick<OfferDeps, 'wallets' | 'readHeld' | 'addresses'>,
+async function makeOffer(
+  { wallets, readHeld, addresses }: OfferMaking,
   publicId: string,
   asked: OfferTerms,
 ): Promise<v.InferOutput<typeof offer>> {

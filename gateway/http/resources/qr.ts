@@ -13,10 +13,11 @@ import { chargeCost } from '../core/rate-limits.ts'
 import { prefers } from '../core/request.ts'
 import { respondLost } from '../pages/home-page.ts'
 import { type Markup, respondWithPage, testBanner } from '../pages/page.ts'
-import { type Addresses, verifyUrlOf } from './present.ts'
+import { OFFER_COST, OFFER_ERRORS, type OfferMaking, offerToHolder } from './offers.ts'
+import { verifyUrlOf } from './present.ts'
 import { sentPublicId } from './schemas.ts'
 
-export type QrDeps = { addresses: Addresses }
+export type QrDeps = OfferMaking
 
 type Format = 'svg' | 'png'
 
@@ -42,7 +43,7 @@ const QR_CODE = operation({
   tag: 'Public',
   summary: 'Draw the QR code of a document',
   description:
-    "The code leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page with the code.",
+    "The code leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page with the code. With `for=wallet` it is an offer for a wallet, for ten minutes.",
   parameters: { publicId: sentPublicId },
   scope: 'public',
   query: {
@@ -51,6 +52,9 @@ const QR_CODE = operation({
         v.picklist(['svg', 'png']),
         v.description('The format; if absent, `Accept` decides, with SVG as the default.'),
       ),
+    ),
+    for: v.exactOptional(
+      v.pipe(v.literal('wallet'), v.description('`wallet` draws an offer for a wallet.')),
     ),
   },
   responses: {
@@ -63,15 +67,21 @@ const QR_CODE = operation({
       content: { 'text/html': null },
     },
   },
-  errors: ['bad_query'],
+  errors: ['bad_query', 'erased', ...OFFER_ERRORS],
 })
 export const qrOperations = [QR_CODE]
 
 /** This route is public, and says nothing about the document's status. */
-export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
+export function qrRoutes(app: Hono<Env>, deps: QrDeps): void {
+  const { addresses } = deps
   servePublic(app, QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
     const format = formatOf(c.req.query('format'))
+    if (isForWallet(c.req.query('for'))) {
+      await chargeCost(c, OFFER_COST)
+      const { link } = await offerToHolder(deps, publicId)
+      return respondWithPicture(c, link, format ?? acceptedFormat(c))
+    }
     const isPage = format === undefined && c.req.header('sec-fetch-dest') === 'document'
     // People type this address from paper and can mistype it.
     if (isPage && !isPublicId(publicId)) return respondLost(c, addresses, VARY)
@@ -129,6 +139,13 @@ function formatOf(format: string | undefined): Format | undefined {
   if (format === undefined || format === 'svg' || format === 'png') return format
   throw new ApiError('bad_query', 'invalid query parameters', {
     details: [{ field: 'format', message: 'must be svg or png' }],
+  })
+}
+
+function isForWallet(purpose: string | undefined): boolean {
+  if (purpose === undefined || purpose === 'wallet') return purpose === 'wallet'
+  throw new ApiError('bad_query', 'invalid query parameters', {
+    details: [{ field: 'for', message: 'must be wallet' }],
   })
 }
 
