@@ -30,6 +30,8 @@ export type PageConfig = {
    * that begin with it as the service's own.
    */
   service?: string
+  /** The issuer whose documents the service puts into wallets; absent = none. */
+  walletsOf?: number
 }
 
 /** The sources that the page uses, which never come from a QR code or a link. */

@@ -97,3 +97,21 @@ export async function saysErased(service: string, documentHash: Hex): Promise<bo
     return false
   }
 }
+
+/** @returns A link that opens a wallet with an offer; `undefined` when there is none. */
+export async function askForOffer(service: string, publicId: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${service}/wallets/offers`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ publicId }),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_SECONDS * 1000),
+    })
+    if (!response.ok) return undefined
+    const { link } = (await response.json()).data
+    // Nothing else may come from a service into a link that people press.
+    return String(link).startsWith('openid-credential-offer://') ? link : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -12,6 +12,7 @@ import { viewShare } from './views/share.ts'
 import { viewStatement } from './views/statement.ts'
 import { viewPrinted, viewTrust } from './views/trust.ts'
 import { viewVerdict } from './views/verdict.ts'
+import { viewWallet } from './views/wallet.ts'
 import { headlineOf, networkWarning, spoken, spokenIdentity } from './words.ts'
 
 /** Draws the page and announces changes to screen readers. */
@@ -102,13 +103,15 @@ function viewMain(state: State, actions: Actions): Node[] {
   return parts.filter((part) => part !== false)
 }
 
-function viewRest(phase: Done, { sources, kind }: State, actions: Actions): (Node | false)[] {
+function viewRest(phase: Done, state: State, actions: Actions): (Node | false)[] {
+  const { sources, kind } = state
   return [
     viewStatement(phase),
     !isToCompare(phase) && viewDocument(phase, kind),
     viewChecks(phase.verdict.checks),
     viewActions(phase, actions),
     viewShare(phase, actions),
+    viewWallet(phase, state),
     viewPrinted(phase, sources.registry),
   ]
 }

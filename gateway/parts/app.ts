@@ -74,6 +74,8 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const verifyOptions = verifyOptionsOf(config, parts, blocks)
   // With a wait of 0 s, a request still has to read the chain.
   const newDeadline = () => createDeadline(config.wait || config.rpcTimeout)
+  const parties = { stores, identities, kinds, verifyOptions, newDeadline }
+  const credentials = openCredentials(config, identity, parties)
   return createApp({
     issuing,
     revising,
@@ -88,7 +90,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     metrics,
     ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
-    ...openCredentials(config, identity, { stores, identities, kinds, verifyOptions, newDeadline }),
+    ...credentials,
     wait: config.wait,
     newDeadline,
     findKey: apiKeys.findKey,
@@ -116,7 +118,10 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       createBundle(publicId, { signal, provider: rpc, registry, blocks }),
     // The route is public, and slow reads must not take the connections that issuing needs.
     rpc: rpc.apart(PATIENCE_MS.public),
-    verifyPage: readVerifyPage(pageConfigOf(config, registry)),
+    verifyPage: readVerifyPage({
+      ...pageConfigOf(config, registry),
+      ...('wallets' in credentials && credentials.offersToHolders && { walletsOf: issuerId }),
+    }),
     deskPage: readDeskPage(),
     addresses: {
       baseUrl: config.baseUrl,

@@ -175,6 +175,19 @@ export const de: Texts = {
   'share.noQr': 'Für einen QR-Code ist er zu lang.',
   'share.noLink':
     'Diese Seite ist eine Datei und hat keine Adresse: Einen Link gibt es deshalb nicht.',
+  'wallet.heading': 'In eine Wallet legen',
+  'wallet.lead':
+    'Eine Wallet-App für digitale Nachweise kann dieses Dokument aufbewahren und nur einige seiner Felder zeigen. Diese Schaltfläche bittet den Dienst des Ausstellers um ein Angebot.',
+  'wallet.learns':
+    'Der Dienst erfährt, dass Sie es abholen, aber nicht, wem Sie es zeigen. Wer prüft, was die Wallet zeigt, erkennt, dass es immer dasselbe Dokument ist.',
+  'wallet.make': 'Um ein Angebot bitten',
+  'wallet.ready': 'Das Angebot ist bereit',
+  'wallet.open': 'Wallet auf diesem Gerät öffnen',
+  'wallet.qr': 'QR-Code des Angebots für die Wallet',
+  'wallet.hint':
+    'Scannen Sie ihn mit dem Telefon, auf dem die Wallet ist. Das Angebot gilt für eine Wallet und zehn Minuten.',
+  'wallet.failed':
+    'Es kam kein Angebot. Versuchen Sie es später noch einmal oder fragen Sie den Aussteller.',
   asOf: 'Block {block}, {time}',
   'asOf.bundle': 'Aus einer Nachweisdatei: Stand vom {time}.',
   'checked.now': 'Gerade eben geprüft',

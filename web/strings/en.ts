@@ -173,6 +173,18 @@ export const en = {
   'share.qr': 'QR code of the excerpt',
   'share.noQr': 'It is too long for a QR code.',
   'share.noLink': 'This page is a file and has no address, so there is no link.',
+  'wallet.heading': 'Put it into a wallet',
+  'wallet.lead':
+    'A wallet app for digital credentials can hold this document and show only some of its fields. This button asks the issuer’s service for an offer.',
+  'wallet.learns':
+    'The service learns that you fetch it, not whom you show it to. Whoever checks what the wallet shows sees that it is always the same document.',
+  'wallet.make': 'Ask for an offer',
+  'wallet.ready': 'The offer is ready',
+  'wallet.open': 'Open the wallet on this device',
+  'wallet.qr': 'QR code of the offer, for the wallet',
+  'wallet.hint':
+    'Scan it with the phone that has the wallet. The offer is good for one wallet and ten minutes.',
+  'wallet.failed': 'There was no offer. Try again later, or ask the issuer.',
 
   asOf: 'Block {block}, {time}',
   'asOf.bundle': 'From a proof file: the state of {time}.',

@@ -166,6 +166,18 @@ export const es: Texts = {
   'share.qr': 'Código QR del extracto',
   'share.noQr': 'Es demasiado largo para un código QR.',
   'share.noLink': 'Esta página es un archivo y no tiene dirección: por eso no hay enlace.',
+  'wallet.heading': 'Guardarlo en una cartera',
+  'wallet.lead':
+    'Una aplicación de cartera para credenciales digitales puede guardar este documento y mostrar solo algunos de sus campos. Este botón pide una oferta al servicio del emisor.',
+  'wallet.learns':
+    'El servicio sabe que usted lo recoge, pero no a quién se lo muestra. Quien comprueba lo que muestra la cartera ve que siempre es el mismo documento.',
+  'wallet.make': 'Pedir una oferta',
+  'wallet.ready': 'La oferta está lista',
+  'wallet.open': 'Abrir la cartera en este dispositivo',
+  'wallet.qr': 'Código QR de la oferta, para la cartera',
+  'wallet.hint':
+    'Escanéelo con el teléfono que tiene la cartera. La oferta vale para una cartera y diez minutos.',
+  'wallet.failed': 'No hubo oferta. Inténtelo más tarde o pregunte al emisor.',
   asOf: 'Bloque {block}, {time}',
   'asOf.bundle': 'De un archivo de prueba: estado a {time}.',
   'checked.now': 'Comprobado ahora mismo',

@@ -166,6 +166,18 @@ export const fr: Texts = {
   'share.qr': 'Code QR de l’extrait',
   'share.noQr': 'Il est trop long pour un code QR.',
   'share.noLink': 'Cette page est un fichier et n’a pas d’adresse : il n’y a donc pas de lien.',
+  'wallet.heading': 'Le mettre dans un portefeuille',
+  'wallet.lead':
+    'Une application de portefeuille pour attestations numériques peut garder ce document et n’en montrer que certains champs. Ce bouton demande une offre au service de l’émetteur.',
+  'wallet.learns':
+    'Le service apprend que vous le retirez, mais pas à qui vous le montrez. Qui vérifie ce que montre le portefeuille voit que c’est toujours le même document.',
+  'wallet.make': 'Demander une offre',
+  'wallet.ready': 'L’offre est prête',
+  'wallet.open': 'Ouvrir le portefeuille sur cet appareil',
+  'wallet.qr': 'Code QR de l’offre, pour le portefeuille',
+  'wallet.hint':
+    'Scannez-le avec le téléphone qui a le portefeuille. L’offre vaut pour un portefeuille et dix minutes.',
+  'wallet.failed': 'Il n’y a pas eu d’offre. Réessayez plus tard ou demandez à l’émetteur.',
   asOf: 'Bloc {block}, {time}',
   'asOf.bundle': 'D’après un fichier de preuve : état au {time}.',
   'checked.now': 'Vérifié à l’instant',

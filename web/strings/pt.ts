@@ -165,6 +165,18 @@ export const pt: Texts = {
   'share.qr': 'Código QR do excerto',
   'share.noQr': 'É demasiado longo para um código QR.',
   'share.noLink': 'Esta página é um ficheiro e não tem endereço: por isso não há ligação.',
+  'wallet.heading': 'Guardá-lo numa carteira',
+  'wallet.lead':
+    'Uma aplicação de carteira para credenciais digitais pode guardar este documento e mostrar apenas alguns dos seus campos. Este botão pede uma oferta ao serviço do emissor.',
+  'wallet.learns':
+    'O serviço fica a saber que o recolhe, mas não a quem o mostra. Quem verifica o que a carteira mostra vê que é sempre o mesmo documento.',
+  'wallet.make': 'Pedir uma oferta',
+  'wallet.ready': 'A oferta está pronta',
+  'wallet.open': 'Abrir a carteira neste dispositivo',
+  'wallet.qr': 'Código QR da oferta, para a carteira',
+  'wallet.hint':
+    'Digitalize-o com o telefone que tem a carteira. A oferta serve para uma carteira e dez minutos.',
+  'wallet.failed': 'Não houve oferta. Tente mais tarde ou pergunte ao emissor.',
   asOf: 'Bloco {block}, {time}',
   'asOf.bundle': 'De um ficheiro de prova: estado em {time}.',
   'checked.now': 'Verificado agora mesmo',

@@ -1,0 +1,56 @@
+import { decodePublicId } from '#document/public-id.ts'
+import { h } from '../dom.ts'
+import { t } from '../i18n.ts'
+import { isExcerpt } from '../input.ts'
+import { askForOffer } from '../readers.ts'
+import type { Done, State } from '../state.ts'
+import { viewQr } from './qr-code.ts'
+
+/** Lets the holder of a valid document fetch it with a wallet, where the service offers that. */
+export function viewWallet(phase: Done, { config, sources }: State): HTMLElement | false {
+  const { verdict, subject, live } = phase
+  const { service, walletsOf, registry } = config ?? {}
+  if (!live || verdict.status !== 'valid' || isExcerpt(subject)) return false
+  const { publicId } = subject
+  const isOwn = sources.registry === registry && decodePublicId(publicId).issuerId === walletsOf
+  if (service === undefined || !isOwn) return false
+  const problem = h('p', { class: 'problem', role: 'alert' })
+  const result = h('div', { class: 'result' })
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault()
+    const link = await askForOffer(service as string, publicId)
+    problem.textContent = link === undefined ? t('wallet.failed') : ''
+    result.replaceChildren(...(link === undefined ? [] : [viewOffer(link)]))
+    result.querySelector('h3')?.focus()
+  }
+  return h(
+    'section',
+    { class: 'share', 'aria-labelledby': 'wallet' },
+    h(
+      'details',
+      {},
+      h('summary', {}, h('h2', { id: 'wallet' }, t('wallet.heading'))),
+      h(
+        'form',
+        { submit },
+        h('p', {}, t('wallet.lead')),
+        h('p', { class: 'notice' }, t('wallet.learns')),
+        problem,
+        h('button', { type: 'submit', class: 'primary' }, t('wallet.make')),
+      ),
+      result,
+    ),
+  )
+}
+
+function viewOffer(link: string): HTMLElement {
+  return h(
+    'div',
+    {},
+    h('h3', { tabindex: '-1' }, t('wallet.ready')),
+    h('a', { href: link }, t('wallet.open')),
+    viewQr(link, t('wallet.qr')),
+    h('p', { class: 'hint' }, t('wallet.hint')),
+  )
+}
