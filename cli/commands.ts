@@ -22,6 +22,7 @@ import { supersedeCommand } from './commands/supersede.ts'
 import { suspendCommand } from './commands/suspend.ts'
 import { templateCommand } from './commands/template.ts'
 import { verifyCommand } from './commands/verify.ts'
+import { walletOfferCommand } from './commands/wallet-offer.ts'
 import { tellMendable } from './mendable.ts'
 import type { Program } from './program.ts'
 
@@ -45,6 +46,7 @@ export const DOCREG: Program = {
     releaseCommand,
     supersedeCommand,
     eraseCommand,
+    walletOfferCommand,
     verifyCommand,
     bundleCommand,
     presentCommand,

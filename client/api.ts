@@ -1203,6 +1203,7 @@ export type Calls = {
       /** What the holder must type. */
       txCode?: string
       expiresAt: Instant
+      network: Network
     }
   }
   /** Check whether the process responds. */

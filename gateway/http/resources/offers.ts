@@ -75,6 +75,7 @@ const offer = v.object({
   offer: v.pipe(credentialOffer, v.description('The same offer by value.')),
   txCode: v.exactOptional(v.pipe(v.string(), v.description('What the holder must type.'))),
   expiresAt: schemas.instant,
+  network: schemas.network,
 })
 const responses = { 201: { description: 'The offer.', data: offer } }
 export const OFFER_ERRORS = ['no_offers', 'not_valid', 'other_issuer', 'unverifiable'] as const
@@ -191,6 +192,7 @@ async function makeOffer(
     offer: wallets.readOffer(code) as v.InferOutput<typeof credentialOffer>,
     ...rest,
     expiresAt: instant(expiresAt) as string,
+    network: addresses.network,
   }
 }
 
