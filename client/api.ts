@@ -1206,6 +1206,49 @@ export type Calls = {
       network: Network
     }
   }
+  /** Retrieve what an office wants to know at a glance. */
+  retrieveOverview: {
+    input: object
+    data: {
+      /** This week and the seven before it, the oldest first. */
+      weeks: Array<{
+        /** The Monday, in UTC. */ from: string
+        issued: number
+        revoked: number
+        superseded: number
+      }>
+      /** Requests that wait for a transaction, and transactions for a block. */
+      waiting: { queued: number; inFlight: number }
+      account: {
+        balance: string | null
+        /** What issuing one document costs now. */
+        fee: string | null
+        /** How many documents the balance pays for at that price, one by one. */
+        documents: number | null
+      }
+      fees: {
+        lastHour: string | null
+        /** `null` = no cap. */
+        cap: string | null
+      }
+      /** What the operator must act on, the most urgent first. */
+      alerts: Array<
+        | 'issuing_stopped'
+        | 'low_balance'
+        | 'may_not_revoke'
+        | 'clock_behind_chain'
+        | 'stale_head'
+        | 'hourly_fees_near_cap'
+        | 'queue_grows'
+        | 'webhooks_fail'
+        | 'erasures_unfinished'
+      >
+      backup: {
+        /** The last `docreg-gateway backup` while the service ran; `null` if unknown. */
+        madeAt: Instant | null
+      }
+    }
+  }
   /** Check whether the process responds. */
   checkHealth: { input: object; data: { status: 'ok'; version: string } }
   /** Check whether the service can issue. */
@@ -1458,6 +1501,7 @@ export const CALLS = {
     path: '/v1/documents/{publicId}/offer',
     hasIdempotencyKey: false,
   },
+  retrieveOverview: { method: 'GET', path: '/v1/overview', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
 } as const

@@ -99,7 +99,7 @@ async function start(
   if (press) undo.push(async () => press.close())
   const { runs, startRuns } = openRuns(config, identity, { ...work, batches, apiKeys })
   const known = { apiKeys, kinds, webhooks, batches, runs, press }
-  const parts = { readers, identities, stores, pipeline, ...known, log }
+  const parts = { readers, identities, stores, pipeline, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 
   const chores = createChores(stores.shared.leases, log)
@@ -122,7 +122,10 @@ async function start(
 
   return {
     port: listener.port,
-    copyDatabase: stores.copyTo,
+    async copyDatabase(...to) {
+      await stores.copyTo(...to)
+      await stores.backups?.note()
+    },
     async stop() {
       identities.stop()
       stopping.abort()

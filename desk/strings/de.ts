@@ -61,6 +61,22 @@ export const de: Texts = {
   'role.registrar': 'Registratur: berichtigt, widerruft und löscht auch Dokumente',
   'role.administrator': 'Verwaltung: alles, auch Personen',
   'overview.heading': 'Guten Tag, {name}',
+  'overview.weeks': 'Die letzten Wochen',
+  'overview.week': 'Woche ab',
+  'overview.issued': 'Ausgestellt',
+  'overview.revoked': 'Widerrufen',
+  'overview.superseded': 'Ersetzt',
+  'overview.service': 'Der Dienst',
+  'overview.waiting': 'Warten auf Eintragung',
+  'overview.balance': 'Das Konto, das bezahlt',
+  'overview.lasts':
+    '{balance} Ether, genug für etwa {count} einzeln ausgestellte Dokumente zum jetzigen Preis',
+  'overview.unknown': 'gerade nicht bekannt',
+  'overview.fees': 'Gebühren der letzten Stunde',
+  'overview.ether': '{amount} Ether',
+  'overview.cap': '{amount} von höchstens {cap} Ether',
+  'overview.backup': 'Letzte Sicherung durch den Dienst',
+  'overview.backup.none': 'keine bekannt',
   'overview.recent': 'Zuletzt ausgestellt',
   'warning.low_balance':
     'Das Konto, von dem das Ausstellen bezahlt wird, ist fast leer. Sagen Sie es denen, die diesen Dienst betreiben.',
@@ -68,6 +84,15 @@ export const de: Texts = {
     'Der Dienst darf zurzeit keine Dokumente widerrufen. Sagen Sie es denen, die diesen Dienst betreiben.',
   'warning.clock_behind_chain':
     'Die Uhr des Dienstes geht falsch. Sagen Sie es denen, die diesen Dienst betreiben.',
+  'warning.stale_head':
+    'Die Blockchain steht seit einigen Minuten still, soweit der Dienst es sehen kann. Sagen Sie es dem Betreiber dieses Dienstes.',
+  'warning.hourly_fees_near_cap':
+    'Die Gebühren dieser Stunde sind nahe an ihrer Grenze. Das Ausstellen kann eine Weile ruhen.',
+  'warning.queue_grows': 'Sehr viele Anfragen warten. Das Ausstellen dauert länger als sonst.',
+  'warning.webhooks_fail':
+    'Einige Empfänger von Ereignissen sind nicht erreichbar oder abgeschaltet.',
+  'warning.erasures_unfinished':
+    'Inhalte, die gelöscht werden sollten, sind noch nicht weg. Der Dienst arbeitet daran.',
   'warning.notReady':
     'Der Dienst kann zurzeit nichts ausstellen. Warten Sie ein wenig; wenn es so bleibt, sagen Sie es denen, die ihn betreiben.',
   'form.subjectName': 'So, wie er auf dem Dokument stehen muss',

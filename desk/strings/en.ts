@@ -65,6 +65,22 @@ export const en = {
   'role.administrator': 'Administrator: everything, also people',
 
   'overview.heading': 'Hello, {name}',
+  'overview.weeks': 'The last weeks',
+  'overview.week': 'Week from',
+  'overview.issued': 'Issued',
+  'overview.revoked': 'Revoked',
+  'overview.superseded': 'Replaced',
+  'overview.service': 'The service',
+  'overview.waiting': 'Waiting to be recorded',
+  'overview.balance': 'The account that pays',
+  'overview.lasts':
+    '{balance} ether, enough for about {count} documents issued one by one at the present price',
+  'overview.unknown': 'not known at the moment',
+  'overview.fees': 'Fees of the last hour',
+  'overview.ether': '{amount} ether',
+  'overview.cap': '{amount} ether of at most {cap}',
+  'overview.backup': 'Last backup by the service',
+  'overview.backup.none': 'none is known',
   'overview.recent': 'Issued last',
   'warning.low_balance':
     'The account that pays for issuing is nearly empty. Tell whoever runs this service.',
@@ -72,6 +88,14 @@ export const en = {
     'The service may not revoke documents at the moment. Tell whoever runs this service.',
   'warning.clock_behind_chain':
     'The clock of the service is wrong. Tell whoever runs this service.',
+  'warning.stale_head':
+    'The blockchain has stood still for some minutes, as far as the service can see. Tell whoever runs this service.',
+  'warning.hourly_fees_near_cap':
+    'The fees of this hour are near their limit. Issuing may stop for a while.',
+  'warning.queue_grows': 'Very many requests are waiting. Issuing takes longer than usual.',
+  'warning.webhooks_fail': 'Some receivers of events cannot be reached, or are switched off.',
+  'warning.erasures_unfinished':
+    'Content that was to be erased is not gone yet. The service goes on with it.',
   'warning.notReady':
     'The service cannot issue at the moment. Wait a little; if it stays so, tell whoever runs it.',
 

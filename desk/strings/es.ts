@@ -60,12 +60,37 @@ export const es: Texts = {
   'role.registrar': 'Registro: también corrige, revoca y borra documentos',
   'role.administrator': 'Administración: todo, también las personas',
   'overview.heading': 'Hola, {name}',
+  'overview.weeks': 'Las últimas semanas',
+  'overview.week': 'Semana desde',
+  'overview.issued': 'Emitidos',
+  'overview.revoked': 'Revocados',
+  'overview.superseded': 'Sustituidos',
+  'overview.service': 'El servicio',
+  'overview.waiting': 'En espera de registro',
+  'overview.balance': 'La cuenta que paga',
+  'overview.lasts':
+    '{balance} ether, suficiente para unos {count} documentos emitidos uno a uno al precio actual',
+  'overview.unknown': 'desconocido en este momento',
+  'overview.fees': 'Tasas de la última hora',
+  'overview.ether': '{amount} ether',
+  'overview.cap': '{amount} ether de {cap} como máximo',
+  'overview.backup': 'Última copia de seguridad del servicio',
+  'overview.backup.none': 'no se conoce ninguna',
   'overview.recent': 'Emitidos últimamente',
   'warning.low_balance':
     'La cuenta que paga la emisión está casi vacía. Avise a quien lleva este servicio.',
   'warning.may_not_revoke':
     'El servicio no puede revocar documentos por ahora. Avise a quien lleva este servicio.',
   'warning.clock_behind_chain': 'El reloj del servicio va mal. Avise a quien lleva este servicio.',
+  'warning.stale_head':
+    'La cadena de bloques lleva parada unos minutos, por lo que ve el servicio. Avise a quien gestiona este servicio.',
+  'warning.hourly_fees_near_cap':
+    'Las tasas de esta hora están cerca de su límite. La emisión puede detenerse un rato.',
+  'warning.queue_grows':
+    'Hay muchísimas solicitudes en espera. La emisión tarda más de lo habitual.',
+  'warning.webhooks_fail': 'Algunos receptores de eventos no responden o están desactivados.',
+  'warning.erasures_unfinished':
+    'Hay contenido por borrar que aún no ha desaparecido. El servicio sigue en ello.',
   'warning.notReady':
     'El servicio no puede emitir por ahora. Espere un poco; si sigue así, avise a quien lo lleva.',
   'form.subjectName': 'Tal como debe figurar en el documento',

@@ -60,6 +60,22 @@ export const fr: Texts = {
   'role.registrar': 'Registre : corrige, révoque et efface aussi des documents',
   'role.administrator': 'Administration : tout, y compris les personnes',
   'overview.heading': 'Bonjour, {name}',
+  'overview.weeks': 'Les dernières semaines',
+  'overview.week': 'Semaine du',
+  'overview.issued': 'Délivrés',
+  'overview.revoked': 'Révoqués',
+  'overview.superseded': 'Remplacés',
+  'overview.service': 'Le service',
+  'overview.waiting': 'En attente d’enregistrement',
+  'overview.balance': 'Le compte qui paie',
+  'overview.lasts':
+    '{balance} ether, assez pour environ {count} documents délivrés un par un au prix actuel',
+  'overview.unknown': 'inconnu pour le moment',
+  'overview.fees': 'Frais de la dernière heure',
+  'overview.ether': '{amount} ether',
+  'overview.cap': '{amount} ether sur {cap} au plus',
+  'overview.backup': 'Dernière sauvegarde par le service',
+  'overview.backup.none': 'aucune connue',
   'overview.recent': 'Derniers documents émis',
   'warning.low_balance':
     'Le compte qui paie l’émission est presque vide. Prévenez qui exploite ce service.',
@@ -67,6 +83,15 @@ export const fr: Texts = {
     'Le service ne peut pas révoquer de documents pour le moment. Prévenez qui exploite ce service.',
   'warning.clock_behind_chain':
     'L’horloge du service n’est pas à l’heure. Prévenez qui exploite ce service.',
+  'warning.stale_head':
+    'La blockchain est à l’arrêt depuis quelques minutes, d’après ce que voit le service. Prévenez la personne qui gère ce service.',
+  'warning.hourly_fees_near_cap':
+    'Les frais de cette heure approchent de leur limite. La délivrance peut s’interrompre un moment.',
+  'warning.queue_grows':
+    'De très nombreuses demandes sont en attente. La délivrance prend plus de temps que d’habitude.',
+  'warning.webhooks_fail': 'Certains destinataires d’événements sont injoignables ou désactivés.',
+  'warning.erasures_unfinished':
+    'Du contenu à effacer n’a pas encore disparu. Le service continue.',
   'warning.notReady':
     'Le service ne peut rien émettre pour le moment. Attendez un peu ; si cela dure, prévenez qui l’exploite.',
   'form.subjectName': 'Tel qu’il doit figurer sur le document',

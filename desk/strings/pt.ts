@@ -59,12 +59,37 @@ export const pt: Texts = {
   'role.registrar': 'Registo: também corrige, revoga e apaga documentos',
   'role.administrator': 'Administração: tudo, também as pessoas',
   'overview.heading': 'Olá, {name}',
+  'overview.weeks': 'As últimas semanas',
+  'overview.week': 'Semana de',
+  'overview.issued': 'Emitidos',
+  'overview.revoked': 'Revogados',
+  'overview.superseded': 'Substituídos',
+  'overview.service': 'O serviço',
+  'overview.waiting': 'À espera de registo',
+  'overview.balance': 'A conta que paga',
+  'overview.lasts':
+    '{balance} ether, suficiente para cerca de {count} documentos emitidos um a um ao preço atual',
+  'overview.unknown': 'desconhecido de momento',
+  'overview.fees': 'Taxas da última hora',
+  'overview.ether': '{amount} ether',
+  'overview.cap': '{amount} ether de {cap} no máximo',
+  'overview.backup': 'Última cópia de segurança do serviço',
+  'overview.backup.none': 'nenhuma conhecida',
   'overview.recent': 'Emitidos por último',
   'warning.low_balance':
     'A conta que paga a emissão está quase vazia. Avise quem gere este serviço.',
   'warning.may_not_revoke':
     'O serviço não pode revogar documentos neste momento. Avise quem gere este serviço.',
   'warning.clock_behind_chain': 'O relógio do serviço está errado. Avise quem gere este serviço.',
+  'warning.stale_head':
+    'A cadeia de blocos está parada há alguns minutos, pelo que o serviço vê. Avise quem gere este serviço.',
+  'warning.hourly_fees_near_cap':
+    'As taxas desta hora estão perto do limite. A emissão pode parar durante algum tempo.',
+  'warning.queue_grows':
+    'Há muitíssimos pedidos em espera. A emissão demora mais do que o habitual.',
+  'warning.webhooks_fail': 'Alguns recetores de eventos estão inacessíveis ou desligados.',
+  'warning.erasures_unfinished':
+    'Há conteúdo a apagar que ainda não desapareceu. O serviço continua.',
   'warning.notReady':
     'O serviço não pode emitir neste momento. Espere um pouco; se continuar assim, avise quem o gere.',
   'form.subjectName': 'Tal como deve figurar no documento',

@@ -18,14 +18,15 @@ export function viewMe(desk: Desk): View {
     tab: d('me.passkeys'),
     content: [
       section(d('people.role'), h('p', {}, d(`role.${person.role}`))),
-      section(
-        d('me.passkeys'),
-        hint(d('passkey.text')),
-        place,
-        mayUsePasskeys()
-          ? viewAdd(desk, passkeys)
-          : hint(d(isAddress() ? 'passkey.address' : 'passkey.lacking')),
-      ),
+      !person.isFromProvider &&
+        section(
+          d('me.passkeys'),
+          hint(d('passkey.text')),
+          place,
+          mayUsePasskeys()
+            ? viewAdd(desk, passkeys)
+            : hint(d(isAddress() ? 'passkey.address' : 'passkey.lacking')),
+        ),
     ],
   }
 }

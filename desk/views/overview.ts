@@ -1,15 +1,17 @@
 import type { Document, UnopenedDocument } from '#client/index.ts'
 import { h } from '#web/dom.ts'
 import type { Desk, View } from '../desk.ts'
-import { d, maybeD, quoted } from '../i18n.ts'
+import { d, quoted } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import { isAddress, may, mayUsePasskeys } from '../session.ts'
 import { viewDocuments } from './find.ts'
-import { hint, section, viewNotice, viewTrouble } from './parts.ts'
+import { hint, section, viewTrouble } from './parts.ts'
+import { viewState } from './state.ts'
 
 const RECENT = 10
 
 export function viewOverview(desk: Desk): View {
+  const { notices, numbers } = viewState(desk)
   const { session } = desk
   const mayIssue = may(session, 'documents:issue')
   const way = (route: string, label: string, isFirst = false) =>
@@ -30,9 +32,10 @@ export function viewOverview(desk: Desk): View {
         ),
         hint(d(`role.${session.person.role}`)),
       ),
-      session.passkeys === 0 && viewNoPasskey(),
-      viewHealth(desk),
+      session.passkeys === 0 && !session.person.isFromProvider && viewNoPasskey(),
+      notices,
       viewRecent(desk),
+      numbers,
     ],
   }
 }
@@ -48,19 +51,6 @@ function viewNoPasskey(): HTMLElement {
     d('passkey.none'),
     h('p', {}, d(isAddress() ? 'passkey.address' : 'passkey.lacking')),
   )
-}
-
-/** What keeps the service from issuing, or soon will. */
-function viewHealth(desk: Desk): HTMLElement {
-  const place = h('div', { class: 'health' })
-  desk.impatient.checkReadiness().then(
-    ({ warnings }) =>
-      place.replaceChildren(
-        ...warnings.map((name) => viewNotice(maybeD(`warning.${name}`) ?? name)),
-      ),
-    () => place.replaceChildren(viewNotice(d('warning.notReady'))),
-  )
-  return place
 }
 
 function viewRecent(desk: Desk): HTMLElement {

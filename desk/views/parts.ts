@@ -107,3 +107,11 @@ export function saveBytes(name: string, bytes: Uint8Array, type: string): void {
   h('a', { href: url, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
+
+const THREE_DIGITS = { maximumSignificantDigits: 3 } as const
+
+/** @param wei An amount in wei. @returns About that much in ether, in the page's language. */
+export function ether(wei: string): string {
+  const { lang } = document.documentElement
+  return new Intl.NumberFormat(lang, THREE_DIGITS).format(Number(wei) / 1e18)
+}

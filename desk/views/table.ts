@@ -21,7 +21,9 @@ import {
   undecided,
 } from '../table/run.ts'
 import { ask } from './dialog.ts'
-import { field, hint, saveBytes, section, viewNotice, viewTrouble } from './parts.ts'
+
+import { ether, field, hint, saveBytes, section, viewNotice, viewTrouble } from './parts.ts'
+
 import { viewResults } from './results.ts'
 import { viewRows } from './rows.ts'
 import { giveUp, goOn } from './running.ts'
@@ -335,11 +337,7 @@ function viewIssue(desk: Desk, run: TableRun): HTMLElement {
   )
 }
 
-const THREE_DIGITS = { maximumSignificantDigits: 3 }
-
 function costWords({ fee, maxFee }: NonNullable<TableRun['cost']>): string {
-  const ether = (wei: string) =>
-    new Intl.NumberFormat(document.documentElement.lang, THREE_DIGITS).format(Number(wei) / 1e18)
   return d('table.cost.is', { fee: ether(fee), max: ether(maxFee) })
 }
 

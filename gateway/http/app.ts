@@ -30,6 +30,7 @@ import { type KindDeps, kindRoutes } from './resources/kinds.ts'
 import { type ListDeps, listRoutes } from './resources/list.ts'
 import { type OfferDeps, offerRoutes } from './resources/offers.ts'
 import { openapiRoutes } from './resources/openapi.ts'
+import { type OverviewDeps, overviewRoutes } from './resources/overview.ts'
 import { type PasskeyDeps, passkeyRoutes } from './resources/passkeys.ts'
 import { type PeopleDeps, peopleRoutes } from './resources/people.ts'
 import { type ProviderDeps, providerRoutes } from './resources/provider.ts'
@@ -71,6 +72,7 @@ export type AppDeps = HomeDeps &
   QrDeps &
   IpfsDeps &
   DidDeps &
+  OverviewDeps &
   HealthDeps &
   VerifyPageDeps &
   DeskPageDeps &
@@ -110,6 +112,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   qrRoutes(app, deps)
   ipfsRoutes(app, deps)
   didRoutes(app, deps)
+  overviewRoutes(app, deps)
   healthRoutes(app, deps)
   verifyPageRoutes(app, deps)
   deskPageRoutes(app, deps)

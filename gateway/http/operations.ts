@@ -17,6 +17,7 @@ import { kindOperations } from './resources/kinds.ts'
 import { listOperations } from './resources/list.ts'
 import { offerOperations } from './resources/offers.ts'
 import { openapiOperations } from './resources/openapi.ts'
+import { overviewOperations } from './resources/overview.ts'
 import { passkeyOperations } from './resources/passkeys.ts'
 import { peopleOperations } from './resources/people.ts'
 import { providerOperations } from './resources/provider.ts'
@@ -62,6 +63,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...didOperations,
   ...statusListOperations,
   ...homeOperations,
+  ...overviewOperations,
   ...healthOperations,
   ...openapiOperations,
 ]

@@ -20,6 +20,7 @@ import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
 import type { Kinds } from '#kinds/kinds.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
+import type { Quotes } from '#promise/ports.ts'
 import { createStandingOf } from '#promise/revisable.ts'
 import type { Runs } from '#runs/runs.ts'
 import type { Config } from '#settings/config.ts'
@@ -37,6 +38,7 @@ import { openCredentials } from './credentials.ts'
 import type { Identities } from './identity.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
+import { openServiceState } from './overview.ts'
 import { openPeople } from './people.ts'
 import type { Stores } from './stores.ts'
 import type { WebhookParts } from './webhooks.ts'
@@ -47,6 +49,7 @@ export type AppParts = {
   identities: Identities
   stores: Stores
   pipeline: IssuingParts
+  quotes: Quotes
   apiKeys: ApiKeys
   kinds: Kinds
   webhooks: WebhookParts
@@ -104,6 +107,8 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       await storesReady()
       return assertOpenIssuer(await pipeline.readiness())
     },
+    tallies: stores.tallies,
+    serviceState: openServiceState(config, parts),
     headAge: pipeline.headAge,
     lowBalance: config.lowBalance,
     version: VERSION,

@@ -3,6 +3,7 @@ import type { KeyStore } from '#keys/ports.ts'
 import type { PeopleStore } from '#people/ports.ts'
 import type { Leases } from '#promise/lease.ts'
 import { createActLog } from './acts.ts'
+import { createBackups } from './backups.ts'
 import { createBatchDrafts } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { bind, type Refusals } from './binding.ts'
@@ -26,6 +27,7 @@ import { createRunStore } from './runs.ts'
 import { createStatusSlots } from './status-slots.ts'
 import type { DatabaseDeps, DatabaseStores, SharedDatabase } from './stores.ts'
 import { createSuccessions } from './successions.ts'
+import { createTallies } from './tallies.ts'
 import type { IsBlockErased } from './tombstones.ts'
 import { createWebhooks } from './webhooks.ts'
 
@@ -75,6 +77,9 @@ export async function openStores(
       idempotency: createIdempotencyLog(database),
       history: createHistory(database),
       acts: createActLog(database),
+      tallies: createTallies(database),
+      // PostgreSQL is backed up with its own tools.
+      ...(isSole && { backups: createBackups(database) }),
       documentIndex: createDocumentIndex(database),
       successions: createSuccessions(database),
       statusSlots: createStatusSlots(database),

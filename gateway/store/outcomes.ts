@@ -2,10 +2,12 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import type { EventType } from '#events/events.ts'
 import { type Anchoring, type BlockId, keyOfBlock, UNSEEN } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
+import type { Tallied } from '#promise/tallies.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
 import { bytesOf, hexOf, numberOrNull } from './columns.ts'
 import { KEPT_STATUSES } from './rules.ts'
 import { all, each, first, notify, type Row, statement, type Values, type Work } from './sql.ts'
+import { tally } from './tallies.ts'
 
 // What follows when an intent gets into a block, leaves one, or can never be anchored: events,
 // history, index and successions, always in the transaction that changes the intent.
@@ -34,6 +36,8 @@ export type FollowUps = {
   successors: { hash: Hex; tenant: string | null }[]
   /** Documents whose revocation is on the chain, or is not any more. */
   revoked: { hash: Hex; isRevoked: boolean }[]
+  /** Documents and batches that are to be counted. */
+  counted: { intent: Intent; kind: Tallied }[]
   events: NewEvent[]
 }
 
@@ -55,12 +59,15 @@ export function followUpsOf(changes: readonly Change[]): FollowUps {
     statuses: [],
     successors: [],
     revoked: [],
+    counted: [],
     events: [],
   }
   for (const change of changes) {
     if (change.intent.kind === 'issue') followIssue(change, found)
     else followRevision(change, found)
     if (isEvent(change)) found.events.push(eventOf(change))
+    const kind = countedAs(change)
+    if (kind) found.counted.push({ intent: change.intent, kind })
   }
   return found
 }
@@ -91,6 +98,14 @@ function statusAfter(intent: Intent, after: Anchoring | null): { status: number;
   }
   const isSuspended = (intent.kind === 'suspend') === (after !== null)
   return { status: KEPT_STATUSES.indexOf(isSuspended ? 'suspended' : null), isHold: true }
+}
+
+/** A move to another block counts once. */
+function countedAs({ intent, before, after }: Change): Tallied | undefined {
+  if (before || !after) return undefined
+  if (intent.kind === 'issue') return 'issued'
+  if (intent.kind !== 'revoke') return undefined
+  return isSuperseded(intent, after) ? 'superseded' : 'revoked'
 }
 
 /** Of each block an event; learning a block's hash is none. */
@@ -222,7 +237,8 @@ const SET_REVOKED = statement(
 /** Writes what follows from changes of intents. For use under the lock of outcomes. */
 export function* followChanges(changes: readonly Change[]): Work<void> {
   if (changes.length === 0) return
-  const { left, entered, moved, statuses, successors, revoked, events } = followUpsOf(changes)
+  const { left, entered, moved, statuses, successors, revoked, counted, events } =
+    followUpsOf(changes)
   for (const isBatch of [false, true]) {
     const of = <T extends { isBatch: boolean }>(some: readonly T[]) =>
       some.filter((one) => one.isBatch === isBatch)
@@ -254,6 +270,7 @@ export function* followChanges(changes: readonly Change[]): Work<void> {
     SET_REVOKED,
     revoked.map(({ hash, isRevoked }) => ({ hash: fromHex(hash), revoked: isRevoked })),
   )
+  yield* tally(counted)
   yield* appendEvents(events)
   yield* notify(OUTBOX_CHANNEL)
 }

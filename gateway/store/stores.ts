@@ -26,7 +26,9 @@ import type {
   SharedBacklog,
 } from '#promise/ports.ts'
 import type { Successions } from '#promise/supersede.ts'
+import type { Tallies } from '#promise/tallies.ts'
 import type { RunStore } from '#runs/ports.ts'
+import type { Backups } from './backups.ts'
 import type { DraftGroups } from './batch-drafts.ts'
 import type { LeasedAccount } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
@@ -97,6 +99,9 @@ export type DatabaseStores = {
   idempotency: IdempotencyLog
   history: History
   acts: ActLog
+  tallies: Tallies
+  /** Absent when the database is backed up with its own tools. */
+  backups?: Backups
   documentIndex: DocumentIndex
   successions: Successions
   statusSlots: StatusSlots

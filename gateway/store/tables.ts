@@ -335,6 +335,13 @@ const STATUS_LISTS: Table[] = [
   },
 ]
 
+/** How many documents got into blocks each day, in days since 1970-01-01; '' = a command. */
+const TALLY: Table = {
+  name: 'tally',
+  columns: { day: 'integer', tenant: 'text', kind: 'text', count: 'integer' },
+  key: ['day', 'tenant', 'kind'],
+}
+
 const EVENTS: Table[] = [
   {
     // The events of documents. Ids are in the order of commits.
@@ -602,6 +609,14 @@ const LEASES: Table = {
   unique: [['name', 'token']],
 }
 
+/** When the service made its last backup; the one row has the id 1. */
+const BACKUP: Table = {
+  name: 'backup',
+  columns: { id: 'integer', made_at: 'integer' },
+  key: ['id'],
+  only: 'sqlite',
+}
+
 /** A row that is written to find out whether the disk accepts writes. */
 const PROBE: Table = {
   name: 'probe',
@@ -617,6 +632,7 @@ export const MOVED: readonly Table[] = [
   ...OUTBOX,
   ...DOCUMENTS,
   ACTS,
+  TALLY,
   ...STATUS_LISTS,
   ...EVENTS,
   ...RUNS,
@@ -627,7 +643,13 @@ export const MOVED: readonly Table[] = [
 
 /** @returns All tables of the database; for SQLite without those in the file of keys. */
 export function tablesOf(name: Dialect['name']): Table[] {
-  const all = [...OWNER, ...MOVED.filter((table) => !KEPT_WITH_KEYS.includes(table)), LEASES, PROBE]
+  const all = [
+    ...OWNER,
+    ...MOVED.filter((table) => !KEPT_WITH_KEYS.includes(table)),
+    LEASES,
+    PROBE,
+    BACKUP,
+  ]
   const keys = name === 'postgres' ? [...KEPT_WITH_KEYS, KEY_CHANGES] : []
   return [...all, ...keys].filter(({ only }) => only === undefined || only === name)
 }

@@ -34,7 +34,7 @@ const SCREENS: Record<string, (page: Page, link: string) => Promise<void>> = {
   },
   async overview(page) {
     await page.locator('.sign-in .primary').click()
-    await page.locator('table.list').waitFor()
+    await page.locator('.numbers table.list').waitFor()
   },
   async issueBad(page) {
     await page.locator('nav a[href="#/issue"]').click()
@@ -202,7 +202,9 @@ describeInBrowser('the looks of the desk', () => {
     })
     expect(bytes).toBeLessThan(MAX_BYTES)
     expect(shownAfter).toBeLessThan(MAX_MS)
-    expect(others.toSorted()).toEqual(['/desk', '/desk/texts/de', '/v1/session'])
+    expect(others.toSorted()).toEqual([
+      ...['/desk', '/desk/texts/de', '/v1/session', '/v1/session/ways'],
+    ])
     expect(policy).not.toContain('unsafe')
     await context.close()
   })

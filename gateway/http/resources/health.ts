@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
+import { alertsOf } from '#base/alerts.ts'
 import type { Metrics } from '#base/metrics.ts'
 import { VERSION } from '#base/version.ts'
 import type { Readiness } from '#promise/ports.ts'
@@ -44,8 +45,6 @@ const HEALTH = operation({
 })
 
 const WARNINGS = ['low_balance', 'may_not_revoke', 'clock_behind_chain'] as const
-/** How far the newest block may be ahead of this machine's clock. */
-const MAX_CLOCK_SKEW_SECONDS = 15
 
 const READINESS = operation({
   operationId: 'checkReadiness',
@@ -108,11 +107,8 @@ export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
       deps.assertReady(),
       deps.headAge(),
     ])
-    const warnings = [
-      ...(balance < deps.lowBalance ? ['low_balance'] : []),
-      ...(mayRevoke ? [] : ['may_not_revoke']),
-      ...(headAge < -MAX_CLOCK_SKEW_SECONDS ? ['clock_behind_chain'] : []),
-    ]
+    const { lowBalance } = deps
+    const warnings = alertsOf({ balance, lowBalance, mayRevoke, headAge })
     const { registry, network } = deps.addresses
     return succeed(c, { status: 'ready', network, registry, warnings })
   })

@@ -36,6 +36,7 @@ describe('issuing', () => {
       statuses: [],
       successors: [{ hash: HASH, tenant: 'ada' }],
       revoked: [],
+      counted: [{ intent: issue(document), kind: 'issued' }],
       events: [
         { type: 'document.issued', hash: HASH, place: at(5), tenant: 'ada', hasOwner: false },
       ],

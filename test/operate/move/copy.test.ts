@@ -250,7 +250,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
 
 /** The owner, which the copy gets by itself, and what is about one database alone. */
 const OWN = ['bound_to', 'issuer_secret', 'lease', 'key_change']
-const STAYS = { sqlite: [...OWN, 'probe'], postgres: [...OWN, 'schema_version', 'rate'] }
+const STAYS = { sqlite: [...OWN, 'probe', 'backup'], postgres: [...OWN, 'schema_version', 'rate'] }
 const MOVING = MOVED.flatMap((table) =>
   columnsOf(table).map((one) => `${table.name}.${one}`),
 ).sort()
@@ -272,7 +272,9 @@ async function fillPeople(people: PeopleStore): Promise<void> {
   const person = { id: 'ada', name: 'Ada', role: 'clerk', tenant: 'one', createdAt: EVER } as const
   const passkey = { id: 'one', person: 'ada', label: 'ä', counter: 1, createdAt: EVER }
   const challenge = { challenge: 'answered', expiresAt: Date.parse(EVER) }
-  await people.add(person, { digest: 'first' }, 1)
+  const login = { digest: 'at the provider', name: 'Bob', role: 'reader', tenant: 'one' } as const
+  await people.useLogin(login, { ...person, id: 'bob' }, { id: 'b', digest: 'b', ...times }, 2)
+  await people.add(person, { digest: 'first' }, 2)
   await people.useInvitation('first', { id: 'session', digest: 'of it', ...times })
   const publicKey = new Uint8Array([0, 255])
   await people.addPasskey({ ...passkey, credential: 'AQID', publicKey }, challenge)
@@ -362,6 +364,7 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
     hash('b'),
     hash('root'),
   )
+  run("INSERT INTO tally VALUES (20000, 'one', 'issued', 3)")
   run('INSERT INTO batch_history VALUES (9, ?, NULL)', hash('root'))
   run('INSERT INTO batch_request VALUES (?, ?, 5, 1)', hash('request'), hash('content'))
   run('INSERT INTO batch_draft (request, hashes) VALUES (?, ?)', hash('r'), hash('block'))
