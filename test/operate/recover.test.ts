@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { inflateSync } from 'node:zlib'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hkdfWithNode } from '#base/node-hkdf.ts'
@@ -15,6 +14,7 @@ import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
 import { ADA, API_KEY, randomKey } from '../support/stack.ts'
+import { statusesIn } from '../support/status-list.ts'
 import { PERMISSION, transact } from '../support/transact.ts'
 
 // A gateway is lost with its data folder; another machine has a copy of its payloads.
@@ -153,7 +153,8 @@ test('default: brings back every document, batch, publicId and status from chain
   expect(verified.status).toBe('suspended')
 
   // Nobody knows who was in a status list, so each document is wherever it may have been.
-  const statusAt = await statusesIn(recovered)
+  const list = await fetch(`${recovered.url}/v1/status-lists/1`)
+  const statusAt = statusesIn(await list.text())
   const statusesOf = (listed: Listed) =>
     indexesOf(deriveSubkeys(fromHex(env.ISSUER_SECRET as Hex)), listed, 1, hkdfWithNode).map(
       statusAt,
@@ -165,17 +166,6 @@ test('default: brings back every document, batch, publicId and status from chain
   expect(statusesOf({ documentHash, root })).toEqual([2, 2])
   expect(statusesOf({ documentHash: ofBatch[2].documentHash, root })).toEqual([0, 0])
 })
-
-/** @returns The status of each index of the first status list. */
-async function statusesIn({ url }: GatewayProcess): Promise<(index: number) => number> {
-  const response = await fetch(`${url}/v1/status-lists/1`)
-  const text = await response.text()
-  expect(`${response.status} ${text}`).toMatch(/^200/)
-  const [, payload = ''] = text.split('.')
-  const { lst } = JSON.parse(Buffer.from(payload, 'base64url').toString()).status_list
-  const bytes = inflateSync(Buffer.from(lst, 'base64url'))
-  return (index) => ((bytes[index >> 2] ?? 0) >> (2 * (index & 3))) & 3
-}
 
 test('error: names what no source has, refuses a folder in use and a chain that is lost too', async () => {
   const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }

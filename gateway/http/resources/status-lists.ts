@@ -26,7 +26,7 @@ const LIST = operation({
   responses: {
     200: {
       description: 'A signed JWT.',
-      content: { 'application/statuslist+jwt': v.string() },
+      content: { 'application/statuslist+jwt': null },
     },
   },
   errors: ['not_found', 'chain_unavailable', 'store_unavailable'],
