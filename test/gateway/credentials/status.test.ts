@@ -75,7 +75,7 @@ test('default: what another account does is in the list after some seconds', asy
   const listed = () => Promise.all([revoked, suspended, valid].map(listedAs))
   expect(await listed()).toEqual([0, 0, 0])
   await send('revoke', revoked.documentHash, 1)
-  await send('suspend', suspended.documentHash)
+  await send('revoke', suspended.documentHash, 6)
   await expect.poll(listed, { timeout: 15_000, interval: 500 }).toEqual([1, 2, 0])
   expect((await judge(revoked.credential)).status).toBe('revoked')
   expect((await judge(suspended.credential)).status).toBe('suspended')
