@@ -1,5 +1,6 @@
 import type { Client, IssuedDocument, Session } from '#client/index.ts'
 import type { Correction, Issuing } from './issuing.ts'
+import type { KindDraft } from './kind-draft.ts'
 import type { Search } from './search.ts'
 import type { TableRun } from './table/run.ts'
 
@@ -26,6 +27,8 @@ export type Memory = {
   correction?: Correction
   search: Search
   table?: TableRun
+  /** A kind of documents that is being defined. */
+  kind?: KindDraft
   /** Documents that were shown, by hash, so that a change of the language asks for none again. */
   shown: Map<string, IssuedDocument>
   /** Categories that were seen, to choose from. */

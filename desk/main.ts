@@ -16,6 +16,7 @@ import { viewCorrect } from './views/correct.ts'
 import { viewOne } from './views/document.ts'
 import { viewFind } from './views/find.ts'
 import { viewIssue } from './views/issue.ts'
+import { viewKinds } from './views/kinds.ts'
 import { viewMe } from './views/me.ts'
 import { viewOverview } from './views/overview.ts'
 import { viewNetwork, viewTrouble } from './views/parts.ts'
@@ -223,6 +224,7 @@ function viewOf(desk: Desk): View {
     '#/table': viewTable,
     '#/find': viewFind,
     '#/correct': viewCorrect,
+    '#/kinds': viewKinds,
     '#/people': viewPeople,
     '#/me': viewMe,
   }
@@ -291,6 +293,7 @@ function viewNav(begun: Session): HTMLElement {
     ['#/issue', d('nav.issue'), mayIssue],
     ['#/table', d('nav.table'), mayIssue],
     ['#/find', d('nav.find'), true],
+    ['#/kinds', d('nav.kinds'), may(begun, 'admin')],
     ['#/people', d('nav.people'), may(begun, 'admin')],
   ]
   return h(

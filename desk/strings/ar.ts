@@ -225,7 +225,7 @@ export const ar: Texts = {
   'kinds.all': 'الأنواع',
   'kinds.edit': 'تعديل',
   'kinds.edit.of': 'تعديل {name}',
-  'kinds.save.of': 'حفظ {name} كملف',
+  'kinds.save.of': 'حفظ كملف: {name}',
   'kinds.export': 'حفظ كملف',
   'kinds.remove': 'حذف',
   'kinds.remove.of': 'حذف {name}',

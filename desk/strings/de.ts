@@ -250,7 +250,7 @@ export const de: Texts = {
   'kinds.all': 'Arten',
   'kinds.edit': 'Ändern',
   'kinds.edit.of': '{name} ändern',
-  'kinds.save.of': '{name} als Datei speichern',
+  'kinds.save.of': 'Als Datei speichern: {name}',
   'kinds.export': 'Als Datei speichern',
   'kinds.remove': 'Entfernen',
   'kinds.remove.of': '{name} entfernen',

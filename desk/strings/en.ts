@@ -262,7 +262,7 @@ export const en = {
   'kinds.all': 'Kinds',
   'kinds.edit': 'Change',
   'kinds.edit.of': 'Change {name}',
-  'kinds.save.of': 'Save {name} as a file',
+  'kinds.save.of': 'Save as a file: {name}',
   'kinds.export': 'Save as a file',
   'kinds.remove': 'Remove',
   'kinds.remove.of': 'Remove {name}',

@@ -246,7 +246,7 @@ export const es: Texts = {
   'kinds.all': 'Tipos',
   'kinds.edit': 'Cambiar',
   'kinds.edit.of': 'Cambiar {name}',
-  'kinds.save.of': 'Guardar {name} como archivo',
+  'kinds.save.of': 'Guardar como archivo: {name}',
   'kinds.export': 'Guardar como archivo',
   'kinds.remove': 'Quitar',
   'kinds.remove.of': 'Quitar {name}',

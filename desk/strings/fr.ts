@@ -249,7 +249,7 @@ export const fr: Texts = {
   'kinds.all': 'Types',
   'kinds.edit': 'Modifier',
   'kinds.edit.of': 'Modifier {name}',
-  'kinds.save.of': 'Enregistrer {name} dans un fichier',
+  'kinds.save.of': 'Enregistrer dans un fichier : {name}',
   'kinds.export': 'Enregistrer dans un fichier',
   'kinds.remove': 'Supprimer',
   'kinds.remove.of': 'Supprimer {name}',

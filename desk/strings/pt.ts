@@ -245,7 +245,7 @@ export const pt: Texts = {
   'kinds.all': 'Tipos',
   'kinds.edit': 'Alterar',
   'kinds.edit.of': 'Alterar {name}',
-  'kinds.save.of': 'Guardar {name} como ficheiro',
+  'kinds.save.of': 'Guardar como ficheiro: {name}',
   'kinds.export': 'Guardar como ficheiro',
   'kinds.remove': 'Remover',
   'kinds.remove.of': 'Remover {name}',

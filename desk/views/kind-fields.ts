@@ -106,7 +106,7 @@ export function viewKindEntries({ typed, problems, changed }: Form): HTMLElement
     fields.length > 0 &&
     h(
       'fieldset',
-      { class: 'entries' },
+      { class: 'form boxed' },
       h('legend', {}, kindName(category)),
       ...fields.map((one) => {
         const key = one.name.slice('metadata.'.length)
@@ -119,7 +119,7 @@ export function viewKindEntries({ typed, problems, changed }: Form): HTMLElement
         const more = wordsIn(one.display, currentLanguage())?.description
         return field(foreign(fieldLabel(one.name, category)), input, {
           hint:
-            [more, !one.isRequired && d('form.optional')].filter(Boolean).join(' ') || undefined,
+            [more, !one.isRequired && d('form.optional')].filter(Boolean).join(' · ') || undefined,
           problem: isBad ? problemWords(one.name, value, category) : undefined,
         })
       }),

@@ -62,11 +62,11 @@ function* change(
   yield* all(LOCK)
   const row = yield* first(SELECT_ONE, { category })
   const current = row && versionOf(row)
-  if (basedOn !== undefined && basedOn !== (current?.version ?? 0)) return 'changed'
   const counted = yield* first(COUNT, { category })
   const version = Number(counted?.newest) + 1
   const bytes = next(version, current)
   if (bytes === 'keep') return current
+  if (basedOn !== undefined && basedOn !== (current?.version ?? 0)) return 'changed'
   const kinds = Number(counted?.kinds) + (current ? 0 : 1)
   const isFull = kinds > most.kinds || Number(counted?.versions) >= most.versions
   if (bytes !== 'end' && isFull) return 'too_many'

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { linkFor, openWindow, type Role, signIn, type Window } from '../support/desk-window.ts'
+import { takePicture } from '../support/pictures.ts'
 import { API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 const KIND = {
@@ -87,7 +90,7 @@ describeInBrowser('kinds of documents at the desk', () => {
   test('default: the form has the fields of the kind, and only they are issued', async () => {
     const { page } = await enter('clerk')
     await fill(page, '2001')
-    expect(await page.locator('fieldset.entries label').allTextContents()).toEqual([
+    expect(await page.locator('.boxed label').allTextContents()).toEqual([
       ...['Degree <b>awarded</b>', 'Grade', 'Date of birth'],
     ])
     await page.getByText('As in the passport').waitFor()
@@ -97,6 +100,8 @@ describeInBrowser('kinds of documents at the desk', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('field-metadata.degree')
     await page.getByLabel('Degree').selectOption('Master')
     await page.getByLabel('Date of birth').fill('1955-03-02')
+    await takePicture(page, 'kind-issue')
+    expect(await findingsOf(page)).toEqual([])
     await press(page, 'Check and issue')
     const question = page.getByRole('dialog')
     expect(await question.getByRole('heading').textContent()).toContain('Course of study')
@@ -161,4 +166,95 @@ describeInBrowser('kinds of documents at the desk', () => {
       ...{ degree: 'Master', grade: '1.3', born: '1955-03-02' },
     })
   })
+
+  test('default: an administrator defines a kind, and it holds at once', async () => {
+    const { page } = await enter('administrator')
+    await page.locator('nav a[href="#/kinds"]').click()
+    await press(page, 'Define a kind')
+    await press(page, 'Save this kind')
+    await page.locator('#kind-category[aria-invalid=true]').waitFor()
+    await page.getByLabel('Name (English)').fill('Fishing permit')
+    expect(await page.getByLabel('Short name', { exact: true }).inputValue()).toBe('fishing_permit')
+    await page.getByLabel('Add a language').selectOption('Deutsch')
+    await page.getByLabel('Name (Deutsch)').fill('Angelschein')
+    await press(page, 'Add an entry')
+    const entry = page.getByRole('group', { name: 'Entry 1' })
+    await entry.getByLabel('Name (English)').fill('Water')
+    await entry.getByLabel('Name (Deutsch)').fill('Gewässer')
+    await entry.getByLabel('What is entered').selectOption('One of several choices')
+    await press(page, 'Save this kind')
+    await entry.getByText('Something is missing or wrong here.').waitFor()
+    await entry.getByLabel('Choices').fill('Lake\nRiver\n')
+    await entry.getByLabel('Must be filled in').check()
+    await page.getByLabel('end of validity').check()
+    await takePicture(page, 'kind-form')
+    expect(await findingsOf(page)).toEqual([])
+    await press(page, 'Save this kind')
+    await page.getByText('Fishing permit').first().waitFor()
+    const { kinds } = await send('GET', '/v1/kinds')
+    const { metadata } = kinds.find((one: Kind) => one.category === 'fishing_permit')
+    expect(metadata).toMatchObject({
+      display: [
+        { locale: 'en', name: 'Fishing permit' },
+        { locale: 'de', name: 'Angelschein' },
+      ],
+      claims: [
+        { path: ['expiresAt'], mandatory: true },
+        {
+          path: ['metadata', 'water'],
+          mandatory: true,
+          document_registry: { type: 'choice', choices: ['Lake', 'River'] },
+        },
+      ],
+    })
+    await page.locator('nav a[href="#/issue"]').click()
+    await page.getByLabel('Kind of document').selectOption('Fishing permit')
+    await page.getByLabel('Water').selectOption('Lake')
+    await send('DELETE', '/v1/kinds/fishing_permit')
+  })
+
+  test('behavior: a kind is saved as a file, and read from it, with what the form lacks', async () => {
+    const { page } = await enter('administrator')
+    await page.locator('nav a[href="#/kinds"]').click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByLabel('Save as a file: \u2068Course of study\u2069').click(),
+    ])
+    const file = readFileSync(await download.path(), 'utf8')
+    expect(JSON.parse(file)).toMatchObject({ display: KIND.display })
+    await page.getByLabel('Remove \u2068Course of study\u2069').click()
+    await answer(page, 'Remove')
+    await page.getByText('There are none yet.').waitFor()
+    const give = (text: string) =>
+      page.locator('input[type=file]').setInputFiles({
+        ...{ name: 'kind.json', mimeType: 'application/json', buffer: Buffer.from(text) },
+      })
+    await give('{"display":[]}')
+    await page.getByText('This file is not a kind of documents').waitFor()
+    await give(file)
+    await page.getByRole('group', { name: 'Entry 3' }).waitFor()
+    await press(page, 'Save this kind')
+    await page.getByLabel('Change \u2068Course of study\u2069').waitFor()
+    const { vct: _, ...again } = (await send('GET', '/v1/kinds')).kinds[0].metadata
+    const { vct: __, ...before } = JSON.parse(file)
+    expect(again).toEqual(before)
+  })
+
+  test('error: a change on top of an older version is refused, and nothing is lost', async () => {
+    const { page } = await enter('administrator')
+    await page.locator('nav a[href="#/kinds"]').click()
+    await page.getByLabel('Change \u2068Course of study\u2069').click()
+    await send('PUT', '/v1/kinds/diploma', { ...KIND, claims: [] })
+    await page.getByLabel('Name (English)').first().fill('Mine')
+    await press(page, 'Save this kind')
+    await page.getByText('Somebody else has changed this kind').waitFor()
+    expect(await page.getByLabel('Name (English)').first().inputValue()).toBe('Mine')
+  })
+
+  test('error: only administrators have the page', async () => {
+    const { page } = await enter('registrar')
+    expect(await page.locator('nav a[href="#/kinds"]').count()).toBe(0)
+  })
 })
+
+type Kind = { category: string }

@@ -94,7 +94,38 @@ const SCREENS: Record<string, (page: Page, link: string) => Promise<void>> = {
     await page.locator('dialog .primary').click()
     await page.locator('#mend').waitFor()
   },
+  async kind(page) {
+    await page.locator('nav a[href="#/kinds"]').click()
+    await page.locator('section .primary').click()
+    await page.locator('input[id^=kind-name]').fill('Unbreakable'.repeat(9))
+    await page.locator('#kind-category').fill('permit')
+    await page.locator('#add-field').click()
+    await page.locator('input[id^=kind-0-]').first().fill('Unbreakable'.repeat(9))
+    await page.locator('#kind-0-type').selectOption('choice')
+    await page.locator('form .primary').click()
+    await page.locator('#kind-0-choices[aria-invalid=true]').waitFor()
+  },
+  async kinds(page) {
+    await page.locator('#kind-0-choices').fill('Unbreakable'.repeat(9))
+    await page.locator('#kind-0-required').check()
+    await page.locator('form .primary').click()
+    await page.locator('.rows .danger').waitFor()
+  },
+  async issueKind(page) {
+    await page.locator('nav a[href="#/issue"]').click()
+    await page.locator('.verdict .primary').click()
+    await page.locator('#category').selectOption('permit')
+    await page.locator('#submit').click()
+    await page.locator('.boxed select[aria-invalid=true]').waitFor()
+  },
+  async removeKind(page) {
+    await page.locator('nav a[href="#/kinds"]').click()
+    await page.locator('.rows .danger').click()
+    await page.locator('dialog').waitFor()
+  },
   async people(page) {
+    await page.locator('dialog .primary').click()
+    await page.locator('.rows').waitFor({ state: 'detached' })
     await page.locator('nav a[href="#/people"]').click()
     await page.locator('#name').fill(HOSTILE.slice(0, 60))
     await page.locator('form .primary').click()
