@@ -149,6 +149,15 @@ export const de: Texts = {
   'passOn.open': 'So öffnen, wie andere es sehen',
   'passOn.secret':
     'Wer diesen Code oder Link hat, kann das Dokument lesen. Geben Sie ihn nur denen, die das dürfen.',
+  'wallet.heading': 'In die Wallet der Person',
+  'wallet.hint':
+    'Eine Wallet-App für digitale Nachweise bewahrt das Dokument auf und kann nur einige seiner Felder zeigen.',
+  'wallet.here': 'Die Person ist hier',
+  'wallet.away': 'Link zum Versenden erstellen',
+  'wallet.qr': 'QR-Code des Angebots für die Wallet',
+  'wallet.code': 'Teilen Sie der Person diesen Code auf anderem Weg mit:',
+  'wallet.open': 'Wallet auf diesem Gerät öffnen',
+  'wallet.until': 'Für eine Wallet, bis {time}. Wer den Link hat, kann das Dokument abholen.',
   'find.noNames':
     'Nach Namen kann nicht gesucht werden, weil der Dienst keine speichert. Suchen Sie nach der Kennnummer.',
   'find.status': 'Status',
@@ -388,6 +397,8 @@ export const de: Texts = {
   'error.change_pending':
     'Eine andere Änderung dieses Dokuments ist im Gang. Warten Sie eine Minute.',
   'error.erased': 'Der Inhalt dieses Dokuments wurde gelöscht.',
+  'error.no_offers': 'Dieser Dienst legt keine Dokumente in Wallets.',
+  'error.not_valid': 'Das Dokument ist gerade nicht gültig.',
   'error.other_issuer': 'Dieses Dokument hat eine andere Stelle ausgestellt.',
   'error.bad_fields': 'Der Dienst nimmt nicht an, was eingegeben wurde.',
   'error.batch_refused':

@@ -154,6 +154,15 @@ export const en = {
   'passOn.open': 'Open as its readers see it',
   'passOn.secret':
     'Whoever has this code or link can read the document. Give it only to those who may.',
+  'wallet.heading': 'Into the holder’s wallet',
+  'wallet.hint':
+    'A wallet app for digital credentials keeps the document and can show only some of its fields.',
+  'wallet.here': 'The holder is here',
+  'wallet.away': 'Make a link to send',
+  'wallet.qr': 'QR code of the offer, for the wallet',
+  'wallet.code': 'Tell the holder this code another way:',
+  'wallet.open': 'Open a wallet on this device',
+  'wallet.until': 'For one wallet, until {time}. Whoever has the link can fetch the document.',
 
   'find.noNames':
     'Names cannot be searched, because this service does not store them. Look for the identifier.',
@@ -392,6 +401,8 @@ export const en = {
   'error.not_suspended': 'The document is not on hold any more.',
   'error.change_pending': 'Another change of this document is under way. Wait a minute.',
   'error.erased': 'The content of this document has been erased.',
+  'error.no_offers': 'This service puts no documents into wallets.',
+  'error.not_valid': 'The document is not valid now.',
   'error.other_issuer': 'This document is from another issuer.',
   'error.bad_fields': 'The service refuses what was entered.',
   'error.batch_refused': 'The service refuses these rows together. Issue them one by one.',

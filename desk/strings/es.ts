@@ -146,6 +146,16 @@ export const es: Texts = {
   'passOn.open': 'Abrirlo como lo ven sus lectores',
   'passOn.secret':
     'Quien tenga este código o enlace puede leer el documento. Déselo solo a quien deba leerlo.',
+  'wallet.heading': 'En la cartera del titular',
+  'wallet.hint':
+    'Una aplicación de cartera para credenciales digitales guarda el documento y puede mostrar solo algunos de sus campos.',
+  'wallet.here': 'El titular está aquí',
+  'wallet.away': 'Crear un enlace para enviar',
+  'wallet.qr': 'Código QR de la oferta, para la cartera',
+  'wallet.code': 'Comunique este código al titular por otra vía:',
+  'wallet.open': 'Abrir una cartera en este dispositivo',
+  'wallet.until':
+    'Para una cartera, hasta {time}. Quien tenga el enlace puede recoger el documento.',
   'find.noNames':
     'No se puede buscar por nombre, porque el servicio no guarda ninguno. Busque el identificador.',
   'find.status': 'Estado',
@@ -377,6 +387,8 @@ export const es: Texts = {
   'error.not_suspended': 'El documento ya no está suspendido.',
   'error.change_pending': 'Hay otro cambio de este documento en curso. Espere un minuto.',
   'error.erased': 'El contenido de este documento se ha borrado.',
+  'error.no_offers': 'Este servicio no guarda documentos en carteras.',
+  'error.not_valid': 'El documento no es válido en este momento.',
   'error.other_issuer': 'Este documento es de otro emisor.',
   'error.bad_fields': 'El servicio rechaza lo que se ha escrito.',
   'error.batch_refused': 'El servicio rechaza estas filas juntas. Emítalas una a una.',

@@ -148,6 +148,16 @@ export const fr: Texts = {
   'passOn.open': 'Ouvrir comme les lecteurs le voient',
   'passOn.secret':
     'Quiconque a ce code ou ce lien peut lire le document. Ne le donnez qu’à qui en a le droit.',
+  'wallet.heading': 'Dans le portefeuille du titulaire',
+  'wallet.hint':
+    'Une application de portefeuille pour attestations numériques garde le document et peut n’en montrer que certains champs.',
+  'wallet.here': 'Le titulaire est présent',
+  'wallet.away': 'Créer un lien à envoyer',
+  'wallet.qr': 'Code QR de l’offre, pour le portefeuille',
+  'wallet.code': 'Communiquez ce code au titulaire par une autre voie :',
+  'wallet.open': 'Ouvrir un portefeuille sur cet appareil',
+  'wallet.until':
+    'Pour un portefeuille, jusqu’au {time}. Quiconque a le lien peut retirer le document.',
   'find.noNames':
     'On ne peut pas chercher par nom, car le service n’en conserve aucun. Cherchez l’identifiant.',
   'find.status': 'État',
@@ -385,6 +395,8 @@ export const fr: Texts = {
   'error.change_pending':
     'Une autre modification de ce document est en cours. Attendez une minute.',
   'error.erased': 'Le contenu de ce document a été effacé.',
+  'error.no_offers': 'Ce service ne met pas de documents dans des portefeuilles.',
+  'error.not_valid': 'Le document n’est pas valable en ce moment.',
   'error.other_issuer': 'Ce document vient d’un autre émetteur.',
   'error.bad_fields': 'Le service refuse ce qui a été saisi.',
   'error.batch_refused': 'Le service refuse ces lignes ensemble. Émettez-les une par une.',

@@ -145,6 +145,15 @@ export const pt: Texts = {
   'passOn.open': 'Abrir como os leitores o veem',
   'passOn.secret':
     'Quem tiver este código ou ligação pode ler o documento. Dê-o só a quem o pode ler.',
+  'wallet.heading': 'Na carteira do titular',
+  'wallet.hint':
+    'Uma aplicação de carteira para credenciais digitais guarda o documento e pode mostrar apenas alguns dos seus campos.',
+  'wallet.here': 'O titular está aqui',
+  'wallet.away': 'Criar uma ligação para enviar',
+  'wallet.qr': 'Código QR da oferta, para a carteira',
+  'wallet.code': 'Diga este código ao titular por outra via:',
+  'wallet.open': 'Abrir uma carteira neste dispositivo',
+  'wallet.until': 'Para uma carteira, até {time}. Quem tiver a ligação pode recolher o documento.',
   'find.noNames':
     'Não se pode procurar por nome, porque o serviço não guarda nenhum. Procure o identificador.',
   'find.status': 'Estado',
@@ -377,6 +386,8 @@ export const pt: Texts = {
   'error.not_suspended': 'O documento já não está suspenso.',
   'error.change_pending': 'Está em curso outra alteração deste documento. Espere um minuto.',
   'error.erased': 'O conteúdo deste documento foi apagado.',
+  'error.no_offers': 'Este serviço não coloca documentos em carteiras.',
+  'error.not_valid': 'O documento não é válido neste momento.',
   'error.other_issuer': 'Este documento é de outro emissor.',
   'error.bad_fields': 'O serviço recusa o que foi escrito.',
   'error.batch_refused': 'O serviço recusa estas linhas juntas. Emita-as uma a uma.',

@@ -14,6 +14,7 @@ import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
 import { viewPassOn } from './issue.ts'
 import { field, hint, section, viewStatus, viewTrouble } from './parts.ts'
+import { viewWallet } from './wallet.ts'
 
 /** What is shown of one document, apart from the document itself. */
 type Shown = {
@@ -87,6 +88,7 @@ function viewContent(desk: Desk, document: IssuedDocument, one: Shown): View['co
     viewVerdict(desk, document, one),
     viewActs(one.acts ?? []),
     viewPassOn(desk, document),
+    viewWallet(desk, document),
   ]
 }
 

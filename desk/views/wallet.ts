@@ -1,0 +1,63 @@
+import type { Calls, IssuedDocument } from '#client/index.ts'
+import { h } from '#web/dom.ts'
+import { showTime } from '#web/i18n.ts'
+import { viewQr } from '#web/views/qr-code.ts'
+import type { Desk } from '../desk.ts'
+import { d } from '../i18n.ts'
+import { wordsOf } from '../problems.ts'
+import { may } from '../session.ts'
+import { copyButton, hint, outside, section, viewTrouble } from './parts.ts'
+
+type Offer = Calls['offerDocument']['data']
+
+/** An offer to a holder who is here, and to one who gets a letter and a code to type. */
+const TERMS = { here: {}, away: { txCode: true, expiresIn: 3 * 86_400 } } as const
+
+/** Lets a clerk offer a valid document to its holder's wallet. */
+export function viewWallet(desk: Desk, { documentHash, status }: IssuedDocument) {
+  if (status !== 'valid' || !may(desk.session, 'documents:read')) return false
+  const result = h('div', { 'aria-live': 'polite' })
+
+  async function offer(terms: keyof typeof TERMS): Promise<void> {
+    try {
+      const path = { publicId: documentHash }
+      const offered = await desk.client.offerDocument({ path, body: TERMS[terms] })
+      result.replaceChildren(...viewOffer(desk, offered))
+    } catch (error) {
+      result.replaceChildren(viewTrouble(wordsOf(error)))
+    }
+  }
+  return section(
+    d('wallet.heading'),
+    hint(d('wallet.hint')),
+    h(
+      'div',
+      { class: 'ways' },
+      ...(['here', 'away'] as const).map((terms) =>
+        h(
+          'button',
+          { type: 'button', id: `offer-${terms}`, click: () => offer(terms) },
+          d(`wallet.${terms}`),
+        ),
+      ),
+    ),
+    result,
+  )
+}
+
+function viewOffer({ announce }: Desk, { link, txCode, expiresAt }: Offer): Node[] {
+  const code = viewQr(link, d('wallet.qr'))
+  return [
+    ...(code ? [code] : []),
+    ...(txCode === undefined
+      ? []
+      : [h('p', {}, d('wallet.code'), ' ', h('strong', { dir: 'ltr' }, txCode))]),
+    h(
+      'div',
+      { class: 'ways' },
+      copyButton(d('passOn.copy'), link, announce),
+      outside(link, d('wallet.open')),
+    ),
+    hint(d('wallet.until', { time: showTime(Date.parse(expiresAt) / 1000) })),
+  ]
+}
