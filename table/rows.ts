@@ -113,6 +113,12 @@ export function withDates(
   return changed
 }
 
+/** @returns The field that a column means, if all kinds that know its name agree. */
+export function namedByKinds(column: string, kinds: readonly Kind[]): string | undefined {
+  const found = new Set(kinds.flatMap((kind) => fieldOfKind(column, kind) ?? []))
+  return found.size === 1 ? [...found][0] : undefined
+}
+
 /** @returns The field of a kind that people mean by the name of a column, in any language. */
 export function fieldOfKind(column: string, { fields }: Kind): string | undefined {
   const wanted = column.trim().toLowerCase()

@@ -10,6 +10,7 @@ import { connect, GATEWAY_OPTIONS, type Gateway, PATIENT_ATTEMPTS } from '../gat
 import { costLines, issueBatch, quoteBatch, refreshBatches, resumeBatches } from '../issue/batch.ts'
 import { checkForTemplate, printIssued, tryTemplate } from '../issue/certificates.ts'
 import { type Journal, openJournal, type SentRow } from '../issue/journal.ts'
+import { kindsOf } from '../issue/kinds.ts'
 import { issueOneByOne } from '../issue/one-by-one.ts'
 import {
   drawQrCodes,
@@ -110,7 +111,8 @@ async function issue(
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
   const printing = await printingOf(values, terminal)
   try {
-    const rows = readRows(await readInputFile(file), mapping, Date.now())
+    const kinds = await kindsOf(values)
+    const rows = readRows(await readInputFile(file), mapping, Date.now(), kinds)
     const checked = printing ? checkForTemplate(rows, printing) : rows
     return await issueChecked(checked, values, { concurrency, printing, terminal })
   } finally {

@@ -1,5 +1,6 @@
 import type { JsonValue } from '#document/json.ts'
 import { parseStrictJson } from '#document/json.ts'
+import type { Kind } from '#document/kind.ts'
 import { type Dialect, type Encoding, MAX_ROWS, OWN_COLUMNS, PLAIN, type Row } from '#table/csv.ts'
 import {
   type BadRow,
@@ -13,6 +14,7 @@ import {
   fieldNamed,
   isField,
   LOCAL_DATE,
+  namedByKinds,
   type SentRow,
   SHORT_DATE,
   withDates,
@@ -65,25 +67,40 @@ function assertField(name: string): void {
  * Reads a table of documents and checks every row with the rules of the REST API.
  *
  * @param now Milliseconds of the Unix epoch.
+ * @param kinds The kinds of documents of the service, which also name columns.
  * @throws {InputError} `bad_table` if it is not a table. @throws {UsageError} for unknown columns.
  */
-export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): CheckedRows {
+export function readRows(
+  bytes: Uint8Array,
+  mapping: Mapping,
+  now: number,
+  kinds: readonly Kind[] = [],
+): CheckedRows {
   const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
   const { sent, dialect } = isNdjson
     ? { sent: fromNdjson(readText(bytes, mapping.encoding), mapping), dialect: PLAIN }
-    : fromCsv(bytes, mapping)
-  return { ...checkRows(sent, now), dialect }
+    : fromCsv(bytes, mapping, kinds)
+  const kindOf = (category: string) => kinds.find((kind) => kind.category === category)
+  return { ...checkRows(sent, now, kindOf), dialect }
 }
 
 type JsonObject = Record<string, JsonValue>
 
-function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: SentRow[]; dialect: Dialect } {
+function fromCsv(
+  bytes: Uint8Array,
+  mapping: Mapping,
+  kinds: readonly Kind[],
+): { sent: SentRow[]; dialect: Dialect } {
   const { columns, rows, dialect } = readTable(bytes, mapping.encoding)
   if (columns.includes('publicId'))
     throw badTable('the table has the column publicId: these documents are already issued')
-  const fields = fieldsOf(columns, mapping)
+  const fields = fieldsOf(columns, mapping, kinds)
+  const dates = kinds.flatMap((kind) =>
+    kind.fields.flatMap(({ name, type }) => (type === 'date' ? [name] : [])),
+  )
+  const isDate = (field: string) => [...DATES, ...dates].includes(field)
   const sent = rows.map((row) => {
-    const cells = withDates(row.cells, fields, mapping.dates)
+    const cells = withDates(row.cells, fields, mapping.dates, isDate)
     const value = documentOf(cells, fields, mapping.set)
     return { line: row.line, cells: byFields(cells, fields, mapping.set), value }
   })
@@ -120,7 +137,11 @@ function isFailedTable(columns: readonly string[]): boolean {
 }
 
 /** @returns The field of each column that has one. @throws {UsageError} */
-function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, string> {
+function fieldsOf(
+  columns: readonly string[],
+  { map }: Mapping,
+  kinds: readonly Kind[],
+): Map<string, string> {
   const isFailed = isFailedTable(columns)
   const missing = [...map.keys()].filter((column) => !columns.includes(column))
   if (missing.length > 0 && !isFailed)
@@ -131,7 +152,7 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
     if (isFailed && LEFT_OUT.test(column)) return []
     if (map.has(column)) return [[column, map.get(column)]]
     if (OWN_COLUMNS.includes(column)) return []
-    return [[column, fieldNamed(column)]]
+    return [[column, fieldNamed(column) ?? namedByKinds(column, kinds)]]
   })
   const unknown = found.flatMap(([column, field]) => (field === undefined ? [column] : []))
   if (unknown.length > 0)

@@ -1,6 +1,5 @@
 import type { DocumentFields } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
-import type { Kind } from '#document/kind.ts'
 import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
 import {
   checkRows,
@@ -10,6 +9,7 @@ import {
   fieldNamed,
   fieldOfKind,
   LOCAL_DATE,
+  namedByKinds,
   withDates,
 } from '#table/rows.ts'
 import { t } from '#web/i18n.ts'
@@ -102,12 +102,6 @@ export function newRun(name: string, { columns, rows, dialect }: Table): TableRu
 function labelled(column: string): string | undefined {
   const name = column.trim().toLowerCase()
   return PLAIN_FIELDS.find((field) => t(`document.${field}`).toLowerCase() === name)
-}
-
-/** @returns The field that a column means, if all kinds that know its name agree. */
-function namedByKinds(column: string, kinds: readonly Kind[]): string | undefined {
-  const found = new Set(kinds.flatMap((kind) => fieldOfKind(column, kind) ?? []))
-  return found.size === 1 ? [...found][0] : undefined
 }
 
 /** @returns The category of all rows; empty if they differ, or it is not known. */

@@ -102,6 +102,36 @@ describe('the table', () => {
     expect(code).toBe(0)
   })
 
+  test('default: rows are checked against the kind, whose labels name columns', async () => {
+    const kind = {
+      display: [{ locale: 'de', name: 'Sprachkurs' }],
+      claims: [
+        {
+          path: ['metadata', 'level'],
+          display: [{ locale: 'de', label: 'Stufe' }],
+          mandatory: true,
+          document_registry: { type: 'choice', choices: ['A1', 'A2'] },
+        },
+      ],
+    }
+    const put = (method: string, body?: object) =>
+      stack.request('/v1/kinds/language_course', {
+        method,
+        headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    await put('PUT', kind)
+    const header = 'subjectName,subjectId,category,issuedAt,Stufe\n'
+    const row = (level: string) => `Ada,7,language_course,2026-07-01,${level}\n`
+    const good = await dryRun(header + row('A1'))
+    expect([good.code, good.text]).toEqual([0, expect.stringContaining('1 row, all good')])
+    const bad = await dryRun(header + row('A3'))
+    expect(bad.text).toContain('line 2: metadata.level must be one of A1, A2')
+    expect(bad.code).toBe(1)
+    await put('DELETE')
+    expect((await dryRun(header + row('A1'))).text).toContain('unknown columns: Stufe')
+  })
+
   test('behavior: recommends a batch when it is cheaper', async () => {
     const people = Array.from({ length: 40 }, (_, i) => `Ada,${i},diploma,2026-07-01\n`)
     const table = (count: number) =>
