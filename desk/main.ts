@@ -44,7 +44,7 @@ tabs.addEventListener('message', () => {
   if (session !== undefined) end(true)
 })
 addEventListener('beforeunload', (event) => {
-  if (memory.table?.isBusy) event.preventDefault()
+  if (memory.table?.isBusy && memory.table.runId === undefined) event.preventDefault()
 })
 
 useLanguage(preferredLanguage())
@@ -126,6 +126,7 @@ function end(isTold = false): void {
   if (!isTold) tabs.postMessage('signed out')
   session = undefined
   forgetKinds()
+  if (memory.table) memory.table.isLeft = true
   forgetAll()
   memory = freshMemory()
   history.replaceState(null, '', location.pathname)

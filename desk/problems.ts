@@ -28,15 +28,6 @@ export function wordsOf(error: unknown): string {
   )
 }
 
-/** @returns Whether it is not known if the request was carried out. */
-export function isUnknown(error: unknown): boolean {
-  return error instanceof CallError && (error.code === 'no_answer' || isOutage(error))
-}
-
-export function isOutage(error: unknown): boolean {
-  return error instanceof CallError && OUTAGES.includes(error.code)
-}
-
 /** @returns What is wrong with a field of a document of this category, in words. */
 export function problemWords(field: string, value: string, category: string): string {
   const ofKind = fieldOf(field, category)

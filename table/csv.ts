@@ -12,6 +12,12 @@ export type TableProblem =
   | 'not_utf8'
   /** The text is UTF-8, but another encoding was named. */
   | 'is_utf8'
+  /** The file is no workbook of a spreadsheet program, or is protected by a password. */
+  | 'no_workbook'
+  /** The workbook is larger than any table that people make. */
+  | 'workbook_too_large'
+  /** A cell has an error, or a formula without a result. */
+  | 'no_result'
 
 /** Thrown for a table that cannot be read. The message names the line and repeats no cell. */
 export class TableError extends Error {
@@ -91,14 +97,6 @@ export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
   const [first, ...records] = recordsOf(text, delimiter)
   const isOurs = first?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
   const read = isOurs ? fromHarmless : (cell: string) => cell
-  const columns = withoutEnd(first?.record ?? []).map(read)
-  if (columns.length === 0)
-    throw new TableError('no_columns', 'the first line must name the columns')
-  const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
-  if (repeated !== undefined)
-    throw new TableError('duplicate_column', `duplicate column: "${repeated}"`)
-  if (records.length > MAX_ROWS)
-    throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
   const dialect: Dialect = {
     delimiter,
     lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
@@ -108,7 +106,36 @@ export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
       hasMark: isUtf16(bytes) || hasMark(bytes) || encoding !== undefined,
     },
   }
-  return { columns, rows: records.map((record) => rowOf(record, columns, read)), dialect }
+  const lines = records.map(({ record, info }) => ({
+    line: info.lines - breaksIn(record),
+    cells: record.map(read),
+  }))
+  return tableOf((first?.record ?? []).map(read), lines, dialect)
+}
+
+/** @returns The number of line breaks in the cells of a record. */
+const breaksIn = (record: readonly string[]) =>
+  record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
+
+/**
+ * @param header The names of the columns.
+ * @param lines The cells of each row; a row may lack cells at its end.
+ * @throws {TableError}
+ */
+export function tableOf(
+  header: readonly string[],
+  lines: readonly { line: number; cells: readonly string[] }[],
+  dialect: Dialect,
+): Table {
+  const columns = withoutEnd(header)
+  if (columns.length === 0)
+    throw new TableError('no_columns', 'the first line must name the columns')
+  const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
+  if (repeated !== undefined)
+    throw new TableError('duplicate_column', `duplicate column: "${repeated}"`)
+  if (lines.length > MAX_ROWS)
+    throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
+  return { columns, rows: lines.map((line) => rowOf(line, columns)), dialect }
 }
 
 /** @returns The cells up to the last one that is not empty. */
@@ -153,21 +180,17 @@ const CSV_PROBLEMS: Record<string, string> = {
 }
 
 function rowOf(
-  { record, info }: CsvRecord,
-  columns: string[],
-  read: (cell: string) => string,
+  { line, cells }: { line: number; cells: readonly string[] },
+  columns: readonly string[],
 ): Row {
-  const within = record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
-  const line = info.lines - within
-  const count = Math.min(record.length, Math.max(withoutEnd(record).length, columns.length))
+  const count = Math.min(cells.length, Math.max(withoutEnd(cells).length, columns.length))
   if (count !== columns.length)
     throw new TableError(
       'cell_count',
       ` has ${count} cells, but there are ${columns.length} columns`,
       { line },
     )
-  const cells = columns.map((name, i) => [name, read(record[i] ?? '')] as const)
-  return { line, cells: Object.fromEntries(cells) }
+  return { line, cells: Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? ''])) }
 }
 
 /**

@@ -287,15 +287,13 @@ export const de: Texts = {
   'kinds.saved': 'Die Art ist gespeichert.',
   'kinds.bad': 'Hier fehlt etwas, oder etwas stimmt nicht.',
   'table.lead':
-    'Aus jeder Zeile wird ein Dokument. Speichern Sie Ihre Tabelle als „CSV UTF-8“ und ziehen Sie die Datei hierher, oder fügen Sie unten die Zellen ein. Die erste Zeile benennt die Spalten.',
+    'Aus jeder Zeile wird ein Dokument. Ziehen Sie die Datei Ihrer Tabellenkalkulation hierher (.xlsx oder CSV), oder fügen Sie unten die Zellen ein. Die erste Zeile benennt die Spalten.',
   'table.choose': 'Datei wählen',
   'table.template': 'Leere Tabelle speichern',
   'table.paste': 'Zellen aus einer Tabellenkalkulation',
   'table.pasted': 'eingefügte Zellen',
   'table.read': 'Diese Zellen lesen',
   'table.tooLarge': 'Die Datei ist größer als 32 MB. Teilen Sie die Tabelle.',
-  'table.xlsx':
-    'Das ist die Datei einer Tabellenkalkulation. Speichern Sie sie dort als „CSV UTF-8“, oder kopieren Sie die Zellen und fügen Sie sie hier ein.',
   'table.western': 'Sie kommt aus Westeuropa oder Amerika',
   'table.central': 'Sie kommt aus Mitteleuropa',
   'table.no_columns': 'Es gibt keine Zeilen. Die erste Zeile muss die Spalten benennen.',
@@ -346,10 +344,10 @@ export const de: Texts = {
   'table.question': 'Die guten Zeilen dieser Tabelle ausstellen ({count})?',
   'table.cost': 'Was wird es kosten?',
   'table.cost.is':
-    'Alle zusammen etwa {fee}, höchstens {max}, in der Währung der Blockchain (Ether). Einzeln ist es ein Mehrfaches davon.',
+    'Alle zusammen etwa {fee}, höchstens {max}, in der Währung der Blockchain (Ether). Einzeln etwa {single}.',
   'table.busy': 'Die Dokumente werden ausgestellt',
   'table.busy.hint':
-    'Lassen Sie diese Seite offen. Wenn sie sich schließt, öffnen Sie sie in diesem Tab wieder, um fortzufahren.',
+    'Das macht der Dienst von selbst. Sie können dieses Fenster schließen und später wiederkommen, um die Ergebnisse zu sehen.',
   'table.halted': 'Das Ausstellen ist angehalten',
   'table.halted.hint':
     'Nichts ist verloren. Fahren Sie fort: Keine Zeile wird zweimal ausgestellt.',
@@ -364,10 +362,43 @@ export const de: Texts = {
   'table.issued': 'Ergebnisse speichern',
   'table.failed': 'Die nicht ausgestellten Zeilen speichern ({count})',
   'table.mend': 'Diese Zeilen berichtigen',
-  'table.leave': 'Die Ergebnisse verschwinden von dieser Seite. Haben Sie sie gespeichert?',
+  'table.leave':
+    'Die Ergebnisse werden von dieser Seite und vom Dienst gelöscht. Haben Sie sie gespeichert?',
   'table.link': 'Link',
   'table.notKept':
-    'Diese Tabelle ist zu groß, um ein Neuladen der Seite zu überstehen. Lassen Sie die Seite offen, bis Sie die Ergebnisse gespeichert haben.',
+    'Diese Tabelle ist zu groß, um ein Neuladen der Seite zu überstehen. Lassen Sie die Seite offen, bis Sie das Ausstellen begonnen haben.',
+  'table.no_workbook':
+    'Diese Datei ist nicht lesbar. Vielleicht ist sie beschädigt oder mit einem Kennwort geschützt. Speichern Sie sie neu als .xlsx oder „CSV UTF-8“.',
+  'table.workbook_too_large':
+    'Das Blatt ist zu groß oder hat Zellen weit außerhalb der Tabelle. Kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.no_result':
+    'Zeile {line} hat eine Zelle mit einem Fehler oder einer nicht berechneten Formel. Berichtigen Sie sie in der Tabellenkalkulation und speichern Sie die Datei neu.',
+  'table.runs': 'Ihre Tabellen beim Dienst',
+  'table.runs.hint':
+    'Der Dienst bewahrt Zeilen und Ergebnisse bis einen Tag nach dem Ende auf. Speichern Sie die Ergebnisse vorher.',
+  'table.run': '{time}: {done} von {all} Zeilen',
+  'table.run.open': 'Anzeigen',
+  'table.forbidden':
+    'Sie dürfen keine Dokumente mehr ausstellen, deshalb hat der Dienst angehalten.',
+  'table.waiting': 'Der Dienst kann gerade nicht ausstellen. Er macht von selbst weiter.',
+  'certificate.heading': 'Urkunde',
+  'certificate.template': 'Vorlage',
+  'certificate.save': 'Als PDF speichern',
+  'certificate.preview': 'Vorschau',
+  'certificate.preview.hint':
+    'Zeigt, wie die Urkunde aussähe, als Muster gekennzeichnet. Nichts wird ausgestellt.',
+  'certificate.zip': 'Urkunden speichern (ZIP)',
+  'certificate.busy': 'Sie wird gedruckt …',
+  'certificate.progress': '{done} von {all} Urkunden',
+  'certificate.failed': 'Nicht gedruckt: {count}.',
+  'certificate.secret':
+    'Wer diese Datei hat, kann das Dokument lesen. Geben Sie sie nur denen, die es dürfen.',
+  'error.certificates_unavailable':
+    'Dieser Dienst stellt keine Urkunden her. Wer ihn betreibt, kann das einrichten.',
+  'error.unprintable':
+    'Aus diesem Dokument lässt sich keine Urkunde machen: Die Vorlage passt nicht dazu. Wählen Sie eine andere Vorlage.',
+  'error.too_many_runs':
+    'Der Dienst hat schon fünf Tabellen von Ihnen. Öffnen Sie eine alte, speichern Sie ihre Ergebnisse und nehmen Sie eine andere Tabelle.',
   'error.unauthorized': 'Sie sind abgemeldet. Nichts wurde gesendet.',
   'error.forbidden': 'Ihre Rolle erlaubt das nicht.',
   'error.category_not_allowed': 'Das dürfen Sie mit Dokumenten dieser Art nicht.',

@@ -298,15 +298,13 @@ export const en = {
   'kinds.saved': 'The kind is saved.',
   'kinds.bad': 'Something is missing or wrong here.',
   'table.lead':
-    'Each row becomes a document. Save your spreadsheet as “CSV UTF-8” and drop the file here, or paste the cells below. The first row names the columns.',
+    'Each row becomes a document. Drop the file of your spreadsheet here (.xlsx or CSV), or paste the cells below. The first row names the columns.',
   'table.choose': 'Choose a file',
   'table.template': 'Save an empty table',
   'table.paste': 'Cells from a spreadsheet',
   'table.pasted': 'pasted cells',
   'table.read': 'Read these cells',
   'table.tooLarge': 'The file is larger than 32 MB. Split the table.',
-  'table.xlsx':
-    'This is a file of a spreadsheet program. Save it there as “CSV UTF-8”, or copy its cells and paste them here.',
   'table.western': 'It is from Western Europe or America',
   'table.central': 'It is from Central Europe',
   'table.no_columns': 'There are no rows. The first row must name the columns.',
@@ -354,9 +352,10 @@ export const en = {
   'table.question': 'Issue the good rows of this table ({count})?',
   'table.cost': 'What will it cost?',
   'table.cost.is':
-    'All together about {fee}, at most {max}, in the coin of the blockchain (ether). One by one it is several times as much.',
+    'All together about {fee}, at most {max}, in the coin of the blockchain (ether). One by one about {single}.',
   'table.busy': 'The documents are being issued',
-  'table.busy.hint': 'Keep this page open. If it closes, open it again in this tab to go on.',
+  'table.busy.hint':
+    'The service does this by itself. You may close this window, and come back later to see the results.',
   'table.halted': 'The run has stopped',
   'table.halted.hint': 'Nothing is lost. Go on: no row is issued twice.',
   'table.done': 'The table is issued',
@@ -370,11 +369,43 @@ export const en = {
   'table.issued': 'Save the results',
   'table.failed': 'Save the rows that were not issued ({count})',
   'table.mend': 'Correct those rows',
-  'table.leave': 'The results leave this page. Have you saved them?',
+  'table.leave':
+    'The results are deleted from this page and from the service. Have you saved them?',
   'table.link': 'Link',
   'table.notKept':
-    'This table is too large to survive a reload of the page. Keep the page open until you have saved the results.',
+    'This table is too large to survive a reload of the page. Keep the page open until you have started to issue it.',
 
+  'table.no_workbook':
+    'This file cannot be read. It may be damaged or protected by a password. Save it again as .xlsx or “CSV UTF-8”.',
+  'table.workbook_too_large':
+    'The sheet is too large, or has cells far outside of the table. Copy only the table into a new file.',
+  'table.no_result':
+    'Line {line} has a cell with an error, or a formula that was not computed. Mend it in the spreadsheet and save the file again.',
+  'table.runs': 'Your tables at the service',
+  'table.runs.hint':
+    'The service keeps rows and results until a day after the end. Save the results before.',
+  'table.run': '{time}: {done} of {all} rows',
+  'table.run.open': 'Show it',
+  'table.forbidden': 'You may not issue documents any more, so the service has stopped.',
+  'table.waiting': 'The service cannot issue at the moment. It goes on by itself.',
+  'certificate.heading': 'Certificate',
+  'certificate.template': 'Template',
+  'certificate.save': 'Save as PDF',
+  'certificate.preview': 'Preview',
+  'certificate.preview.hint':
+    'Shows how the certificate would look, marked as a specimen. Nothing is issued.',
+  'certificate.zip': 'Save the certificates (ZIP)',
+  'certificate.busy': 'It is being printed …',
+  'certificate.progress': '{done} of {all} certificates',
+  'certificate.failed': 'Not printed: {count}.',
+  'certificate.secret':
+    'Whoever has this file can read the document. Give it only to those who may.',
+  'error.certificates_unavailable':
+    'This service makes no certificates. Whoever runs it can install them.',
+  'error.unprintable':
+    'No certificate can be made of this document: the template does not fit it. Choose another template.',
+  'error.too_many_runs':
+    'The service has five tables of yours. Open an old one, save its results and use another table.',
   'error.unauthorized': 'You are signed out. Nothing was sent.',
   'error.forbidden': 'Your role does not allow this.',
   'error.category_not_allowed': 'You may not do this with this kind of document.',

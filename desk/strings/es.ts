@@ -283,15 +283,13 @@ export const es: Texts = {
   'kinds.saved': 'El tipo está guardado.',
   'kinds.bad': 'Aquí falta algo o hay algo incorrecto.',
   'table.lead':
-    'Cada fila se convierte en un documento. Guarde su hoja de cálculo como «CSV UTF-8» y suelte aquí el archivo, o pegue abajo las celdas. La primera fila da nombre a las columnas.',
+    'Cada fila se convierte en un documento. Suelte aquí el archivo de su hoja de cálculo (.xlsx o CSV), o pegue abajo las celdas. La primera fila da nombre a las columnas.',
   'table.choose': 'Elegir un archivo',
   'table.template': 'Guardar una tabla vacía',
   'table.paste': 'Celdas de una hoja de cálculo',
   'table.pasted': 'celdas pegadas',
   'table.read': 'Leer estas celdas',
   'table.tooLarge': 'El archivo pasa de 32 MB. Divida la tabla.',
-  'table.xlsx':
-    'Es un archivo de un programa de hojas de cálculo. Guárdelo allí como «CSV UTF-8», o copie sus celdas y péguelas aquí.',
   'table.western': 'Viene de Europa occidental o América',
   'table.central': 'Viene de Europa central',
   'table.no_columns': 'No hay filas. La primera fila debe dar nombre a las columnas.',
@@ -340,10 +338,10 @@ export const es: Texts = {
   'table.question': '¿Emitir las filas buenas de esta tabla ({count})?',
   'table.cost': '¿Cuánto costará?',
   'table.cost.is':
-    'Todos juntos unos {fee}, como mucho {max}, en la moneda de la blockchain (ether). Uno a uno cuesta varias veces más.',
+    'Todos juntos unos {fee}, como mucho {max}, en la moneda de la blockchain (ether). Uno a uno, unos {single}.',
   'table.busy': 'Los documentos se están emitiendo',
   'table.busy.hint':
-    'Deje abierta esta página. Si se cierra, vuelva a abrirla en esta pestaña para continuar.',
+    'El servicio lo hace por sí mismo. Puede cerrar esta ventana y volver más tarde para ver los resultados.',
   'table.halted': 'La emisión se ha detenido',
   'table.halted.hint': 'No se ha perdido nada. Continúe: ninguna fila se emite dos veces.',
   'table.done': 'La tabla está emitida',
@@ -357,10 +355,41 @@ export const es: Texts = {
   'table.issued': 'Guardar los resultados',
   'table.failed': 'Guardar las filas no emitidas ({count})',
   'table.mend': 'Corregir esas filas',
-  'table.leave': 'Los resultados desaparecen de esta página. ¿Los ha guardado?',
+  'table.leave': 'Los resultados se borran de esta página y del servicio. ¿Los ha guardado?',
   'table.link': 'Enlace',
   'table.notKept':
-    'Esta tabla es demasiado grande para sobrevivir a una recarga de la página. Deje la página abierta hasta que haya guardado los resultados.',
+    'Esta tabla es demasiado grande para sobrevivir a una recarga de la página. Deje la página abierta hasta que haya empezado a emitirla.',
+  'table.no_workbook':
+    'Este archivo no se puede leer. Quizá esté dañado o protegido con contraseña. Guárdelo de nuevo como .xlsx o «CSV UTF-8».',
+  'table.workbook_too_large':
+    'La hoja es demasiado grande o tiene celdas muy lejos de la tabla. Copie solo la tabla en un archivo nuevo.',
+  'table.no_result':
+    'La línea {line} tiene una celda con un error o una fórmula sin calcular. Corríjala en la hoja de cálculo y guarde de nuevo el archivo.',
+  'table.runs': 'Sus tablas en el servicio',
+  'table.runs.hint':
+    'El servicio guarda las filas y los resultados hasta un día después del final. Guarde antes los resultados.',
+  'table.run': '{time}: {done} de {all} filas',
+  'table.run.open': 'Mostrar',
+  'table.forbidden': 'Ya no puede emitir documentos, por eso el servicio se ha detenido.',
+  'table.waiting': 'El servicio no puede emitir en este momento. Continuará por sí mismo.',
+  'certificate.heading': 'Certificado',
+  'certificate.template': 'Plantilla',
+  'certificate.save': 'Guardar como PDF',
+  'certificate.preview': 'Vista previa',
+  'certificate.preview.hint':
+    'Muestra cómo quedaría el certificado, marcado como muestra. No se emite nada.',
+  'certificate.zip': 'Guardar los certificados (ZIP)',
+  'certificate.busy': 'Se está imprimiendo …',
+  'certificate.progress': '{done} de {all} certificados',
+  'certificate.failed': 'No impresos: {count}.',
+  'certificate.secret':
+    'Quien tenga este archivo puede leer el documento. Déselo solo a quien pueda leerlo.',
+  'error.certificates_unavailable':
+    'Este servicio no hace certificados. Quien lo administra puede instalarlos.',
+  'error.unprintable':
+    'No se puede hacer un certificado de este documento: la plantilla no le sirve. Elija otra plantilla.',
+  'error.too_many_runs':
+    'El servicio ya tiene cinco tablas suyas. Abra una antigua, guarde sus resultados y use otra tabla.',
   'error.unauthorized': 'Su sesión está cerrada. No se ha enviado nada.',
   'error.forbidden': 'Su función no lo permite.',
   'error.category_not_allowed': 'No puede hacer esto con este tipo de documento.',

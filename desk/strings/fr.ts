@@ -287,15 +287,13 @@ export const fr: Texts = {
   'kinds.saved': 'Le type est enregistré.',
   'kinds.bad': 'Il manque quelque chose ici, ou quelque chose ne va pas.',
   'table.lead':
-    'Chaque ligne devient un document. Enregistrez votre feuille de calcul en « CSV UTF-8 » et déposez le fichier ici, ou collez les cellules ci-dessous. La première ligne nomme les colonnes.',
+    'Chaque ligne devient un document. Déposez ici le fichier de votre tableur (.xlsx ou CSV), ou collez les cellules ci-dessous. La première ligne nomme les colonnes.',
   'table.choose': 'Choisir un fichier',
   'table.template': 'Enregistrer un tableau vide',
   'table.paste': 'Cellules d’une feuille de calcul',
   'table.pasted': 'cellules collées',
   'table.read': 'Lire ces cellules',
   'table.tooLarge': 'Le fichier dépasse 32 Mo. Divisez le tableau.',
-  'table.xlsx':
-    'C’est un fichier de tableur. Enregistrez-le là en « CSV UTF-8 », ou copiez ses cellules et collez-les ici.',
   'table.western': 'Il vient d’Europe de l’Ouest ou d’Amérique',
   'table.central': 'Il vient d’Europe centrale',
   'table.no_columns': 'Il n’y a pas de lignes. La première ligne doit nommer les colonnes.',
@@ -346,10 +344,10 @@ export const fr: Texts = {
   'table.question': 'Émettre les bonnes lignes de ce tableau ({count}) ?',
   'table.cost': 'Combien cela coûtera-t-il ?',
   'table.cost.is':
-    'Tous ensemble environ {fee}, au plus {max}, dans la monnaie de la blockchain (ether). Un par un, c’est plusieurs fois autant.',
+    'Tous ensemble environ {fee}, au plus {max}, dans la monnaie de la blockchain (ether). Un par un, environ {single}.',
   'table.busy': 'Les documents sont en cours d’émission',
   'table.busy.hint':
-    'Gardez cette page ouverte. Si elle se ferme, rouvrez-la dans cet onglet pour continuer.',
+    'Le service s’en charge lui-même. Vous pouvez fermer cette fenêtre et revenir plus tard pour voir les résultats.',
   'table.halted': 'L’émission s’est arrêtée',
   'table.halted.hint': 'Rien n’est perdu. Continuez : aucune ligne n’est émise deux fois.',
   'table.done': 'Le tableau est émis',
@@ -363,10 +361,42 @@ export const fr: Texts = {
   'table.issued': 'Enregistrer les résultats',
   'table.failed': 'Enregistrer les lignes non émises ({count})',
   'table.mend': 'Corriger ces lignes',
-  'table.leave': 'Les résultats quittent cette page. Les avez-vous enregistrés ?',
+  'table.leave':
+    'Les résultats sont supprimés de cette page et du service. Les avez-vous enregistrés ?',
   'table.link': 'Lien',
   'table.notKept':
-    'Ce tableau est trop grand pour survivre à un rechargement de la page. Gardez la page ouverte jusqu’à ce que vous ayez enregistré les résultats.',
+    'Ce tableau est trop grand pour survivre à un rechargement de la page. Gardez la page ouverte jusqu’à ce que l’émission ait commencé.',
+  'table.no_workbook':
+    'Ce fichier est illisible. Il est peut-être endommagé ou protégé par un mot de passe. Enregistrez-le à nouveau en .xlsx ou « CSV UTF-8 ».',
+  'table.workbook_too_large':
+    'La feuille est trop grande ou a des cellules loin du tableau. Copiez seulement le tableau dans un nouveau fichier.',
+  'table.no_result':
+    'La ligne {line} a une cellule en erreur ou une formule non calculée. Corrigez-la dans le tableur et enregistrez le fichier à nouveau.',
+  'table.runs': 'Vos tableaux auprès du service',
+  'table.runs.hint':
+    'Le service conserve les lignes et les résultats jusqu’à un jour après la fin. Enregistrez les résultats avant.',
+  'table.run': '{time} : {done} lignes sur {all}',
+  'table.run.open': 'Afficher',
+  'table.forbidden': 'Vous ne pouvez plus émettre de documents ; le service s’est donc arrêté.',
+  'table.waiting': 'Le service ne peut pas émettre pour le moment. Il continuera de lui-même.',
+  'certificate.heading': 'Certificat',
+  'certificate.template': 'Modèle',
+  'certificate.save': 'Enregistrer en PDF',
+  'certificate.preview': 'Aperçu',
+  'certificate.preview.hint':
+    'Montre l’aspect qu’aurait le certificat, marqué comme spécimen. Rien n’est émis.',
+  'certificate.zip': 'Enregistrer les certificats (ZIP)',
+  'certificate.busy': 'Impression en cours …',
+  'certificate.progress': '{done} certificats sur {all}',
+  'certificate.failed': 'Non imprimés : {count}.',
+  'certificate.secret':
+    'Quiconque a ce fichier peut lire le document. Ne le donnez qu’à ceux qui y ont droit.',
+  'error.certificates_unavailable':
+    'Ce service ne produit pas de certificats. Son exploitant peut les installer.',
+  'error.unprintable':
+    'Impossible de faire un certificat de ce document : le modèle ne lui convient pas. Choisissez-en un autre.',
+  'error.too_many_runs':
+    'Le service a déjà cinq de vos tableaux. Ouvrez-en un ancien, enregistrez ses résultats et prenez un autre tableau.',
   'error.unauthorized': 'Vous êtes déconnecté. Rien n’a été envoyé.',
   'error.forbidden': 'Votre rôle ne le permet pas.',
   'error.category_not_allowed': 'Vous n’en avez pas le droit pour ce type de document.',

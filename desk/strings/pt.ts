@@ -281,15 +281,13 @@ export const pt: Texts = {
   'kinds.saved': 'O tipo está guardado.',
   'kinds.bad': 'Aqui falta algo ou há algo incorreto.',
   'table.lead':
-    'Cada linha torna-se um documento. Guarde a sua folha de cálculo como «CSV UTF-8» e largue aqui o ficheiro, ou cole abaixo as células. A primeira linha dá nome às colunas.',
+    'Cada linha torna-se um documento. Largue aqui o ficheiro da sua folha de cálculo (.xlsx ou CSV), ou cole abaixo as células. A primeira linha dá nome às colunas.',
   'table.choose': 'Escolher um ficheiro',
   'table.template': 'Guardar uma tabela vazia',
   'table.paste': 'Células de uma folha de cálculo',
   'table.pasted': 'células coladas',
   'table.read': 'Ler estas células',
   'table.tooLarge': 'O ficheiro tem mais de 32 MB. Divida a tabela.',
-  'table.xlsx':
-    'É um ficheiro de um programa de folhas de cálculo. Guarde-o lá como «CSV UTF-8», ou copie as suas células e cole-as aqui.',
   'table.western': 'Vem da Europa Ocidental ou da América',
   'table.central': 'Vem da Europa Central',
   'table.no_columns': 'Não há linhas. A primeira linha tem de dar nome às colunas.',
@@ -338,10 +336,10 @@ export const pt: Texts = {
   'table.question': 'Emitir as linhas boas desta tabela ({count})?',
   'table.cost': 'Quanto vai custar?',
   'table.cost.is':
-    'Todos juntos cerca de {fee}, no máximo {max}, na moeda da blockchain (ether). Um a um custa várias vezes mais.',
+    'Todos juntos cerca de {fee}, no máximo {max}, na moeda da blockchain (ether). Um a um, cerca de {single}.',
   'table.busy': 'Os documentos estão a ser emitidos',
   'table.busy.hint':
-    'Deixe esta página aberta. Se fechar, abra-a de novo neste separador para continuar.',
+    'O serviço trata disto sozinho. Pode fechar esta janela e voltar mais tarde para ver os resultados.',
   'table.halted': 'A emissão parou',
   'table.halted.hint': 'Nada se perdeu. Continue: nenhuma linha é emitida duas vezes.',
   'table.done': 'A tabela está emitida',
@@ -355,10 +353,41 @@ export const pt: Texts = {
   'table.issued': 'Guardar os resultados',
   'table.failed': 'Guardar as linhas não emitidas ({count})',
   'table.mend': 'Corrigir essas linhas',
-  'table.leave': 'Os resultados saem desta página. Já os guardou?',
+  'table.leave': 'Os resultados são apagados desta página e do serviço. Já os guardou?',
   'table.link': 'Ligação',
   'table.notKept':
-    'Esta tabela é demasiado grande para sobreviver a um recarregamento da página. Deixe a página aberta até ter guardado os resultados.',
+    'Esta tabela é demasiado grande para sobreviver a um recarregamento da página. Deixe a página aberta até ter começado a emiti-la.',
+  'table.no_workbook':
+    'Não é possível ler este ficheiro. Pode estar danificado ou protegido por palavra-passe. Guarde-o de novo como .xlsx ou «CSV UTF-8».',
+  'table.workbook_too_large':
+    'A folha é demasiado grande ou tem células longe da tabela. Copie só a tabela para um ficheiro novo.',
+  'table.no_result':
+    'A linha {line} tem uma célula com um erro ou uma fórmula por calcular. Corrija-a na folha de cálculo e guarde de novo o ficheiro.',
+  'table.runs': 'As suas tabelas no serviço',
+  'table.runs.hint':
+    'O serviço conserva as linhas e os resultados até um dia depois do fim. Guarde antes os resultados.',
+  'table.run': '{time}: {done} de {all} linhas',
+  'table.run.open': 'Mostrar',
+  'table.forbidden': 'Já não pode emitir documentos, por isso o serviço parou.',
+  'table.waiting': 'O serviço não pode emitir neste momento. Continuará sozinho.',
+  'certificate.heading': 'Certificado',
+  'certificate.template': 'Modelo',
+  'certificate.save': 'Guardar como PDF',
+  'certificate.preview': 'Pré-visualização',
+  'certificate.preview.hint':
+    'Mostra como ficaria o certificado, marcado como espécime. Nada é emitido.',
+  'certificate.zip': 'Guardar os certificados (ZIP)',
+  'certificate.busy': 'A imprimir …',
+  'certificate.progress': '{done} de {all} certificados',
+  'certificate.failed': 'Não impressos: {count}.',
+  'certificate.secret':
+    'Quem tiver este ficheiro pode ler o documento. Dê-o apenas a quem o possa ler.',
+  'error.certificates_unavailable':
+    'Este serviço não faz certificados. Quem o gere pode instalá-los.',
+  'error.unprintable':
+    'Não é possível fazer um certificado deste documento: o modelo não lhe serve. Escolha outro modelo.',
+  'error.too_many_runs':
+    'O serviço já tem cinco tabelas suas. Abra uma antiga, guarde os resultados e use outra tabela.',
   'error.unauthorized': 'A sua sessão está encerrada. Nada foi enviado.',
   'error.forbidden': 'A sua função não o permite.',
   'error.category_not_allowed': 'Não pode fazer isto com este tipo de documento.',

@@ -1,95 +1,114 @@
-import { CallError, type Client } from '#client/index.ts'
+import type { Client, Run } from '#client/index.ts'
 import type { DocumentFields } from '#document/document.ts'
-import { formatTable } from '#table/csv.ts'
+import { FOR_SPREADSHEETS, formatTable } from '#table/csv.ts'
 import { cellsOf } from '#table/rows.ts'
-import { keyOf } from '../fields.ts'
-import { isUnknown, wordsOf } from '../problems.ts'
-import { check, keepRun, type Result, type TableRun, unanswered } from './run.ts'
+import { d } from '../i18n.ts'
+import { wordsOf } from '../problems.ts'
+import { check, keepRun, newRun, type Result, type TableRun } from './run.ts'
 
-/** Browsers open at most six connections to a host. */
-const CONCURRENCY = 5
-/** Milliseconds between two times that the results are kept. */
-const KEEP_MS = 1_000
+/** Milliseconds between two looks at a run of the service. */
+const LOOK_MS = 1_000
+/** The rows of a page, of which the service gives a thousand at most. */
+const PAGE = 1_000
 
-/** Issues the rows that have no answer yet. A row that was sent before gives the same document. */
+/**
+ * Gives the rows to the service, which issues them by itself, and follows it to the end. A table
+ * that was given before is not given again.
+ *
+ * @param mayResume Whether a run that has stopped goes on.
+ */
 export async function issueRows(
   client: Client,
   run: TableRun,
   progress: () => void,
+  mayResume: boolean,
 ): Promise<void> {
   run.isBusy = true
-  run.isStopped = false
+  run.isHalted = false
   delete run.trouble
-  let keptAt = Date.now()
-  const answered = (index: number, result: Result) => {
-    run.results[index] = result
-    if (Date.now() - keptAt > KEEP_MS) {
-      keepRun(run)
-      keptAt = Date.now()
-    }
-    progress()
-  }
   try {
-    if (run.mode === 'batch') await asBatch(client, run, answered)
-    else await oneByOne(client, run, answered)
-    run.isDone = unanswered(run).length === 0
+    await follow(client, run, await beginOrFind(client, run, mayResume), progress)
   } catch (error) {
     run.trouble = wordsOf(error)
   } finally {
     run.isBusy = false
+    run.isHalted = !run.isDone
     keepRun(run)
   }
 }
 
-type Answered = (index: number, result: Result) => void
-
-/** A batch is always sent as a whole, so that the same key is the same batch. */
-async function asBatch(client: Client, run: TableRun, answered: Answered): Promise<void> {
-  const { sent = [] } = run
-  const lines = client.issueBatch({
-    body: sent.map((index) => fieldsAt(run, index)),
-    idempotencyKey: `desk:${run.id}:batch`,
+async function beginOrFind(client: Client, run: TableRun, mayResume: boolean): Promise<Run> {
+  if (run.runId !== undefined) {
+    const path = { id: run.runId }
+    return mayResume ? client.resumeRun({ path }) : client.retrieveRun({ path })
+  }
+  const begun = await client.beginRun({
+    query: { mode: run.mode },
+    body: (run.sent ?? []).map((index) => fieldsAt(run, index)),
+    idempotencyKey: `desk:${run.id}`,
   })
-  for await (const line of lines) {
-    const index = sent[line.line - 1] ?? -1
-    if (!line.success) answered(index, { problem: problemOf(line.error) })
-    else if ('publicId' in line.data) {
-      const { publicId, documentHash, status, batchRoot, verifyUrl } = line.data
-      run.link ??= verifyUrl.replace(publicId, '{}')
-      answered(index, { publicId, documentHash, status, batchRoot })
-    }
+  run.runId = begun.id
+  keepRun(run)
+  return begun
+}
+
+async function follow(client: Client, run: TableRun, begun: Run, progress: () => void) {
+  const path = { id: begun.id }
+  let now = begun
+  while (now.state === 'running' || now.state === 'loading') {
+    run.done = now.done
+    run.isWaiting = now.reason !== null
+    progress()
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    if (run.isLeft) return
+    now = await client.retrieveRun({ path })
+  }
+  for await (const row of rowsOf(client, begun.id)) {
+    const index = run.sent?.[row.line - 1]
+    const result = resultOf(run, row)
+    if (index !== undefined && result !== undefined) run.results[index] = result
+  }
+  run.isDone = now.state === 'done'
+  if (now.reason === 'forbidden') run.trouble = d('table.forbidden')
+}
+
+type RunRow = Awaited<ReturnType<Client['retrieveRunRows']>>['rows'][number]
+
+async function* rowsOf(client: Client, id: string): AsyncGenerator<RunRow> {
+  for (let after = 0; ; ) {
+    const query = { limit: PAGE, after: String(after) }
+    const { rows } = await client.retrieveRunRows({ path: { id }, query })
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE) return
+    after = last.line
   }
 }
 
-async function oneByOne(client: Client, run: TableRun, answered: Answered): Promise<void> {
-  const left = unanswered(run)
-  const next = async () => {
-    for (let index = left.shift(); index !== undefined; index = left.shift()) {
-      if (run.isStopped) return
-      answered(index, await issueOne(client, run, index))
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, next)).finally(() => {
-    left.length = 0
-  })
+function resultOf(run: TableRun, { issued, problem }: RunRow): Result | undefined {
+  if (problem !== null) return { problem: problemOf(problem) }
+  if (issued === null) return undefined
+  const { verifyUrl, ...result } = issued
+  run.link ??= verifyUrl.replace(issued.publicId, '{}')
+  return result
 }
 
-/** @throws {CallError} for what is no fault of the row, such as an outage. */
-async function issueOne(client: Client, run: TableRun, index: number): Promise<Result> {
-  const fields = fieldsAt(run, index)
-  try {
-    const issued = await client.issueDocument({
-      body: fields,
-      idempotencyKey: keyOf(run.id, fields),
-    })
-    const { publicId, documentHash, status, verifyUrl } = issued
-    run.link ??= verifyUrl.replace(publicId, '{}')
-    return { publicId, documentHash, status }
-  } catch (error) {
-    const isOfRow = error instanceof CallError && !isUnknown(error) && error.status !== 401
-    if (!isOfRow) throw error
-    return { problem: problemOf(error) }
+/** Opens a run that the service has, also one that was begun in another window. */
+export async function openRun(client: Client, { id, mode, state, createdAt }: Run) {
+  const found: RunRow[] = []
+  for await (const row of rowsOf(client, id)) found.push(row)
+  const rows = found.map(({ line, document }) => ({ line: line + 1, cells: cellsOf(document) }))
+  const columns = [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))]
+  const run = newRun(createdAt, { columns, rows, dialect: FOR_SPREADSHEETS })
+  run.mode = mode
+  run.runId = id
+  run.sent = rows.map((_, index) => index)
+  run.isDone = state === 'done'
+  for (const [index, row] of found.entries()) {
+    const result = resultOf(run, row)
+    if (result !== undefined) run.results[index] = result
   }
+  return run
 }
 
 function fieldsAt(run: TableRun, index: number): DocumentFields {
@@ -98,11 +117,10 @@ function fieldsAt(run: TableRun, index: number): DocumentFields {
   return fields
 }
 
-function problemOf({ code, message, details = [] }: { code: string } & Details): string {
-  const fields = details.map((one) => ('field' in one ? `${one.field} ${one.message}` : one.code))
+function problemOf({ code, message, details = [] }: NonNullable<RunRow['problem']>): string {
+  const fields = details.map((one) => `${one.field} ${one.message}`)
   return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`
 }
-type Details = Pick<CallError, 'message'> & { details?: CallError['details'] }
 
 /** Asks what the rows would cost as a batch. Amounts are in wei. */
 export async function quote(client: Client, run: TableRun): Promise<void> {
@@ -113,7 +131,7 @@ export async function quote(client: Client, run: TableRun): Promise<void> {
   })
   for await (const line of lines)
     if (line.success && 'batch' in line.data) {
-      run.cost = line.data.batch
+      run.cost = { ...line.data.batch, single: line.data.unbatched.grouped }
       return
     }
 }

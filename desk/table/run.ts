@@ -45,13 +45,24 @@ export type TableRun = {
   /** Whether every row that was sent has its answer. */
   isDone: boolean
 
+  /** The run of the service that issues the rows. */
+  runId?: string
+
   // What follows is not kept.
   isBusy: boolean
-  isStopped: boolean
+  /** Whether nobody follows it, since it has stopped or the service did not answer. */
+  isHalted: boolean
+  /** Whether the person has signed out. */
+  isLeft?: boolean
+  /** How many rows the service has issued. */
+  done?: number
+  /** Whether the service cannot issue at the moment. */
+  isWaiting?: boolean
   /** Whether the browser could keep the table. */
   isKept: boolean
   trouble?: string
-  cost?: { fee: string; maxFee: string }
+  /** In wei: all together, and one by one. */
+  cost?: { fee: string; maxFee: string; single: string }
   page: number
   isFiltered: boolean
   checked?: Checked
@@ -91,7 +102,7 @@ export function newRun(name: string, { columns, rows, dialect }: Table): TableRu
     set: { category: '', issuedAt: new Date().toISOString().slice(0, 10), expiresAt: '' },
     mode: rows.length > 1 ? 'batch' : 'single',
     results: {},
-    ...{ isDone: false, isBusy: false, isStopped: false, isKept: true },
+    ...{ isDone: false, isBusy: false, isHalted: false, isKept: true },
     ...{ page: 0, isFiltered: false },
   }
   const order = orderOfDates(run)
@@ -205,7 +216,8 @@ export function changed(run: TableRun): void {
 }
 
 export function keepRun(run: TableRun): void {
-  const { isBusy, isStopped, isKept, trouble, cost, page, isFiltered, checked, ...rest } = run
+  const { isBusy, isHalted, isLeft, done, isWaiting, ...most } = run
+  const { isKept, trouble, cost, page, isFiltered, checked, ...rest } = most
   const rows = run.rows.map(({ line, cells }) => [line, ...run.columns.map((name) => cells[name])])
   run.isKept = keep(NAME, { ...rest, rows })
 }
@@ -224,7 +236,7 @@ export function keptTable(): TableRun | undefined {
   return {
     ...found,
     rows,
-    ...{ isBusy: false, isStopped: false, isKept: true, page: 0, isFiltered: false },
+    ...{ isBusy: false, isHalted: false, isKept: true, page: 0, isFiltered: false },
   }
 }
 

@@ -8,16 +8,16 @@ import { check, keepRun, newRun, type Result, type TableRun, unanswered } from '
 import { ask } from './dialog.ts'
 import { hint, outside, saveBytes, section, viewNotice, viewStatus, viewTrouble } from './parts.ts'
 import { PAGE, viewPages } from './rows.ts'
-import { giveUp, goOn } from './running.ts'
+import { giveUp, goOn, removeRun } from './running.ts'
 
 /** A run: how far it is, and what became of each row. */
 export function viewResults(desk: Desk, run: TableRun): View['content'] {
   const { sent = [], results } = run
-  const done = sent.length - unanswered(run).length
+  const done = run.isBusy ? (run.done ?? 0) : sent.length - unanswered(run).length
   return [
     section(
       d(run.isDone ? 'table.done' : run.isBusy ? 'table.busy' : 'table.halted'),
-      !run.isKept && viewNotice(d('table.notKept')),
+      !run.isKept && run.runId === undefined && viewNotice(d('table.notKept')),
       h('progress', { max: String(sent.length), value: String(done), 'aria-labelledby': 'count' }),
       h(
         'p',
@@ -25,6 +25,7 @@ export function viewResults(desk: Desk, run: TableRun): View['content'] {
         d('table.progress', { done: showNumber(done), all: showNumber(sent.length) }),
       ),
       viewTrouble(run.trouble),
+      run.isBusy && h('p', { id: 'waiting', role: 'status' }),
       run.isBusy && hint(d('table.busy.hint')),
       !run.isBusy && !run.isDone && hint(d('table.halted.hint')),
       h('div', { class: 'ways' }, ...viewRunButtons(desk, run)),
@@ -45,9 +46,7 @@ function viewRunButtons(desk: Desk, run: TableRun): (HTMLElement | false)[] {
         'button',
         {
           type: 'button',
-          click: () => {
-            run.isStopped = true
-          },
+          click: () => stop(desk, run),
         },
         d('table.stop'),
       ),
@@ -66,6 +65,14 @@ function viewRunButtons(desk: Desk, run: TableRun): (HTMLElement | false)[] {
         d('table.refresh'),
       ),
   ]
+}
+
+async function stop(desk: Desk, { runId = '' }: TableRun): Promise<void> {
+  try {
+    await desk.client.stopRun({ path: { id: runId } })
+  } catch (error) {
+    desk.announce(wordsOf(error))
+  }
 }
 
 async function look(desk: Desk, run: TableRun): Promise<void> {
@@ -127,6 +134,7 @@ async function mend(desk: Desk, run: TableRun, failed: number[]): Promise<void> 
     does: d('table.mend'),
   })
   if (!isYes) return
+  removeRun(desk, run)
   const { columns, dialect, name, map, set, dates } = run
   const rows = failed.flatMap((index) => run.rows[index] ?? [])
   const next = { ...newRun(name, { columns, rows, dialect }), map, set, ...(dates && { dates }) }

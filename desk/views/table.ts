@@ -1,4 +1,5 @@
 import { csvLine, type Encoding, parseCsv, TableError } from '#table/csv.ts'
+import { isZip, parseXlsx } from '#table/xlsx.ts'
 import { h } from '#web/dom.ts'
 import { showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
@@ -27,18 +28,22 @@ import { ether, field, hint, saveBytes, section, viewNotice, viewTrouble } from 
 import { viewResults } from './results.ts'
 import { viewRows } from './rows.ts'
 import { giveUp, goOn } from './running.ts'
+import { viewRuns } from './runs.ts'
 
 /** The maximum bytes of a table; one of 100,000 rows has about 10 MB. */
 const MAX_BYTES = 32 * 1024 * 1024
-/** Files that spreadsheets and people make in other formats begin like this. */
-const ZIP = [0x50, 0x4b, 0x03, 0x04]
 const TEMPLATE = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt', 'metadata.grade']
 
 export function viewTable(desk: Desk): View {
   const { table } = desk.memory
   const title = d('nav.table')
   if (table === undefined) return { title, content: [viewGive(desk)] }
-  if (table.sent !== undefined) return { title, content: viewResults(desk, table) }
+  if (table.sent !== undefined) {
+    // The page was opened anew while the service was issuing.
+    if (table.runId !== undefined && !table.isDone && !table.isBusy && !table.isHalted)
+      queueMicrotask(() => goOn(desk, table, false))
+    return { title, content: viewResults(desk, table) }
+  }
   return {
     title,
     content: [
@@ -58,7 +63,7 @@ function viewGive(desk: Desk): HTMLElement {
     trouble.textContent = ''
     ways.replaceChildren()
     try {
-      const table = parseCsv(bytes, encoding)
+      const table = isZip(bytes) ? parseXlsx(bytes) : parseCsv(bytes, encoding)
       if (table.rows.length === 0) throw new TableError('no_columns', 'no rows')
       desk.memory.table = newRun(name, table)
       keepRun(desk.memory.table)
@@ -80,14 +85,12 @@ function viewGive(desk: Desk): HTMLElement {
       trouble.textContent = d('table.tooLarge')
       return
     }
-    const bytes = new Uint8Array(await file.arrayBuffer())
-    if (ZIP.every((byte, i) => bytes[i] === byte)) trouble.textContent = d('table.xlsx')
-    else give(file.name, bytes)
+    give(file.name, new Uint8Array(await file.arrayBuffer()))
   }
   const input = h('input', {
     type: 'file',
     class: 'unseen',
-    accept: '.csv,.txt,text/csv',
+    accept: '.xlsx,.csv,.txt,text/csv',
     change: () => {
       giveFile(input.files?.[0])
       input.value = ''
@@ -130,7 +133,7 @@ function viewGive(desk: Desk): HTMLElement {
       h('div', { class: 'ways' }, h('button', { type: 'submit' }, d('table.read'))),
     ),
   )
-  return zone
+  return h('div', {}, zone, viewRuns(desk))
 }
 
 function encodingButton(key: 'table.western' | 'table.central', click: () => void): HTMLElement {
@@ -337,8 +340,8 @@ function viewIssue(desk: Desk, run: TableRun): HTMLElement {
   )
 }
 
-function costWords({ fee, maxFee }: NonNullable<TableRun['cost']>): string {
-  return d('table.cost.is', { fee: ether(fee), max: ether(maxFee) })
+function costWords({ fee, maxFee, single }: NonNullable<TableRun['cost']>): string {
+  return d('table.cost.is', { fee: ether(fee), max: ether(maxFee), single: ether(single) })
 }
 
 async function askCost(desk: Desk, run: TableRun): Promise<void> {

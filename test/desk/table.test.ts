@@ -110,7 +110,9 @@ describeInBrowser('a table at the desk', () => {
 
   test('error: says what is wrong with a file that is no table', async () => {
     await give('book.xlsx', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]))
-    await page.getByText('This is a file of a spreadsheet program.').waitFor()
+    await page.getByText('This file cannot be read.').waitFor()
+    await give('formula.xlsx', readFileSync('test/table/workbooks/formula.xlsx'))
+    await page.getByText('Line 4 has a cell with an error').waitFor()
     await give('open.csv', 'a,b\n"x,1\n')
     await page.getByText('a quotation mark is not closed').waitFor()
     await give('latin.csv', Buffer.from('subjectName\nZo\xeb\n', 'latin1'))
@@ -125,17 +127,17 @@ describeInBrowser('a table at the desk', () => {
       (_, i) => `Person ${i},${1000 + i},${category},2026-07-01\n`,
     ).join('')}`
 
-  test('behavior: a batch whose answer is lost to a reload is issued once', async () => {
+  test('behavior: a table whose answer is lost to a reload is issued once', async () => {
     await give('batch.csv', table('lost_batch', 20))
     let isSent = false
-    await page.route('**/v1/batches', async (route) => {
+    await page.route('**/v1/runs?*', async (route) => {
       await route.fetch()
       isSent = true
     })
     await start(20)
     await expect.poll(() => isSent).toBe(true)
-    await page.unroute('**/v1/batches')
     await page.reload()
+    await page.unroute('**/v1/runs?*')
     await page.getByText('Nothing is lost.').waitFor()
     await press('Go on')
     await done()
@@ -143,31 +145,36 @@ describeInBrowser('a table at the desk', () => {
     expect((await saved('Save the results')).rows).toHaveLength(20)
   })
 
-  test('behavior: rows that are issued one by one and interrupted are issued once', async () => {
-    await give('rows.csv', table('one_by_one', 12))
+  test('behavior: the window may close, and another one has the results', async () => {
+    await give('rows.csv', table('closed_window', 300))
     await page.getByLabel('One by one.').check()
-    let count = 0
-    await page.route('**/v1/documents', async (route) => {
-      // The answers to some rows are lost: the service has issued them.
-      const response = await route.fetch()
-      if (++count <= 4) await route.fulfill({ response })
-    })
-    await start(12)
-    await expect.poll(() => count).toBeGreaterThan(6)
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
-    await page.reload()
-    await press('Go on')
+    await start(300)
+    await page.getByText('You may close this window').waitFor()
+    await page.close()
+    page = await window.context.newPage()
+    await page.goto(`http://localhost:${new URL(stack.url).port}/desk#/table`)
+    await press('Show it')
     await done()
-    expect(await issued('one_by_one')).toBe(12)
-    expect((await saved('Save the results')).rows).toHaveLength(12)
+    expect(await issued('closed_window')).toBe(300)
+    const { rows } = await saved('Save the results')
+    expect(rows).toHaveLength(300)
+    expect(rows[4]?.cells).toMatchObject({ line: '6', subjectName: 'Person 4', status: 'valid' })
+    // What is given up is gone at the service too.
+    await press('Use another table')
+    await page.getByRole('dialog').getByRole('button', { name: 'Use another table' }).click()
+    await page.getByText('Each row becomes a document.').waitFor()
+    await page.reload()
+    await page.getByText('Each row becomes a document.').waitFor()
+    expect(await page.getByRole('button', { name: 'Show it' }).count()).toBe(0)
   })
 
   test('behavior: a session that ends in a run is begun again, and the run goes on', async () => {
     await give('rows.csv', table('signed_out', 12))
     await page.getByLabel('One by one.').check()
-    let count = 0
-    await page.route('**/v1/documents', async (route) => {
-      if (++count === 4) await window.context.clearCookies()
+    let isOver = false
+    await page.route('**/v1/runs/*', async (route) => {
+      if (!isOver) await window.context.clearCookies()
+      isOver = true
       await route.continue()
     })
     await start(12)
@@ -177,6 +184,23 @@ describeInBrowser('a table at the desk', () => {
     await done()
     expect(await issued('signed_out')).toBe(12)
     expect(await page.getByRole('button', { name: /^Correct those rows/ }).count()).toBe(0)
+  })
+
+  test('default: a workbook is read as a table', async () => {
+    await give('graduates.xlsx', readFileSync('test/table/workbooks/openpyxl.xlsx'))
+    await page.getByText('What the columns mean').waitFor()
+    await page.getByLabel('Full name').selectOption('Name')
+    await page.getByLabel('Student no').selectOption('Identifier')
+    await page.getByLabel('Degree').selectOption('Further entry of the document')
+    await page.getByLabel('Grade').selectOption('Leave out')
+    await page.locator('#set-category').fill('workbook')
+    await page.keyboard.press('Tab')
+    await page.getByText('Good rows: 2. Rows with a problem: 1.').waitFor()
+    await page.getByLabel('Name, line 4').fill('Zoë')
+    await page.keyboard.press('Tab')
+    await start(3)
+    await done()
+    expect(await issued('workbook')).toBe(3)
   })
 
   test(`behavior: a table of ${ROWS} rows answers at once and is issued`, async () => {
