@@ -27,16 +27,16 @@ export function readNewDocument(sent: JsonValue, now: number, kindOf?: KindOf): 
   const ownProblems = mergeProblems(malformed, brokenRules(body, now))
   const problems = mergeProblems(ownProblems, problemsOfKind(body, kindOf))
   if (!('fields' in parsed) || ownProblems.length > 0) return { problems }
-  return problems.length > 0 ? { ...parsed, problems } : parsed
+  return problems.length > 0 ? { problems, misfit: parsed.fields } : parsed
 }
 
 /** @returns The kind of documents of a category, if there is one. */
 export type KindOf = (category: string) => Kind | undefined
 
-/** The fields, or every bad one. If only the kind of documents refuses them, both. */
+/** The fields, or every bad one; `misfit` has them if only the kind of documents refuses them. */
 export type NewDocument =
   | { fields: DocumentFields }
-  | { problems: readonly FieldProblem[]; fields?: DocumentFields }
+  | { problems: readonly FieldProblem[]; misfit?: DocumentFields }
 
 function problemsOfKind(body: JsonValue, kindOf: KindOf | undefined): FieldProblem[] {
   const { category } = Object(body) as { category?: unknown }

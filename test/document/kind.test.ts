@@ -256,7 +256,7 @@ describe('a document of a kind', () => {
     expect(problemsOf({}, { subjectId: 'x' })).toEqual(['subjectId', 'metadata.degree'])
     const { expiresAt: _, ...forever } = ADA
     expect(readNewDocument(forever, Date.now(), () => kind)).toMatchObject({
-      fields: { subjectName: 'Ada' },
+      misfit: { subjectName: 'Ada' },
       problems: [{ field: 'expiresAt' }],
     })
   })

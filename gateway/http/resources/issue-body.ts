@@ -97,7 +97,7 @@ export function parseIssueBody(
   const read = readNewDocument(sent, rules.now, rules.kindOf)
   const problems = 'problems' in read ? read.problems : undefined
   const refusal = problems && new ApiError('bad_fields', 'invalid fields', { details: problems })
-  const { fields } = read
+  const fields = 'fields' in read ? read.fields : read.misfit
   if (refusal && (fields === undefined || rules.idempotencyKey === undefined)) throw refusal
   if (fields === undefined) throw new TypeError('a document without fields or problems')
   if (!mayIssue(fields, rules.categories))

@@ -142,6 +142,19 @@ describeDatabases('kinds', (settings) => {
     expect((await send('POST', path, MASTER)).status).toBe(201)
   })
 
+  test('error: a run with a row that does not fit is refused', async () => {
+    await put()
+    const { status, body } = await stack.request('/v1/runs', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/x-ndjson' },
+      body: [MASTER, DIPLOMA].map((one) => `${JSON.stringify(one)}\n`).join(''),
+    })
+    expect([status, body.error.details]).toEqual([
+      422,
+      [{ field: 'line 2: metadata.degree', message: 'is required' }],
+    ])
+  })
+
   test('behavior: a batch is judged by the kinds of its first request', async () => {
     const batch = () =>
       stack.request('/v1/batches', {
