@@ -1,10 +1,19 @@
 import { writeFile } from 'node:fs/promises'
+import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
+import { decodeJsonText, parseStrictJson } from '#document/json.ts'
+import { p256Members } from '#document/jwk.ts'
 import { parseRegistryId } from '#document/registry-id.ts'
-import { createDidDocument, identityAddressOf, uriOf } from '#verifier/identity.ts'
+import {
+  createDidDocument,
+  identityAddressOf,
+  uriOf,
+  type VerificationKey,
+} from '#verifier/identity.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
+import { readInputFile } from '../files.ts'
 import { type Claim, type Finding, inspectIdentity, serverLinesFor } from '../identity-check.ts'
 import { printable, printableJson } from '../printable.ts'
 import { trustedRegistry } from '../registry.ts'
@@ -24,6 +33,11 @@ const OPTIONS = {
     value: '<address>',
     multiple: true,
     about: 'an account that may issue for the domain; default all accounts of the issuer',
+  },
+  keys: {
+    value: '<file>',
+    about:
+      'the keys that sign credentials for wallets, as the gateway serves them at /.well-known/jwt-vc-issuer',
   },
   out: { value: '<file>', about: 'where to write did.json; default standard output' },
 } as const satisfies Options
@@ -52,12 +66,13 @@ async function identity(
 ): Promise<number> {
   const claim = readClaim(values)
   if (action === 'check') {
-    if (values.out !== undefined)
-      throw new UsageError('--out cannot be used with check, which writes no file')
+    if (values.out !== undefined || values.keys !== undefined)
+      throw new UsageError('--out and --keys cannot be used with check, which writes no file')
     return check(claim, values.json ?? false, terminal)
   }
   if (values.json) throw new UsageError('--json requires check')
-  await write(claim, values.out, terminal)
+  const keys = values.keys === undefined ? [] : await readKeys(values.keys)
+  await write(claim, { keys, out: values.out }, terminal)
   return EXIT.ok
 }
 
@@ -94,12 +109,32 @@ function readClaim(values: {
   }
 }
 
+/** The metadata of an issuer of SD-JWT VCs, as far as it has P-256 keys. */
+const jwtVcIssuer = v.object({
+  jwks: v.object({ keys: v.array(v.object({ ...p256Members, kid: v.string() })) }),
+})
+
+/** @throws {InputError} `not_possible` for a file without such keys. */
+async function readKeys(file: string): Promise<VerificationKey[]> {
+  try {
+    const text = decodeJsonText(await readInputFile(file))
+    return v.parse(jwtVcIssuer, parseStrictJson(text)).jwks.keys
+  } catch (cause) {
+    if (cause instanceof InputError) throw cause
+    throw new InputError(
+      'not_possible',
+      `${file} is not the metadata of an issuer of credentials`,
+      cause,
+    )
+  }
+}
+
 async function write(
   { address, ...stated }: Claim,
-  out: string | undefined,
+  { keys, out }: { keys: readonly VerificationKey[]; out: string | undefined },
   terminal: Terminal,
 ): Promise<void> {
-  const document = createDidDocument({ did: address.did, ...stated })
+  const document = createDidDocument({ did: address.did, ...stated, keys })
   const text = JSON.stringify(document, null, 2)
   if (out === undefined) {
     terminal.write(text)

@@ -126,6 +126,11 @@ export const RUN: Example[] = [
     gives: { exportedBlock: /, (0x\w{64})$/m },
   },
   { page: 'docs/audit.md', has: '--check list.ndjson', prints: /^COMPLETE: 2 of 2 documents/m },
+  {
+    page: 'docs/integrate.md',
+    has: '/offer" \\',
+    prints: /"link":"openid-credential-offer:.*"txCode":"\d{6}"/,
+  },
   { page: 'docs/operate.md', has: 'docreg-gateway doctor', prints: /^ok +service /m },
   { page: 'docs/operate.md', has: 'desk invite', prints: /\/desk#invitation=dri_/ },
   { page: 'docs/operate.md', has: 'docreg-gateway fsck', prints: /^nothing differs/m },

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -54,6 +54,23 @@ describe('docreg identity', () => {
     expect(stdout).toContain('https://example.edu:8443/law/did.json')
     expect(stdout).toContain('must be https://example.edu:8443/law')
     expect(stdout).toContain('location = /law/did.json {')
+  })
+
+  test('behavior: writes the keys that sign credentials', async () => {
+    const [x, y] = ['A'.repeat(43), `${'B'.repeat(42)}A`]
+    const key = { kty: 'EC', crv: 'P-256', x, y, kid: 'one' }
+    const file = join(dir, 'jwt-vc-issuer.json')
+    const write = (keys: object[]) =>
+      writeFileSync(file, JSON.stringify({ issuer: 'https://a.edu', jwks: { keys } }))
+    write([{ ...key, alg: 'ES256' }])
+    const { code, stdout } = await make('--domain', 'a.edu', '--keys', file)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      verificationMethod: [{ id: 'did:web:a.edu#one', publicKeyJwk: key }],
+      assertionMethod: ['did:web:a.edu#one'],
+    })
+    write([{ kty: 'RSA' }])
+    expect((await make('--domain', 'a.edu', '--keys', file)).code).toBe(2)
   })
 
   const issuer = ['--issuer', '7']

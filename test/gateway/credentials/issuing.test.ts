@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openCredentialKeys } from '#parts/credential-keys.ts'
@@ -61,6 +63,20 @@ test('default: a wallet that nobody here wrote imports, holds and presents', asy
     )
   await expect.poll(isAccepted, { timeout: 15_000, interval: 1_000 }).toBe('Status is not valid')
 }, 30_000)
+
+test('behavior: nothing about an offered document is stored', async () => {
+  const { publicId } = await issue()
+  const { link, offerUrl, txCode } = await offerOf(publicId, { txCode: true })
+  const secrets = [publicId, offerUrl.split('/').at(-1), txCode]
+  await createWallet().fetch(link, { txCode })
+  const files = readdirSync(stack.dataDir, { recursive: true, withFileTypes: true })
+  const stored = files
+    .filter((file) => file.isFile())
+    .map((file) => readFileSync(join(file.parentPath, file.name)))
+  expect(stored.length).toBeGreaterThan(2)
+  for (const secret of secrets)
+    expect(stored.some((bytes) => bytes.includes(`${secret}`))).toBe(false)
+})
 
 test('behavior: an offer by value, a Bearer token and did:web work too', async () => {
   const { publicId } = await issue()
