@@ -148,6 +148,8 @@ const DOCUMENTED = [
     codeHash: "import('document-registry/verifier').SlotProof['key']",
     provider: "import('document-registry/verifier').Eip1193Provider",
     blocks: "import('document-registry/verifier').BlockSource[]",
+    credential: 'string',
+    nonce: 'string',
   }
   const missing = Object.entries(given).filter(([name]) => !code.includes(`const ${name} =`))
   return missing
@@ -319,7 +321,7 @@ test.each(['nodenext', 'node16', 'bundler'])(
       ],
       { cwd: consumer },
     ).catch((error) => error)
-    expect(DOCUMENTED).toHaveLength(5)
+    expect(DOCUMENTED).toHaveLength(6)
     expect(stdout).toBe('')
   },
 )
