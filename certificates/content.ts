@@ -1,4 +1,5 @@
 import { type Document, metadataOf } from '#document/document.ts'
+import { type Kind, wordsIn } from '#document/kind.ts'
 import { CertificateError } from './errors.ts'
 import { LABEL_NAMES, type Labels, labelsOf } from './labels.ts'
 import type { Settings } from './settings.ts'
@@ -36,13 +37,15 @@ const DATE_FORMATS = new Map<string, Intl.DateTimeFormat>()
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u
 
 /**
+ * @param kind What the issuer calls the fields, where the template has no words of its own.
  * @throws {CertificateError} `missing_field` when a text names a field that the document lacks.
  */
-export function contentOf(document: Document, settings: Settings): Content {
+export function contentOf(document: Document, settings: Settings, kind?: Kind): Content {
   const { languages } = settings
   const first = languages[0] ?? 'en'
   const plain = plainFields(document)
-  const shown = (field: string, language: string) => showField(field, plain, language)
+  const shown = (field: string, language: string) =>
+    field === 'category' ? nameOf(kind, document, language) : showField(field, plain, language)
   const fill = (texts: Texts) => {
     const filled = Object.entries(texts).map(([tag, text]) => [
       tag,
@@ -54,12 +57,12 @@ export function contentOf(document: Document, settings: Settings): Content {
   const texts = {
     issuer: settings.issuer,
     address: settings.address,
-    title: hasTitle ? fill(settings.title) : { [first]: inWords(document.category) },
+    title: hasTitle ? fill(settings.title) : { [first]: nameOf(kind, document, first) },
     intro: fill(settings.intro),
     body: fill(settings.body),
   }
   const labelIn = (name: string) =>
-    Object.fromEntries(languages.map((tag) => [tag, labelOf(name, tag, settings)]))
+    Object.fromEntries(languages.map((tag) => [tag, labelOf(name, tag, settings, kind)]))
   const entryOf = (field: string): Entry => {
     const values = languages.map((tag) => shown(field, tag) ?? '')
     return { label: labelIn(field), values: [...new Set(values)].map(showValue) }
@@ -75,7 +78,10 @@ export function contentOf(document: Document, settings: Settings): Content {
       LABEL_NAMES.map((name) => [name, labelIn(name)]),
     ) as Content['labels'],
     fields: Object.fromEntries(Object.keys(plain).map((field) => [field, entryOf(field)])),
-    entries: listed(plain, settings, Object.values(texts.title)).map(entryOf),
+    entries: listed(plain, settings, {
+      titles: Object.values(texts.title),
+      categoryName: nameOf(kind, document, first),
+    }).map(entryOf),
     signatures: settings.signatures.map(({ name, role, picture }) => ({
       name,
       role,
@@ -98,12 +104,12 @@ function plainFields(document: Document): Texts {
 function listed(
   plain: Texts,
   { fields, title, intro, body }: Settings,
-  titles: readonly string[],
+  { titles, categoryName }: { titles: readonly string[]; categoryName: string },
 ): string[] {
   if (fields) return fields.filter((field) => Object.hasOwn(plain, field))
   const texts = [title, intro, body].flatMap((text) => Object.values(text))
   const used = texts.flatMap((text) => [...text.matchAll(FIELD)].map(([, field]) => field))
-  if (titles.includes(inWords(plain.category ?? ''))) used.push('category')
+  if (titles.includes(categoryName)) used.push('category')
   return Object.keys(plain).filter((field) => field !== 'subjectName' && !used.includes(field))
 }
 
@@ -122,8 +128,7 @@ function fillIn(text: string, show: (field: string) => string | undefined): stri
 function showField(field: string, plain: Texts, language: string): string | undefined {
   if (!Object.hasOwn(plain, field)) return undefined
   const value = plain[field] ?? ''
-  if (field === 'issuedAt' || field === 'expiresAt') return showDate(value, language)
-  return field === 'category' ? inWords(value) : value
+  return field === 'issuedAt' || field === 'expiresAt' ? showDate(value, language) : value
 }
 
 /**
@@ -148,13 +153,30 @@ function inWords(category: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-function labelOf(name: string, language: string, { labels }: Settings): string {
+/** @returns What the issuer calls the kind of a document, or else its category in words. */
+function nameOf(
+  kind: Kind | undefined,
+  { category }: Pick<Document, 'category'>,
+  language: string,
+): string {
+  return wordsIn(kind?.display ?? [], language)?.name ?? inWords(category)
+}
+
+function labelOf(
+  name: string,
+  language: string,
+  { labels }: Settings,
+  kind: Kind | undefined,
+): string {
   const own = Object.hasOwn(labels, name) ? labels[name] : undefined
   const ours = labelsOf(language)
+  const ofKind = kind?.fields.find((field) => field.name === name)?.display ?? []
   return (
     own?.[language] ??
+    ofKind.find(({ locale }) => locale.toLowerCase() === language.toLowerCase())?.name ??
     (ours && Object.hasOwn(ours, name) ? ours[name as keyof Labels] : undefined) ??
     Object.values(own ?? {})[0] ??
+    wordsIn(ofKind, language)?.name ??
     name.replace(/^metadata\./, '')
   )
 }

@@ -65,7 +65,7 @@ export function createPool(options: PoolOptions): Pool {
 
   /** Packs are installed here, so that two processes do not install the same one. */
   async function ensurePacks(certificate: Certificate): Promise<void> {
-    const text = JSON.stringify([certificate.document, settings])
+    const text = JSON.stringify([certificate.document, certificate.kind, settings])
     for (const pack of packsFor(settings.languages, text)) {
       const found = packs.get(pack) ?? findPack(pack, cache, report)
       packs.set(pack, found)

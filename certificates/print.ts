@@ -1,5 +1,6 @@
 import type { Document } from '#document/document.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
+import type { Kind } from '#document/kind.ts'
 import { contentOf } from './content.ts'
 import type { Engine } from './engine.ts'
 import { packsFor } from './packs.ts'
@@ -12,6 +13,8 @@ export type Certificate = {
   documentHash: Hex
   /** The verify link, for the QR code. */
   link: string
+  /** What the issuer calls the fields. */
+  kind?: Kind | undefined
   /** The text of the bundle to attach. */
   bundle: string
   /** Whether it shows how a certificate would look, and says so across the page. */
@@ -28,10 +31,10 @@ const LONG_WORD = /[^\s"/-]{20}/u
 export async function printCertificate(
   engine: Engine,
   settings: Settings,
-  { document, documentHash, link, bundle, isSpecimen }: Certificate,
+  { document, documentHash, kind, link, bundle, isSpecimen }: Certificate,
   keywords: string[] = [],
 ): Promise<Buffer> {
-  const content = contentOf(document, settings)
+  const content = contentOf(document, settings, kind)
   const text = JSON.stringify(content)
   return engine.print(packsFor(settings.languages, text), (fonts) => ({
     'data.json': JSON.stringify({

@@ -825,11 +825,11 @@ export type Calls = {
   listTemplates: { input: object; data: { isAvailable: boolean; templates: Array<string> } }
   /** Print documents as PDF. */
   printCertificates: {
-    input: { query: { template: string }; body: { documents: Array<string> } }
+    input: { query?: { template?: string }; body: { documents: Array<string> } }
     data: Uint8Array
   }
   /** Print how a document would look, before it is issued. */
-  printSpecimen: { input: { query: { template: string }; body: NewDocument }; data: Uint8Array }
+  printSpecimen: { input: { query?: { template?: string }; body: NewDocument }; data: Uint8Array }
   /** Verify a document. */
   verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
   /** List events of documents, the oldest first. */

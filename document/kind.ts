@@ -151,10 +151,7 @@ export const typeMetadata = v.strictObject({
     v.strictObject({
       category: v.exactOptional(category),
       template: v.exactOptional(
-        v.pipe(
-          v.string('must be a string'),
-          v.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be the name of a template'),
-        ),
+        v.pipe(words(MAX_LABEL), v.regex(/^[^/\\]*$/, 'must be the name of a template')),
       ),
     }),
   ),

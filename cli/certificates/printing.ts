@@ -4,6 +4,7 @@ import { CertificateError } from '#certificates/errors.ts'
 import { fileNameOf, isCertificate, writeWhole } from '#certificates/files.ts'
 import type { Pool } from '#certificates/pool.ts'
 import type { Settings } from '#certificates/settings.ts'
+import type { Kind } from '#document/kind.ts'
 import { formatVerifyLink } from '#document/verify-link.ts'
 import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
 import { ChainError } from '#verifier/errors.ts'
@@ -18,6 +19,8 @@ export type Printing = {
   pool: Pool
   /** A mark of the current template. */
   mark: string
+  /** What the issuer calls the fields of documents, if the service was asked. */
+  kinds: readonly Kind[]
 }
 
 /** A document to print. */
@@ -49,6 +52,7 @@ export async function openPrinting(
   template: string,
   fonts: readonly string[],
   terminal: Pick<Terminal, 'note'>,
+  kinds: readonly Kind[] = [],
 ): Promise<Printing> {
   const { findTemplate, markOf } = await import('#certificates/template.ts')
   const { createPool } = await import('#certificates/pool.ts')
@@ -65,9 +69,13 @@ export async function openPrinting(
       env: process.env,
       report: (message) => terminal.note(message),
     })
-    return { settings, pool, mark: markOf(folder) }
+    return { settings, pool, mark: markOf(folder), kinds }
   })
 }
+
+/** @returns The kind of a document, if it is known. */
+export const kindIn = ({ kinds }: Printing, { category }: { category: string }) =>
+  kinds.find((kind) => kind.category === category)
 
 /** @throws {UsageError} in place of a {@link CertificateError}. */
 export function asUsage<T>(read: () => T): T {
@@ -136,7 +144,8 @@ async function printOne(row: PrintedRow, task: PrintTask): Promise<'written' | '
   const file = fileNameOf(document.subjectName, documentHash)
   if (file !== row.file && (await isThere(file))) return 'left'
   const link = formatVerifyLink(row.page, { publicId, registry: trusted.registry })
-  const certificate = { document, documentHash, link, bundle: JSON.stringify(bundle) }
+  const kind = kindIn(printing, document)
+  const certificate = { document, documentHash, kind, link, bundle: JSON.stringify(bundle) }
   const pdf = await printing.pool.print(certificate, [printing.mark])
   try {
     writeWhole(join(folder, file), pdf)

@@ -1,3 +1,4 @@
+import type { Kind } from '#document/kind.ts'
 import { type BadRow, DATE_ORDERS } from '#table/rows.ts'
 import { TEST_NETWORK } from '#verifier/network.ts'
 import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
@@ -109,9 +110,9 @@ async function issue(
   const mapping = { ...readMapping(values.map, values.set), dates, encoding }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
-  const printing = await printingOf(values, terminal)
+  const kinds = await kindsOf(values)
+  const printing = await printingOf(values, kinds, terminal)
   try {
-    const kinds = await kindsOf(values)
     const rows = readRows(await readInputFile(file), mapping, Date.now(), kinds)
     const checked = printing ? checkForTemplate(rows, printing) : rows
     return await issueChecked(checked, values, { concurrency, printing, terminal })
@@ -120,9 +121,13 @@ async function issue(
   }
 }
 
-async function printingOf(values: Values, terminal: Terminal): Promise<Printing | undefined> {
+async function printingOf(
+  values: Values,
+  kinds: readonly Kind[],
+  terminal: Terminal,
+): Promise<Printing | undefined> {
   const { certificates, fonts = [] } = values
-  if (certificates !== undefined) return openPrinting(certificates, fonts, terminal)
+  if (certificates !== undefined) return openPrinting(certificates, fonts, terminal, kinds)
   if (fonts.length > 0) throw new UsageError('--fonts requires --certificates')
   return undefined
 }

@@ -7,7 +7,13 @@ import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { GoodRow } from '#table/rows.ts'
 import { bundlesOfGateway } from '../certificates/bundles.ts'
-import { type Printed, type PrintedRow, type Printing, printAll } from '../certificates/printing.ts'
+import {
+  kindIn,
+  type Printed,
+  type PrintedRow,
+  type Printing,
+  printAll,
+} from '../certificates/printing.ts'
 import { UsageError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Terminal } from '../terminal.ts'
@@ -21,11 +27,11 @@ export const CERTIFICATES = 'certificates'
 const NOWHERE: RegistryId = `eip155:1:0x${'0'.repeat(40)}`
 
 /** @returns The rows, where a row that lacks a field of the template is bad. */
-export function checkForTemplate(rows: CheckedRows, { settings }: Printing): CheckedRows {
+export function checkForTemplate(rows: CheckedRows, printing: Printing): CheckedRows {
   const checked: CheckedRows = { ...rows, good: [], bad: [...rows.bad] }
   for (const row of rows.good) {
     try {
-      contentOf(sample(row), settings)
+      contentOf(sample(row), printing.settings, kindIn(printing, row.fields))
       checked.good.push(row)
     } catch (error) {
       if (!(error instanceof CertificateError)) throw error
@@ -42,12 +48,13 @@ export function checkForTemplate(rows: CheckedRows, { settings }: Printing): Che
  *
  * @throws {UsageError} if they do not work.
  */
-export async function tryTemplate(rows: readonly GoodRow[], { pool }: Printing): Promise<void> {
+export async function tryTemplate(rows: readonly GoodRow[], printing: Printing): Promise<void> {
   const [row] = rows
   if (row === undefined) return
   try {
-    await pool.print({
+    await printing.pool.print({
       document: sample(row),
+      kind: kindIn(printing, row.fields),
       documentHash: `0x${row.key}`,
       link: 'https://example.invalid/verify',
       bundle: '{}',

@@ -13,6 +13,7 @@ import { readSettings, type Settings } from '#certificates/settings.ts'
 import { copyTemplate, findTemplate, TEMPLATES } from '#certificates/template.ts'
 import type { Document } from '#document/document.ts'
 import type { Hex } from '#document/hex.ts'
+import type { Kind } from '#document/kind.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
 import { findVeraPdf, problemsOfPdfs } from '../support/verapdf.ts'
 
@@ -184,6 +185,34 @@ test('behavior: without a title, a certificate is called what the document is, o
   const title = { en: 'Permit', fr: 'Permis' }
   expect(kindsIn({ ...settings, title })).toEqual({ title, listed: ['Parking permit'] })
   expect(kindsIn({ ...settings, title, languages: ['de'] }).title).toEqual({ de: 'Parking permit' })
+})
+
+test('behavior: words of the kind stand where the template has none of its own', () => {
+  const kind: Kind = {
+    category: 'parking_permit',
+    display: [
+      { locale: 'de', name: 'Parkausweis' },
+      { locale: 'en', name: 'Residents’ permit' },
+    ],
+    fields: [
+      ['subjectName', 'de', 'Inhaber'],
+      ['metadata.zone', 'de', 'Zone der Stadt'],
+      ['metadata.plate', 'en', 'Plate'],
+    ].map(([name = '', locale = '', label = '']) => ({
+      ...{ name, type: 'text', isRequired: false, display: [{ locale, name: label }] },
+    })),
+  }
+  const document = { ...ADA, category: 'parking_permit', metadata: { zone: '1', plate: 'X' } }
+  const settings = readSettings(findTemplate('permit'))
+  const labels = { 'metadata.plate': { de: 'Kennzeichen' } }
+  const content = contentOf(document, { ...settings, languages: ['de'], labels }, kind)
+  expect(content.texts.title).toEqual({ de: 'Parkausweis' })
+  expect(content.fields).toMatchObject({
+    subjectName: { label: { de: 'Inhaber' } },
+    subjectId: { label: { de: 'Kennnummer' } },
+    'metadata.zone': { label: { de: 'Zone der Stadt' } },
+    'metadata.plate': { label: { de: 'Kennzeichen' } },
+  })
 })
 
 /** A copy of the letter in other languages. */

@@ -42,9 +42,13 @@ const AHEAD = 2
 const NO_HASH: Hex = `0x${'00'.repeat(32)}`
 
 const query = {
-  template: v.pipe(
-    v.string('is required'),
-    v.description('One of the templates that `listTemplates` names.'),
+  template: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.description(
+        'One of the templates that `listTemplates` names; absent = that of the kind of documents.',
+      ),
+    ),
   ),
 }
 const exampleQuery = { template: 'letter' }
@@ -158,6 +162,7 @@ export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
     const document = { ...fields, registry, issuerId }
     const specimen = {
       document,
+      kind: rules.kindOf(fields.category),
       documentHash: NO_HASH,
       link,
       bundle: '{}',
@@ -168,18 +173,23 @@ export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
 }
 
 /**
+ * @param chosen The template; `undefined` = that of the kind of each document.
  * @returns A function that prints one certificate.
  * @throws {ApiError} `certificates_unavailable`, `bad_query`.
  */
-function printerOf({ press }: CertificateDeps, template: string) {
+function printerOf({ press }: CertificateDeps, chosen: string | undefined) {
   if (!press?.isReady())
     throw new ApiError('certificates_unavailable', 'this service makes no certificates')
-  if (!press.templates.includes(template))
+  const known = (template: string | undefined): string => {
+    if (template !== undefined && press.templates.includes(template)) return template
+    const message = `must be one of ${press.templates.join(', ')}`
     throw new ApiError('bad_query', 'invalid query parameters', {
-      details: [{ field: 'template', message: `must be one of ${press.templates.join(', ')}` }],
+      details: [{ field: 'template', message }],
     })
-  return (certificate: Certificate): Promise<Uint8Array> =>
-    press.print(template, certificate).catch((error) => {
+  }
+  if (chosen !== undefined) known(chosen)
+  return async (certificate: Certificate): Promise<Uint8Array> =>
+    press.print(known(chosen ?? certificate.kind?.template), certificate).catch((error) => {
       if (!(error instanceof CertificateError)) throw error
       const code = error.code === 'no_engine' ? 'certificates_unavailable' : 'unprintable'
       // The message contains no value of the document.
@@ -204,7 +214,8 @@ async function certificateOf(
     throw new ApiError('not_valid', `the document is not valid, its status is ${status}`)
   const { documentHash } = blockchainProof
   const link = verifyUrlOf(addresses, publicId)
-  return { document, documentHash, link, bundle: JSON.stringify(bundle) }
+  const kind = (await deps.kinds.current())(document.category)
+  return { document, documentHash, kind, link, bundle: JSON.stringify(bundle) }
 }
 
 /** Prints in order, while the next ones are read. A failure stops no other document. */

@@ -74,6 +74,29 @@ test('default: a specimen is printed without a document', async () => {
   await expect(bundleInPdf(body)).rejects.toMatchObject({ code: 'bundle_malformed' })
 })
 
+test('default: without a template, it is that of the kind of documents', async () => {
+  const specimen = () => post('/v1/certificates/specimen', { ...ADA, category: 'diploma' })
+  const put = (method: string, template?: string) =>
+    stack.request('/v1/kinds/diploma', {
+      method,
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      ...(template && {
+        body: JSON.stringify({
+          display: [{ locale: 'en', name: 'Diploma' }],
+          document_registry: { template },
+        }),
+      }),
+    })
+  expect((await specimen()).body.error.details).toEqual([
+    { field: 'template', message: 'must be one of our letter' },
+  ])
+  await put('PUT', 'our letter')
+  expect((await specimen()).status).toBe(200)
+  await put('PUT', 'their letter')
+  expect((await specimen()).body.error.code).toBe('bad_query')
+  await put('DELETE')
+})
+
 test('behavior: lists the templates, and whether they can be used', async () => {
   const headers = { authorization: `Bearer ${stack.key(['documents:read'])}` }
   const { body } = await stack.request('/v1/certificates', { headers })
@@ -87,7 +110,7 @@ test('error: names what is wrong with a request', async () => {
     return [answer.status, code, ...details.map(({ field }: { field: string }) => field)]
   }
   const path = '/v1/certificates?template=our%20letter'
-  expect(await codeOf('/v1/certificates', { documents: ['x'] })).toEqual([
+  expect(await codeOf('/v1/certificates?template=x', { documents: ['x'] })).toEqual([
     ...[400, 'bad_query', 'template'],
   ])
   expect(await codeOf('/v1/certificates?template=..', { documents: ['x'] })).toEqual([
