@@ -908,6 +908,11 @@ export type Calls = {
     input: { path: { id: string }; body: { after?: string; since?: string } }
     data: Webhook
   }
+  /** Send a test message to a receiver. */
+  testWebhook: {
+    input: { path: { id: string } }
+    data: { outcome: 'delivered' | 'gone' | 'failed' }
+  }
   /** List the kinds of documents. */
   listKinds: {
     input: object
@@ -1451,6 +1456,7 @@ export const CALLS = {
     hasIdempotencyKey: false,
   },
   replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
+  testWebhook: { method: 'POST', path: '/v1/webhooks/{id}/test', hasIdempotencyKey: false },
   listKinds: { method: 'GET', path: '/v1/kinds', hasIdempotencyKey: false },
   putKind: { method: 'PUT', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
   removeKind: { method: 'DELETE', path: '/v1/kinds/{category}', hasIdempotencyKey: false },

@@ -21,6 +21,7 @@ import { viewMe } from './views/me.ts'
 import { viewOverview } from './views/overview.ts'
 import { viewNetwork, viewTrouble } from './views/parts.ts'
 import { viewPeople } from './views/people.ts'
+import { viewPrograms } from './views/programs.ts'
 import { viewSignIn } from './views/sign-in.ts'
 import { viewTable } from './views/table.ts'
 
@@ -227,6 +228,7 @@ function viewOf(desk: Desk): View {
     '#/correct': viewCorrect,
     '#/kinds': viewKinds,
     '#/people': viewPeople,
+    '#/programs': viewPrograms,
     '#/me': viewMe,
   }
   return (views[route()] ?? viewOverview)(desk)
@@ -296,6 +298,7 @@ function viewNav(begun: Session): HTMLElement {
     ['#/find', d('nav.find'), true],
     ['#/kinds', d('nav.kinds'), may(begun, 'admin')],
     ['#/people', d('nav.people'), may(begun, 'admin')],
+    ['#/programs', d('nav.programs'), may(begun, 'admin')],
   ]
   return h(
     'nav',

@@ -60,11 +60,7 @@ function showLink(
 function viewAdd(desk: Desk, place: HTMLElement, link: HTMLElement): HTMLElement {
   const name = h('input', { id: 'name', type: 'text', autocomplete: 'off', dir: 'auto' })
   const categories = h('input', { id: 'kinds', type: 'text', autocomplete: 'off', dir: 'auto' })
-  const role = h(
-    'select',
-    { id: 'role' },
-    ...ROLES.map((one) => h('option', { value: one, selected: one === 'clerk' }, d(`role.${one}`))),
-  )
+  const role = roleSelect('role', 'clerk')
   const trouble = viewTrouble(undefined)
   return h(
     'form',
@@ -72,7 +68,7 @@ function viewAdd(desk: Desk, place: HTMLElement, link: HTMLElement): HTMLElement
       submit: async (event: Event) => {
         event.preventDefault()
         trouble.textContent = ''
-        const kinds = categories.value.split(/[,;]/).map(categoryOf).filter(Boolean)
+        const kinds = categoriesIn(categories.value)
         try {
           const invited = await desk.client.addPerson({
             body: {
@@ -97,13 +93,50 @@ function viewAdd(desk: Desk, place: HTMLElement, link: HTMLElement): HTMLElement
   )
 }
 
+function roleSelect(id: string, now: Role): HTMLSelectElement {
+  return h(
+    'select',
+    { id },
+    ...ROLES.map((one) => h('option', { value: one, selected: one === now }, d(`role.${one}`))),
+  )
+}
+
+/** Asks for another role and other kinds. Whom the provider signs in has the role from there. */
+async function change(desk: Desk, person: ListedPerson): Promise<void> {
+  const { id, name, categories, isFromProvider } = person
+  const role = roleSelect('new-role', person.role)
+  const kinds = h('input', { id: 'new-kinds', type: 'text', autocomplete: 'off', dir: 'auto' })
+  kinds.value = (categories ?? []).join(', ')
+  const isYes = await ask({
+    title: d('people.change.title', { name: quoted(name) }),
+    content: [
+      !isFromProvider && field(d('people.role'), role),
+      field(d('people.kinds'), kinds, { hint: d('people.kinds.hint') }),
+      h('p', {}, d('people.change.text')),
+    ],
+    does: d('people.change'),
+    isFinal: false,
+  })
+  if (!isYes) return
+  const list = categoriesIn(kinds.value)
+  await desk.client.changePerson({
+    path: { id },
+    body: {
+      ...(!isFromProvider && { role: role.value as Role }),
+      categories: list.length > 0 ? list : null,
+    },
+  })
+}
+
+const categoriesIn = (text: string) => text.split(/[,;]/).map(categoryOf).filter(Boolean)
+
 function viewPerson(
   desk: Desk,
   person: ListedPerson,
   place: HTMLElement,
   link: HTMLElement,
 ): HTMLElement {
-  const { id, name, role, sessions, passkeys, invitation } = person
+  const { id, name, role, sessions, passkeys, invitation, isFromProvider } = person
   const trouble = viewTrouble(undefined)
   const attempt = async (act: () => Promise<void>) => {
     trouble.textContent = ''
@@ -130,6 +163,7 @@ function viewPerson(
     sessions.length > 0 && d('people.signedIn'),
     passkeys > 0 && d('people.hasPasskey'),
     invitation !== null && d('people.invited'),
+    isFromProvider && d('people.provider'),
   ].filter((text) => text !== false)
   return h(
     'li',
@@ -146,14 +180,24 @@ function viewPerson(
       'button',
       {
         type: 'button',
-        'aria-label': d('people.invite.of', { name: quoted(name) }),
-        click: () =>
-          attempt(async () =>
-            showLink(desk, link, await desk.client.invitePerson({ path: { id } })),
-          ),
+        'aria-label': d('people.change.of', { name: quoted(name) }),
+        click: () => attempt(() => change(desk, person)),
       },
-      d('people.invite'),
+      d('people.change'),
     ),
+    !isFromProvider &&
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-label': d('people.invite.of', { name: quoted(name) }),
+          click: () =>
+            attempt(async () =>
+              showLink(desk, link, await desk.client.invitePerson({ path: { id } })),
+            ),
+        },
+        d('people.invite'),
+      ),
     id !== desk.session.person.id &&
       h(
         'button',

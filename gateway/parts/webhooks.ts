@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { promises as dns } from 'node:dns'
 import { type CertainTime, clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import { createHostCheck, createPublicFetch, type PublicFetchOptions } from '#base/public-fetch.ts'
-import { startCourier } from '#events/courier.ts'
-import { createWebhookSecrets } from '#events/secrets.ts'
+import { type SendMessage, startCourier } from '#events/courier.ts'
+import { createWebhookSecrets, type WebhookSecrets } from '#events/secrets.ts'
+import type { Webhook } from '#events/webhook.ts'
 import { createWebhookSender } from '#events/webhook-sender.ts'
 import type { WebhookDeps } from '#http/resources/webhooks.ts'
 import type { Config } from '#settings/config.ts'
@@ -29,8 +31,10 @@ export function openWebhooks(
   const hosts: PublicFetchOptions = webhookAllowPrivate
     ? { isAllowed: () => true, resolve: resolveWithSystem }
     : {}
+  const send = createWebhookSender(createPublicFetch(hosts))
   return {
     routes: {
+      testWebhook: (webhook) => testWebhook(send, webhook, secrets),
       webhooks: stores.webhooks,
       webhookSecrets: secrets,
       checkWebhookHost: createHostCheck(hosts),
@@ -41,7 +45,7 @@ export function openWebhooks(
         assertHeld,
         deliveries: stores.deliveries,
         secrets,
-        send: createWebhookSender(createPublicFetch(hosts)),
+        send,
         clock,
         certainTime,
         count: metrics.attemptedDelivery,
@@ -49,6 +53,20 @@ export function openWebhooks(
         log,
       }),
   }
+}
+
+async function testWebhook(
+  send: SendMessage,
+  webhook: Webhook,
+  secrets: WebhookSecrets,
+): Promise<'delivered' | 'gone' | 'failed'> {
+  const now = clock.now()
+  const id = `test_${randomBytes(12).toString('hex')}`
+  const body = { id, type: 'webhook.test', timestamp: new Date(now).toISOString(), data: {} }
+  const message = { id, body: JSON.stringify(body), secrets: secrets.current(webhook, now) }
+  // The sender has a limit of its own.
+  const { outcome } = await send(webhook.url, message, new AbortController().signal)
+  return outcome
 }
 
 /** Also resolves names of the local network, such as those in `/etc/hosts`. */

@@ -14,6 +14,7 @@ import {
   type Window,
 } from '../support/desk-window.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 /** A name that tries to be markup, and to turn the text around it. */
 const HOSTILE = '\u202E</bdi><img src=x onerror=alert(1)>\u2066 of "Ada" & co'
@@ -25,7 +26,7 @@ describeInBrowser('the desk', () => {
 
   beforeAll(async () => {
     ;[stack, browser] = await Promise.all([
-      startStack({ ADDRESS_RATE_LIMIT: 'off' }),
+      startStack({ ADDRESS_RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'true' }),
       launchChromium(),
     ])
   })
@@ -55,6 +56,8 @@ describeInBrowser('the desk', () => {
     await page.getByLabel('Identifier').fill(subjectId)
     await page.getByLabel('Kind of document').fill('Birth certificate')
   }
+  const asAdmin = (method: string, path: string) =>
+    stack.request(path, { method, headers: { authorization: `Bearer ${API_KEY}` } })
   const issued = async (subjectId: string) => {
     const { body } = await stack.request('/v1/documents/search', {
       method: 'POST',
@@ -359,6 +362,54 @@ describeInBrowser('the desk', () => {
     await invited.page.getByRole('link', { name: 'Find' }).first().click()
     await press(invited.page, 'Find')
     await invited.page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
+  })
+
+  test('behavior: an administrator changes what a person may do', async () => {
+    const { page } = await enter('administrator')
+    const name = 'Clara'
+    const clerk = await enter('clerk', { name })
+    await page.getByRole('link', { name: 'People' }).click()
+    await page.getByRole('button', { name: /^Change .*Clara/ }).click()
+    await page.getByLabel('Role').last().selectOption('reader')
+    await page.getByLabel('Only these kinds').last().fill('Diploma; birth certificate')
+    await answer(page, 'Change')
+    await page.getByText('Clara · Reader').waitFor()
+    await clerk.page.getByRole('link', { name: 'Find' }).first().click()
+    await press(clerk.page, 'Find')
+    await clerk.page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
+    const { body } = await asAdmin('GET', '/v1/people')
+    expect(body.data.people.find((one: { name: string }) => one.name === name)).toMatchObject({
+      ...{ role: 'reader', categories: ['diploma', 'birth_certificate'] },
+    })
+  })
+
+  test('behavior: an administrator makes keys and receivers, tests and removes them', async () => {
+    const { page } = await enter('administrator')
+    await page.getByRole('link', { name: 'Programs' }).click()
+    await page.getByLabel('What it is for').fill('<i>Registry</i>')
+    await page.getByLabel('find and read').check()
+    await press(page, 'Make a key')
+    const key = (await page.locator('.link').textContent()) ?? ''
+    const list = { headers: { authorization: `Bearer ${key}` } }
+    expect((await stack.request('/v1/documents', list)).status).toBe(200)
+    await page.getByRole('button', { name: /^Remove .*Registry/ }).click()
+    await answer(page, 'Revoke')
+    await page.getByRole('button', { name: /^Remove .*Registry/ }).waitFor({ state: 'detached' })
+    expect((await stack.request('/v1/documents', list)).status).toBe(401)
+
+    const receiver = await startWebhookReceiver()
+    await page.getByLabel('Address').fill(receiver.url)
+    await press(page, 'Add a receiver')
+    await page.getByRole('button', { name: /^Test / }).click()
+    await page.getByText('It has not answered').waitFor()
+    receiver.secret = (await page.locator('.link').last().textContent()) ?? ''
+    await page.getByRole('button', { name: /^Test / }).click()
+    await page.getByText('It has answered.').waitFor()
+    expect(receiver.accepted.map(({ event }) => event.type)).toEqual(['webhook.test'])
+    await page.getByRole('button', { name: /^Remove .http/ }).click()
+    await answer(page, 'Remove')
+    await page.getByRole('button', { name: /^Test / }).waitFor({ state: 'detached' })
+    await receiver.close()
   })
 
   describeInBrowser('its traces', () => {

@@ -131,6 +131,13 @@ const SCREENS: Record<string, (page: Page, link: string) => Promise<void>> = {
     await page.locator('form .primary').click()
     await page.locator('.link').waitFor()
   },
+  async programs(page) {
+    await page.locator('nav a[href="#/programs"]').click()
+    await page.locator('#key-label').fill(HOSTILE.slice(0, 60))
+    await page.locator('#scope-verify').check()
+    await page.locator('form .primary').first().click()
+    await page.locator('.link').waitFor()
+  },
   async me(page) {
     await page.locator('.who a').click()
     await page.locator('#label').waitFor()

@@ -6,12 +6,13 @@ import type { JsonValue } from '#document/json.ts'
 import { EVENT_TYPES, parseEventId } from '#events/events.ts'
 import { rotate, type WebhookSecrets } from '#events/secrets.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
-import { type FindKey, type Grant, tenantOf } from '#keys/grant.ts'
+import { type FindKey, type Grant, shareOf, tenantOf } from '#keys/grant.ts'
 import { INSTANT } from '#keys/settings.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
 import { operation, serve } from '../core/operation.ts'
+import { createPlaces } from '../core/places.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
 import * as schemas from './schemas.ts'
 
@@ -21,11 +22,15 @@ export type WebhookDeps = {
   webhookSecrets: WebhookSecrets
   /** Rejects for a host to which events may not be sent. */
   checkWebhookHost: (hostname: string) => Promise<unknown>
+  /** Sends a test message. It says nothing about a document, and counts as no delivery. */
+  testWebhook: (webhook: Webhook) => Promise<'delivered' | 'gone' | 'failed'>
   /** Whether `http` is accepted too. */
   mayWebhookUseHttp: boolean
 }
 
 const MAX_URL_LENGTH = 2_048
+/** Tests under way, each of which may take ten seconds. */
+const MAX_TESTS = { all: 16, each: 4 }
 const MAX_OVERLAP_SECONDS = 7 * 86_400
 
 const receiverUrl = v.pipe(
@@ -262,13 +267,32 @@ const REPLAY = operation({
   errors: ['not_found', 'unknown_event', 'store_unavailable'],
 })
 
-export const webhookOperations = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY]
+const TEST = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'testWebhook',
+  method: 'post',
+  path: '/v1/webhooks/:id/test',
+  summary: 'Send a test message to a receiver',
+  description: 'The message has the type `webhook.test` and is signed like an event.',
+  responses: {
+    200: {
+      description:
+        'What became of it. `failed`: no answer within ten seconds, or another than 2xx.',
+      data: v.object({ outcome: v.picklist(['delivered', 'gone', 'failed']) }),
+      example: { outcome: 'failed' },
+    },
+  },
+  errors: ['not_found', 'overloaded', 'store_unavailable'],
+})
+
+export const webhookOperations = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY, TEST]
 
 /**
  * Serves webhooks, which receive events. A key sees the webhooks of its tenant, an admin key all.
  */
 export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   const { findKey, webhooks, webhookSecrets } = deps
+  const places = createPlaces(MAX_TESTS, 'tests of webhooks')
   const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
     ...presentWebhook(webhook),
     ...(newest && { secret: webhookSecrets.reveal(newest) }),
@@ -321,6 +345,16 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
       ...presentWebhook(webhook ?? notFound()),
       secret: webhookSecrets.reveal(next),
     })
+  })
+
+  serve(app, TEST, findKey, async (c) => {
+    const webhook = await find(deps, c.req.param('id'), c.get('grant'))
+    const leave = places.enter(shareOf(c.get('grant')))
+    try {
+      return succeed(c, { outcome: await deps.testWebhook(webhook) })
+    } finally {
+      leave()
+    }
   })
 
   serve(app, REPLAY, findKey, async (c) => {

@@ -147,6 +147,7 @@ const PREPARED: Record<string, Prepare> = {
   removeWebhook: webhook,
   rotateWebhookSecret: webhook,
   replayEvents: webhook,
+  testWebhook: webhook,
   retrieveKey: key,
   rotateKey: key,
   changeKey: key,
