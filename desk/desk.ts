@@ -29,6 +29,9 @@ export type Memory = {
   table?: TableRun
   /** A kind of documents that is being defined. */
   kind?: KindDraft
+  /** The templates of certificates, once they are known, and the one that was chosen. */
+  templates?: string[]
+  template?: string
   /** Documents that were shown, by hash, so that a change of the language asks for none again. */
   shown: Map<string, IssuedDocument>
   /** Categories that were seen, to choose from. */

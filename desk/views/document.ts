@@ -10,6 +10,7 @@ import { kindName } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { may } from '../session.ts'
 import { type Act, viewActs } from './acts.ts'
+import { viewCertificate } from './certificate.ts'
 import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
 import { viewPassOn } from './issue.ts'
@@ -88,6 +89,7 @@ function viewContent(desk: Desk, document: IssuedDocument, one: Shown): View['co
     viewVerdict(desk, document, one),
     viewActs(one.acts ?? []),
     viewPassOn(desk, document),
+    document.status === 'valid' && viewCertificate(desk, document.documentHash),
     viewWallet(desk, document),
   ]
 }

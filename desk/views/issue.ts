@@ -10,6 +10,7 @@ import { d, quoted } from '../i18n.ts'
 import { forgetIssuing, type Issuing, keepIssuing, newIssuing } from '../issuing.ts'
 import { kindName, kindOf } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
+import { viewCertificate, viewPreview } from './certificate.ts'
 import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
 import { firstBad, viewDraft } from './form.ts'
@@ -36,7 +37,10 @@ function viewIssueForm(desk: Desk, issuing: Issuing): View {
     check: d('issue.check'),
     leave,
   }
-  const content = [viewDraft(desk, issuing, draft, { after: hint(d('issue.kept')) })]
+  const content = [
+    viewDraft(desk, issuing, draft, { after: hint(d('issue.kept')) }),
+    viewPreview(desk, () => readTyped(desk, issuing)),
+  ]
   return { title: d('issue.heading'), content }
 }
 
@@ -54,17 +58,23 @@ async function startAnew(desk: Desk, { isSent }: Issuing): Promise<void> {
   desk.redraw('subjectName')
 }
 
-async function submit(desk: Desk, issuing: Issuing): Promise<void> {
-  if (issuing.isBusy) return
+/** @returns The document that was typed; `undefined` when it has problems, which are then shown. */
+function readTyped(desk: Desk, issuing: Issuing): DocumentFields | undefined {
   const read = readNewDocument(documentOf(issuing.typed), Date.now(), kindOf)
   const problems = [...repeatedNames(issuing.typed), ...('problems' in read ? read.problems : [])]
   issuing.problems = problems
   delete issuing.trouble
   if (problems.length > 0 || 'problems' in read) {
     desk.redraw(firstBad(problems, issuing.typed))
-    return
+    return undefined
   }
-  const { fields } = read
+  return read.fields
+}
+
+async function submit(desk: Desk, issuing: Issuing): Promise<void> {
+  if (issuing.isBusy) return
+  const fields = readTyped(desk, issuing)
+  if (fields === undefined) return
   // What was wrong before is not any more.
   desk.redraw('submit')
   if (!issuing.isSent && !(await ask(questionFor(fields)))) return
@@ -146,6 +156,7 @@ function viewIssued(desk: Desk, issued: IssuedDocument): View {
         ),
       ),
       viewPassOn(desk, issued),
+      !isPending && viewCertificate(desk, issued.documentHash),
     ],
   }
 }

@@ -103,7 +103,11 @@ export function field(
 
 /** Saves bytes as a file. */
 export function saveBytes(name: string, bytes: Uint8Array, type: string): void {
-  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type }))
+  saveBlob(name, new Blob([new Uint8Array(bytes)], { type }))
+}
+
+export function saveBlob(name: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob)
   h('a', { href: url, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

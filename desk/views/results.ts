@@ -1,12 +1,24 @@
+import { CallError } from '#client/index.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
 import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
+import { printMany } from '../table/certificates.ts'
 import { failedRows, failedTable, issuedTable, linkOf, refresh } from '../table/issue.ts'
 import { check, keepRun, newRun, type Result, type TableRun, unanswered } from '../table/run.ts'
+import { viewCertificate, viewPrinting } from './certificate.ts'
 import { ask } from './dialog.ts'
-import { hint, outside, saveBytes, section, viewNotice, viewStatus, viewTrouble } from './parts.ts'
+import {
+  hint,
+  outside,
+  saveBlob,
+  saveBytes,
+  section,
+  viewNotice,
+  viewStatus,
+  viewTrouble,
+} from './parts.ts'
 import { PAGE, viewPages } from './rows.ts'
 import { giveUp, goOn, removeRun } from './running.ts'
 
@@ -31,6 +43,7 @@ export function viewResults(desk: Desk, run: TableRun): View['content'] {
       h('div', { class: 'ways' }, ...viewRunButtons(desk, run)),
     ),
     run.isDone && viewFiles(desk, run),
+    run.isDone && viewCertificates(desk, run),
     Object.keys(results).length > 0 && !run.isBusy && viewList(desk, run),
   ]
 }
@@ -115,6 +128,36 @@ function viewFiles(desk: Desk, run: TableRun): HTMLElement {
       h('button', { type: 'button', click: () => leave(desk) }, d('table.another')),
     ),
   )
+}
+
+/** The certificates of the documents that are valid by now. */
+function viewCertificates(desk: Desk, { results }: TableRun): HTMLElement | false {
+  const hashes = Object.values(results).flatMap((result) =>
+    'publicId' in result && result.status === 'valid' ? [result.documentHash] : [],
+  )
+  const [first, ...others] = hashes
+  if (first === undefined) return false
+  if (others.length === 0) return viewCertificate(desk, first)
+  return viewPrinting(desk, {
+    does: d('certificate.zip'),
+    note: d('certificate.secret'),
+    async print(template, progress) {
+      const all = showNumber(hashes.length)
+      const { files, failed } = await printMany(desk.client, template, hashes, (done) =>
+        progress(d('certificate.progress', { done: showNumber(done), all })),
+      )
+      for (const [i, file] of files.entries())
+        saveBlob(`certificates${files.length > 1 ? `-${i + 1}` : ''}.zip`, file)
+      return failed.length === 0 ? undefined : failedWords(failed)
+    },
+  })
+}
+
+function failedWords(codes: readonly string[]): string {
+  const reasons = [...new Set(codes)].map((code) =>
+    wordsOf(new CallError(code as 'unprintable', '')),
+  )
+  return [d('certificate.failed', { count: showNumber(codes.length) }), ...reasons].join(' ')
 }
 
 async function leave(desk: Desk): Promise<void> {

@@ -67,6 +67,22 @@ test('default: several are a ZIP, and those that are not valid are named', async
   ])
 })
 
+test('default: documents of a batch are printed, by hash too', async () => {
+  const rows = ['Ada', 'Bob'].map((subjectName) => JSON.stringify({ ...ADA, subjectName }))
+  const answer = await stack.request('/v1/batches', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/x-ndjson' },
+    body: rows.join('\n'),
+  })
+  const lines = Buffer.from(answer.body).toString().trim().split('\n')
+  const issued = lines.map((line) => JSON.parse(line).data)
+  const { body } = await print([issued[0].publicId, issued[1].documentHash])
+  const files = unzipSync(body)
+  expect(await Promise.all(Object.values(files).map(publicIdIn))).toEqual(
+    issued.map(({ publicId }) => publicId),
+  )
+})
+
 test('default: a specimen is printed without a document', async () => {
   const { status, body } = await post('/v1/certificates/specimen?template=our%20letter', ADA)
   expect(status).toBe(200)
