@@ -1,4 +1,5 @@
 import { type NewDeadline, verifyWithin } from '#base/deadline.ts'
+import type { Log } from '#base/log.ts'
 import { hkdfWithNode } from '#base/node-hkdf.ts'
 import { openRegistryReads } from '#chain/registry.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
@@ -28,6 +29,7 @@ export function openCredentials(
     kinds: Kinds
     verifyOptions: VerifyOptions
     newDeadline: NewDeadline
+    log: Log
   },
 ) {
   const { stores, identities, kinds, verifyOptions, newDeadline } = parts
@@ -39,7 +41,13 @@ export function openCredentials(
   if (!keys) return withoutKeys
   const statusLists = openStatusLists(config, identity, keys, stores)
   const always = { ...withoutKeys, statusLists }
-  if (!own) return always
+  if (!own) {
+    parts.log.warn('issuer_without_domain', {
+      warning:
+        "nothing goes into wallets, because the issuer's uri in the registry names no domain",
+    })
+    return always
+  }
   return {
     ...always,
     jwtVcIssuer: jwtVcIssuerOf(own, keys),

@@ -29,7 +29,7 @@ export async function startSharedIssuer(dataDir: string, accounts: number): Prom
   })
   const provider = createFetchProvider(chain.url)
   const registry = await ensureRegistry(provider, adminKey, {
-    ...{ account: first, name: 'Shared gateways', uri: '' },
+    ...{ account: first, name: 'Shared gateways', uri: 'https://shared.example' },
   })
   for (const account of others)
     await transact(provider, registry, adminKey, 'addAccount', [

@@ -5,6 +5,7 @@ import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import { startGateway } from '#gateway/main.ts'
+import { openCredentialKeys } from '#parts/credential-keys.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from './http.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
@@ -64,6 +65,9 @@ export async function startSharedStack(
     const identity = {
       ...{ registry: issuer.registry, issuerId: 1, signer, otherSigners, issuerSecrets },
       rpc: createRpcPool([proxy.url], config.rpcTimeout),
+      ...(config.credentialKeyFile && {
+        credentialKeys: await openCredentialKeys(config.credentialKeyFile),
+      }),
       fetchDid: async () => {
         throw new Error('tests make no outside requests')
       },

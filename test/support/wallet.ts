@@ -12,8 +12,12 @@ export type Fetching = {
   withDpop?: boolean
 }
 
-/** A wallet that nobody here wrote (`@openid4vc/openid4vci`), with one key. */
-export function createWallet() {
+/**
+ * A wallet that nobody here wrote (`@openid4vc/openid4vci`), with one key.
+ *
+ * @param get Makes its requests.
+ */
+export function createWallet(get: typeof fetch = fetch) {
   setGlobalConfig({ allowInsecureUrls: true })
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const publicJwk = publicKey.export({ format: 'jwk' }) as Jwk
@@ -22,6 +26,7 @@ export function createWallet() {
     throw new Error('not used')
   }
   const callbacks: CallbackContext = {
+    fetch: get,
     hash: (data, alg) => createHash(alg.replace('-', '')).update(data).digest(),
     generateRandom: (length) => randomBytes(length),
     signJwt: async (_, { header, payload }) => ({
