@@ -8,8 +8,13 @@ import { registryAbi } from '#base/registry-abi.ts'
 import { pixelsOf, readQrCodes } from '#cli/qr-image.ts'
 import { readSubject } from '#cli/subject.ts'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
+import { cidOf } from '#document/cid.ts'
+import { choicesOf, createPresentation } from '#document/presentation.ts'
+import { decodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
+import { openDocument } from '#document/sealed.ts'
 import { FINALITIES } from '#verifier/ports.ts'
+import { credentialOf } from '../../support/credentials.ts'
 import { DOCREG, docreg, run } from '../../support/docreg.ts'
 import { bodyOf, serveHttp } from '../../support/http.ts'
 import { ADA, type Stack, startStack } from '../../support/stack.ts'
@@ -278,6 +283,43 @@ describe('output', () => {
       expect(code).toBe(0)
       expect(stdout).toContain('--registry')
     }
+  })
+})
+
+describe('a credential', () => {
+  /** A credential of the issued document, as a wallet's file. */
+  async function credentialFile(): Promise<string> {
+    const { hash, documentKey } = decodePublicId(issued.publicId)
+    const response = await fetch(`${stack.url}/ipfs/${cidOf(hash)}?format=raw`)
+    const sealed = new Uint8Array(await response.arrayBuffer())
+    const { publicId } = issued
+    const choose = choicesOf(await openDocument(sealed, documentKey))
+    const shown = await createPresentation({ publicId, sealed, choose })
+    return file('credential.txt', `${credentialOf(shown)}\n`)
+  }
+
+  test('error: gives no verdict while its issuer has no domain that can be asked', async () => {
+    const path = await credentialFile()
+    const { code, stdout } = await verify(path, '--json', '--no-identity')
+    const { status, disclosed, checks } = JSON.parse(stdout)
+    expect({ code, status }).toEqual({ code: 2, status: 'unverifiable' })
+    expect(disclosed).toMatchObject({ subjectName: ADA.subjectName })
+    expect(checks).toContainEqual({ check: 'credential', outcome: 'unknown', code: 'not_asked' })
+  })
+
+  test('error: --audience and --nonce are for credentials alone', async () => {
+    for (const option of ['--audience', '--nonce']) {
+      const { code, stderr } = await verify(issued.publicId, option, 'x')
+      expect(code).toBe(64)
+      expect(stderr).toContain('require a credential')
+    }
+  })
+
+  test('error: names a damaged one', async () => {
+    const path = file('damaged.txt', 'eyJhIjoxfQ.eyJhIjoxfQ.AA~')
+    const { code, stdout } = await verify(path, '--json')
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout).error.code).toBe('credential_malformed')
   })
 })
 
