@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
@@ -7,6 +8,10 @@ import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { createSdJwtReader } from '#test/support/sd-jwt-reader.ts'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 import { createWallet } from '#test/support/wallet.ts'
+import { verifyCredential } from '#verifier/credential.ts'
+import { createDidDocument } from '#verifier/identity.ts'
+import { createChainReader } from '#verifier/readers/chain.ts'
+import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 
 const key = makeCredentialKey()
 let stack: Stack
@@ -63,6 +68,69 @@ test('default: a wallet that nobody here wrote imports, holds and presents', asy
     )
   await expect.poll(isAccepted, { timeout: 15_000, interval: 1_000 }).toBe('Status is not valid')
 }, 30_000)
+
+/** A verifier that reads the chain, and trusts no server. */
+async function judge(credential: string) {
+  const { published } = await openCredentialKeys(key.path)
+  const did = 'did:web:testville.example'
+  const { registry } = stack
+  const document = createDidDocument({ did, registry, issuerId: 1, keys: published })
+  const bytes = Buffer.from(JSON.stringify(document))
+  return verifyCredential(credential, {
+    chain: createChainReader(stack.provider, registry),
+    blocks: [createIpfsGatewaySource(stack.url, 5_000)],
+    identity: { read: async () => ({ status: 'found', bytes }) },
+  })
+}
+
+test('default: a verifier of the chain accepts both forms, also of a document in a batch', async () => {
+  const { body } = await stack.request('/v1/batches', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/x-ndjson' },
+    body: `${JSON.stringify(ADA)}\n`,
+  })
+  const inBatch = JSON.parse(Buffer.from(body).toString()).data
+  for (const publicId of [(await issue()).publicId, inBatch.publicId]) {
+    await expect.poll(async () => (await offerOf(publicId)).status, { timeout: 20_000 }).toBe(201)
+    for (const configuration of ['plain', 'plain-did-web']) {
+      const { link } = await offerOf(publicId)
+      const { credential } = await createWallet().fetch(link, { configuration })
+      const { status, disclosed, checks } = await judge(credential)
+      expect([status, checks.find(({ check }) => check === 'credential')?.code]).toEqual([
+        'valid',
+        'no_holder',
+      ])
+      expect(disclosed).toEqual(ADA)
+    }
+  }
+}, 60_000)
+
+test('behavior: a document that fits a kind has its type, and others have the plain one', async () => {
+  const category = 'diploma'
+  await stack.request(`/v1/kinds/${category}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      display: [{ locale: 'de', name: 'Diplom' }],
+      claims: [{ path: ['subjectName'], display: [{ locale: 'de', label: 'Name' }] }],
+    }),
+  })
+  const { publicId } = (await stack.issue({ ...ADA, category })).body.data
+  const { link } = await offerOf(publicId)
+  const { credential, issuerMetadata } = await createWallet().fetch(link)
+  const { vct, 'vct#integrity': integrity } = decodeJwt(credential.split('~')[0] ?? '')
+  const file = new Uint8Array(await (await fetch(String(vct))).arrayBuffer())
+  expect(integrity).toBe(`sha256-${createHash('sha256').update(file).digest('base64')}`)
+  const forms = issuerMetadata.credentialIssuer.credential_configurations_supported
+  expect(forms.document).toMatchObject({
+    vct,
+    credential_metadata: {
+      display: [{ name: 'Diplom', locale: 'de' }],
+      claims: [{ path: ['subjectName'], display: [{ name: 'Name', locale: 'de' }] }],
+    },
+  })
+  expect(Object.keys(forms)).toEqual(['document', 'document-did-web', 'plain', 'plain-did-web'])
+})
 
 test('behavior: nothing about an offered document is stored', async () => {
   const { publicId } = await issue()
