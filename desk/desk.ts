@@ -1,6 +1,7 @@
 import type { Client, IssuedDocument, Session } from '#client/index.ts'
 import type { Correction, Issuing } from './issuing.ts'
 import type { KindDraft } from './kind-draft.ts'
+import type { NamedRow } from './named.ts'
 import type { Search } from './search.ts'
 import type { TableRun } from './table/run.ts'
 
@@ -26,6 +27,8 @@ export type Memory = {
   issuing: Issuing
   correction?: Correction
   search: Search
+  /** The rows of tables that were opened to find documents by name. They go nowhere else. */
+  named?: NamedRow[]
   table?: TableRun
   /** A kind of documents that is being defined. */
   kind?: KindDraft

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MAX_ROWS, tableText } from '#table/csv.ts'
+import { hasWords, plain, wordsIn } from '#table/words.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { readTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
@@ -88,28 +89,11 @@ function wantedOf({ name, where = [] }: Input['values']): Wanted {
   if (pairs.length === 0) throw new UsageError('--name or --where is required')
   const wanted = new Map<string, string[]>()
   for (const [column, text] of pairs) {
-    const words = plain(text).split(/\s+/).filter(Boolean)
+    const words = wordsIn(text)
     if (words.length === 0) throw new UsageError(`--where has no text to find in ${column}`)
     wanted.set(column, [...(wanted.get(column) ?? []), ...words])
   }
   return wanted
-}
-
-/** Letters that are not composed with an accent. */
-const OTHER_LETTERS: Record<string, string> = { Ł: 'L', Ø: 'O', Đ: 'D', Ð: 'D', Æ: 'AE', Œ: 'OE' }
-
-/** @returns Text without case and accents. It is in capitals, which make ß and ss equal. */
-function plain(text: string): string {
-  return (
-    text
-      .normalize('NFKD')
-      .replace(/\p{Script=Inherited}/gu, '')
-      // Spreadsheets and keyboards write apostrophes in several ways.
-      .replace(/[‘’ʼ]/g, "'")
-      .replace(/[‐–]/g, '-')
-      .toUpperCase()
-      .replace(/[ŁØĐÐÆŒ]/g, (letter) => OTHER_LETTERS[letter] ?? letter)
-  )
 }
 
 /**
@@ -173,23 +157,10 @@ async function searchTable(file: string, wanted: Wanted, search: Search): Promis
 function fits(cells: Hit['cells'], wanted: Wanted): boolean {
   for (const [column, words] of wanted) {
     const cell = plain(cells[column] ?? '')
-    const isFound =
-      column === 'subjectId'
-        ? cell.trim() === words.join(' ')
-        : words.every((word) => hasWord(cell, word))
+    const isFound = column === 'subjectId' ? cell.trim() === words.join(' ') : hasWords(cell, words)
     if (!isFound) return false
   }
   return true
-}
-
-/**
- * @returns Whether a word of the cell begins with `start`, so that a first name is not found inside
- * another.
- */
-function hasWord(cell: string, start: string): boolean {
-  for (let at = cell.indexOf(start); at >= 0; at = cell.indexOf(start, at + 1))
-    if (!/[\p{L}\p{N}]$/u.test(cell.slice(0, at))) return true
-  return false
 }
 
 const COLUMNS = ['subjectName', 'subjectId', 'category', 'issuedAt']

@@ -152,6 +152,13 @@ export const ar: Texts = {
   'find.older': 'الأقدم',
   'find.save': 'حفظ الكل في جدول',
   'find.unopened': 'لم يعد محتواها هنا',
+  'names.heading': 'البحث بالاسم',
+  'names.hint':
+    'لا تخزّن الخدمة أسماء، لكن نتائجك المحفوظة تحتويها، مثل issued.csv. تُقرأ هنا ولا تُرسل إلى أي مكان.',
+  'names.files': 'جداول النتائج',
+  'names.folder': 'أو مجلد docreg',
+  'names.read': 'الوثائق في هذه الجداول: {count}',
+  'names.unread': 'تعذّرت قراءة هذه الملفات: {names}',
   'several.column': 'اختيار',
   'several.choose': 'اختيار {name}',
   'several.chosen': 'المختار: {count}',

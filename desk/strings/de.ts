@@ -174,6 +174,13 @@ export const de: Texts = {
   'find.older': 'Ältere',
   'find.save': 'Alle als Tabelle speichern',
   'find.unopened': 'Sein Inhalt ist nicht mehr hier',
+  'names.heading': 'Nach Namen suchen',
+  'names.hint':
+    'Der Dienst speichert keine Namen, aber Ihre gespeicherten Ergebnisse haben sie, etwa issued.csv. Sie werden hier gelesen und nirgendwohin gesendet.',
+  'names.files': 'Tabellen mit Ergebnissen',
+  'names.folder': 'Oder ein Ordner von docreg',
+  'names.read': 'Dokumente in diesen Tabellen: {count}',
+  'names.unread': 'Diese Dateien waren nicht lesbar: {names}',
   'several.column': 'Auswahl',
   'several.choose': '{name} auswählen',
   'several.chosen': 'Ausgewählt: {count}',

@@ -182,6 +182,14 @@ export const en = {
   'find.save': 'Save all as a table',
   'find.unopened': 'Its content is not here any more',
 
+  'names.heading': 'Find by name',
+  'names.hint':
+    'The service stores no names, but your saved results have them, such as issued.csv. They are read here and sent nowhere.',
+  'names.files': 'Tables of results',
+  'names.folder': 'Or a folder of docreg',
+  'names.read': 'Documents in these tables: {count}',
+  'names.unread': 'These files could not be read: {names}',
+
   'several.column': 'Tick',
   'several.choose': 'Tick {name}',
   'several.chosen': 'Ticked: {count}',

@@ -172,6 +172,13 @@ export const es: Texts = {
   'find.older': 'Más antiguos',
   'find.save': 'Guardar todos como tabla',
   'find.unopened': 'Su contenido ya no está aquí',
+  'names.heading': 'Buscar por nombre',
+  'names.hint':
+    'El servicio no guarda nombres, pero sus resultados guardados los tienen, como issued.csv. Se leen aquí y no se envían a ningún sitio.',
+  'names.files': 'Tablas de resultados',
+  'names.folder': 'O una carpeta de docreg',
+  'names.read': 'Documentos en estas tablas: {count}',
+  'names.unread': 'No se pudieron leer estos archivos: {names}',
   'several.column': 'Selección',
   'several.choose': 'Seleccionar {name}',
   'several.chosen': 'Seleccionados: {count}',

@@ -174,6 +174,13 @@ export const fr: Texts = {
   'find.older': 'Plus anciens',
   'find.save': 'Tout enregistrer dans un tableau',
   'find.unopened': 'Son contenu n’est plus ici',
+  'names.heading': 'Chercher par nom',
+  'names.hint':
+    'Le service ne conserve aucun nom, mais vos résultats enregistrés en ont, comme issued.csv. Ils sont lus ici et ne sont envoyés nulle part.',
+  'names.files': 'Tableaux de résultats',
+  'names.folder': 'Ou un dossier de docreg',
+  'names.read': 'Documents dans ces tableaux : {count}',
+  'names.unread': 'Ces fichiers n’ont pas pu être lus : {names}',
   'several.column': 'Choix',
   'several.choose': 'Choisir {name}',
   'several.chosen': 'Choisis : {count}',

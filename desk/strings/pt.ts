@@ -170,6 +170,13 @@ export const pt: Texts = {
   'find.older': 'Mais antigos',
   'find.save': 'Guardar todos numa tabela',
   'find.unopened': 'O seu conteúdo já não está aqui',
+  'names.heading': 'Procurar por nome',
+  'names.hint':
+    'O serviço não guarda nomes, mas os seus resultados guardados têm-nos, como issued.csv. São lidos aqui e não são enviados para lado nenhum.',
+  'names.files': 'Tabelas de resultados',
+  'names.folder': 'Ou uma pasta do docreg',
+  'names.read': 'Documentos nestas tabelas: {count}',
+  'names.unread': 'Não foi possível ler estes ficheiros: {names}',
   'several.column': 'Seleção',
   'several.choose': 'Selecionar {name}',
   'several.chosen': 'Selecionados: {count}',

@@ -13,6 +13,7 @@ import { kindName } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { type Filters, newSearch, type Page, type Search, sentFilters } from '../search.ts'
 import { may } from '../session.ts'
+import { viewByName } from './names.ts'
 import {
   field,
   hint,
@@ -45,6 +46,7 @@ export function viewFind(desk: Desk): View {
     content: [
       h('section', {}, viewFilters(desk, search), hint(d('find.noNames'))),
       h('section', {}, viewByCode(desk)),
+      h('section', {}, viewByName(desk)),
       viewFound(desk, search),
     ],
   }

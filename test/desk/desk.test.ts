@@ -305,6 +305,32 @@ describeInBrowser('the desk', () => {
     await page.getByText('Somebody has already revoked this document.').waitFor()
   })
 
+  test('behavior: documents are found by name in tables of the person alone', async () => {
+    const { body } = await stack.issue({ ...ADA, subjectName: 'Łucja Émile-Zola' })
+    const { documentHash } = body.data
+    const { page } = await enter('reader')
+    await page.getByRole('link', { name: 'Find' }).first().click()
+    await page.getByText('Find by name').click()
+    await page.getByLabel('Tables of results').setInputFiles([
+      {
+        name: 'issued.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(
+          `subjectName,subjectId,documentHash\nŁucja Émile-Zola,7,${documentHash}\nOther,8,0x0\n`,
+        ),
+      },
+      { name: 'broken.csv', mimeType: 'text/csv', buffer: Buffer.from('a,"b\n') },
+    ])
+    await page.getByText('broken.csv').waitFor()
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.postData() ?? request.url()))
+    await page.getByLabel('Name', { exact: true }).fill('zola lucja')
+    await page.getByRole('link', { name: /Łucja/ }).click()
+    await page.locator('.document .status', { hasText: 'Valid' }).waitFor()
+    expect(requests.join()).not.toMatch(/zola/i)
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/Zola/)
+  })
+
   test('behavior: several documents are revoked from a list, and each is answered', async () => {
     for (const subjectName of ['Lise', 'Marie', 'Irene'])
       await stack.issue({ ...ADA, subjectName, subjectId: '1007' })
@@ -337,7 +363,7 @@ describeInBrowser('the desk', () => {
     const at = page.url().replace(/#.*/, '')
     await page.goto(`${at}#/documents/${body.data.documentHash}`)
     await page.getByText('Ada Lovelace').waitFor()
-    expect(await page.getByRole('button', { name: /Revoke|Correct|Erase|hold/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /Revoke|Correct|Erase|Put on hold/ }).count()).toBe(0)
     const reader = await enter('reader')
     expect(await reader.page.getByRole('link', { name: /Issue/ }).count()).toBe(0)
     const limited = await enter('clerk', { categories: ['diploma'] })
