@@ -3,7 +3,7 @@ import { type Kind, type KindField, readKind } from '#document/kind.ts'
 import { t } from '#web/i18n.ts'
 import { labelOf, nameOf } from '#web/kinds.ts'
 import { inWords } from '#web/views/document.ts'
-import type { PlainField } from './fields.ts'
+import { categoryOf, type PlainField } from './fields.ts'
 
 /** A kind of documents, with the number that a change of it names. */
 export type KnownKind = Kind & { version: number }
@@ -39,11 +39,12 @@ export function kindName(category: string): string {
   return nameOf(kindOf(category)) ?? inWords(category)
 }
 
-/** @returns The category that people mean by a name in any language; `undefined` for none. */
-export function categoryNamed(text: string): string | undefined {
+/** @returns The category that people mean: a kind by its name in any language, or words. */
+export function categoryNamed(text: string): string {
   const wanted = text.trim().toLowerCase()
-  return allKinds().find(({ display }) => display.some(({ name }) => name.toLowerCase() === wanted))
-    ?.category
+  const isNamed = ({ display }: KnownKind) =>
+    display.some(({ name }) => name.toLowerCase() === wanted)
+  return allKinds().find(isNamed)?.category ?? categoryOf(text)
 }
 
 /** @returns The label of a field of a document, or the name of a further entry. */

@@ -1,5 +1,5 @@
 import type { Document, UnopenedDocument } from '#client/index.ts'
-import { categoryOf } from './fields.ts'
+import { categoryNamed } from './kinds.ts'
 
 export type Filters = {
   subjectId: string
@@ -34,7 +34,7 @@ export function newSearch(): Search {
 
 /** @returns The filters that are filled in, as the API accepts them. */
 export function sentFilters(filters: Filters): Record<string, string> {
-  const sent = { ...filters, category: categoryOf(filters.category) }
+  const sent = { ...filters, category: categoryNamed(filters.category) }
   return Object.fromEntries(
     Object.entries(sent)
       .map(([name, text]) => [name, text.trim()] as const)

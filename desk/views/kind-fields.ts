@@ -3,7 +3,7 @@ import { type KindField, wordsIn } from '#document/kind.ts'
 import { foreign, h } from '#web/dom.ts'
 import { currentLanguage, t } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
-import { categoryOf, type Typed, withPoint } from '../fields.ts'
+import { type Typed, withPoint } from '../fields.ts'
 import { d } from '../i18n.ts'
 import type { Issuing } from '../issuing.ts'
 import { allKinds, categoryNamed, entriesOf, fieldLabel, kindName, kindOf } from '../kinds.ts'
@@ -73,7 +73,7 @@ function viewOtherKind(
     autocomplete: 'off',
     list: 'categories',
     dir: 'ltr',
-    input: () => set(categoryNamed(input.value) ?? categoryOf(input.value)),
+    input: () => set(categoryNamed(input.value)),
     change: () => {
       input.value = typed.category
       if (kindOf(typed.category)) {

@@ -2,8 +2,8 @@ import type { ListedPerson, Person } from '#client/index.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showDate } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
-import { categoryOf } from '../fields.ts'
 import { d, quoted } from '../i18n.ts'
+import { categoryNamed } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { ask } from './dialog.ts'
 import { copyButton, field, hint, section, viewTrouble } from './parts.ts'
@@ -128,7 +128,7 @@ async function change(desk: Desk, person: ListedPerson): Promise<void> {
   })
 }
 
-const categoriesIn = (text: string) => text.split(/[,;]/).map(categoryOf).filter(Boolean)
+const categoriesIn = (text: string) => text.split(/[,;]/).map(categoryNamed).filter(Boolean)
 
 function viewPerson(
   desk: Desk,

@@ -2,8 +2,8 @@ import type { ApiKey, Scope, Webhook } from '#client/index.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showDate } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
-import { categoryOf } from '../fields.ts'
 import { d, maybeD, quoted } from '../i18n.ts'
+import { categoryNamed } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { ask } from './dialog.ts'
 import { copyButton, field, hint, section, viewTrouble } from './parts.ts'
@@ -108,7 +108,7 @@ function viewAddKey(desk: Desk, place: HTMLElement): HTMLElement {
     does: d('keys.add'),
     secretTitle: d('keys.secret'),
     async send() {
-      const categories = kinds.value.split(/[,;]/).map(categoryOf).filter(Boolean)
+      const categories = kinds.value.split(/[,;]/).map(categoryNamed).filter(Boolean)
       const { secret } = await desk.client.createKey({
         body: {
           label: label.value.trim(),

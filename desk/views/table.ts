@@ -3,7 +3,6 @@ import { isZip, parseXlsx } from '#table/xlsx.ts'
 import { h } from '#web/dom.ts'
 import { showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
-import { categoryOf } from '../fields.ts'
 import { d, quoted } from '../i18n.ts'
 import { allKinds, categoryNamed, entriesOf, fieldLabel, kindName, kindOf } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
@@ -220,7 +219,7 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       change: () =>
         set(input.id, () => {
           const { value } = input
-          run.set[name] = name === 'category' ? (categoryNamed(value) ?? categoryOf(value)) : value
+          run.set[name] = name === 'category' ? categoryNamed(value) : value
         }),
     })
     const value = run.set[name] ?? ''

@@ -113,6 +113,10 @@ describeInBrowser('kinds of documents at the desk', () => {
       category: 'diploma',
       metadata: { degree: 'Master', grade: '1.7', born: '1955-03-02' },
     })
+    await page.locator('nav a[href="#/find"]').click()
+    await page.getByLabel('Kind of document').fill('studienabschluss')
+    await press(page, 'Find')
+    await page.locator('table.list').getByText('Course of study').first().waitFor()
   })
 
   test('behavior: what was typed for another kind is shown, and has to go', async () => {

@@ -116,6 +116,24 @@ describeDatabases('kinds', (settings) => {
     expect((await put({ ...METADATA, document_registry: { category: 'permit' } })).status).toBe(422)
   })
 
+  test.each([
+    ['too long', `{"name":"${'x'.repeat(65_536)}"}`, 'too_large'],
+    ['too deep', `{"display":${'['.repeat(40)}${']'.repeat(40)}}`, 'bad_json'],
+    ['a prototype', '{"__proto__":{"admin":true}}', 'bad_json'],
+    ['a key twice', '{"display":[],"display":[]}', 'bad_json'],
+    ['no object', '[]', 'bad_fields'],
+    ['itself extended', '{"extends":"/v1/types/1/diploma"}', 'bad_fields'],
+    [
+      'text that turns around',
+      JSON.stringify({ display: [{ locale: 'en', name: 'a\u202eb' }] }),
+      'bad_fields',
+    ],
+  ])('error: refuses a file that is %s', async (_, body, code) => {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+    const answer = await stack.request('/v1/kinds/diploma', { method: 'PUT', headers, body })
+    expect(answer.body.error.code).toBe(code)
+  })
+
   test('error: only administrators change kinds; who issues may read them', async () => {
     const issuer = stack.key(['documents:issue'])
     const reader = stack.key(['verify'])
