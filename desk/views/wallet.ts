@@ -16,7 +16,7 @@ const TERMS = { here: {}, away: { txCode: true, expiresIn: 3 * 86_400 } } as con
 /** Lets a clerk offer a valid document to its holder's wallet. */
 export function viewWallet(desk: Desk, { documentHash, status }: IssuedDocument) {
   if (status !== 'valid' || !may(desk.session, 'documents:read')) return false
-  const result = h('div', { 'aria-live': 'polite' })
+  const result = h('section', { 'aria-live': 'polite' })
 
   async function offer(terms: keyof typeof TERMS): Promise<void> {
     try {
