@@ -47,11 +47,11 @@ const LOSE = statement(`
 const NO_ROOT = new Uint8Array()
 
 /** The places of documents in status lists. */
-export function createStatusSlots({ read, write, snapshot }: Database): StatusSlots {
+export function createStatusSlots({ durableSnapshot, write, snapshot }: Database): StatusSlots {
   return {
     async take({ documentHash, root }, indexesIn) {
       const key = { hash: fromHex(documentHash), root: root ? fromHex(root) : NO_ROOT }
-      const [kept] = await read(SELECT_SLOT, key)
+      const kept = await durableSnapshot(() => first(SELECT_SLOT, key))
       return kept ? slotOf(kept) : write(() => take(key, indexesIn))
     },
     entries: (list) =>

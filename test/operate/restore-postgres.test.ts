@@ -29,11 +29,12 @@ describe.skipIf(folder === undefined)('backups of PostgreSQL', () => {
     await promisify(execFile)('sh', ['-c', text], { cwd: service.dir, env: { PATH } })
   }
 
-  async function execute(url: string, sql: string): Promise<void> {
+  async function execute(url: string, sql: string): Promise<unknown[]> {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    await client.query(sql)
+    const { rows } = await client.query(sql)
     await client.end()
+    return rows
   }
 
   test(
@@ -64,6 +65,9 @@ describe.skipIf(folder === undefined)('backups of PostgreSQL', () => {
       expect(told).toContain('1 are whole')
       expect(told).toContain('1 documents were anchored, and the chain has all of them')
       expect(told).toContain('0 payloads fetched, 1 lost')
+      // Nobody knows who was given a place in a status list since the backup.
+      const lists = await execute(restored, 'SELECT list, lost FROM status_list')
+      expect(lists).toEqual([{ list: '1', lost: true }])
       const again = await start(where)
       for (const [repeat, { data }] of Object.entries({ before, after })) {
         expect((await issueWith(again, repeat)).body.data.publicId).toBe(data.publicId)
