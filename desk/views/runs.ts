@@ -2,7 +2,7 @@ import type { Run } from '#client/index.ts'
 import { h } from '#web/dom.ts'
 import { showNumber, showTime } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
-import { d } from '../i18n.ts'
+import { d, quoted } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import { openRun } from '../table/issue.ts'
 import { keepRun } from '../table/run.ts'
@@ -54,6 +54,6 @@ function viewList(desk: Desk, runs: readonly Run[]): HTMLElement {
 }
 
 function wordsFor({ createdAt, done, size }: Run): string {
-  const time = showTime(Date.parse(createdAt) / 1000)
+  const time = quoted(showTime(Date.parse(createdAt) / 1000))
   return d('table.run', { time, done: showNumber(done), all: showNumber(size) })
 }

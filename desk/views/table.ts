@@ -36,7 +36,7 @@ const TEMPLATE = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt
 export function viewTable(desk: Desk): View {
   const { table } = desk.memory
   const title = d('nav.table')
-  if (table === undefined) return { title, content: [viewGive(desk)] }
+  if (table === undefined) return { title, content: [viewGive(desk), viewRuns(desk)] }
   if (table.sent !== undefined) {
     // The page was opened anew while the service was issuing.
     if (table.runId !== undefined && !table.isDone && !table.isBusy && !table.isHalted)
@@ -132,7 +132,7 @@ function viewGive(desk: Desk): HTMLElement {
       h('div', { class: 'ways' }, h('button', { type: 'submit' }, d('table.read'))),
     ),
   )
-  return h('div', {}, zone, viewRuns(desk))
+  return zone
 }
 
 function encodingButton(key: 'table.western' | 'table.central', click: () => void): HTMLElement {

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { GatewayProcess } from '../support/gateway-process.ts'
 import { postgresFolder } from '../support/postgres.ts'
 import { type SharedGateways, startSharedGateways } from '../support/shared-gateways.ts'
 import { type Acknowledged, issueAt, issueInTurn, statusAt } from '../support/shared-load.ts'
+import { API_KEY } from '../support/stack.ts'
 
 const folder = postgresFolder()
+const PATIENCE = { timeout: 60_000 }
 
 /** Three gateways with two accounts: one of them always is without. */
 describe.skipIf(folder === undefined)('gateways on one database', () => {
@@ -55,6 +58,31 @@ describe.skipIf(folder === undefined)('gateways on one database', () => {
     await doomed?.start()
     expect(issued.length).toBe(60)
     await assertIssuedOnce(issued)
+  })
+
+  test('behavior: when gateways are killed in a run, the others go on, and no row is doubled', async () => {
+    const rows = Array.from({ length: 900 }, (_, i) => ({
+      ...{ subjectName: 'Ada', subjectId: `${i}`, category: 'run', issuedAt: '2026-01-31' },
+    }))
+    const before = (await shared.issuedEvents()).length
+    const ask = async (gateway: GatewayProcess | undefined, path: string, init = {}) => {
+      const headers = {
+        authorization: `Bearer ${API_KEY}`,
+        'content-type': 'application/x-ndjson',
+      }
+      const response = await fetch(`${gateway?.url}${path}`, { headers, ...init })
+      return ((await response.json()) as { data: Record<string, unknown> }).data
+    }
+    const body = rows.map((row) => JSON.stringify(row)).join('\n')
+    const [first, second, third] = shared.gateways
+    const { id } = await ask(first, '/v1/runs', { method: 'POST', body })
+    await expect.poll(() => anchoredSince(before), PATIENCE).toBeGreaterThan(0)
+    await Promise.all([first?.kill(), second?.kill()])
+    await expect.poll(async () => (await ask(third, `/v1/runs/${id}`)).state, PATIENCE).toBe('done')
+    await Promise.all([first?.start(), second?.start()])
+    expect(await anchoredSince(before)).toBe(rows.length)
+    const events = await shared.issuedEvents()
+    expect(new Set(events).size).toBe(events.length)
   })
 
   test('behavior: one that is stopped for longer than its lease does no harm', async () => {
