@@ -7,7 +7,13 @@ import { OPERATIONS } from '#http/operations.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 /** Preflights, which are not in the OpenAPI document. */
-const PREFLIGHTS = ['/rpc', '/ipfs/:cid', '/.well-known/did.json'].map((path) => `OPTIONS ${path}`)
+const PREFLIGHTS = [
+  ...['/rpc', '/ipfs/:cid', '/.well-known/did.json', '/.well-known/jwt-vc-issuer'],
+  '/.well-known/openid-credential-issuer/wallets/:category',
+  '/.well-known/oauth-authorization-server/wallets/:category',
+  ...['/wallets/offers', '/v1/status-lists/:list'],
+  ...['/v1/types/:issuerId/:category', '/v1/types/:issuerId/:category/:version'],
+].map((path) => `OPTIONS ${path}`)
 
 let stack: Stack
 beforeAll(async () => {
