@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { deflate } from 'node:zlib'
+import { constants, deflate } from 'node:zlib'
 
 // A Token Status List (draft-ietf-oauth-status-list), with two bits for each entry.
 
@@ -26,7 +26,8 @@ export async function encodeStatusList(
     const at = Math.floor(index / PER_BYTE)
     bytes[at] = (bytes[at] ?? 0) | (status << (BITS * (index % PER_BYTE)))
   }
-  const lst = await compress(bytes, { level: 9 })
+  // Most bytes are zeros: run lengths are hardly longer than level 9, and take 2 ms instead of 360.
+  const lst = await compress(bytes, { strategy: constants.Z_RLE })
   return { bits: BITS, lst: lst.toString('base64url') }
 }
 
