@@ -20,6 +20,9 @@ package_name_override: registry_client
 content_type_overrides:
   application/x-ndjson: application/octet-stream
   application/vnd.ipld.raw: application/octet-stream
+  application/pdf: application/octet-stream
+  application/zip: application/octet-stream
+  application/statuslist+jwt: application/octet-stream
 post_hooks: []
 `
 
