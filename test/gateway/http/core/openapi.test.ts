@@ -338,7 +338,9 @@ describe('the document', () => {
     const range = (maximum: number, fallback: number) => ({
       ...{ type: 'integer', minimum: 1, maximum, default: fallback },
     })
-    expect(limits).toEqual([range(100, 20), range(100, 20), range(1_000, 100)])
+    const [page, rows] = [range(100, 20), range(1_000, 100)]
+    // Documents, batches, the rows of a run, events.
+    expect(limits).toEqual([page, page, rows, rows])
   })
 
   test('behavior: the name of the receiver in examples is not one that never resolves', () => {
