@@ -66,11 +66,6 @@ export const RUN: Example[] = [
   },
   {
     page: 'docs/integrate.md',
-    has: '/v1/runs?mode=single',
-    prints: /"success":true.*"mode":"single".*"size":1/,
-  },
-  {
-    page: 'docs/integrate.md',
     has: 'docreg-gateway keys',
     prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },
@@ -164,6 +159,11 @@ export const RUN: Example[] = [
     prints: /"size":\d+[\s\S]*"status":"revoked","reason":"cessationOfOperation"/,
   },
   { page: 'docs/integrate.md', has: '/payload" \\', prints: /"status":"erased"/ },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/runs?mode=single',
+    prints: /"success":true.*"mode":"single".*"size":1/,
+  },
   {
     page: 'docs/registrar.md',
     has: 'docreg demo',
