@@ -219,6 +219,8 @@ export type Search = {
   issuedTo?: string
   createdFrom?: string
   createdTo?: string
+  /** Only documents of the batch with this root. */
+  batchRoot?: string
   /** The nextCursor of a page. */
   cursor?: string
   subjectId?: string
@@ -692,6 +694,7 @@ export type Calls = {
         issuedTo?: string
         createdFrom?: string
         createdTo?: string
+        batchRoot?: string
         cursor?: string
         limit?: number
       }

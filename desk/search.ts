@@ -7,6 +7,7 @@ export type Filters = {
   category: string
   createdFrom: string
   createdTo: string
+  batchRoot: string
 }
 
 /** What was looked for and found. It is in memory alone. */
@@ -26,7 +27,14 @@ export type Page = { documents: (Document | UnopenedDocument)[]; nextCursor: str
 
 export function newSearch(): Search {
   return {
-    filters: { subjectId: '', status: '', category: '', createdFrom: '', createdTo: '' },
+    filters: {
+      subjectId: '',
+      status: '',
+      category: '',
+      createdFrom: '',
+      createdTo: '',
+      batchRoot: '',
+    },
     cursors: [],
     chosen: new Set(),
   }
@@ -34,7 +42,11 @@ export function newSearch(): Search {
 
 /** @returns The filters that are filled in, as the API accepts them. */
 export function sentFilters(filters: Filters): Record<string, string> {
-  const sent = { ...filters, category: categoryNamed(filters.category) }
+  const sent = {
+    ...filters,
+    category: categoryNamed(filters.category),
+    batchRoot: filters.batchRoot.toLowerCase(),
+  }
   return Object.fromEntries(
     Object.entries(sent)
       .map(([name, text]) => [name, text.trim()] as const)

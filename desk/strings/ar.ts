@@ -143,6 +143,8 @@ export const ar: Texts = {
   'find.any': 'أي حالة',
   'find.from': 'صدرت من',
   'find.to': 'صدرت حتى',
+  'find.batch': 'الدفعة',
+  'find.batch.hint': 'قيمة batchRoot من النتائج، وتبدأ بـ 0x',
   'find.reset': 'مسح',
   'find.open': 'فتح',
   'find.found': 'الوثائق، الأحدث أولًا',

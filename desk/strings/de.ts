@@ -165,6 +165,8 @@ export const de: Texts = {
   'find.any': 'Jeder',
   'find.from': 'Ausgestellt ab',
   'find.to': 'Ausgestellt bis',
+  'find.batch': 'Stapel',
+  'find.batch.hint': 'Die batchRoot der Ergebnisse, sie beginnt mit 0x',
   'find.reset': 'Leeren',
   'find.open': 'Öffnen',
   'find.found': 'Dokumente, die neuesten zuerst',

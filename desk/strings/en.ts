@@ -172,6 +172,8 @@ export const en = {
   'find.any': 'Any',
   'find.from': 'Issued from',
   'find.to': 'Issued to',
+  'find.batch': 'Batch',
+  'find.batch.hint': 'The batchRoot of the results, beginning with 0x',
   'find.reset': 'Clear',
   'find.open': 'Open',
   'find.found': 'Documents, the newest first',

@@ -163,6 +163,8 @@ export const es: Texts = {
   'find.any': 'Cualquiera',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos hasta',
+  'find.batch': 'Lote',
+  'find.batch.hint': 'El batchRoot de los resultados, que empieza por 0x',
   'find.reset': 'Vaciar',
   'find.open': 'Abrir',
   'find.found': 'Documentos, los más nuevos primero',

@@ -165,6 +165,8 @@ export const fr: Texts = {
   'find.any': 'Tous',
   'find.from': 'Émis à partir du',
   'find.to': 'Émis jusqu’au',
+  'find.batch': 'Lot',
+  'find.batch.hint': 'Le batchRoot des résultats, qui commence par 0x',
   'find.reset': 'Vider',
   'find.open': 'Ouvrir',
   'find.found': 'Documents, les plus récents d’abord',

@@ -161,6 +161,8 @@ export const pt: Texts = {
   'find.any': 'Qualquer',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos até',
+  'find.batch': 'Lote',
+  'find.batch.hint': 'O batchRoot dos resultados, que começa por 0x',
   'find.reset': 'Limpar',
   'find.open': 'Abrir',
   'find.found': 'Documentos, os mais novos primeiro',

@@ -111,6 +111,7 @@ function viewFilters(desk: Desk, search: Search): HTMLElement {
       field(d('find.from'), input('createdFrom', { type: 'date' })),
       field(d('find.to'), input('createdTo', { type: 'date' })),
     ),
+    field(d('find.batch'), input('batchRoot', {}), { hint: d('find.batch.hint') }),
     h(
       'div',
       { class: 'ways' },

@@ -134,7 +134,10 @@ export type PeopleStore = {
     session: Omit<Session, 'person'>,
     most: number,
   ): Promise<Person | undefined>
-  /** Ends the sessions of the person with this login. */
+  /**
+   * Ends the sessions of the person with this login, who is a reader from now on: what runs for
+   * them issues nothing more.
+   */
   endLogin(digest: string): Promise<void>
   /** Records the use of a session. A crash may lose this. */
   markUsed(session: string, time: string): Promise<void>

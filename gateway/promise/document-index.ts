@@ -78,6 +78,8 @@ export type IndexQuery = {
   category?: readonly bigint[]
   tenant?: readonly bigint[]
   status?: ListedStatus | undefined
+  /** The root of a batch. */
+  batch?: Hex | undefined
   /** Days since 1970-01-01, inclusive. */
   issuedFrom?: number | undefined
   issuedTo?: number | undefined

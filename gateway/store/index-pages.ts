@@ -1,3 +1,4 @@
+import { fromHex } from '#document/hex.ts'
 import type { IndexPage, IndexQuery, ListedStatus } from '#promise/document-index.ts'
 import { CREATED_AT, createdDaysOf, idsOfDays, isInDays } from './created-days.ts'
 import { documentOf } from './rows.ts'
@@ -90,7 +91,7 @@ function conditionsOf(
   wanted: IndexQuery,
   now: number,
 ): { drives: Condition[]; filters: Condition[]; wholeBatches?: ListedStatus } {
-  const { status, issuedFrom, issuedTo } = wanted
+  const { status, batch, issuedFrom, issuedTo } = wanted
   const { driving, others, isByStatus } = leadsOf(wanted)
   const filters: Condition[] = [{ sql: () => IS_PROMISED }, ...others.map(isOneOf)]
   if (issuedFrom !== undefined)
@@ -111,7 +112,7 @@ function conditionsOf(
       values: { createdFrom, createdTo },
     })
   const ofStatus = status && { sql: () => STATUS[status], values: { now: Math.floor(now) } }
-  if (ofStatus && isByStatus)
+  if (ofStatus && isByStatus && batch === undefined)
     return {
       drives: [ofStatus],
       filters: driving ? [...filters, isOneOf(driving)] : filters,
@@ -122,6 +123,11 @@ function conditionsOf(
       ...ofStatus,
       sql: (sql) => `${sql.unindexed}(${ofStatus.sql()} OR ${inBatchWith(status)})`,
     })
+  if (batch !== undefined)
+    return {
+      drives: [{ sql: () => IS_IN_BATCH, values: { root: fromHex(batch) } }],
+      filters: driving ? [...filters, isOneOf(driving)] : filters,
+    }
   if (!driving) return { drives: [{ sql: () => 'true' }], filters }
   const { name, values } = driving
   return {
@@ -129,6 +135,8 @@ function conditionsOf(
     filters,
   }
 }
+
+const IS_IN_BATCH = 'batch = (SELECT whole.id FROM batch AS whole WHERE whole.root = :root)'
 
 const isOneOf = ({ name, values }: Blind): Condition => ({
   sql: (sql) => sql.isIn(`${sql.unindexed}${name}`, `${name}Values`, 'integer'),

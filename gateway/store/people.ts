@@ -46,6 +46,9 @@ const SELECT_BY_LOGIN = statement(`
   SELECT ${PERSON} FROM login JOIN person ON person.id = login.person
   WHERE login.digest = :digest`)
 const INSERT_LOGIN = statement('INSERT INTO login (digest, person) VALUES (:digest, :person)')
+const DEMOTE = statement(`
+  UPDATE person SET role = 'reader'
+  WHERE id IN (SELECT person FROM login WHERE digest = :digest)`)
 const END_LOGIN = statement(`
   DELETE FROM session WHERE person IN (SELECT person FROM login WHERE digest = :digest)`)
 
@@ -154,9 +157,11 @@ export function createPeopleStore(
         yield* all(INSERT_LOGIN, { digest: login.digest, person: added.id })
         return yield* begin(added.id, session)
       }),
-    async endLogin(digest) {
-      await change(END_LOGIN, { digest })
-    },
+    endLogin: (digest) =>
+      write(function* () {
+        yield* all(END_LOGIN, { digest })
+        yield* all(DEMOTE, { digest })
+      }),
     async markUsed(id, time) {
       await markUsed(MARK_USED, { id, time })
     },

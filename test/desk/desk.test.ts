@@ -363,7 +363,9 @@ describeInBrowser('the desk', () => {
     const at = page.url().replace(/#.*/, '')
     await page.goto(`${at}#/documents/${body.data.documentHash}`)
     await page.getByText('Ada Lovelace').waitFor()
-    expect(await page.getByRole('button', { name: /Revoke|Correct|Erase|Put on hold/ }).count()).toBe(0)
+    expect(
+      await page.getByRole('button', { name: /Revoke|Correct|Erase|Put on hold/ }).count(),
+    ).toBe(0)
     const reader = await enter('reader')
     expect(await reader.page.getByRole('link', { name: /Issue/ }).count()).toBe(0)
     const limited = await enter('clerk', { categories: ['diploma'] })

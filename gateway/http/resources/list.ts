@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { NewDeadline } from '#base/deadline.ts'
 import type { FieldProblem } from '#document/errors.ts'
+import type { Hex } from '#document/hex.ts'
 import type { ListedDocument, Listing, ListPage } from '#documents/list.ts'
 import { type FindKey, type Grant, tenantOf } from '#keys/grant.ts'
 import { dayOf } from '#promise/blind-index.ts'
@@ -57,6 +58,14 @@ const FILTERS = {
   issuedTo: v.exactOptional(date),
   createdFrom: v.exactOptional(createdDay),
   createdTo: v.exactOptional(createdDay),
+  batchRoot: v.exactOptional(
+    v.pipe(
+      v.string('must be a string'),
+      v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 hexadecimal digits in lower case'),
+      v.description('Only documents of the batch with this root.'),
+      v.transform((root) => root as Hex),
+    ),
+  ),
   cursor: v.exactOptional(
     v.pipe(
       v.string('must be a string'),
@@ -163,7 +172,7 @@ export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
 async function listFor(
   { listing, documentIndex, verifyOptions, newDeadline }: ListDeps,
   grant: Grant,
-  { cursor, ...filters }: Filters,
+  { cursor, batchRoot: batch, ...filters }: Filters,
   refuse: (details: FieldProblem[]) => never,
 ): Promise<ListPage> {
   const before = cursor === undefined ? undefined : parseCursor(cursor)
@@ -174,7 +183,10 @@ async function listFor(
         message: 'is outdated, because the index was rebuilt: start again without a cursor',
       },
     ])
-  const page = await listing.list({ ...filters, tenant: tenantOf(grant), before }, newDeadline())
+  const page = await listing.list(
+    { ...filters, batch, tenant: tenantOf(grant), before },
+    newDeadline(),
+  )
   const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
   if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])

@@ -72,6 +72,25 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect(refused.status).toBe(404)
   })
 
+  test('default: a batch is listed alone, with the other filters too', async () => {
+    const [one, two] = (await issue()) as [Issued, Issued]
+    const [other] = (await issue(1)) as [Issued]
+    const ofBatch = `batchRoot=${one.batchRoot}`
+    const found = async (query: string) =>
+      (await listed(query)).map(({ documentHash }: Issued) => documentHash)
+    expect(await found(ofBatch)).toEqual([two.documentHash, one.documentHash])
+    expect(await found(`batchRoot=${other.batchRoot}`)).toEqual([other.documentHash])
+    expect(await found(`batchRoot=0x${'ab'.repeat(32)}`)).toEqual([])
+    await send('POST', `/v1/documents/${one.documentHash}/revoke`, {})
+    expect(await found(`${ofBatch}&status=revoked`)).toEqual([one.documentHash])
+    expect(await found(`${ofBatch}&status=valid`)).toEqual([two.documentHash])
+    expect(await found(`${ofBatch}&category=${ADA.category}&limit=1`)).toEqual([two.documentHash])
+    const stranger = `Bearer ${stack.key(['documents:read'], 'another')}`
+    const { body } = await send('GET', `/v1/documents?${ofBatch}`, undefined, stranger)
+    expect(body.data.documents).toEqual([])
+    expect((await get('/v1/documents?batchRoot=0x1')).status).toBe(400)
+  })
+
   test('default: a documentHash names one to revoke, suspend and release', async () => {
     const [one, two] = (await issue()) as [Issued, Issued]
     const change = (hash: Hex, action: string) =>

@@ -22,6 +22,13 @@ const place = (blockNumber: number) => ({
 })
 
 describePorts('document index', (ports) => {
+  test('behavior: finds nothing in a batch that is not there, whatever else is asked', async () => {
+    const { documentIndex } = ports.stores
+    const query = { batch: `0x${'ab'.repeat(32)}`, tenant: [1n], limit: 5 } as const
+    for (const more of [{}, { status: 'revoked' }, { status: 'valid', createdFrom: 1 }] as const)
+      expect(await documentIndex.page({ ...query, ...more })).toEqual({ documents: [], next: null })
+  })
+
   let outbox: OutboxPorts
   let index: DocumentIndex
   beforeEach(() => {

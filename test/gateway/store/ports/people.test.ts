@@ -157,6 +157,7 @@ describePorts('people', (ports) => {
     ).toEqual({ ...all, role: 'administrator', isFromProvider })
     expect(await store.findSession('digest of b')).toBeUndefined()
     await store.endLogin('of cy')
+    expect(await store.get('cy')).toMatchObject({ role: 'reader' })
     expect(await store.findSession('digest of c')).toBeUndefined()
     await store.update('cy', () => ({ after: null, endsSessions: true }))
     expect(await store.useLogin(login, added, sessionOf('d'), 3)).toMatchObject({ id: 'cy' })
