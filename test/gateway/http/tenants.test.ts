@@ -16,7 +16,14 @@ const NDJSON = 'application/x-ndjson'
 
 type Issued = { publicId: string; documentHash: string; batchRoot: string }
 /** What one tenant has. */
-type Own = { key: string; session: Desk; alone: Issued; member: Issued; webhook: string }
+type Own = {
+  key: string
+  session: Desk
+  alone: Issued
+  member: Issued
+  webhook: string
+  run: string
+}
 /** The key or session of a request. */
 type Who = string | Desk
 type Request = { title: string; method: string; path: string; body?: string; lines?: true }
@@ -63,16 +70,18 @@ async function own(tenant: string): Promise<Own> {
   const member = await issueBatch(key, `${tenant.length}${tenant.charCodeAt(0)}`)
   const url = JSON.stringify({ url: 'http://127.0.0.1:1' })
   const webhook = (await send(key, 'POST', '/v1/webhooks', url)).body.data.id
+  const line = JSON.stringify(ADA)
+  const run = (await send(key, 'POST', '/v1/runs?mode=single', line, NDJSON)).body.data.id
   const session = await signIn(stack, { tenant, role: 'registrar' })
-  return { key, session, alone: body.data, member, webhook }
+  return { key, session, alone: body.data, member, webhook, run }
 }
 
 /** Each way to name what a tenant has, by the name of a parameter. */
-function namesOf({ alone, member, webhook }: Own): Record<string, string[]> {
+function namesOf({ alone, member, webhook, run }: Own, path: string): Record<string, string[]> {
   return {
     publicId: [alone, member].flatMap(({ publicId, documentHash }) => [publicId, documentHash]),
     root: [member.batchRoot],
-    id: [webhook],
+    id: [path.includes('/runs/') ? run : webhook],
   }
 }
 
@@ -118,7 +127,7 @@ function requestsOf(
   const base = { title, method: method.toUpperCase() }
   const [, parameter] = /\{(\w+)\}/.exec(path) ?? []
   if (parameter !== undefined) {
-    const names = namesOf(of)[parameter]
+    const names = namesOf(of, path)[parameter]
     if (!names) throw new Error(`${title}: how is a ${parameter} named?`)
     const body = example === undefined ? {} : { body: JSON.stringify(example) }
     return names.map((name) => ({ ...base, path: path.replace(`{${parameter}}`, name), ...body }))
@@ -146,6 +155,7 @@ describe('the walk', () => {
     expect(other.map(({ operation }) => operation.operationId).sort()).toEqual(
       [
         ...['createWebhook', 'issueBatch', 'issueDocument', 'listBatches', 'listDocuments'],
+        ...['beginRun', 'listRuns'],
         ...['listEvents', 'listKinds', 'listTemplates', 'listWebhooks', 'printSpecimen'],
         ...['retrieveOverview', 'searchDocuments'],
         // test/gateway/http/resources/certificates.test.ts tries it with those of another tenant.
@@ -176,7 +186,7 @@ describe('the walk', () => {
   test('error: what does not exist has the same answer', async () => {
     const [hash, root] = ['5a', '5b'].map((byte) => `0x${byte.repeat(32)}`) as [string, string]
     const nobody = { publicId: hash, documentHash: hash, batchRoot: root }
-    const none = { ...stranger, alone: nobody, member: nobody, webhook: 'wh_0' }
+    const none = { ...stranger, alone: nobody, member: nobody, webhook: 'wh_0', run: '0' }
     for (const operation of operations)
       for (const request of requestsOf(operation, none, stranger).filter(
         ({ body }) => !body?.includes('"publicId":"0x'),
@@ -195,11 +205,14 @@ describe('the walk', () => {
   })
 
   test('behavior: lists show nothing of another tenant', async () => {
-    const { alone, member, webhook } = victim
+    const { alone, member, webhook, run } = victim
     const secrets = [alone, member]
       .flatMap(({ publicId, documentHash }) => [publicId, documentHash])
-      .concat(member.batchRoot, webhook)
-    const lists = ['documents', 'batches', 'events', 'webhooks'].map((name) => ['GET', name])
+      .concat(member.batchRoot, webhook, run)
+    const lists = ['documents', 'batches', 'events', 'webhooks', 'runs'].map((name) => [
+      'GET',
+      name,
+    ])
     for (const [method = '', name] of [...lists, ['POST', 'documents/search']]) {
       const path = `/v1/${name}`
       const [theirs, seen, ours, alsoOurs] = await Promise.all(
@@ -210,8 +223,10 @@ describe('the walk', () => {
         ),
       )
       expect(secrets.some((secret) => theirs?.includes(secret))).toBe(true)
-      // No role has webhooks.
-      expect(secrets.some((secret) => seen?.includes(secret))).toBe(name !== 'webhooks')
+      // No role has webhooks, and a run belongs to whoever began it.
+      expect(secrets.some((secret) => seen?.includes(secret))).toBe(
+        name !== 'webhooks' && name !== 'runs',
+      )
       const found = secrets.filter((one) => ours?.includes(one) || alsoOurs?.includes(one))
       expect([path, found]).toEqual([path, []])
     }
@@ -240,8 +255,11 @@ describe('the walk', () => {
         // Of what was changed before, the code says so.
         if (isOtherBatch || isWrongBatch) expect([request, code]).toEqual([request, 'not_found'])
         else expect([request, isDone || code !== 'not_found']).toEqual([request, true])
-        if (operation.method === 'delete' && operation.path.includes('webhooks'))
-          Object.assign(victim, { webhook: (await own('one')).webhook })
+        if (operation.method === 'delete' && /webhooks|runs/.test(operation.path)) {
+          // A run belongs to the key that began it.
+          const { webhook, run, key } = await own('one')
+          Object.assign(victim, { webhook, run, key })
+        }
       }
     }
   })
