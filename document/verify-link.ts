@@ -7,6 +7,8 @@ export type VerifyLink = {
    * chose it.
    */
   registry?: string
+  /** Whether the address was made for the holder, to put the document into a wallet. */
+  isForWallet?: true
 }
 
 /** The last part of the path to a document's QR code, which `?format=png` may follow. */
@@ -20,9 +22,18 @@ const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/
  */
 export function formatVerifyLink(
   page: string,
-  { publicId, registry }: Required<VerifyLink>,
+  { publicId, registry }: Required<Pick<VerifyLink, 'publicId' | 'registry'>>,
 ): string {
   return `${page}#publicId=${publicId}&registry=${registry}`
+}
+
+/**
+ * @param link The address of a verify page, with or without a document.
+ * @returns The same address, at which the page offers to put the document into a wallet. Unlike an
+ * offer it does not expire, and it has no other secret than the publicId.
+ */
+export function formatWalletLink(link: string): string {
+  return `${link}${link.includes('#') ? '&' : '#'}for=wallet`
 }
 
 /**
@@ -48,8 +59,8 @@ export function readVerifyLink(address: string): VerifyLink | undefined {
 }
 
 /**
- * @param fragment The text after `#`: `publicId=…` with or without `registry=…`, or only the
- * publicId.
+ * @param fragment The text after `#`: `publicId=…` with or without `registry=…` and `for=wallet`, or
+ * only the publicId.
  * @returns `undefined` for a fragment that names no publicId.
  */
 export function readVerifyFragment(fragment: string): VerifyLink | undefined {
@@ -58,5 +69,9 @@ export function readVerifyFragment(fragment: string): VerifyLink | undefined {
   const publicId = parameters.get('publicId')
   const registry = parameters.get('registry')
   if (publicId === null) return undefined
-  return { publicId, ...(registry !== null && { registry }) }
+  return {
+    publicId,
+    ...(registry !== null && { registry }),
+    ...(parameters.get('for') === 'wallet' && { isForWallet: true }),
+  }
 }

@@ -30,6 +30,8 @@ export type DocumentSubject = Given & {
   bundle?: string
   /** Text blocks from a proof file: the sealed document and its batch block. */
   carried?: string[]
+  /** The reader is the holder, who wants to put the document into a wallet. */
+  isForWallet?: true
 }
 
 export type ExcerptSubject = Given & {
@@ -151,7 +153,7 @@ function credentialIn(credential: string): ExcerptSubject {
 
 /** @returns The subject that {@link toHistory} stored; `undefined` if none. */
 export function fromHistory(kept: unknown): Promise<Subject> | undefined {
-  const { publicId, presentation, credential, hint, fromPdf } = (kept ?? {}) as Record<
+  const { publicId, presentation, credential, hint, fromPdf, isForWallet } = (kept ?? {}) as Record<
     string,
     unknown
   >
@@ -166,6 +168,7 @@ export function fromHistory(kept: unknown): Promise<Subject> | undefined {
   return Promise.resolve({
     publicId,
     ...(typeof hint === 'string' && { hint }),
+    ...(isForWallet === true && { isForWallet }),
     ...from,
   })
 }
@@ -180,8 +183,13 @@ export function toHistory(subject: Subject): object {
     const { presentation, credential } = subject
     return credential === undefined ? { presentation, ...from } : { credential }
   }
-  const { publicId, hint } = subject
-  return { publicId, ...(hint !== undefined && { hint }), ...from }
+  const { publicId, hint, isForWallet } = subject
+  return {
+    publicId,
+    ...(hint !== undefined && { hint }),
+    ...(isForWallet && { isForWallet }),
+    ...from,
+  }
 }
 
 /** @returns The block of the proof in a file; `undefined` if there is no proof. */
@@ -197,10 +205,11 @@ export function parseFragment(fragment: string): DocumentSubject | undefined {
 
 function subjectOf(link: VerifyLink | undefined): DocumentSubject | undefined {
   if (link === undefined) return undefined
-  const { publicId, registry } = link
+  const { publicId, registry, isForWallet } = link
   return {
     publicId,
     ...(registry !== undefined && { hint: registry.slice(0, MAX_HINT) }),
+    ...(isForWallet && { isForWallet }),
   }
 }
 

@@ -105,13 +105,16 @@ function viewMain(state: State, actions: Actions): Node[] {
 
 function viewRest(phase: Done, state: State, actions: Actions): (Node | false)[] {
   const { sources, kind } = state
+  const wallet = viewWallet(phase, state)
+  const isForWallet = 'isForWallet' in phase.subject
   return [
+    isForWallet && wallet,
     viewStatement(phase),
     !isToCompare(phase) && viewDocument(phase, kind),
     viewChecks(phase.verdict.checks),
     viewActions(phase, actions),
     viewShare(phase, actions),
-    viewWallet(phase, state),
+    !isForWallet && wallet,
     viewPrinted(phase, sources.registry),
   ]
 }

@@ -4,6 +4,7 @@ import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import {
   formatQrAddress,
   formatVerifyLink,
+  formatWalletLink,
   readVerifyFragment,
   readVerifyLink,
 } from '#document/verify-link.ts'
@@ -18,6 +19,13 @@ describe('addresses that lead to a document', () => {
     expect(readVerifyLink(link)).toEqual({ publicId, registry })
     const qr = formatQrAddress('https://a.example', publicId)
     expect(readVerifyLink(qr)).toEqual({ publicId })
+  })
+
+  test('behavior: the address for a wallet leads to the same document', () => {
+    const page = 'https://a.example/verify'
+    const link = formatWalletLink(formatVerifyLink(page, { publicId, registry }))
+    expect(readVerifyLink(link)).toEqual({ publicId, registry, isForWallet: true })
+    expect(readVerifyLink(formatWalletLink(page))).toBeUndefined()
   })
 
   test.each([

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { formatWalletLink } from '#document/verify-link.ts'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { makeCredentialKey } from '../support/credential-key.ts'
@@ -27,10 +28,11 @@ describeInBrowser('putting a document into a wallet', () => {
   const open = async (
     { issue }: Stack = stack,
     options: Parameters<Browser['newContext']>[0] = {},
+    format: (link: string) => string = (link) => link,
   ) => {
     const { verifyUrl } = (await issue(ADA)).body.data
     const page = await (await browser.newContext({ locale: 'en', ...options })).newPage()
-    await page.goto(verifyUrl)
+    await page.goto(format(verifyUrl))
     await page.locator('.verdict[data-status=valid]').waitFor()
     return { page, heading: page.locator('#wallet') }
   }
@@ -43,6 +45,22 @@ describeInBrowser('putting a document into a wallet', () => {
     expect(await page.getByRole('img', { name: 'QR code of the offer' }).count()).toBe(1)
     const { credential } = await createWallet().fetch(link ?? '')
     expect(credential.split('~').length).toBeGreaterThan(4)
+  })
+
+  test('behavior: the QR code for wallets of a certificate puts the button on top, also after a reload', async () => {
+    const options = { viewport: { width: 390, height: 844 } }
+    const { page } = await open(stack, options, formatWalletLink)
+    const button = page.getByRole('button', { name: 'Ask for an offer' })
+    await button.waitFor()
+    await takePicture(page, 'wallet-first')
+    expect(await page.locator('.verdict + section').getAttribute('aria-labelledby')).toBe('wallet')
+    expect(await findingsOf(page)).toEqual([])
+    await page.reload()
+    await button.waitFor()
+    const later = await open()
+    expect(await later.page.getByRole('button', { name: 'Ask for an offer' }).isVisible()).toBe(
+      false,
+    )
   })
 
   test.each([

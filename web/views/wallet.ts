@@ -11,7 +11,7 @@ export function viewWallet(phase: Done, { config, sources }: State): HTMLElement
   const { verdict, subject, live } = phase
   const { service, walletsOf, registry } = config ?? {}
   if (!live || verdict.status !== 'valid' || isExcerpt(subject)) return false
-  const { publicId } = subject
+  const { publicId, isForWallet } = subject
   const isOwn = sources.registry === registry && decodePublicId(publicId).issuerId === walletsOf
   if (service === undefined || !isOwn) return false
   const problem = h('p', { class: 'problem', role: 'alert' })
@@ -29,7 +29,7 @@ export function viewWallet(phase: Done, { config, sources }: State): HTMLElement
     { class: 'share', 'aria-labelledby': 'wallet' },
     h(
       'details',
-      {},
+      { open: isForWallet },
       h('summary', {}, h('h2', { id: 'wallet' }, t('wallet.heading'))),
       h(
         'form',
