@@ -2,7 +2,7 @@ import type { DocumentPart } from '#document/document.ts'
 
 type Field = Exclude<keyof DocumentPart, 'metadata'>
 /** The words that a certificate needs besides those of its issuer. */
-export type Labels = Record<Field | 'check' | 'more', string>
+export type Labels = Record<Field | 'check' | 'more' | 'wallet', string>
 
 /**
  * The words by BCP 47 tag. A template can use other languages if it has all these words itself
@@ -18,6 +18,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: 'Replaces',
     check: 'Check this document at',
     more: 'Further entries: scan the code',
+    wallet: 'Put it into your wallet app',
   },
   de: {
     subjectName: 'Name',
@@ -28,6 +29,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: 'Ersetzt',
     check: 'Prüfen Sie dieses Dokument auf',
     more: 'Weitere Einträge: Code scannen',
+    wallet: 'In Ihre Wallet-App legen',
   },
   fr: {
     subjectName: 'Nom',
@@ -38,6 +40,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: 'Remplace',
     check: 'Vérifiez ce document sur',
     more: 'Autres mentions : scannez le code',
+    wallet: 'À mettre dans votre portefeuille numérique',
   },
   es: {
     subjectName: 'Nombre',
@@ -48,6 +51,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: 'Sustituye a',
     check: 'Compruebe este documento en',
     more: 'Más datos: escanee el código',
+    wallet: 'Guárdelo en su cartera digital',
   },
   pt: {
     subjectName: 'Nome',
@@ -58,6 +62,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: 'Substitui',
     check: 'Verifique este documento em',
     more: 'Outros dados: leia o código',
+    wallet: 'Guarde-o na sua carteira digital',
   },
   ar: {
     subjectName: 'الاسم',
@@ -68,6 +73,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: 'تحل محل',
     check: 'تحقّق من هذه الوثيقة على',
     more: 'بيانات أخرى: امسح الرمز',
+    wallet: 'ضعها في محفظتك الرقمية',
   },
   hi: {
     subjectName: 'नाम',
@@ -78,6 +84,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: 'के स्थान पर',
     check: 'इस दस्तावेज़ की जाँच यहाँ करें',
     more: 'अन्य विवरण: कोड स्कैन करें',
+    wallet: 'इसे अपने डिजिटल वॉलेट में रखें',
   },
   ja: {
     subjectName: '氏名',
@@ -88,6 +95,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: '差し替え元',
     check: 'この書類の確認先',
     more: 'その他の項目：コードを読み取ってください',
+    wallet: 'ウォレットアプリに保存',
   },
   ko: {
     subjectName: '성명',
@@ -98,6 +106,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: '대체 대상',
     check: '이 문서의 확인',
     more: '추가 항목: 코드를 스캔하세요',
+    wallet: '지갑 앱에 저장',
   },
   zh: {
     subjectName: '姓名',
@@ -108,6 +117,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: '取代',
     check: '请在此核验本文件',
     more: '其他内容：请扫描二维码',
+    wallet: '存入您的数字钱包',
   },
   'zh-Hant': {
     subjectName: '姓名',
@@ -118,6 +128,7 @@ const LABELS: Record<string, Labels> = {
     supersedes: '取代',
     check: '請在此查驗本文件',
     more: '其他內容：請掃描二維碼',
+    wallet: '存入您的數位錢包',
   },
 }
 

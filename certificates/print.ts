@@ -1,6 +1,7 @@
 import type { Document } from '#document/document.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Kind } from '#document/kind.ts'
+import { formatWalletLink } from '#document/verify-link.ts'
 import { contentOf } from './content.ts'
 import type { Engine } from './engine.ts'
 import { packsFor } from './packs.ts'
@@ -27,6 +28,9 @@ export type Certificate = {
  */
 const LONG_WORD = /[^\s"/-]{20}/u
 
+/** The paper around it is the rest of the quiet zone. */
+const QR_CODE = { ecc: 'low', border: 2 } as const
+
 /** @returns The PDF. @throws {CertificateError} */
 export async function printCertificate(
   engine: Engine,
@@ -36,6 +40,7 @@ export async function printCertificate(
 ): Promise<Buffer> {
   const content = contentOf(document, settings, kind)
   const text = JSON.stringify(content)
+  const walletLink = settings.walletCode ? formatWalletLink(link) : null
   return engine.print(packsFor(settings.languages, text), (fonts) => ({
     'data.json': JSON.stringify({
       ...content,
@@ -48,13 +53,14 @@ export async function printCertificate(
       keywords,
       isSpecimen: isSpecimen === true,
       link,
+      walletLink,
       host: new URL(link).host,
       hasLongWords: LONG_WORD.test(text),
       fingerprint: fingerprintOf(documentHash),
     }),
     'rosette.svg': rosetteSvg(documentHash, settings.colours),
-    // The paper around it is the rest of the quiet zone.
-    'qr.svg': qrSvg(link, { ecc: 'low', border: 2 }),
+    'qr.svg': qrSvg(link, QR_CODE),
+    ...(walletLink !== null && { 'wallet.svg': qrSvg(walletLink, QR_CODE) }),
     'bundle.json': bundle,
   }))
 }
@@ -68,6 +74,7 @@ function pictures({ logo, seal, issuer }: Settings) {
       logo: `Logo: ${name}`,
       seal: `Seal: ${name}`,
       qr: 'QR code: the link that checks this document',
+      wallet: 'QR code: the link that puts this document into a wallet',
       bundle: 'The document, its key, and the proof that it was issued',
     },
   }

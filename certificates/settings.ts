@@ -38,11 +38,14 @@ const signature = v.strictObject(
   describeMember,
 )
 
-/** @returns The missing words of a language without built-in words, such as `check.it`. */
-function missingLabels(tags: readonly string[], labels: Record<string, Texts>): string[] {
-  const without = tags.filter((tag) => labelsOf(tag) === undefined)
+type Worded = { languages: readonly string[]; labels: Record<string, Texts>; walletCode: boolean }
+
+/** @returns The missing words of languages without built-in words, such as `check.it`. */
+function missingLabels({ languages, labels, walletCode }: Worded): string[] {
+  const without = languages.filter((tag) => labelsOf(tag) === undefined)
+  const needed = LABEL_NAMES.filter((name) => name !== 'wallet' || walletCode)
   return without.flatMap((tag) =>
-    LABEL_NAMES.filter((name) => labels[name]?.[tag] === undefined).map((name) => `${name}.${tag}`),
+    needed.filter((name) => labels[name]?.[tag] === undefined).map((name) => `${name}.${tag}`),
   )
 }
 
@@ -72,15 +75,15 @@ const settings = v.pipe(
         ),
         [],
       ),
+      walletCode: v.optional(v.boolean('must be true or false'), false),
     },
     describeMember,
   ),
   v.forward(
     v.partialCheck(
-      [['languages'], ['labels']],
-      ({ languages, labels }) => missingLabels(languages, labels).length === 0,
-      ({ input: { languages, labels } }) =>
-        `requires labels for ${missingLabels(languages, labels).join(', ')}`,
+      [['languages'], ['labels'], ['walletCode']],
+      (given) => missingLabels(given).length === 0,
+      ({ input }) => `requires labels for ${missingLabels(input).join(', ')}`,
     ),
     ['languages'],
   ),

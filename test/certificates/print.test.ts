@@ -88,8 +88,9 @@ test.skipIf(jar === undefined)(
       const template = findTemplate(name)
       const settings = readSettings(template)
       const engine = engineOf(template)
-      for (const [title, document, languages = settings.languages] of DOCUMENTS) {
-        const pdf = await print(engine, { ...settings, languages }, document)
+      for (const [i, [title, document, languages = settings.languages]] of DOCUMENTS.entries()) {
+        const walletCode = i > 1
+        const pdf = await print(engine, { ...settings, languages, walletCode }, document)
         expect(new TextDecoder().decode(await bundleInPdf(pdf)), title).toBe(BUNDLE)
         const file = join(dir, `${name}-${files.length}.pdf`)
         writeFileSync(file, pdf)
@@ -158,6 +159,21 @@ test('behavior: words that are wider than their place are broken, in every templ
   }
 })
 
+test('behavior: a second code leads to the wallet, in every template whose settings ask for it', async () => {
+  const linksOf = (pdf: Buffer) =>
+    [...pdf.toString('latin1').matchAll(/\/URI \((.*?)\)/g)].map(([, link]) => link)
+  for (const name of TEMPLATES) {
+    const template = findTemplate(name)
+    const [engine, settings] = [engineOf(template), readSettings(template)]
+    expect(linksOf(await print(engine, settings, ADA)), name).toEqual([LINK])
+    for (const languages of [settings.languages, ['ar', 'en', 'fr']]) {
+      const pdf = await print(engine, { ...settings, languages, walletCode: true }, ADA)
+      expect(linksOf(pdf).sort(), name).toEqual([LINK, `${LINK}&for=wallet`])
+      expect(pagesOf(pdf), name).toBe(name === 'permit' ? 2 : 1)
+    }
+  }
+})
+
 test('behavior: the fingerprint reads from left to right, also in Arabic-first templates', async () => {
   const template = join(dir, 'fingerprint')
   copyTemplate('letter', template)
@@ -215,14 +231,14 @@ test('behavior: words of the kind stand where the template has none of its own',
   })
 })
 
-/** A copy of the letter in other languages. */
-function lettersIn(languages: string[], labels: Settings['labels']) {
+/** A copy of the letter with other settings. */
+function letterWith(changed: object) {
   const copy = mkdtempSync(join(dir, 'letter-'))
   rmSync(copy, { recursive: true })
   copyTemplate('letter', copy)
   const file = join(copy, 'settings.json')
   const settings = JSON.parse(readFileSync(file, 'utf8'))
-  writeFileSync(file, JSON.stringify({ ...settings, languages, labels }))
+  writeFileSync(file, JSON.stringify({ ...settings, ...changed }))
   return copy
 }
 
@@ -232,16 +248,24 @@ test('args: any language, once its labels are given: all that the documentation 
   const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
   expect(listed).toEqual(LABEL_NAMES)
   const labels = Object.fromEntries(listed.map((name) => [name, { it: `${name} in italiano` }]))
-  const template = lettersIn(['it'], labels)
+  const template = letterWith({ languages: ['it'], labels })
   const settings = readSettings(template)
   expect(pagesOf(await print(engineOf(template), settings, ADA))).toBe(1)
   expect(contentOf(ADA, settings).fields.issuedAt).toMatchObject({
     label: { it: 'issuedAt in italiano' },
     values: [{ text: '31 gennaio 2026' }],
   })
-  const { more: _, ...lacking } = labels
-  expect(() => readSettings(lettersIn(['it'], lacking))).toThrow(/requires labels for more\.it$/)
-  expect(readSettings(lettersIn(['de-AT', 'zh-TW'], {})).languages).toEqual(['de-AT', 'zh-TW'])
+  const lacking = (name: string, changed: object = {}) => {
+    const { [name]: _, ...others } = labels
+    return letterWith({ languages: ['it'], labels: others, ...changed })
+  }
+  expect(() => readSettings(lacking('more'))).toThrow(/requires labels for more\.it$/)
+  expect(readSettings(lacking('wallet')).walletCode).toBe(false)
+  expect(() => readSettings(lacking('wallet', { walletCode: true }))).toThrow(
+    /requires labels for wallet\.it$/,
+  )
+  const ofRegions = letterWith({ languages: ['de-AT', 'zh-TW'], labels: {} })
+  expect(readSettings(ofRegions).languages).toEqual(['de-AT', 'zh-TW'])
 })
 
 test('error: names the field that a text needs and the document lacks', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { strFromU8, unzipSync } from 'fflate'
@@ -14,7 +14,11 @@ let dir: string
 let stack: Stack
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'certificates-'))
-  copyTemplate('letter', join(dir, 'our letter'))
+  const template = join(dir, 'our letter')
+  copyTemplate('letter', template)
+  const settings = join(template, 'settings.json')
+  const texts = JSON.parse(readFileSync(settings, 'utf8'))
+  writeFileSync(settings, JSON.stringify({ ...texts, walletCode: true }))
   await findPack('base', cache, () => {})
   stack = await startStack({ CERTIFICATE_PACKS: cache, CERTIFICATE_TEMPLATES: dir })
 })
@@ -42,6 +46,16 @@ test('default: one document is a PDF with its bundle, by publicId or hash', asyn
     expect(headers.get('cache-control')).toBe('no-store')
     expect(await publicIdIn(body)).toBe(publicId)
   }
+})
+
+test('default: a template with walletCode prints a link for the wallet, also of a specimen', async () => {
+  const { publicId, verifyUrl } = await issue({})
+  const specimen = await post('/v1/certificates/specimen?template=our%20letter', ADA)
+  for (const [{ body }, link] of [
+    [await print([publicId]), `${verifyUrl}&for=wallet`],
+    [specimen, `${stack.url}/verify#for=wallet`],
+  ] as const)
+    expect(Buffer.from(body).toString('latin1')).toContain(`/URI (${link})`)
 })
 
 test('default: several are a ZIP, and those that are not valid are named', async () => {
