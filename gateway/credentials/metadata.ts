@@ -67,7 +67,8 @@ export function issuerMetadataOf({
 }: CategoryMetadata): object {
   const forms = Object.entries(CONFIGURATIONS).flatMap(([id, { isTyped }]) => {
     const type = isTyped ? kind : { vct: plain }
-    return type ? [[id, configurationOf(type, category)]] : []
+    // Without a scope, the server's metadata would have to name types of authorization details.
+    return type ? [[id, { ...configurationOf(type, category), scope: id }]] : []
   })
   return {
     credential_issuer: credentialIssuerOf(baseUrl, category),

@@ -351,12 +351,12 @@ test('error: a notification needs the token and its own id', async () => {
 test('behavior: the metadata names no document, and any category', async () => {
   const { body } = await stack.request('/.well-known/openid-credential-issuer/wallets/diploma')
   expect(body.credential_issuer).toBe(`${stack.url}/wallets/diploma`)
-  const forms = Object.entries<{ vct: string }>(body.credential_configurations_supported)
-  expect(forms.map(([id, { vct }]) => [id, vct])).toEqual(
-    ['plain', 'plain-did-web'].map((id) => [
-      id,
-      `urn:document-registry:${stack.registry}:1:diploma`,
-    ]),
+  const vct = `urn:document-registry:${stack.registry}:1:diploma`
+  const forms = Object.entries<{ vct: string; scope: string }>(
+    body.credential_configurations_supported,
+  )
+  expect(forms.map(([id, form]) => [id, form.vct, form.scope])).toEqual(
+    ['plain', 'plain-did-web'].map((id) => [id, vct, id]),
   )
   const server = await stack.request('/.well-known/oauth-authorization-server/wallets/diploma')
   expect(server.body.issuer).toBe(body.credential_issuer)
