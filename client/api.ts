@@ -1364,12 +1364,16 @@ export type LineCalls = {
             fee: string
             /** The maximum cost in wei. */
             maxFee: string
+            /** About how long a run of the lines takes in seconds, while nothing else waits: an estimate from the time between blocks. */
+            seconds: number
           }
           /** The cost in wei at the current price of issuing the lines without a batch. */
           unbatched: {
             /** With a transaction for each document. */ alone: string
             /** With transactions of many documents. */
             grouped: string
+            /** About how long a run of the lines takes in seconds, while nothing else waits: an estimate from the time between blocks. */
+            seconds: number
           }
         }
       | {

@@ -397,9 +397,9 @@ export const de: Texts = {
   'table.decideFirst': 'Sagen Sie zuerst, was jede Spalte bedeutet.',
   'table.start': 'Die guten Zeilen ausstellen ({count})',
   'table.question': 'Die guten Zeilen dieser Tabelle ausstellen ({count})?',
-  'table.cost': 'Was wird es kosten?',
+  'table.cost': 'Was wird es kosten, und wie lange wird es dauern?',
   'table.cost.is':
-    'Alle zusammen etwa {fee}, höchstens {max}, in der Währung der Blockchain (Ether). Einzeln etwa {single}.',
+    'Alle zusammen: etwa {fee}, höchstens {max}, in der Währung der Blockchain (Ether), und etwa {time}. Einzeln: etwa {single}, und etwa {singleTime}. Das sind Schätzungen; es dauert länger, solange auch andere ausstellen.',
   'table.busy': 'Die Dokumente werden ausgestellt',
   'table.busy.hint':
     'Das macht der Dienst von selbst. Sie können dieses Fenster schließen und später wiederkommen, um die Ergebnisse zu sehen.',

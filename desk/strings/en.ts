@@ -405,9 +405,9 @@ export const en = {
   'table.decideFirst': 'First say what each column means.',
   'table.start': 'Issue the good rows ({count})',
   'table.question': 'Issue the good rows of this table ({count})?',
-  'table.cost': 'What will it cost?',
+  'table.cost': 'What will it cost, and how long will it take?',
   'table.cost.is':
-    'All together about {fee}, at most {max}, in the coin of the blockchain (ether). One by one about {single}.',
+    'All together: about {fee}, at most {max}, in the coin of the blockchain (ether), and about {time}. One by one: about {single}, and about {singleTime}. These are estimates; it takes longer while others issue too.',
   'table.busy': 'The documents are being issued',
   'table.busy.hint':
     'The service does this by itself. You may close this window, and come back later to see the results.',

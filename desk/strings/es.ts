@@ -390,9 +390,9 @@ export const es: Texts = {
   'table.decideFirst': 'Diga primero qué significa cada columna.',
   'table.start': 'Emitir las filas buenas ({count})',
   'table.question': '¿Emitir las filas buenas de esta tabla ({count})?',
-  'table.cost': '¿Cuánto costará?',
+  'table.cost': '¿Cuánto costará y cuánto tardará?',
   'table.cost.is':
-    'Todos juntos unos {fee}, como mucho {max}, en la moneda de la blockchain (ether). Uno a uno, unos {single}.',
+    'Todos juntos: unos {fee}, como mucho {max}, en la moneda de la blockchain (ether), y aproximadamente {time}. Uno a uno: unos {single}, y aproximadamente {singleTime}. Son estimaciones; tarda más mientras otros también emiten.',
   'table.busy': 'Los documentos se están emitiendo',
   'table.busy.hint':
     'El servicio lo hace por sí mismo. Puede cerrar esta ventana y volver más tarde para ver los resultados.',

@@ -397,9 +397,9 @@ export const fr: Texts = {
   'table.decideFirst': 'Dites d’abord ce que signifie chaque colonne.',
   'table.start': 'Émettre les bonnes lignes ({count})',
   'table.question': 'Émettre les bonnes lignes de ce tableau ({count}) ?',
-  'table.cost': 'Combien cela coûtera-t-il ?',
+  'table.cost': 'Combien cela coûtera-t-il, et en combien de temps ?',
   'table.cost.is':
-    'Tous ensemble environ {fee}, au plus {max}, dans la monnaie de la blockchain (ether). Un par un, environ {single}.',
+    'Tous ensemble : environ {fee}, au plus {max}, dans la monnaie de la blockchain (ether), et environ {time}. Un par un : environ {single}, et environ {singleTime}. Ce sont des estimations ; c’est plus long quand d’autres émettent aussi.',
   'table.busy': 'Les documents sont en cours d’émission',
   'table.busy.hint':
     'Le service s’en charge lui-même. Vous pouvez fermer cette fenêtre et revenir plus tard pour voir les résultats.',

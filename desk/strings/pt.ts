@@ -387,9 +387,9 @@ export const pt: Texts = {
   'table.decideFirst': 'Diga primeiro o que significa cada coluna.',
   'table.start': 'Emitir as linhas boas ({count})',
   'table.question': 'Emitir as linhas boas desta tabela ({count})?',
-  'table.cost': 'Quanto vai custar?',
+  'table.cost': 'Quanto vai custar e quanto tempo vai demorar?',
   'table.cost.is':
-    'Todos juntos cerca de {fee}, no máximo {max}, na moeda da blockchain (ether). Um a um, cerca de {single}.',
+    'Todos juntos: cerca de {fee}, no máximo {max}, na moeda da blockchain (ether), e cerca de {time}. Um a um: cerca de {single}, e cerca de {singleTime}. São estimativas; demora mais enquanto outros também emitem.',
   'table.busy': 'Os documentos estão a ser emitidos',
   'table.busy.hint':
     'O serviço trata disto sozinho. Pode fechar esta janela e voltar mais tarde para ver os resultados.',

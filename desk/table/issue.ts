@@ -122,7 +122,7 @@ function problemOf({ code, message, details = [] }: NonNullable<RunRow['problem'
   return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`
 }
 
-/** Asks what the rows would cost as a batch. Amounts are in wei. */
+/** Asks what the rows would cost, and how long they would take. Amounts are in wei. */
 export async function quote(client: Client, run: TableRun): Promise<void> {
   const lines = client.issueBatch({
     query: { dry_run: 'true' },
@@ -131,7 +131,8 @@ export async function quote(client: Client, run: TableRun): Promise<void> {
   })
   for await (const line of lines)
     if (line.success && 'batch' in line.data) {
-      run.cost = { ...line.data.batch, single: line.data.unbatched.grouped }
+      const { grouped, seconds } = line.data.unbatched
+      run.cost = { ...line.data.batch, single: grouped, singleSeconds: seconds }
       return
     }
 }

@@ -61,8 +61,8 @@ export type TableRun = {
   /** Whether the browser could keep the table. */
   isKept: boolean
   trouble?: string
-  /** In wei: all together, and one by one. */
-  cost?: { fee: string; maxFee: string; single: string }
+  /** In wei: all together, and one by one; and the seconds that they take. */
+  cost?: { fee: string; maxFee: string; single: string; seconds: number; singleSeconds: number }
   page: number
   isFiltered: boolean
   checked?: Checked

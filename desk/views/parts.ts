@@ -114,6 +114,19 @@ export function saveBlob(name: string, blob: Blob): void {
 
 const THREE_DIGITS = { maximumSignificantDigits: 3 } as const
 
+/** @returns About that long, in the page's language, rounded up: `30 seconds`, `6 minutes`. */
+export function duration(seconds: number): string {
+  const [unit, length, step] =
+    seconds <= 60
+      ? (['second', 1, 10] as const)
+      : seconds <= 2 * 3600
+        ? (['minute', 60, 1] as const)
+        : (['hour', 3600, 1] as const)
+  const { lang } = document.documentElement
+  const words = new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' })
+  return words.format(Math.ceil(seconds / length / step) * step)
+}
+
 /** @param wei An amount in wei. @returns About that much in ether, in the page's language. */
 export function ether(wei: string): string {
   const { lang } = document.documentElement

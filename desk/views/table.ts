@@ -22,7 +22,16 @@ import {
 } from '../table/run.ts'
 import { ask } from './dialog.ts'
 
-import { ether, field, hint, saveBytes, section, viewNotice, viewTrouble } from './parts.ts'
+import {
+  duration,
+  ether,
+  field,
+  hint,
+  saveBytes,
+  section,
+  viewNotice,
+  viewTrouble,
+} from './parts.ts'
 
 import { viewResults } from './results.ts'
 import { viewRows } from './rows.ts'
@@ -339,8 +348,12 @@ function viewIssue(desk: Desk, run: TableRun): HTMLElement {
   )
 }
 
-function costWords({ fee, maxFee, single }: NonNullable<TableRun['cost']>): string {
-  return d('table.cost.is', { fee: ether(fee), max: ether(maxFee), single: ether(single) })
+function costWords(cost: NonNullable<TableRun['cost']>): string {
+  const { fee, maxFee, single, seconds, singleSeconds } = cost
+  return d('table.cost.is', {
+    ...{ fee: ether(fee), max: ether(maxFee), time: duration(seconds) },
+    ...{ single: ether(single), singleTime: duration(singleSeconds) },
+  })
 }
 
 async function askCost(desk: Desk, run: TableRun): Promise<void> {

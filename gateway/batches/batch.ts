@@ -33,13 +33,22 @@ export type BatchRequest = {
   assertAllowed(): Promise<void>
 }
 
+/** About how many seconds a run of the documents takes, as a batch or one by one. */
+export type Durations = { batch: number; single: number }
+
 /** The cost in wei of issuing the documents without a batch, each alone or together in groups. */
 export type Unbatched = { alone: bigint; grouped: bigint }
 
 export type BatchOutcome =
   /** Nothing was issued, because all lines are bad, or one is bad and the request is atomic. */
   | { status: 'refused' }
-  | { status: 'checked'; size: number; quote: Quote; unbatched: Unbatched }
+  | {
+      status: 'checked'
+      size: number
+      quote: Quote
+      unbatched: Unbatched
+      durations: Durations
+    }
   /** `pending` = the batch will be anchored, whatever happens to this process. */
   | {
       status: 'valid' | 'pending'

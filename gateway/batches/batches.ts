@@ -12,7 +12,14 @@ import type { Lease } from '#promise/lease.ts'
 import type { Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
-import type { BatchAnswer, Batches, BatchLine, BatchRequest, Unbatched } from './batch.ts'
+import type {
+  BatchAnswer,
+  Batches,
+  BatchLine,
+  BatchRequest,
+  Durations,
+  Unbatched,
+} from './batch.ts'
 import { BatchError } from './errors.ts'
 import type { Checked, KindsAt } from './lines.ts'
 import { createIssued, type Issued, unpackBlocks, unpackDocuments } from './packed.ts'
@@ -33,6 +40,7 @@ export type BatchDeps = AloneDeps & {
   outcomeOf: (intent: IssueIntent) => Promise<Outcome>
   /** @param intents They go into one transaction. */
   quote: (intents: readonly IssueIntent[]) => Promise<Quote>
+  durationsOf: (size: number) => Promise<Durations>
 }
 
 /** The maximum number of batches that are being sealed or wait for their blocks. */
@@ -84,11 +92,13 @@ export function createBatches(deps: BatchDeps): Batches {
     if (size === 0 || (upload.bad > 0 && request.atomic))
       return { outcome: { status: 'refused' }, lines: linesOf(upload) }
     if (request.dryRun) {
-      const [quote, unbatched] = await Promise.all([
+      const [quote, unbatched, durations] = await Promise.all([
         deps.quote([sampleOf(size)]),
         quoteUnbatched(deps, size),
+        deps.durationsOf(size),
       ])
-      return { outcome: { status: 'checked', size, quote, unbatched }, lines: linesOf(upload) }
+      const outcome = { status: 'checked', size, quote, unbatched, durations } as const
+      return { outcome, lines: linesOf(upload) }
     }
     const subkeys = first?.subkeys ?? deps.allSubkeys[0]
     const id = requestOf(subkeys, request, upload)

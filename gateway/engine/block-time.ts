@@ -43,9 +43,11 @@ export type BlockTime = {
    */
   nextAfter(time: number): number | undefined
   /**
-   * Reads the newest block if a read is due. Does not wait for the answer, and ignores failures.
+   * Reads the newest block if a read is due.
+   *
+   * @returns Resolves, also after a failure, when no read is under way any more.
    */
-  look(): void
+  look(): Promise<void>
   /**
    * @returns How long before a block a transaction must be signed to be included, in milliseconds,
    * learned from earlier transactions.
@@ -81,7 +83,7 @@ export function createBlockTime(
   let comesByItself = false
   let lead = LEAD.first
   let lookedAt = Number.NEGATIVE_INFINITY
-  let looking = false
+  let looking: Promise<void> | undefined
   /** Whether the last read was answered. */
   let answers = true
 
@@ -147,20 +149,20 @@ export function createBlockTime(
     },
 
     look() {
-      if (looking || now() < nextLook()) return
-      looking = true
-      read()
-        .then(
-          () => {
-            answers = true
-          },
-          () => {
-            answers = false
-          },
-        )
-        .finally(() => {
-          looking = false
-        })
+      if (looking === undefined && now() >= nextLook())
+        looking = read()
+          .then(
+            () => {
+              answers = true
+            },
+            () => {
+              answers = false
+            },
+          )
+          .finally(() => {
+            looking = undefined
+          })
+      return looking ?? Promise.resolve()
     },
 
     lead: () => lead * (rhythm?.interval ?? 0),

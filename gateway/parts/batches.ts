@@ -8,6 +8,7 @@ import { createThreadSealer } from '#batches/sealer.ts'
 import { openSpoolFolder } from '#batches/spool.ts'
 import type { Kinds } from '#kinds/kinds.ts'
 import { outcomeOf } from '#promise/outcome.ts'
+import { durationOf } from '#runs/duration.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { Chain, Identity } from './chain.ts'
@@ -55,6 +56,15 @@ export function openBatches(
       newSpool: openSpoolFolder(join(dataDir, 'spool')),
       outcomeOf: (intent) => outcomeOf(chain.registry, intent),
       quote: chain.transactions.quote,
+      async durationsOf(size) {
+        // While nothing is issued, nobody else reads blocks.
+        await pipeline.blockTime.look()
+        const interval = pipeline.blockTime.interval()
+        return {
+          batch: durationOf('batch', size, interval),
+          single: durationOf('single', size, interval),
+        }
+      },
     }),
     batchReader: createBatchReader({ log, registry: chain.registry, outbox, history }),
   }

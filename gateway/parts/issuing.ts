@@ -45,7 +45,7 @@ export type IssuingParts = {
   readiness: () => Promise<Readiness>
   /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
-  blockTime: Pick<BlockTime, 'interval'>
+  blockTime: Pick<BlockTime, 'interval' | 'look'>
   batcher: Batcher
   issuing: Issuing
   revising: Revising

@@ -13,7 +13,7 @@ import type { RowSealer } from './rows.ts'
 import type { RowResult } from './runs.ts'
 
 /** The rows of one run that are under way at a time: two full transactions. */
-const ROWS_AT_A_TIME = 400
+export const ROWS_AT_A_TIME = 400
 /** How often runs are looked for that another gateway has accepted. */
 const LOOK_INTERVAL_MS = 1_000
 /** The pause of a run after an outage. */

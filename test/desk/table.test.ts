@@ -147,6 +147,10 @@ describeInBrowser('a table at the desk', () => {
 
   test('behavior: the window may close, and another one has the results', async () => {
     await give('rows.csv', table('closed_window', 300))
+    await press('What will it cost, and how long will it take?')
+    await page
+      .getByText(/All together: .* about 10 seconds\. One by one: .* about 10 seconds/)
+      .waitFor()
     await page.getByLabel('One by one.').check()
     await start(300)
     await page.getByText('You may close this window').waitFor()

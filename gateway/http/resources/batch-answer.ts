@@ -58,11 +58,11 @@ function dataOf(
   { publicId = '', documentHash }: { publicId?: string; documentHash?: Hex },
 ): object {
   if (outcome.status === 'checked') {
-    const { size, quote, unbatched } = outcome
+    const { size, quote, unbatched, durations } = outcome
     return {
       status: 'checked',
-      batch: { size, ...textsOf(quote) },
-      unbatched: textsOf(unbatched),
+      batch: { size, ...textsOf(quote), seconds: durations.batch },
+      unbatched: { ...textsOf(unbatched), seconds: durations.single },
     }
   }
   return {

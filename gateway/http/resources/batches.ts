@@ -51,6 +51,12 @@ const issuedLine = v.object({
   verifyUrl: schemas.url,
 })
 const amount = v.pipe(v.string(), v.metadata({ pattern: '^[0-9]+$' }))
+const seconds = v.pipe(
+  schemas.count,
+  v.description(
+    'About how long a run of the lines takes in seconds, while nothing else waits: an estimate from the time between blocks.',
+  ),
+)
 const checkedLine = v.object({
   status: v.literal('checked'),
   batch: v.object({
@@ -58,11 +64,13 @@ const checkedLine = v.object({
     gas: amount,
     fee: v.pipe(amount, v.description('The cost in wei at the current price.')),
     maxFee: v.pipe(amount, v.description('The maximum cost in wei.')),
+    seconds,
   }),
   unbatched: v.pipe(
     v.object({
       alone: v.pipe(amount, v.description('With a transaction for each document.')),
       grouped: v.pipe(amount, v.description('With transactions of many documents.')),
+      seconds,
     }),
     v.description('The cost in wei at the current price of issuing the lines without a batch.'),
   ),

@@ -185,8 +185,7 @@ describe('reads of the newest block', () => {
       timestamp: head.timestamp - 12 * (100 - number),
     })
     blockTime = createBlockTime({ head: async () => head, block }, () => now)
-    blockTime.look()
-    await new Promise((resolve) => setImmediate(resolve))
+    await blockTime.look()
     expect(blockTime.interval()).toBe(12_000)
     expect(blockTime.newest()).toBe(100)
     expect(blockTime.nextAfter(now)).toBeUndefined()
@@ -211,7 +210,7 @@ describe('when intents get a transaction', () => {
     interval: () => 12_000,
     nextAfter: (time) => BLOCK + Math.ceil((time + 1 - BLOCK) / 12_000) * 12_000,
     lead: () => 1_000,
-    look() {},
+    async look() {},
     included() {},
     newest: () => undefined,
   }

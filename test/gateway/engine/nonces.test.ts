@@ -59,7 +59,7 @@ function open(...nonces: number[]) {
       interval: () => undefined,
       nextAfter: () => undefined,
       lead: () => 0,
-      look() {},
+      async look() {},
       included() {},
       newest: () => undefined,
     },

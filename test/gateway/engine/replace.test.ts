@@ -84,7 +84,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
       interval: () => chain.interval,
       nextAfter: () => undefined,
       lead: () => 0,
-      look() {},
+      async look() {},
       included() {},
       newest: () => undefined,
     },

@@ -55,7 +55,7 @@ test('behavior: an abandoned plan counts under the cap, since it may be mined la
       interval: () => undefined,
       nextAfter: () => undefined,
       lead: () => 0,
-      look() {},
+      async look() {},
       included() {},
       newest: () => undefined,
     },

@@ -176,6 +176,8 @@ describe('POST /v1/batches', () => {
     // Three roots cost about as much as three documents alone, whose price falls while it is asked.
     expect(alone / (3 * Number(fee))).toBeCloseTo(1, 0)
     expect(alone).toBeGreaterThan(grouped)
+    // Blocks come at once here: the time is that of fast ones.
+    expect([data.batch.seconds, data.unbatched.seconds]).toEqual([2, 2])
     expect(await batchCount()).toBe(before)
   })
 
