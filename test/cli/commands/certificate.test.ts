@@ -106,6 +106,24 @@ test('behavior: prints a folder of bundles', async () => {
   expect(JSON.parse(stdout)).toEqual({ written: 1, left: 0, failures: [] })
 })
 
+test('behavior: a template with walletCode prints a second link, for the wallet', async () => {
+  const template = join(dir, 'with-wallet')
+  await docreg(['certificate', '--template', 'permit', '--new-template', template])
+  const settings = join(template, 'settings.json')
+  const texts = JSON.parse(readFileSync(settings, 'utf8'))
+  writeFileSync(settings, JSON.stringify({ ...texts, walletCode: true }))
+  const out = join(dir, 'wallet-codes')
+  const { code, stderr } = await docreg(
+    ['certificate', '--from', table, '--template', template, '--out', out, ...sources()],
+    { env: env() },
+  )
+  expect(code, stderr).toBe(0)
+  const verifyUrl = readFileSync(table, 'utf8').split('\n')[1]?.split(',')[1] ?? ''
+  const pdf = readFileSync(join(out, readdirSync(out)[0] ?? ''), 'latin1')
+  expect(pdf).toContain(`/URI (${verifyUrl})`)
+  expect(pdf).toContain(`/URI (${verifyUrl}&for=wallet)`)
+})
+
 test('error: prints no document that is not valid', async () => {
   const { publicId, verifyUrl } = (await stack.issue({ ...ADA, subjectId: '77' })).body.data
   const revocation = await stack.request(`/v1/documents/${publicId}/revoke`, {
