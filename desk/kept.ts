@@ -1,6 +1,7 @@
 /**
  * What a person has typed survives a reload in this tab, and nothing else: names are personal, so
- * they are in no storage that another tab, or the next person at a shared desk, can read.
+ * they are in no storage that another tab, or the next person at a shared desk, can read. What a
+ * person asks this browser to keep is in remembered.ts.
  */
 const PREFIX = 'document-registry.desk.'
 

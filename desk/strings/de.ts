@@ -181,7 +181,15 @@ export const de: Texts = {
     'Der Dienst speichert keine Namen, aber Ihre gespeicherten Ergebnisse haben sie, etwa issued.csv. Sie werden hier gelesen und nirgendwohin gesendet.',
   'names.files': 'Tabellen mit Ergebnissen',
   'names.folder': 'Oder ein Ordner von docreg',
-  'names.read': 'Dokumente in diesen Tabellen: {count}',
+  'names.read': 'Dokumente, die hier nach Namen zu finden sind: {count}',
+  'names.keep': 'Namen zu dem, was ich ausstelle, in diesem Browser behalten',
+  'names.keep.hint':
+    'Namen und Kennnummern der Dokumente, die Sie von jetzt an ausstellen, bleiben in diesem Browser, höchstens 10.000, damit Sie sie ohne Datei nach Namen finden. Sie werden nirgendwohin gesendet. Sie bleiben auch nach dem Abmelden, und wer diesen Browser sonst noch benutzen kann, könnte sie lesen: Schalten Sie das nur auf einem eigenen Gerät ein. Ausschalten löscht sie.',
+  'names.keep.failed': 'Dieser Browser kann für diese Seite nichts behalten.',
+  'names.forget.question': 'Die Namen löschen, die dieser Browser behält ({count})?',
+  'names.forget.text':
+    'Die Dokumente bleiben, wie sie sind. Sie finden sie weiterhin nach der Kennnummer oder in gespeicherten Ergebnissen.',
+  'names.forget': 'Namen löschen',
   'names.unread': 'Diese Dateien waren nicht lesbar: {names}',
   'several.column': 'Auswahl',
   'several.choose': '{name} auswählen',

@@ -189,7 +189,15 @@ export const en = {
     'The service stores no names, but your saved results have them, such as issued.csv. They are read here and sent nowhere.',
   'names.files': 'Tables of results',
   'names.folder': 'Or a folder of docreg',
-  'names.read': 'Documents in these tables: {count}',
+  'names.read': 'Documents that can be found by name here: {count}',
+  'names.keep': 'Keep the names of what I issue in this browser',
+  'names.keep.hint':
+    'Names and identifiers of documents that you issue from now on stay in this browser, at most 10,000, so that you find them by name without a file. They are sent nowhere. They stay after you sign out, and whoever else can use this browser could read them: switch this on at a device of your own alone. Switching it off deletes them.',
+  'names.keep.failed': 'This browser cannot keep anything for this page.',
+  'names.forget.question': 'Delete the names that this browser keeps ({count})?',
+  'names.forget.text':
+    'The documents stay as they are. You can still find them by identifier, or in saved results.',
+  'names.forget': 'Delete the names',
   'names.unread': 'These files could not be read: {names}',
 
   'several.column': 'Tick',

@@ -179,7 +179,15 @@ export const es: Texts = {
     'El servicio no guarda nombres, pero sus resultados guardados los tienen, como issued.csv. Se leen aquí y no se envían a ningún sitio.',
   'names.files': 'Tablas de resultados',
   'names.folder': 'O una carpeta de docreg',
-  'names.read': 'Documentos en estas tablas: {count}',
+  'names.read': 'Documentos que se pueden buscar por nombre aquí: {count}',
+  'names.keep': 'Guardar en este navegador los nombres de lo que emito',
+  'names.keep.hint':
+    'Los nombres e identificadores de los documentos que emita a partir de ahora quedan en este navegador, 10.000 como mucho, para que los encuentre por nombre sin un archivo. No se envían a ningún sitio. Quedan después de cerrar la sesión, y cualquier otra persona que pueda usar este navegador podría leerlos: actívelo solo en un dispositivo propio. Al desactivarlo se borran.',
+  'names.keep.failed': 'Este navegador no puede guardar nada para esta página.',
+  'names.forget.question': '¿Borrar los nombres que guarda este navegador ({count})?',
+  'names.forget.text':
+    'Los documentos quedan como están. Puede encontrarlos por el identificador o en los resultados guardados.',
+  'names.forget': 'Borrar los nombres',
   'names.unread': 'No se pudieron leer estos archivos: {names}',
   'several.column': 'Selección',
   'several.choose': 'Seleccionar {name}',

@@ -181,7 +181,15 @@ export const fr: Texts = {
     'Le service ne conserve aucun nom, mais vos résultats enregistrés en ont, comme issued.csv. Ils sont lus ici et ne sont envoyés nulle part.',
   'names.files': 'Tableaux de résultats',
   'names.folder': 'Ou un dossier de docreg',
-  'names.read': 'Documents dans ces tableaux : {count}',
+  'names.read': 'Documents que l’on peut trouver par nom ici : {count}',
+  'names.keep': 'Garder dans ce navigateur les noms de ce que j’émets',
+  'names.keep.hint':
+    'Les noms et identifiants des documents que vous émettrez désormais restent dans ce navigateur, 10 000 au plus, pour que vous les trouviez par nom sans fichier. Ils ne sont envoyés nulle part. Ils restent après la déconnexion, et toute autre personne qui peut utiliser ce navigateur pourrait les lire : n’activez ceci que sur un appareil personnel. La désactivation les supprime.',
+  'names.keep.failed': 'Ce navigateur ne peut rien garder pour cette page.',
+  'names.forget.question': 'Supprimer les noms que ce navigateur garde ({count}) ?',
+  'names.forget.text':
+    'Les documents restent tels quels. Vous pouvez toujours les trouver par identifiant ou dans les résultats enregistrés.',
+  'names.forget': 'Supprimer les noms',
   'names.unread': 'Ces fichiers n’ont pas pu être lus : {names}',
   'several.column': 'Choix',
   'several.choose': 'Choisir {name}',

@@ -177,7 +177,15 @@ export const pt: Texts = {
     'O serviço não guarda nomes, mas os seus resultados guardados têm-nos, como issued.csv. São lidos aqui e não são enviados para lado nenhum.',
   'names.files': 'Tabelas de resultados',
   'names.folder': 'Ou uma pasta do docreg',
-  'names.read': 'Documentos nestas tabelas: {count}',
+  'names.read': 'Documentos que se podem procurar por nome aqui: {count}',
+  'names.keep': 'Guardar neste navegador os nomes do que emito',
+  'names.keep.hint':
+    'Os nomes e identificadores dos documentos que emitir a partir de agora ficam neste navegador, 10 000 no máximo, para que os encontre por nome sem um ficheiro. Não são enviados para lado nenhum. Ficam depois de sair, e quem mais puder usar este navegador poderia lê-los: ative isto só num dispositivo seu. Desativar apaga-os.',
+  'names.keep.failed': 'Este navegador não pode guardar nada para esta página.',
+  'names.forget.question': 'Apagar os nomes que este navegador guarda ({count})?',
+  'names.forget.text':
+    'Os documentos ficam como estão. Continua a encontrá-los pelo identificador ou nos resultados guardados.',
+  'names.forget': 'Apagar os nomes',
   'names.unread': 'Não foi possível ler estes ficheiros: {names}',
   'several.column': 'Seleção',
   'several.choose': 'Selecionar {name}',

@@ -4,6 +4,7 @@ import { FOR_SPREADSHEETS, formatTable } from '#table/csv.ts'
 import { cellsOf } from '#table/rows.ts'
 import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
+import type { Name } from '../remembered.ts'
 import { check, keepRun, newRun, type Result, type TableRun } from './run.ts'
 
 /** Milliseconds between two looks at a run of the service. */
@@ -159,6 +160,17 @@ export async function refresh(client: Client, run: TableRun): Promise<void> {
 
 export function linkOf({ link = '' }: TableRun, publicId: string): string {
   return link.replace('{}', publicId)
+}
+
+/** @returns Who has a document by now. */
+export function namesIn(run: TableRun): Name[] {
+  return (run.sent ?? []).flatMap((index) => {
+    const result = run.results[index]
+    const fields = check(run).good.get(index)
+    if (result === undefined || 'problem' in result || fields === undefined) return []
+    const { subjectName, subjectId } = fields
+    return [{ subjectName, subjectId, documentHash: result.documentHash }]
+  })
 }
 
 /** @returns The issued rows as a table, with the columns of `docreg issue`. */

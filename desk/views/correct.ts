@@ -5,6 +5,7 @@ import { documentOf, keyOf, repeatedNames } from '../fields.ts'
 import { d, quoted } from '../i18n.ts'
 import { type Correction, forgetCorrection, keepCorrection } from '../issuing.ts'
 import { kindName, kindOf } from '../kinds.ts'
+import { remember } from '../remembered.ts'
 import { ask } from './dialog.ts'
 import { viewChanges } from './facts.ts'
 import { firstBad, viewDraft } from './form.ts'
@@ -62,16 +63,17 @@ async function submit(desk: Desk, correction: Correction): Promise<void> {
   keepCorrection(correction)
   desk.redraw('busy')
   try {
-    const { documentHash } = await desk.client.supersedeDocument({
+    const issued = await desk.client.supersedeDocument({
       path: { publicId: correction.hash },
       body: fields,
       idempotencyKey: keyOf(correction.id, fields),
     })
+    remember(desk.session, [issued])
     forgetCorrection()
     desk.memory.shown.delete(correction.hash)
     delete desk.memory.correction
     desk.announce(d('correct.done'))
-    desk.go(`#/documents/${documentHash}`)
+    desk.go(`#/documents/${issued.documentHash}`)
   } catch (error) {
     fail(desk, correction, error, keyOf(correction.id, fields))
     correction.isBusy = false

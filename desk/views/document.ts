@@ -8,6 +8,7 @@ import { d, quoted } from '../i18n.ts'
 import { keepCorrection, newIssuing } from '../issuing.ts'
 import { kindName } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
+import { forgetName } from '../remembered.ts'
 import { may } from '../session.ts'
 import { type Act, viewActs } from './acts.ts'
 import { viewCertificate } from './certificate.ts'
@@ -67,6 +68,7 @@ async function load(desk: Desk, one: Shown, focus?: string): Promise<void> {
     desk.memory.shown.set(hash, document)
   } catch (error) {
     desk.memory.shown.delete(hash)
+    if (error instanceof CallError && error.code === 'erased') forgetName(desk.session, hash)
     one.trouble = wordsOf(error)
   }
   one.acts = (await listing).acts

@@ -10,6 +10,7 @@ import { d, quoted } from '../i18n.ts'
 import { forgetIssuing, type Issuing, keepIssuing, newIssuing } from '../issuing.ts'
 import { kindName, kindOf } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
+import { remember } from '../remembered.ts'
 import { viewCertificate, viewPreview } from './certificate.ts'
 import { ask } from './dialog.ts'
 import { viewFacts } from './facts.ts'
@@ -104,6 +105,7 @@ async function send(desk: Desk, issuing: Issuing, fields: DocumentFields): Promi
     issuing.issued = issued
     forgetIssuing()
     desk.memory.categories.add(fields.category)
+    remember(desk.session, [issued])
   } catch (error) {
     fail(desk, issuing, error, keyOf(issuing.id, fields))
     keepIssuing(issuing)

@@ -1,7 +1,8 @@
 import { showNumber } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
 import { d } from '../i18n.ts'
-import { issueRows } from '../table/issue.ts'
+import { remember } from '../remembered.ts'
+import { issueRows, namesIn } from '../table/issue.ts'
 import { forgetTable, type TableRun } from '../table/run.ts'
 
 /** Issues what has no answer yet, and shows how far it is. */
@@ -9,6 +10,7 @@ export async function goOn(desk: Desk, run: TableRun, mayResume = true): Promise
   const going = issueRows(desk.client, run, () => showProgress(run), mayResume)
   desk.redraw('heading')
   await going
+  remember(desk.session, namesIn(run))
   if (desk.memory.table !== run || !desk.isAt('#/table')) return
   desk.redraw('heading')
   desk.announce(d(run.isDone ? 'table.done' : 'table.halted'))

@@ -4,7 +4,8 @@ import { showNumber, showTime } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
 import { d, quoted } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
-import { openRun } from '../table/issue.ts'
+import { remember } from '../remembered.ts'
+import { namesIn, openRun } from '../table/issue.ts'
 import { keepRun } from '../table/run.ts'
 import { hint, section, viewTrouble } from './parts.ts'
 
@@ -27,6 +28,7 @@ function viewList(desk: Desk, runs: readonly Run[]): HTMLElement {
     trouble.textContent = ''
     try {
       const table = await openRun(desk.client, run)
+      remember(desk.session, namesIn(table))
       desk.memory.table = table
       keepRun(table)
       desk.redraw('heading')

@@ -331,6 +331,77 @@ describeInBrowser('the desk', () => {
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/Zola/)
   })
 
+  test('behavior: names stay in the browser for one person who asks for it, until it is undone', async () => {
+    const window = await openWindow(browser)
+    open.push(window)
+    const { page } = window
+    const names = 'Keep the names of what I issue in this browser'
+    const kept = () => page.evaluate(() => JSON.stringify(localStorage))
+    const leave = async () => {
+      await press(page, 'Sign out')
+      await heading(page, 'Sign in to the desk')
+    }
+    const find = async (text: string) => {
+      await page.getByRole('link', { name: 'Find' }).first().click()
+      await page.getByLabel('Name', { exact: true }).fill(text)
+    }
+    const issue = async (name: string) => {
+      await fill(page, name, '1008')
+      await press(page, 'Check and issue')
+      await answer(page, 'Issue')
+      await heading(page, 'The document is issued')
+      await press(page, 'Issue another one')
+    }
+    await signIn(page, await linkFor(stack, 'clerk', { name: 'Keeper' }))
+    await issue('Nobody Before')
+    await page.getByRole('link', { name: 'Find' }).first().click()
+    await page.getByText('Find by name').click()
+    await page.getByLabel(names).check()
+    await issue('Çelik Öztürk')
+    await page.getByRole('link', { name: 'Issue from a table' }).click()
+    const table = 'subjectName,subjectId,category,issuedAt\nOmar Cruz,1008,diploma,2026-07-01\n'
+    await page.getByLabel('Cells from a spreadsheet').fill(table)
+    await press(page, 'Read these cells')
+    await press(page, 'Issue the good rows (1)')
+    await answer(page, 'Issue the good rows (1)')
+    await page.getByRole('heading', { name: 'The table is issued' }).waitFor()
+
+    // Another person at the same browser neither finds them nor deletes them.
+    await leave()
+    await signIn(page, await linkFor(stack, 'clerk', { name: 'Another' }))
+    await page.getByRole('link', { name: 'Find' }).first().click()
+    await page.getByText('Find by name').click()
+    expect(await page.getByLabel(names).isChecked()).toBe(false)
+    expect(await page.locator('#names-text').count()).toBe(0)
+    await leave()
+    const { hash: again } = new URL(await linkAgain(stack, 'Keeper'))
+    await signIn(page, page.url() + again)
+    await find('ozturk')
+    expect(await page.locator('.rows a').allTextContents()).toEqual(['Çelik Öztürk'])
+    await find('c')
+    expect(await page.locator('.rows a').allTextContents()).toEqual(['Omar Cruz', 'Çelik Öztürk'])
+
+    // The name of a document whose content is erased goes, whoever erased it.
+    const hash = (await issued('1008')).find(
+      ({ subjectName }: { subjectName: string }) => subjectName === 'Omar Cruz',
+    ).documentHash
+    await asAdmin('POST', `/v1/documents/${hash}/revoke`)
+    await asAdmin('DELETE', `/v1/documents/${hash}/payload`)
+    await page.getByRole('link', { name: 'Omar Cruz' }).click()
+    await page.getByRole('alert').filter({ hasText: /\S/ }).waitFor()
+    await find('c')
+    expect(await page.locator('.rows a').allTextContents()).toEqual(['Çelik Öztürk'])
+    expect(await kept()).not.toMatch(/Omar|Nobody/)
+
+    await page.getByLabel(names).uncheck()
+    await answer(page, 'Cancel')
+    await expect.poll(() => page.getByLabel(names).isChecked()).toBe(true)
+    await page.getByLabel(names).uncheck()
+    await answer(page, 'Delete the names')
+    await page.locator('#names-text').waitFor({ state: 'detached' })
+    expect(await kept()).not.toContain('Öztürk')
+  })
+
   test('behavior: several documents are revoked from a list, and each is answered', async () => {
     for (const subjectName of ['Lise', 'Marie', 'Irene'])
       await stack.issue({ ...ADA, subjectName, subjectId: '1007' })
