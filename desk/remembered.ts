@@ -81,6 +81,9 @@ export function forgetName(session: Session, documentHash: string): void {
 /** @returns The names that are kept, the newest first. */
 export function remembered(session: Session): NamedRow[] {
   return (read(session) ?? []).map(([name, subjectId, documentHash]) => ({
-    ...{ name, subjectId, documentHash, plainName: plain(name) },
+    name,
+    subjectId,
+    documentHash,
+    plainName: plain(name),
   }))
 }

@@ -364,7 +364,7 @@ export const ar: Texts = {
   'table.single': 'واحدة تلو الأخرى.',
   'table.single.hint': 'يمكنك التوقف في الأثناء.',
   'table.badLeft': 'الصفوف التي لا تصدر: {count}. يمكنك حفظها في ملف بعد ذلك.',
-  'table.decideFirst': 'اذكر أولًا معنى كل عمود.',
+  'table.decideFirst': 'اذكر أولًا في الأعلى معنى كل عمود: {columns}',
   'table.start': 'إصدار الصفوف السليمة ({count})',
   'table.question': 'إصدار الصفوف السليمة في هذا الجدول ({count})؟',
   'table.cost': 'كم سيكلف ذلك، وكم سيستغرق؟',

@@ -402,7 +402,7 @@ export const de: Texts = {
   'table.single.hint': 'Sie können dazwischen anhalten.',
   'table.badLeft':
     'Zeilen, die nicht ausgestellt werden: {count}. Sie können sie danach als Datei speichern.',
-  'table.decideFirst': 'Sagen Sie zuerst, was jede Spalte bedeutet.',
+  'table.decideFirst': 'Sagen Sie zuerst oben, was jede Spalte bedeutet: {columns}',
   'table.start': 'Die guten Zeilen ausstellen ({count})',
   'table.question': 'Die guten Zeilen dieser Tabelle ausstellen ({count})?',
   'table.cost': 'Was wird es kosten, und wie lange wird es dauern?',

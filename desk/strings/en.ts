@@ -410,7 +410,7 @@ export const en = {
   'table.single': 'One by one.',
   'table.single.hint': 'You can stop in between.',
   'table.badLeft': 'Rows that are not issued: {count}. You can save them as a file afterwards.',
-  'table.decideFirst': 'First say what each column means.',
+  'table.decideFirst': 'First say what each column means, above: {columns}',
   'table.start': 'Issue the good rows ({count})',
   'table.question': 'Issue the good rows of this table ({count})?',
   'table.cost': 'What will it cost, and how long will it take?',

@@ -395,7 +395,7 @@ export const es: Texts = {
   'table.single': 'Uno a uno.',
   'table.single.hint': 'Puede parar entretanto.',
   'table.badLeft': 'Filas que no se emiten: {count}. Después puede guardarlas como archivo.',
-  'table.decideFirst': 'Diga primero qué significa cada columna.',
+  'table.decideFirst': 'Diga primero, más arriba, qué significa cada columna: {columns}',
   'table.start': 'Emitir las filas buenas ({count})',
   'table.question': '¿Emitir las filas buenas de esta tabla ({count})?',
   'table.cost': '¿Cuánto costará y cuánto tardará?',

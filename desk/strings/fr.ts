@@ -402,7 +402,7 @@ export const fr: Texts = {
   'table.single.hint': 'Vous pouvez arrêter entre deux.',
   'table.badLeft':
     'Lignes qui ne sont pas émises : {count}. Vous pourrez ensuite les enregistrer dans un fichier.',
-  'table.decideFirst': 'Dites d’abord ce que signifie chaque colonne.',
+  'table.decideFirst': 'Dites d’abord plus haut ce que signifie chaque colonne : {columns}',
   'table.start': 'Émettre les bonnes lignes ({count})',
   'table.question': 'Émettre les bonnes lignes de ce tableau ({count}) ?',
   'table.cost': 'Combien cela coûtera-t-il, et en combien de temps ?',

@@ -392,7 +392,7 @@ export const pt: Texts = {
   'table.single': 'Um a um.',
   'table.single.hint': 'Pode parar entretanto.',
   'table.badLeft': 'Linhas que não são emitidas: {count}. Depois pode guardá-las num ficheiro.',
-  'table.decideFirst': 'Diga primeiro o que significa cada coluna.',
+  'table.decideFirst': 'Diga primeiro, acima, o que significa cada coluna: {columns}',
   'table.start': 'Emitir as linhas boas ({count})',
   'table.question': 'Emitir as linhas boas desta tabela ({count})?',
   'table.cost': 'Quanto vai custar e quanto tempo vai demorar?',

@@ -10,8 +10,12 @@ import { categoryIn, changed, check, fieldsOf, type TableRun } from '../table/ru
 /** Rows that are drawn at a time, so that a table of any length is smooth. */
 export const PAGE = 50
 
-/** The rows of a table, each cell editable, with what is wrong with it. */
-export function viewRows(desk: Desk, run: TableRun): HTMLElement {
+/**
+ * The rows of a table, each cell editable, with what is wrong with it.
+ *
+ * @param mended Called after each change of a cell.
+ */
+export function viewRows(desk: Desk, run: TableRun, mended: () => void): HTMLElement {
   const { bad } = check(run)
   const indexes = run.isFiltered ? [...bad.keys()] : run.rows.map((_, index) => index)
   const shown = indexes.slice(run.page * PAGE, (run.page + 1) * PAGE)
@@ -23,8 +27,7 @@ export function viewRows(desk: Desk, run: TableRun): HTMLElement {
     changed(run)
     count.textContent = countWords(run)
     for (const row of rows) row.update()
-    const start = document.querySelector<HTMLButtonElement>('#start')
-    if (start) start.textContent = d('table.start', { count: showNumber(check(run).good.size) })
+    mended()
   }
   const filter = h('input', {
     type: 'checkbox',

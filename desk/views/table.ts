@@ -40,6 +40,8 @@ import { viewRuns } from './runs.ts'
 
 /** The maximum bytes of a table; one of 100,000 rows has about 10 MB. */
 const MAX_BYTES = 32 * 1024 * 1024
+/** How many columns are named that keep a table from being issued. */
+const MAX_NAMED = 5
 const TEMPLATE = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt', 'metadata.grade']
 
 export function viewTable(desk: Desk): View {
@@ -52,13 +54,14 @@ export function viewTable(desk: Desk): View {
       queueMicrotask(() => goOn(desk, table, false))
     return { title, content: viewResults(desk, table) }
   }
+  const issue = viewIssue(desk, table)
   return {
     title,
     content: [
       !table.isKept && viewNotice(d('table.notKept')),
       viewColumns(desk, table),
-      viewRows(desk, table),
-      viewIssue(desk, table),
+      viewRows(desk, table, issue.update),
+      issue.element,
     ],
   }
 }
@@ -286,11 +289,8 @@ function viewDates(desk: Desk, run: TableRun): HTMLElement {
   return field(d('table.dates'), select)
 }
 
-function viewIssue(desk: Desk, run: TableRun): HTMLElement {
-  const { good, bad } = check(run)
-  const count = showNumber(good.size)
-  const isOpen = undecided(run).length + repeated(run).length > 0
-  const mayStart = good.size > 0 && !isOpen
+/** How the rows are issued, what that takes, and what still keeps them from it. */
+function viewIssue(desk: Desk, run: TableRun): { element: HTMLElement; update(): void } {
   const mode = (value: TableRun['mode'], key: 'table.batch' | 'table.single') =>
     h(
       'label',
@@ -312,7 +312,35 @@ function viewIssue(desk: Desk, run: TableRun): HTMLElement {
         h('span', { class: 'value' }, ` ${d(`${key}.hint`)}`),
       ),
     )
-  return section(
+  const described = { type: 'button', 'aria-describedby': 'start-notes' }
+  const start = h('button', {
+    ...described,
+    id: 'start',
+    class: 'primary',
+    click: () => begin(desk, run),
+  })
+  const cost = h(
+    'button',
+    { ...described, id: 'quote', click: () => askCost(desk, run) },
+    d('table.cost'),
+  )
+  // They stand below the buttons, which must not move while somebody presses one.
+  const notes = h('div', { id: 'start-notes' })
+  function update(): void {
+    const { good, bad } = check(run)
+    const open = openColumns(run)
+    start.textContent = d('table.start', { count: showNumber(good.size) })
+    start.disabled = cost.disabled = good.size === 0 || open.length > 0
+    notes.replaceChildren(
+      ...[
+        open.length > 0 && h('p', { class: 'problem' }, openWords(open)),
+        bad.size > 0 && hint(d('table.badLeft', { count: showNumber(bad.size) })),
+        run.cost && h('p', { id: 'cost', tabindex: '-1' }, costWords(run.cost)),
+      ].filter((node) => node instanceof Node),
+    )
+  }
+  update()
+  const element = section(
     d('table.issue'),
     h(
       'fieldset',
@@ -322,37 +350,35 @@ function viewIssue(desk: Desk, run: TableRun): HTMLElement {
       mode('single', 'table.single'),
     ),
     viewTrouble(run.trouble),
-    isOpen && hint(d('table.decideFirst')),
-    bad.size > 0 && hint(d('table.badLeft', { count: showNumber(bad.size) })),
-    run.cost && h('p', { id: 'cost', tabindex: '-1' }, costWords(run.cost)),
-    h(
-      'div',
-      { class: 'ways' },
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'primary',
-          id: 'start',
-          disabled: !mayStart,
-          click: () => begin(desk, run),
-        },
-        d('table.start', { count }),
-      ),
-      h(
-        'button',
-        { type: 'button', id: 'quote', disabled: !mayStart, click: () => askCost(desk, run) },
-        d('table.cost'),
-      ),
-    ),
+    h('div', { class: 'ways' }, start, cost),
+    notes,
   )
+  return { element, update }
+}
+
+/** @returns The columns whose meaning is open, or that of another one too. */
+function openColumns(run: TableRun): string[] {
+  const open = undecided(run)
+  const twice = repeated(run)
+  return run.columns.filter(
+    (column) => open.includes(column) || twice.includes(run.map[column] ?? ''),
+  )
+}
+
+function openWords(columns: readonly string[]): string {
+  const named = columns.slice(0, MAX_NAMED).map((column) => quoted(column || '–'))
+  const rest = columns.length > MAX_NAMED ? ['…'] : []
+  return d('table.decideFirst', { columns: [...named, ...rest].join(', ') })
 }
 
 function costWords(cost: NonNullable<TableRun['cost']>): string {
   const { fee, maxFee, single, seconds, singleSeconds } = cost
   return d('table.cost.is', {
-    ...{ fee: ether(fee), max: ether(maxFee), time: duration(seconds) },
-    ...{ single: ether(single), singleTime: duration(singleSeconds) },
+    fee: ether(fee),
+    max: ether(maxFee),
+    time: duration(seconds),
+    single: ether(single),
+    singleTime: duration(singleSeconds),
   })
 }
 

@@ -75,6 +75,8 @@ const SCREENS: Record<string, (page: Page, link: string) => Promise<void>> = {
   async find(page) {
     await page.keyboard.press('Escape')
     await page.locator('nav a[href="#/find"]').click()
+    await page.locator('details:has(#names-keep) summary').click()
+    await page.locator('#names-keep').check()
     await page.locator('form .primary').click()
     await page.locator('table.list').waitFor()
   },

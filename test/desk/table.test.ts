@@ -79,13 +79,16 @@ describeInBrowser('a table at the desk', () => {
       'graduates.csv',
       'Full name;Student no;Degree;Date of issue;Notes\r\nAda;1;BSc;31.1.2026;x\r\n=Bob;2x;MSc;1.2.2026;\r\nCleo;3;MSc;30.2.2026;\r\n',
     )
-    await page.getByText('First say what each column means.').waitFor()
+    const open = page.getByText('First say what each column means')
+    expect(await open.textContent()).toMatch(/Full name.*, .*Student no.*, .*Degree.*, .*Notes/)
+    expect(await page.locator('#start').isDisabled()).toBe(true)
     await page.getByLabel('Full name').selectOption('Name')
     await page.getByLabel('Student no').selectOption('Identifier')
     await page.getByLabel('Degree').selectOption('Further entry of the document')
     await page.getByLabel('Notes').selectOption('Leave out')
     // 31.1.2026 can only begin with the day.
     expect(await page.getByLabel('How dates are written').inputValue()).toBe('dmy')
+    expect(await open.count()).toBe(0)
     await page.locator('#set-category').fill('Master diploma')
     await page.keyboard.press('Tab')
     await page.getByText('Good rows: 1. Rows with a problem: 2.').waitFor()
@@ -106,6 +109,16 @@ describeInBrowser('a table at the desk', () => {
     expect(rows[0]?.cells.verifyUrl).toContain(rows[0]?.cells.publicId)
     const failed = await saved('Save the rows that were not issued (1)')
     expect(failed.rows[0]?.cells).toMatchObject({ line: '4', 'Full name': 'Cleo' })
+  })
+
+  test('behavior: the only row can be issued once it is mended', async () => {
+    await give('one.csv', table('mended', 1).replace('1000', '1x'))
+    const start = page.getByRole('button', { name: /^Issue the good rows/ })
+    expect(await start.isDisabled()).toBe(true)
+    await page.getByLabel('Identifier, line 2').fill('1')
+    await page.keyboard.press('Tab')
+    await start.click()
+    await page.getByRole('dialog').waitFor()
   })
 
   test('error: says what is wrong with a file that is no table', async () => {
