@@ -154,8 +154,9 @@ export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
 
   serve(app, PRINT_SPECIMEN, findKey, async (c) => {
     const { categories } = c.get('grant')
+    const body = await readJson(c)
     const rules = { now: Date.now(), kindOf: await kinds.current(), categories }
-    const { fields } = parseIssueBody(await readJson(c), rules)
+    const { fields } = parseIssueBody(body, rules)
     const print = printerOf(deps, c.get('query').template)
     const leave = places.enter(shareOf(c.get('grant')))
     const { registry, issuerId, verifyUrl: link } = addresses
