@@ -130,6 +130,8 @@ export const de: Texts = {
     'Das Dokument in diesem Formular wurde vielleicht schon ausgestellt. Suchen Sie es unter „Finden“, bevor Sie es noch einmal ausstellen.',
   'issue.kept': 'Was Sie eingeben, bleibt in diesem Tab, bis Sie es ausstellen oder sich abmelden.',
   'issue.question': 'Ausstellen: {kind} für {name}?',
+  'issue.specimen':
+    'Muster dessen, was die Leser sehen werden, unter der Antwort, ob es gültig ist:',
   'issue.final':
     'Was ausgestellt ist, lässt sich nicht ändern oder löschen, nur durch ein neues Dokument berichtigen oder widerrufen.',
   'issue.do': 'Ausstellen',

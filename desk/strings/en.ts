@@ -135,6 +135,7 @@ export const en = {
     'The document on this form may have been issued. Look for it under Find before you issue it again.',
   'issue.kept': 'What you type stays in this tab until you issue it or sign out.',
   'issue.question': 'Issue this {kind} for {name}?',
+  'issue.specimen': 'Specimen of what its readers will see, below the answer whether it is valid:',
   'issue.final':
     'What is issued cannot be changed or deleted, only corrected by a new document or revoked.',
   'issue.do': 'Issue',

@@ -127,6 +127,8 @@ export const es: Texts = {
     'Puede que el documento de este formulario ya se haya emitido. Búsquelo antes de emitirlo otra vez.',
   'issue.kept': 'Lo que escribe queda en esta pestaña hasta que lo emita o cierre la sesión.',
   'issue.question': '¿Emitir: {kind} para {name}?',
+  'issue.specimen':
+    'Muestra de lo que verán sus lectores, debajo de la respuesta sobre si es válido:',
   'issue.final':
     'Lo que se emite no se puede cambiar ni eliminar, solo corregir con un documento nuevo o revocar.',
   'issue.do': 'Emitir',

@@ -129,6 +129,8 @@ export const fr: Texts = {
     'Le document de ce formulaire a peut-être été émis. Recherchez-le avant de l’émettre de nouveau.',
   'issue.kept': 'Ce que vous saisissez reste dans cet onglet jusqu’à l’émission ou la déconnexion.',
   'issue.question': 'Émettre : {kind} pour {name} ?',
+  'issue.specimen':
+    'Spécimen de ce que verront ses lecteurs, sous la réponse qui dit s’il est valide :',
   'issue.final':
     'Ce qui est émis ne peut être ni modifié ni supprimé, seulement corrigé par un nouveau document ou révoqué.',
   'issue.do': 'Émettre',

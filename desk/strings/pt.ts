@@ -126,6 +126,7 @@ export const pt: Texts = {
     'O documento deste formulário talvez já tenha sido emitido. Procure-o antes de o emitir outra vez.',
   'issue.kept': 'O que escreve fica neste separador até o emitir ou sair.',
   'issue.question': 'Emitir: {kind} para {name}?',
+  'issue.specimen': 'Espécime do que os leitores vão ver, por baixo da resposta sobre se é válido:',
   'issue.final':
     'O que é emitido não pode ser alterado nem eliminado, só corrigido por um documento novo ou revogado.',
   'issue.do': 'Emitir',

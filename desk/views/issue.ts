@@ -3,6 +3,7 @@ import type { DocumentFields } from '#document/document.ts'
 import { readNewDocument } from '#document/new-document.ts'
 import { foreign, h } from '#web/dom.ts'
 import { t } from '#web/i18n.ts'
+import { allFields, viewFields } from '#web/views/document.ts'
 import { viewQr } from '#web/views/qr-code.ts'
 import type { Desk, View } from '../desk.ts'
 import { documentOf, keyOf, repeatedNames } from '../fields.ts'
@@ -13,7 +14,6 @@ import { wordsOf } from '../problems.ts'
 import { remember } from '../remembered.ts'
 import { viewCertificate, viewPreview } from './certificate.ts'
 import { ask } from './dialog.ts'
-import { viewFacts } from './facts.ts'
 import { firstBad, viewDraft } from './form.ts'
 import { copyButton, hint, outside, viewStatus } from './parts.ts'
 
@@ -87,7 +87,11 @@ const questionFor = (fields: DocumentFields) => ({
     kind: quoted(kindName(fields.category)),
     name: quoted(fields.subjectName),
   }),
-  content: [viewFacts(fields), h('p', {}, d('issue.final'))],
+  content: [
+    hint(d('issue.specimen')),
+    ...viewFields(allFields(fields), fields, kindOf(fields.category)),
+    h('p', {}, d('issue.final')),
+  ],
   does: d('issue.do'),
 })
 

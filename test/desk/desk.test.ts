@@ -80,6 +80,10 @@ describeInBrowser('the desk', () => {
     expect(await question.getByRole('heading').textContent()).toBe(
       `Issue this \u2068Birth certificate\u2069 for \u2068${HOSTILE.replace(/[\u202e\u2066]/g, '')}\u2069?`,
     )
+    // The verify page has the same words.
+    await question.getByText('Specimen of what its readers will see').waitFor()
+    const specimen = await question.locator('dl').first().textContent()
+    expect(specimen).toContain('without end')
     await answer(page, 'Issue')
     await heading(page, 'The document is issued')
     expect(await focused(page)).toBe('heading')
@@ -92,6 +96,8 @@ describeInBrowser('the desk', () => {
     const link = page.getByRole('link', { name: 'Open as its readers see it' })
     expect(await link.getAttribute('href')).toBe(document.verifyUrl)
     expect(await page.getByRole('img', { name: /^QR code/ }).count()).toBe(1)
+    await page.goto(document.verifyUrl)
+    expect(await page.locator('.document dl').first().textContent()).toBe(specimen)
   })
 
   test('behavior: a link signs in once, and only when its button is pressed', async () => {

@@ -104,8 +104,11 @@ describeInBrowser('kinds of documents at the desk', () => {
     expect(await findingsOf(page)).toEqual([])
     await press(page, 'Check and issue')
     const question = page.getByRole('dialog')
-    expect(await question.getByRole('heading').textContent()).toContain('Course of study')
-    expect(await question.locator('dt').allTextContents()).toContain('Degree <b>awarded</b>')
+    const title = question.getByRole('heading', { level: 2 })
+    expect(await title.textContent()).toContain('Course of study')
+    // As on the verify page, the name in the document stands beside the issuer's words.
+    const names = await question.locator('dt').allTextContents()
+    expect(names).toContain('Degree <b>awarded</b> degree')
     await answer(page, 'Issue')
     await page.getByRole('heading', { name: 'The document is issued' }).waitFor()
     const [document] = await issued('2001')

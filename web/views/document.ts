@@ -26,16 +26,25 @@ export function viewDocument(phase: Done, kind: Kind | undefined): HTMLElement |
     )
   }
   const ofExcerpt = isExcerpt(subject)
-  const shown = shownFields(fields)
-  if (!ofExcerpt && fields.expiresAt === undefined)
-    shown.push({ name: 'expiresAt', value: t('document.never') })
-  const metadata = metadataOf(fields)
-  const isEmpty = shown.length + metadata.length === 0
-  const isNamed = metadata.some(([name]) => labelOf(kind, `metadata.${name}`) !== undefined)
+  const shown = ofExcerpt ? shownFields(fields) : allFields(fields)
+  const isEmpty = shown.length + metadataOf(fields).length === 0
   return section(
     ofExcerpt ? 'excerpt' : 'document',
     ofExcerpt && h('p', { class: 'only' }, t(isEmpty ? 'excerpt.nothing' : 'excerpt.only')),
     isToCompare(phase) && viewAlert('compare', t('document.compare')),
+    ...viewFields(shown, fields, kind),
+  )
+}
+
+/** @param shown Those of the fields that are not metadata. */
+export function viewFields(
+  shown: readonly Field[],
+  fields: DocumentPart,
+  kind: Kind | undefined,
+): (HTMLElement | false)[] {
+  const metadata = metadataOf(fields)
+  const isNamed = metadata.some(([name]) => labelOf(kind, `metadata.${name}`) !== undefined)
+  return [
     shown.length > 0 &&
       h(
         'dl',
@@ -58,7 +67,7 @@ export function viewDocument(phase: Done, kind: Kind | undefined): HTMLElement |
       ),
     (isNamed || (fields.category !== undefined && kind !== undefined)) &&
       h('p', { class: 'hint' }, t('document.issuersWords')),
-  )
+  ]
 }
 
 type Name = Exclude<keyof DocumentPart, 'metadata'>
@@ -80,6 +89,13 @@ export function shownFields(fields: DocumentPart): Field[] {
     const value = fields[name]
     return value === undefined ? [] : [{ name, value: shown(name, value) }]
   })
+}
+
+/** @returns The fields of a whole document. */
+export function allFields(fields: DocumentPart): Field[] {
+  const shown = shownFields(fields)
+  if (fields.expiresAt !== undefined) return shown
+  return [...shown, { name: 'expiresAt', value: t('document.never') }]
 }
 
 function shown(name: Name, value: string): string | HTMLElement {
