@@ -127,7 +127,7 @@ test('behavior: reads a DID document once, and keeps one that is malformed as it
   const good = answer(JSON.stringify(createDidDocument({ did, registry, issuerId: 7 })))
   await cache.read(EDU)
   await give(good)
-  const statement = { registries: [{ registry, issuerId: 7 }], accounts: [] }
+  const statement = { registries: [{ registry, issuerId: 7 }], accounts: [], keys: [] }
   expect(await cache.read(EDU)).toEqual({ ...good, statement })
   const other = at('example.org')
   await cache.read(other)
