@@ -38,6 +38,8 @@ export function createStatusLists(deps: {
   registry: Pick<RegistryReader, 'records'>
   blocks: Pick<Blocks, 'head'>
   keys: CredentialKeys
+  /** The DID of the issuer's domain, if it has one. */
+  did?: string | undefined
   /** The newest comes first. */
   subkeys: readonly [Pick<IssuerSubkeys, 'index'>, ...Pick<IssuerSubkeys, 'index'>[]]
   hkdf: Hkdf
@@ -45,7 +47,7 @@ export function createStatusLists(deps: {
   /** The maximum age of the newest block in seconds; absent = any age. */
   maxHeadAge?: number | undefined
 }): StatusLists {
-  const { slots, counts, registry, blocks, keys, subkeys, hkdf, baseUrl, maxHeadAge } = deps
+  const { slots, counts, registry, blocks, keys, did, subkeys, hkdf, baseUrl, maxHeadAge } = deps
   const uriOf = (list: number) => `${baseUrl}/v1/status-lists/${list}`
 
   async function make(list: number): Promise<string | undefined> {
@@ -57,14 +59,17 @@ export function createStatusLists(deps: {
     const own = found.entries.map((entry) => ({ ...entry, indexes: [entry.index] }))
     const others = found.isLost ? await possibleIn(list) : []
     const statuses = await readStatuses(registry, [...own, ...others])
-    const { kty, crv, x, y, kid } = keys.published[0]
+    const { kty, crv, x, y, kid: thumbprint } = keys.published[0]
+    const kid = did ? `${did}#${thumbprint}` : thumbprint
     return keys.sign(
       {
         typ: 'statuslist+jwt',
+        // Some wallets find a key by its DID alone, and others take `jwk`.
         ...(keys.x5c ? { x5c: keys.x5c } : { kid }),
-        jwk: { kty, crv, x, y },
+        jwk: { kty, crv, x, y, kid },
       },
       {
+        ...(did && { iss: did }),
         ...{ sub: uriOf(list), iat: time, exp: time + EXPIRY_SECONDS, ttl: TTL_SECONDS },
         status_list: await encodeStatusList(statuses),
       },

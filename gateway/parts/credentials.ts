@@ -39,7 +39,7 @@ export function openCredentials(
   const readHeld = createReadHeld(stores.store, () => verifyWithin(newDeadline(), verifyOptions))
   const withoutKeys = { readHeld, offersToHolders: walletOffers === 'holders' }
   if (!keys) return withoutKeys
-  const statusLists = openStatusLists(config, identity, keys, stores)
+  const statusLists = openStatusLists(config, identity, { keys, did: own?.did }, stores)
   const always = { ...withoutKeys, statusLists }
   if (!own) {
     parts.log.warn('issuer_without_domain', {
@@ -70,13 +70,13 @@ export function openCredentials(
 function openStatusLists(
   { baseUrl, maxHeadAge, finality }: Config,
   { rpc, registry, issuerId, issuerSecrets }: Identity,
-  keys: CredentialKeys,
+  signer: { keys: CredentialKeys; did: string | undefined },
   { statusSlots }: Stores,
 ): StatusLists {
   return createStatusLists({
     slots: statusSlots,
     ...openRegistryReads(rpc.apart(PATIENCE_MS.public), { registry, issuerId, finality }),
-    keys,
+    ...signer,
     subkeys: subkeysOf(issuerSecrets),
     hkdf: hkdfWithNode,
     baseUrl,

@@ -55,6 +55,7 @@ function lists(
       keys.map(({ documentHash }) => records.get(documentHash) ?? NOT_ISSUED),
   }
   const baseUrl = 'https://documents.example'
+  const did = 'did:web:documents.example'
   const blocks = { head }
   const counts = async () => ({ documents: 2, batches: 1 })
   const parts = {
@@ -63,6 +64,7 @@ function lists(
     registry,
     blocks,
     keys,
+    did,
     subkeys,
     hkdf: hkdfWithNode,
     baseUrl,
@@ -142,9 +144,13 @@ describe('the token', () => {
     const token = await lists([], new Map()).token(1)
     const { payload, bits, size } = await read(token)
     expect(decodeProtectedHeader(token ?? '')).toMatchObject({
-      ...{ alg: 'ES256', typ: 'statuslist+jwt', kid: keys.published[0].kid },
+      ...{ alg: 'ES256', typ: 'statuslist+jwt' },
+      kid: `did:web:documents.example#${keys.published[0].kid}`,
     })
-    expect(payload).toMatchObject({ sub: 'https://documents.example/v1/status-lists/1', ttl: 60 })
+    expect(payload).toMatchObject({
+      iss: 'did:web:documents.example',
+      ...{ sub: 'https://documents.example/v1/status-lists/1', ttl: 60 },
+    })
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBeLessThanOrEqual(120)
     expect([bits, size]).toEqual([2, LIST_SIZE])
     expect(token?.length).toBeLessThan(2_000)
