@@ -1194,6 +1194,8 @@ export type Calls = {
         txCode?: boolean
         /** How many wallets may use it; 1 by default. */
         uses?: number
+        /** How the credential names its issuer, because some wallets know only one way; `https` by default where the key has a certificate, else `did:web`. */
+        iss?: 'https' | 'did:web'
         /** How long it may be used, in seconds; 600 by default. */
         expiresIn?: number
       }

@@ -25,9 +25,12 @@ export const CONFIGURATIONS: Readonly<Record<string, Configuration>> = {
   'plain-did-web': { isTyped: false, naming: 'did:web' },
 }
 
-/** @returns The ids of the configurations that fit a document. */
-export function configurationsFor(isTyped: boolean): string[] {
-  return Object.keys(CONFIGURATIONS).filter((id) => CONFIGURATIONS[id]?.isTyped === isTyped)
+/** @returns The ids that an offer of a form names: one, because some wallets fetch all of them. */
+export function configurationsFor({ isTyped, naming }: Configuration): string[] {
+  return Object.keys(CONFIGURATIONS).filter((id) => {
+    const form = CONFIGURATIONS[id]
+    return form?.isTyped === isTyped && form.naming === naming
+  })
 }
 
 /** @returns The identifier of the credential issuer of a category. */

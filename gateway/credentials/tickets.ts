@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'n
 import { decodeBase64url } from '#document/base64url.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
+import type { Naming } from './credential.ts'
 
 /** What a ticket says, by its kind. */
 export type Contents = {
@@ -11,6 +12,8 @@ export type Contents = {
     category: string
     /** Whether the document fits the kind of its category. */
     isTyped: boolean
+    /** How the credential names its issuer. */
+    naming: Naming
     /** How many wallets may use it. */
     uses: number
     /** What the holder must type, if the issuer wants that. */

@@ -1,6 +1,6 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto'
 import type { RegistryId } from '#document/registry-id.ts'
-import { type CredentialContext, createCredential, plainTypeOf } from './credential.ts'
+import { type CredentialContext, createCredential, type Naming, plainTypeOf } from './credential.ts'
 import { WalletError } from './errors.ts'
 import type { Held, ReadHeld } from './held.ts'
 import {
@@ -34,6 +34,8 @@ export type OfferTerms = {
   seconds: number
   /** Whether the holder must type a code that comes on another way. */
   withTxCode: boolean
+  /** How the credential names its issuer; absent = as suits the key. */
+  naming?: Naming
 }
 
 /** An offer of a credential, for one document. */
@@ -104,6 +106,8 @@ const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
 export function createWallets(deps: WalletDeps): Wallets {
   const { tickets, store, baseUrl } = deps
+  // A certificate is of an address. Without one, some wallets find a key by its DID alone.
+  const usualNaming: Naming = deps.keys.x5c ? 'https' : 'did:web'
 
   /** @throws {WalletError} when the proof is bad or was used before. */
   async function keyOf(dpop: string, target: Omit<DpopTarget, 'method'>): Promise<string> {
@@ -162,13 +166,13 @@ export function createWallets(deps: WalletDeps): Wallets {
   }
 
   return {
-    async offer(publicId, { document }, { uses, seconds, withTxCode }) {
+    async offer(publicId, { document }, { uses, seconds, withTxCode, naming = usualNaming }) {
       const { category } = document
       const expiresAt = inSeconds(seconds)
       const txCode = String(randomInt(10 ** TX_CODE_DIGITS)).padStart(TX_CODE_DIGITS, '0')
       const typed = withTxCode ? { txCode } : {}
       const isTyped = (await deps.typeOf(document)) !== undefined
-      const ticket = { publicId, category, isTyped, uses, ...typed, expiresAt }
+      const ticket = { publicId, category, isTyped, naming, uses, ...typed, expiresAt }
       return { code: tickets.seal('offer', ticket), expiresAt, ...typed }
     },
     readOffer(code) {
@@ -176,7 +180,7 @@ export function createWallets(deps: WalletDeps): Wallets {
       return (
         ticket && {
           credential_issuer: credentialIssuerOf(baseUrl, ticket.category),
-          credential_configuration_ids: configurationsFor(ticket.isTyped),
+          credential_configuration_ids: configurationsFor(ticket),
           grants: {
             [PRE_AUTHORIZED]: {
               'pre-authorized_code': code,

@@ -53,6 +53,14 @@ const terms = v.strictObject({
   uses: v.exactOptional(
     v.pipe(whole(1, 1_000), v.description('How many wallets may use it; 1 by default.')),
   ),
+  iss: v.exactOptional(
+    v.pipe(
+      v.picklist(['https', 'did:web'], 'must be https or did:web'),
+      v.description(
+        'How the credential names its issuer, because some wallets know only one way; `https` by default where the key has a certificate, else `did:web`.',
+      ),
+    ),
+  ),
   expiresIn: v.exactOptional(
     v.pipe(
       whole(MINUTE, 10 * YEAR),
@@ -133,13 +141,14 @@ export function offerRoutes(app: Hono<Env>, deps: OfferDeps): void {
   const { findKey, newDeadline, wallets } = deps
 
   serve(app, OFFER, findKey, async (c) => {
-    const { txCode, uses, expiresIn } = parseBody(terms, await readOptionalJson(c))
+    const { txCode, uses, expiresIn, iss } = parseBody(terms, await readOptionalJson(c))
     const text = c.req.param('publicId')
     const publicId = await publicIdOf(deps, c.get('grant'), text, newDeadline())
     const asked: OfferTerms = {
       uses: uses ?? PLAIN.uses,
       seconds: expiresIn ?? PLAIN.seconds,
       withTxCode: txCode ?? PLAIN.withTxCode,
+      ...(iss && { naming: iss }),
     }
     return succeed(c, await makeOffer(deps, publicId, asked), 201)
   })

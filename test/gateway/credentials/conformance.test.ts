@@ -79,7 +79,8 @@ describe.skipIf(suite === undefined)('the conformance suite of the OpenID Founda
       },
       async () => {
         const { publicId } = await send('POST', '/v1/documents', { ...ADA, category })
-        return send('POST', `/v1/documents/${publicId}/offer`, { txCode: true })
+        const iss = configuration.endsWith('-did-web') ? 'did:web' : 'https'
+        return send('POST', `/v1/documents/${publicId}/offer`, { txCode: true, iss })
       },
     )
 

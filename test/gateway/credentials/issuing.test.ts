@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -12,6 +12,7 @@ import { verifyCredential } from '#verifier/credential.ts'
 import { createDidDocument } from '#verifier/identity.ts'
 import { createChainReader } from '#verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
+import { CERTIFIED_KEY } from './certified-key.ts'
 
 const key = makeCredentialKey()
 let stack: Stack
@@ -35,7 +36,8 @@ const offerOf = async (publicId: string, terms: object = {}, secret = API_KEY) =
 
 test('default: a wallet that nobody here wrote imports, holds and presents', async () => {
   const { publicId, documentHash } = await issue()
-  const { link, offerUrl } = await offerOf(publicId)
+  const { link, offerUrl, offer } = await offerOf(publicId)
+  expect(offer.credential_configuration_ids).toEqual(['plain-did-web'])
   expect(`${link} ${offerUrl}`).not.toContain(publicId)
   const wallet = createWallet()
   const { credential } = await wallet.fetch(link)
@@ -54,7 +56,7 @@ test('default: a wallet that nobody here wrote imports, holds and presents', asy
   const { payload } = await reader.verify(shown, { keyBindingNonce: 'n' })
   expect(payload).toMatchObject({
     ...{ subjectName: ADA.subjectName, documentHash, issuerId: 1, registry: stack.registry },
-    iss: 'https://testville.example',
+    iss: 'did:web:testville.example',
   })
   expect(payload).not.toHaveProperty('subjectId')
 
@@ -132,6 +134,20 @@ test('behavior: a document that fits a kind has its type, and others have the pl
   expect(Object.keys(forms)).toEqual(['document', 'document-did-web', 'plain', 'plain-did-web'])
 })
 
+test('behavior: an offer is for an issuer over https where the key has a certificate', async () => {
+  const certified = makeCredentialKey()
+  writeFileSync(certified.path, CERTIFIED_KEY.key + CERTIFIED_KEY.certificate)
+  const other = await startStack({ CREDENTIAL_KEY_FILE: certified.path })
+  const { publicId } = (await other.issue(ADA)).body.data
+  const { body } = await other.request('/wallets/offers', {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ publicId }),
+  })
+  expect(body.data.offer.credential_configuration_ids).toEqual(['plain'])
+  await other.stop()
+  certified.remove()
+})
+
 test('behavior: nothing about an offered document is stored', async () => {
   const { publicId } = await issue()
   const { link, offerUrl, txCode } = await offerOf(publicId, { txCode: true })
@@ -146,16 +162,16 @@ test('behavior: nothing about an offered document is stored', async () => {
     expect(stored.some((bytes) => bytes.includes(`${secret}`))).toBe(false)
 })
 
-test('behavior: an offer by value, a Bearer token and did:web work too', async () => {
+test('behavior: an offer by value, a Bearer token and an issuer over https work too', async () => {
   const { publicId } = await issue()
-  const { offer } = await offerOf(publicId)
+  const { offer } = await offerOf(publicId, { iss: 'https' })
+  expect(offer.credential_configuration_ids).toEqual(['plain'])
   const link = `openid-credential-offer://?credential_offer=${encodeURIComponent(JSON.stringify(offer))}`
   const wallet = createWallet()
-  const ids = offer.credential_configuration_ids
-  const { credential } = await wallet.fetch(link, { configuration: ids[1], withDpop: false })
+  const { credential } = await wallet.fetch(link, { withDpop: false })
   const [jwt = ''] = credential.split('~')
-  expect(decodeJwt(jwt).iss).toBe('did:web:testville.example')
-  expect(decodeProtectedHeader(jwt).kid).toMatch(/^did:web:testville\.example#/)
+  expect(decodeJwt(jwt).iss).toBe('https://testville.example')
+  expect(decodeProtectedHeader(jwt).kid).not.toContain('did:')
 })
 
 test('behavior: whoever holds the publicId may ask for an offer', async () => {

@@ -103,9 +103,10 @@ describe('an offer', () => {
 
   test('error: names every bad field', async () => {
     const { publicId } = await issue()
-    const { body } = await offer(publicId, { uses: 0, expiresIn: 1e10, txCode: 1, more: 1 })
+    const bad = { uses: 0, expiresIn: 1e10, txCode: 1, iss: 'did', more: 1 }
+    const { body } = await offer(publicId, bad)
     const fields = body.error.details.map(({ field }: { field: string }) => field)
-    expect(fields.sort()).toEqual(['expiresIn', 'more', 'txCode', 'uses'])
+    expect(fields.sort()).toEqual(['expiresIn', 'iss', 'more', 'txCode', 'uses'])
     const answer = await post('/wallets/offers', { publicId: 'x' })
     expect(outcomeOf(answer)).toEqual([400, 'bad_public_id'])
   })
