@@ -4,6 +4,7 @@ import { type DocumentFields, metadataOf } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
 import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
+import { PLAIN_FIELDS } from '#document/kind.ts'
 
 /** What is typed into the form of a document. */
 export type Typed = {
@@ -17,15 +18,6 @@ export type Typed = {
   /** Further entries, as they are shown; an empty one does not count. */
   entries: { name: string; value: string }[]
 }
-
-export const PLAIN_FIELDS = [
-  'subjectName',
-  'subjectId',
-  'category',
-  'issuedAt',
-  'expiresAt',
-] as const
-export type PlainField = (typeof PLAIN_FIELDS)[number]
 
 export function emptyTyped(): Typed {
   return {

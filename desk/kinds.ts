@@ -1,9 +1,10 @@
 import type { Client } from '#client/index.ts'
+import type { PlainField } from '#document/kind.ts'
 import { type Kind, type KindField, readKind } from '#document/kind.ts'
 import { t } from '#web/i18n.ts'
 import { labelOf, nameOf } from '#web/kinds.ts'
 import { inWords } from '#web/views/document.ts'
-import { categoryOf, type PlainField } from './fields.ts'
+import { categoryOf } from './fields.ts'
 
 /** A kind of documents, with the number that a change of it names. */
 export type KnownKind = Kind & { version: number }

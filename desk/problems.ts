@@ -1,5 +1,5 @@
 import { CallError } from '#client/index.ts'
-import type { PlainField } from './fields.ts'
+import type { PlainField } from '#document/kind.ts'
 import { d, maybeD } from './i18n.ts'
 import { entriesOf, fieldOf } from './kinds.ts'
 

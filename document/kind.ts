@@ -17,6 +17,7 @@ export const PLAIN_FIELDS = [
   'issuedAt',
   'expiresAt',
 ] as const
+export type PlainField = (typeof PLAIN_FIELDS)[number]
 export const FIELD_TYPES = ['text', 'date', 'number', 'choice'] as const
 export type FieldType = (typeof FIELD_TYPES)[number]
 

@@ -1,5 +1,6 @@
 import type { DocumentFields } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
+import { PLAIN_FIELDS } from '#document/kind.ts'
 import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
 import {
   checkRows,
@@ -13,7 +14,7 @@ import {
   withDates,
 } from '#table/rows.ts'
 import { t } from '#web/i18n.ts'
-import { newId, PLAIN_FIELDS, withPoint } from '../fields.ts'
+import { newId, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
 import { allKinds, fieldOf, kindOf } from '../kinds.ts'
 

@@ -1,8 +1,9 @@
 import { type DocumentFields, metadataOf } from '#document/document.ts'
+import { PLAIN_FIELDS } from '#document/kind.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showDate } from '#web/i18n.ts'
 import { shownFields } from '#web/views/document.ts'
-import { PLAIN_FIELDS, type Typed } from '../fields.ts'
+import type { Typed } from '../fields.ts'
 import { d } from '../i18n.ts'
 import { fieldLabel, kindName } from '../kinds.ts'
 
