@@ -6,9 +6,11 @@ import { decodePublicId } from '#document/public-id.ts'
 import { parseCsv } from '#table/csv.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import {
+  answer,
   linkAgain,
   linkFor,
   openWindow,
+  press,
   type Role,
   signIn,
   type Window,
@@ -46,10 +48,6 @@ describeInBrowser('the desk', () => {
     await signIn(window.page, await linkFor(stack, role, more))
     return window
   }
-  const press = (page: Page, name: string) =>
-    page.getByRole('button', { name, exact: true }).click()
-  const answer = (page: Page, name: string) =>
-    page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
   const fill = async (page: Page, subjectName: string, subjectId = ADA.subjectId) => {
     await page.getByRole('link', { name: 'Issue a document' }).first().click()
     await page.getByLabel('Name', { exact: true }).fill(subjectName)

@@ -3,7 +3,15 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { linkFor, openWindow, type Role, signIn, type Window } from '../support/desk-window.ts'
+import {
+  answer,
+  linkFor,
+  openWindow,
+  press,
+  type Role,
+  signIn,
+  type Window,
+} from '../support/desk-window.ts'
 import { takePicture } from '../support/pictures.ts'
 import { API_KEY, type Stack, startStack } from '../support/stack.ts'
 
@@ -76,10 +84,6 @@ describeInBrowser('kinds of documents at the desk', () => {
     await signIn(window.page, await linkFor(stack, role, more))
     return window
   }
-  const press = (page: Page, name: string) =>
-    page.getByRole('button', { name, exact: true }).click()
-  const answer = (page: Page, name: string) =>
-    page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
   const fill = async (page: Page, subjectId: string) => {
     await page.locator('nav a[href="#/issue"]').click()
     await page.getByLabel('Kind of document').selectOption('Course of study')

@@ -30,6 +30,14 @@ export async function signIn(page: Page, link: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: /^Hello/ }).waitFor()
 }
 
+/** Presses a button. */
+export const press = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).click()
+
+/** Presses a button of the question that is open. */
+export const answer = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+
 /** A desk in a window of its own, with what went wrong in it. */
 export type Window = { context: BrowserContext; page: Page; mishaps: string[] }
 
