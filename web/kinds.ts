@@ -13,7 +13,7 @@ const TIMEOUT_MS = 5_000
  * Asks the service behind the page for the kind of a document. A reader who does not read documents
  * there does not ask it for this either.
  *
- * @returns `undefined` when there is no answer, or none that is a kind. It never rejects.
+ * @returns `undefined` without an answer, or when the answer is not a kind. Never rejects.
  */
 export async function askKind(
   { fields, blockchainProof: proof }: PageVerdict,

@@ -21,7 +21,7 @@ export const STALE_HEAD_SECONDS = 300
 /** How far the newest block may be ahead of this machine's clock. */
 const MAX_CLOCK_SKEW_SECONDS = 15
 
-/** What is known of the service. What is absent gives no alert. Amounts are in wei. */
+/** The known state of the service. An absent value raises no alert. Amounts are in wei. */
 export type Observed = {
   /** The error code that requests get. */
   stopped?: string | undefined

@@ -89,8 +89,8 @@ function knownOf({ document_hash, root, erased }: Row): Known {
 }
 
 /**
- * Marks as lost every list that may have been in use, after a database was made again. What was
- * given a place since the backup, or before the loss, is not known any more.
+ * Marks as lost every list that may have been in use, after a database was rebuilt. Nobody knows
+ * which documents got a place since the backup, or before the loss.
  */
 export async function loseStatusLists({ write }: Pick<Database, 'write'>): Promise<void> {
   await write(function* () {

@@ -265,7 +265,7 @@ describe('a document of a kind', () => {
     expect(problemsOf({ x: 'y' }, { category: 'permit' })).toEqual([])
   })
 
-  test('behavior: ignores values that are no text, which the format refuses', () => {
+  test('behavior: ignores values that are not text, because the format refuses them', () => {
     for (const metadata of [null, [], 'x', { degree: 1 }])
       expect(() => kindProblems(kind, { metadata })).not.toThrow()
     expect(kindProblems(kind, { ...ADA, expiresAt: 1, metadata: { degree: 1 } })).toEqual([])

@@ -74,7 +74,7 @@ test('error: says what is wrong with the table', () => {
   expect(problemOf(bookOf(''))).toEqual(['no_columns', undefined])
 })
 
-test('error: refuses what is no workbook, and what would fill the memory', () => {
+test('error: refuses a file that is not a workbook, and one that would fill the memory', () => {
   expect(isZip(read('openpyxl.xlsx'))).toBe(true)
   expect(problemOf(new Uint8Array([0x50, 0x4b, 3, 4, 0]))).toEqual(['no_workbook', undefined])
   expect(problemOf(zipSync({ 'a.txt': strToU8('a') }))).toEqual(['no_workbook', undefined])

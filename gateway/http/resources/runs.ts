@@ -83,7 +83,7 @@ const BEGIN = operation({
   tag: 'Runs',
   summary: 'Issue up to 100,000 documents without waiting for them',
   description:
-    'NDJSON: a document on each line, as in the body of `issueDocument`. If one is bad, nothing is accepted. What is accepted is issued, whatever happens to the caller or the service, unless the key or person loses the permission to issue. A repeat with the same Idempotency-Key returns the same run.',
+    'NDJSON: a document on each line, as in the body of `issueDocument`. If one is bad, nothing is accepted. Once accepted, the documents are issued even if the caller disconnects or the service restarts, unless the key or person loses the permission to issue. A repeat with the same Idempotency-Key returns the same run.',
   scope: 'documents:issue',
   query: {
     mode: v.pipe(

@@ -19,7 +19,7 @@ const LIST = operation({
   tag: 'Public',
   summary: 'Retrieve a status list',
   description:
-    'The statuses of credentials as a status list token, for verifiers that do not read the chain. It says what the chain said when it was signed, with two bits for each credential: 0 valid, 1 invalid, 2 suspended. Without a fresh answer of the chain there is no list.',
+    'The statuses of credentials as a status list token, for verifiers that do not read the chain. It holds the statuses on the chain at the time of signing, with two bits for each credential: 0 valid, 1 invalid, 2 suspended. No list is signed without a recent block.',
   scope: 'public',
   parameters: { list: v.pipe(v.string(), v.metadata({ examples: ['1'] })) },
   query: {},

@@ -57,7 +57,7 @@ describePorts('the kinds of an issuer', (ports) => {
     expect(await kinds.typeOf(MASTER)).toBeUndefined()
   })
 
-  test('behavior: the same again is no change, and any address of the service is one', async () => {
+  test('behavior: putting the same kind again makes no version, a new address of the service does', async () => {
     const { version } = await open().put(DIPLOMA)
     expect((await open().put(DIPLOMA)).version).toBe(version)
     expect((await open().put(DIPLOMA, 0)).version).toBe(version)
