@@ -50,6 +50,8 @@ describeInBrowser('the desk', () => {
   }
   const fill = async (page: Page, subjectName: string, subjectId = ADA.subjectId) => {
     await page.getByRole('link', { name: 'Issue a document' }).first().click()
+    // The page of finding has a field of this name as well.
+    await heading(page, 'Issue a document')
     await page.getByLabel('Name', { exact: true }).fill(subjectName)
     await page.getByLabel('Identifier').fill(subjectId)
     await page.getByLabel('Kind of document').fill('Birth certificate')
