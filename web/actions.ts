@@ -1,5 +1,6 @@
 import { watchCamera } from './camera.ts'
 import { keepChoice } from './config.ts'
+import { askWallets, canAskWallets, readWanted } from './digital-credentials.ts'
 import { h } from './dom.ts'
 import { type Excerpt, fileOf } from './excerpt.ts'
 import { t } from './i18n.ts'
@@ -28,9 +29,12 @@ export function createActions(session: Session): Actions {
     }
   }
 
+  const wanted = canAskWallets() ? readWanted(location.search) : undefined
+
   return {
     checkText: (text) => attempt(() => parseSubject(text)),
     checkFile: (file) => attempt(() => readFile(file)),
+    askWallets: wanted && (() => attempt(() => askWallets(wanted))),
     retry: () => session.restart(true),
     open: (subject) => session.start(subject, true),
     trustBlock: (trustedBlock) => session.restart(true, { trustedBlock }),

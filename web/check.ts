@@ -70,13 +70,13 @@ async function checkNow(
 
 /** The keys of credentials are at the issuer's domain, so their verdict waits for it. */
 function checkExcerpt(
-  { presentation, credential }: ExcerptSubject,
+  { presentation, credential, shownTo }: ExcerptSubject,
   sources: Sources,
   options: VerifyOptions,
 ) {
   if (credential === undefined) return verifyPresentation(presentation, options)
   const identity = mayAsk(sources) && { identity: createIdentitySource() }
-  return verifyCredential(credential, { ...options, ...identity })
+  return verifyCredential(credential, { ...options, ...identity, ...shownTo })
 }
 
 /** @param found Receives the source's bytes, right or wrong. */

@@ -38,7 +38,12 @@ export type ExcerptSubject = Given & {
   presentation: Presentation
   /** The text of the credential that shows it, if a wallet does. */
   credential?: string
+  /** What the wallet must have signed, if the page has asked it. */
+  shownTo?: ShownTo
 }
+
+/** To whom, and when, a wallet shows a credential. */
+export type ShownTo = { audience: string; nonce: string }
 
 export function isExcerpt(subject: Subject): subject is ExcerptSubject {
   return 'presentation' in subject
@@ -57,6 +62,7 @@ export type InputProblem =
   | 'pdf'
   | 'excerpt'
   | 'credential'
+  | 'wallet'
   | 'camera'
 
 /** Thrown for input without a publicId, before any request. */
@@ -141,7 +147,7 @@ async function excerptOf(read: () => Promise<Presentation>): Promise<ExcerptSubj
 }
 
 /** @throws {InputError} `credential`. */
-function credentialIn(credential: string): ExcerptSubject {
+export function credentialIn(credential: string): ExcerptSubject {
   try {
     const { presentation } = parseCredential(credential)
     return { presentation, credential, hint: presentation.registry }
@@ -153,12 +159,14 @@ function credentialIn(credential: string): ExcerptSubject {
 
 /** @returns The subject that {@link toHistory} stored; `undefined` if none. */
 export function fromHistory(kept: unknown): Promise<Subject> | undefined {
-  const { publicId, presentation, credential, hint, fromPdf, isForWallet } = (kept ?? {}) as Record<
-    string,
-    unknown
-  >
+  const { publicId, presentation, credential, hint, fromPdf, isForWallet, shownTo } = (kept ??
+    {}) as Record<string, unknown>
   const from = fromPdf === true && ({ fromPdf } as const)
-  if (typeof credential === 'string') return parseFile(credential)
+  if (typeof credential === 'string')
+    return parseFile(credential).then((read) => ({
+      ...read,
+      ...(isShownTo(shownTo) && { shownTo }),
+    }))
   if (presentation !== undefined)
     return excerptOf(async () => parsePresentation(presentation)).then((read) => ({
       ...read,
@@ -173,6 +181,11 @@ export function fromHistory(kept: unknown): Promise<Subject> | undefined {
   })
 }
 
+function isShownTo(value: unknown): value is ShownTo {
+  const { audience, nonce } = Object(value) as Record<string, unknown>
+  return typeof audience === 'string' && typeof nonce === 'string'
+}
+
 /**
  * @returns The state that a reload or a step back restores. For a proof file, it has only the
  * document, and whether a PDF must be compared with it.
@@ -180,8 +193,10 @@ export function fromHistory(kept: unknown): Promise<Subject> | undefined {
 export function toHistory(subject: Subject): object {
   const from = subject.fromPdf && { fromPdf: true }
   if (isExcerpt(subject)) {
-    const { presentation, credential } = subject
-    return credential === undefined ? { presentation, ...from } : { credential }
+    const { presentation, credential, shownTo } = subject
+    return credential === undefined
+      ? { presentation, ...from }
+      : { credential, ...(shownTo && { shownTo }) }
   }
   const { publicId, hint, isForWallet } = subject
   return {

@@ -56,6 +56,8 @@ export type TextFile = { name: string; text: string }
 export type Actions = {
   checkText(text: string): void
   checkFile(file: File): void
+  /** Asks the reader's wallets; `undefined` if they cannot be asked. */
+  askWallets: (() => void) | undefined
   retry(): void
   /** Checks a document that the reader has opened before. */
   open(subject: Subject): void

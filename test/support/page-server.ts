@@ -11,7 +11,7 @@ export type PageServer = TestServer & {
 export async function startPageServer(): Promise<PageServer> {
   const pages = new Map<string, ReturnType<typeof readVerifyPage>>()
   const server = await serveHttp((request, response) => {
-    const page = pages.get(request.url ?? '')
+    const page = pages.get(request.url?.split('?')[0] ?? '')
     if (page === undefined) {
       response.writeHead(404).end()
       return

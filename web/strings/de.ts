@@ -16,6 +16,7 @@ export const de: Texts = {
   'ask.check': 'Prüfen',
   'ask.camera': 'Mit der Kamera scannen',
   'ask.file': 'Bild oder Datei wählen',
+  'ask.wallet': 'Eine Wallet fragen',
   'ask.drop':
     'Sie können ein Bild des QR-Codes, eine Urkunde als PDF, eine Nachweisdatei, einen Auszug oder einen Nachweis aus einer Wallet auch auf diese Seite ziehen.',
   'ask.another': 'Ein anderes Dokument prüfen',
@@ -38,6 +39,7 @@ export const de: Texts = {
   'error.bundle': 'Das ist keine Nachweisdatei, oder sie ist beschädigt.',
   'error.excerpt': 'Das ist kein Auszug aus einem Dokument, oder er ist beschädigt.',
   'error.credential': 'Das ist kein Nachweis über ein Dokument, oder er ist beschädigt.',
+  'error.wallet': 'Keine Wallet hat einen Nachweis gezeigt.',
   'error.camera':
     'Die Kamera kann nicht benutzt werden. Erlauben Sie sie im Browser, oder wählen Sie ein Bild.',
   'error.internal':
@@ -246,6 +248,7 @@ export const de: Texts = {
   'credential.fail': 'Die Domain des Ausstellers hat diesen Nachweis so nicht unterschrieben.',
   'credential.holder_invalid':
     'Der Schlüssel der Wallet hat nicht unterschrieben, was gezeigt wird.',
+  'credential.holder_missing': 'Der Schlüssel der Wallet hat nichts unterschrieben.',
   'credential.unknown':
     'Ob die Domain des Ausstellers diesen Nachweis unterschrieben hat, konnte nicht geprüft werden.',
   'payload.pass': 'Der Inhalt wurde gefunden und ist aufs Zeichen genau der eingetragene.',

@@ -19,6 +19,7 @@ export const en = {
   'ask.check': 'Check',
   'ask.camera': 'Scan with the camera',
   'ask.file': 'Choose a picture or file',
+  'ask.wallet': 'Ask a wallet',
   'ask.drop':
     'You can also drop a picture of the QR code, a certificate as PDF, a proof file, an excerpt or a credential from a wallet on this page.',
   'ask.another': 'Check another document',
@@ -40,6 +41,7 @@ export const en = {
   'error.bundle': 'This is not a proof file, or it is damaged.',
   'error.excerpt': 'This is not an excerpt of a document, or it is damaged.',
   'error.credential': 'This is not a credential of a document, or it is damaged.',
+  'error.wallet': 'No wallet has shown a credential.',
   'error.camera':
     'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
   'error.internal': 'Something went wrong on this page. This says nothing about the document.',
@@ -244,6 +246,7 @@ export const en = {
     'The domain of the issuer has signed this credential, and the key of its wallet has signed what is shown.',
   'credential.fail': 'The domain of the issuer has not signed this credential as it stands.',
   'credential.holder_invalid': 'The key of the wallet has not signed what is shown.',
+  'credential.holder_missing': 'The key of the wallet has signed nothing.',
   'credential.unknown':
     'Whether the domain of the issuer has signed this credential could not be checked.',
   'payload.pass': 'The content was found, and is exactly what was recorded.',

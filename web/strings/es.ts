@@ -16,6 +16,7 @@ export const es: Texts = {
   'ask.check': 'Comprobar',
   'ask.camera': 'Escanear con la cámara',
   'ask.file': 'Elegir una imagen o un archivo',
+  'ask.wallet': 'Pedir a una cartera',
   'ask.drop':
     'También puede soltar en esta página una imagen del código QR, un certificado en PDF, un archivo de prueba, un extracto o una credencial de una cartera.',
   'ask.another': 'Comprobar otro documento',
@@ -37,6 +38,7 @@ export const es: Texts = {
   'error.bundle': 'Esto no es un archivo de prueba, o está dañado.',
   'error.excerpt': 'Esto no es un extracto de un documento, o está dañado.',
   'error.credential': 'Esto no es una credencial de un documento, o está dañada.',
+  'error.wallet': 'Ninguna cartera ha mostrado una credencial.',
   'error.camera': 'No se puede usar la cámara. Permítala en el navegador o elija una imagen.',
   'error.internal': 'Algo salió mal en esta página. Esto no dice nada sobre el documento.',
   'error.sources': 'Indique primero el registro en el que confía y dónde preguntar.',
@@ -234,6 +236,7 @@ export const es: Texts = {
     'El dominio del emisor ha firmado esta credencial, y la clave de la cartera, lo que se muestra.',
   'credential.fail': 'El dominio del emisor no ha firmado esta credencial tal como está.',
   'credential.holder_invalid': 'La clave de la cartera no ha firmado lo que se muestra.',
+  'credential.holder_missing': 'La clave de la cartera no ha firmado nada.',
   'credential.unknown': 'No se pudo comprobar si el dominio del emisor ha firmado esta credencial.',
   'payload.pass': 'El contenido se encontró y es, letra por letra, el inscrito.',
   'payload.fail': 'El contenido fue borrado.',

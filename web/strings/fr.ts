@@ -16,6 +16,7 @@ export const fr: Texts = {
   'ask.check': 'Vérifier',
   'ask.camera': 'Scanner avec la caméra',
   'ask.file': 'Choisir une image ou un fichier',
+  'ask.wallet': 'Demander à un portefeuille',
   'ask.drop':
     'Vous pouvez aussi déposer sur cette page une image du code QR, un certificat PDF, un fichier de preuve, un extrait ou une attestation d’un portefeuille.',
   'ask.another': 'Vérifier un autre document',
@@ -37,6 +38,7 @@ export const fr: Texts = {
   'error.bundle': 'Ce n’est pas un fichier de preuve, ou il est endommagé.',
   'error.excerpt': 'Ce n’est pas un extrait de document, ou il est endommagé.',
   'error.credential': 'Ce n’est pas une attestation de document, ou elle est endommagée.',
+  'error.wallet': 'Aucun portefeuille n’a montré d’attestation.',
   'error.camera':
     'La caméra ne peut pas être utilisée. Autorisez-la dans le navigateur, ou choisissez une image.',
   'error.internal': 'Une erreur s’est produite sur cette page. Cela ne dit rien du document.',
@@ -235,6 +237,7 @@ export const fr: Texts = {
     'Le domaine de l’émetteur a signé cette attestation, et la clé du portefeuille a signé ce qui est montré.',
   'credential.fail': 'Le domaine de l’émetteur n’a pas signé cette attestation telle quelle.',
   'credential.holder_invalid': 'La clé du portefeuille n’a pas signé ce qui est montré.',
+  'credential.holder_missing': 'La clé du portefeuille n’a rien signé.',
   'credential.unknown':
     'On n’a pas pu vérifier si le domaine de l’émetteur a signé cette attestation.',
   'payload.pass': 'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',

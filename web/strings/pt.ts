@@ -16,6 +16,7 @@ export const pt: Texts = {
   'ask.check': 'Verificar',
   'ask.camera': 'Ler com a câmara',
   'ask.file': 'Escolher uma imagem ou um ficheiro',
+  'ask.wallet': 'Pedir a uma carteira',
   'ask.drop':
     'Também pode largar nesta página uma imagem do código QR, um certificado em PDF, um ficheiro de prova, um excerto ou uma credencial de uma carteira.',
   'ask.another': 'Verificar outro documento',
@@ -37,6 +38,7 @@ export const pt: Texts = {
   'error.bundle': 'Isto não é um ficheiro de prova, ou está danificado.',
   'error.excerpt': 'Isto não é um excerto de um documento, ou está danificado.',
   'error.credential': 'Isto não é uma credencial de um documento, ou está danificada.',
+  'error.wallet': 'Nenhuma carteira mostrou uma credencial.',
   'error.camera': 'Não é possível usar a câmara. Permita-a no navegador ou escolha uma imagem.',
   'error.internal': 'Algo correu mal nesta página. Isto nada diz sobre o documento.',
   'error.sources': 'Indique primeiro o registo em que confia e onde perguntar.',
@@ -232,6 +234,7 @@ export const pt: Texts = {
     'O domínio do emissor assinou esta credencial, e a chave da carteira assinou o que é mostrado.',
   'credential.fail': 'O domínio do emissor não assinou esta credencial tal como está.',
   'credential.holder_invalid': 'A chave da carteira não assinou o que é mostrado.',
+  'credential.holder_missing': 'A chave da carteira não assinou nada.',
   'credential.unknown':
     'Não foi possível verificar se o domínio do emissor assinou esta credencial.',
   'payload.pass': 'O conteúdo foi encontrado e é, letra por letra, o inscrito.',

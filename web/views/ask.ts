@@ -5,6 +5,7 @@ import type { Actions, State } from '../state.ts'
 
 const FILES = 'image/*,application/json,.json,application/pdf,.pdf,text/plain,.txt'
 const CAMERA = ['M4 8h3l2-3h6l2 3h3v11H4z', 'M12 9.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z']
+const WALLET = ['M4 7h16v12H4z', 'M4 7l11-3v3', 'M16 12h4v3h-4z']
 const PICTURE = ['M4 5h16v14H4z', 'm4 16 5-5 4 4 3-3 4 4', 'M15 9h.01']
 
 /** The form for the subject to check. */
@@ -49,7 +50,19 @@ export function viewAsk(state: State, actions: Actions): HTMLElement {
         state.problem && t(`error.${state.problem}`),
       ),
     ),
-    h('div', { class: 'ways' }, hasCamera() && cameraButton(camera, actions), fileButton(actions)),
+    h(
+      'div',
+      { class: 'ways' },
+      hasCamera() && cameraButton(camera, actions),
+      fileButton(actions),
+      actions.askWallets &&
+        h(
+          'button',
+          { type: 'button', click: actions.askWallets },
+          icon(...WALLET),
+          t('ask.wallet'),
+        ),
+    ),
     camera,
     h('p', { class: 'hint' }, t('ask.drop')),
   )
