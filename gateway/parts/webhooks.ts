@@ -8,14 +8,17 @@ import { type SendMessage, startCourier } from '#events/courier.ts'
 import { createWebhookSecrets, type WebhookSecrets } from '#events/secrets.ts'
 import type { Webhook } from '#events/webhook.ts'
 import { createWebhookSender } from '#events/webhook-sender.ts'
-import type { WebhookDeps } from '#http/resources/webhooks.ts'
+import type { AppDeps } from '#http/deps.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
 import type { StartChore } from './chores.ts'
 import type { Stores } from './stores.ts'
 
 export type WebhookParts = {
-  routes: Omit<WebhookDeps, 'findKey'>
+  routes: Pick<
+    AppDeps,
+    'webhooks' | 'webhookSecrets' | 'checkWebhookHost' | 'testWebhook' | 'mayWebhookUseHttp'
+  >
   /** See `StartChore`. */
   start: StartChore
 }

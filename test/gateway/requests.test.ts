@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { cidOf } from '#document/cid.ts'
 import { fromHex } from '#document/hex.ts'
-import type { AppDeps } from '#http/app.ts'
 import { aliasOf } from '#http/core/operation.ts'
+import type { AppDeps } from '#http/deps.ts'
 import { OPERATIONS } from '#http/operations.ts'
 import { csrfTokenOf } from '#people/sessions.ts'
 import { bareApp } from '../support/bare-app.ts'
@@ -68,7 +68,7 @@ const PUBLIC = [
 ]
 
 const ROUTES = OPERATIONS.flatMap(({ method, path, scope }) =>
-  [path, aliasOf(path)].map((served) => ({ route: `${method.toUpperCase()} ${served}`, scope })),
+  [path, aliasOf(path)].map((served) => ({ route: `${method} ${served}`, scope })),
 )
 const OF_SESSIONS = ROUTES.filter(({ scope }) => scope === 'session').map(({ route }) => route)
 

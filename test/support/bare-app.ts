@@ -1,7 +1,8 @@
 import { createDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
-import { type AppDeps, createApp } from '#http/app.ts'
+import { createApp } from '#http/app.ts'
+import type { AppDeps } from '#http/deps.ts'
 import type { Grant } from '#keys/grant.ts'
 import { API_KEY } from './stack.ts'
 

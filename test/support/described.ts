@@ -60,7 +60,7 @@ export function problemsBySchema(schema: Json, value: unknown): string[] {
 }
 
 const templates = OPERATIONS.map(({ method, path }) => ({
-  method: method.toUpperCase(),
+  method: method,
   template: path.replaceAll(/:(\w+)/g, '{$1}'),
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
 }))

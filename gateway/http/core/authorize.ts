@@ -5,7 +5,7 @@ import { grantOf } from '#people/sessions.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
 import { chargeAddress, chargeKey } from './rate-limits.ts'
-import { type Query, readQuery } from './request.ts'
+import { readQuery } from './request.ts'
 import { assertSamePage, findSession } from './session.ts'
 
 const CHALLENGE = 'Bearer realm="document-registry"'
@@ -19,11 +19,11 @@ const CHALLENGE = 'Bearer realm="document-registry"'
  * @param parameters The parameters that the route knows. Handlers find their values as `query` in
  * the context.
  */
-export function authorize<P extends ObjectEntries>(
+export function authorize(
   findKey: FindKey,
   scope: Scope,
-  parameters: P,
-): MiddlewareHandler<Env & { Variables: { query: Query<P> } }> {
+  parameters: ObjectEntries,
+): MiddlewareHandler<Env> {
   const known = object(parameters)
   return async (c, next) => {
     const grant = await findGrant(c, findKey)
@@ -47,9 +47,7 @@ export function assertScope({ scopes }: Grant, scope: Scope): void {
 }
 
 /** Lets a request through with the cookie of a session, and with these query parameters. */
-export function requireSession<P extends ObjectEntries>(
-  parameters: P,
-): MiddlewareHandler<Env & { Variables: { query: Query<P> } }> {
+export function requireSession(parameters: ObjectEntries): MiddlewareHandler<Env> {
   const known = object(parameters)
   return async (c, next) => {
     // Whoever sends a key acts as its holder, who has no session.

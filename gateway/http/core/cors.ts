@@ -13,13 +13,7 @@ export const ANY_ORIGIN = {
   'Access-Control-Expose-Headers': EXPOSED.join(','),
 } as const
 
-/**
- * Lets pages of every origin use a public route, including its failures. A verify page can be on
- * another host or opened from disk. Routes that require an API key stay closed to pages, which
- * cannot keep a key secret.
- *
- * Call this before the route is added.
- */
+/** Call this before the route is added. */
 export function allowAnyOrigin(app: Hono<Env>, path: string, methods: readonly string[]): void {
   const handler = cors({
     origin: '*',

@@ -40,6 +40,8 @@ export type Env = {
     rateLimits: RateLimits
     /** Set for every request. */
     sessionCookie: SessionCookie
+    /** The query parameters. Set by `authorize` and `requireSession`. */
+    query: unknown
     /** Set by `requireSession`. */
     signedIn: SignedIn & { secret: string }
     /** The header fields of a request that was counted. */

@@ -112,7 +112,7 @@ export function describeApi(
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [operation.method]: describeOperation(operation) }
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) }
   }
   const used = new Set<string>(operations.map(({ tag }) => tag))
   return {

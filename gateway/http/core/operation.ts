@@ -1,7 +1,9 @@
-import type { Context, Hono } from 'hono'
+import type { Context, Hono, MiddlewareHandler } from 'hono'
 import type * as v from 'valibot'
 import type { FindKey, Scope } from '#keys/grant.ts'
+import type { AppDeps } from '../deps.ts'
 import { authorize, requireSession } from './authorize.ts'
+import { allowAnyOrigin } from './cors.ts'
 import type { Env } from './env.ts'
 import type { ApiErrorCode } from './error-table.ts'
 import { ApiError } from './errors.ts'
@@ -31,30 +33,37 @@ export type Success = {
 /** The scope that is needed; or a session, which is not a key; or nothing. */
 export type Access = Scope | 'session' | 'public'
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /**
  * The parameters and answers of a route. Its checks, its entry in `/openapi.json` and the generated
  * client all come from here.
  */
-export type Operation<
+type Declared<
   P extends string = string,
   Q extends v.ObjectEntries = v.ObjectEntries,
   S extends Access = Access,
 > = {
   /** Unique; the name of the method in generated clients. */
   operationId: string
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** The path as Hono writes it, such as `/v1/documents/:publicId`. */
-  path: P
+  /** The method, and the path as Hono writes it, such as `GET /v1/documents/:publicId`. */
+  route: `${Method} ${P}`
   tag: Tag
   summary: string
   /** The description in CommonMark. */
   description?: string
   /** The scope that the API key or session must have; `public` requires neither. */
   scope: S
+  /**
+   * Lets pages of every origin use a public route, also its failures. A verify page can be on
+   * another host or opened from disk. Routes that require an API key stay closed to pages, which
+   * cannot keep a key secret.
+   */
+  anyOrigin?: true
   /** All parameters in the path. */
   parameters?: v.ObjectEntries
   /** The query parameters. Routes with a scope refuse any other. */
-  query: Q
+  query?: Q
   /** Request headers besides `Authorization` and `Content-Type`, in lower case. */
   headers?: v.ObjectEntries
   /**
@@ -75,6 +84,17 @@ export type Operation<
   exampleQuery?: Record<string, string>
   responses: Record<number, Success>
   /** Error codes besides those that {@link errorsOf} adds. */
+  errors?: readonly ApiErrorCode[]
+}
+
+export type Operation<
+  P extends string = string,
+  Q extends v.ObjectEntries = v.ObjectEntries,
+  S extends Access = Access,
+> = Omit<Declared<P, Q, S>, 'route'> & {
+  method: Method
+  path: P
+  query: Q
   errors: readonly ApiErrorCode[]
 }
 
@@ -96,13 +116,13 @@ export const TAGS = {
 } as const
 export type Tag = keyof typeof TAGS
 
-/** Infers the types of an operation that are not written out. */
 export function operation<
   const P extends string,
-  Q extends v.ObjectEntries,
   const S extends Access,
->(declared: Operation<P, Q, S>): Operation<P, Q, S> {
-  return declared
+  Q extends v.ObjectEntries = Record<never, never>,
+>({ route, query, errors = [], ...declared }: Declared<P, Q, S>): Operation<P, Q, S> {
+  const [method, path] = route.split(' ') as [Method, P]
+  return { ...declared, method, path, query: query ?? ({} as Q), errors }
 }
 
 /** @returns Every code that the operation can fail with, except `internal`, which is a bug. */
@@ -120,7 +140,7 @@ export function errorsOf({
     ...(isLimited(path) ? (['rate_limited'] as const) : []),
     ...(scope !== 'public' ? (['unauthorized', 'bad_query'] as const) : []),
     ...(scope !== 'public' && scope !== 'session' ? (['forbidden'] as const) : []),
-    ...(scope !== 'public' && method !== 'get' ? (['csrf_token_required'] as const) : []),
+    ...(scope !== 'public' && method !== 'GET' ? (['csrf_token_required'] as const) : []),
     ...('publicId' in named ? (['bad_public_id'] as const) : []),
     ...(body && !body.mediaType
       ? (['not_json', 'too_large', 'bad_json', 'bad_fields'] as const)
@@ -129,60 +149,73 @@ export function errorsOf({
   ]
 }
 
-type Handler<P extends string, Q extends v.ObjectEntries> = (
-  c: Context<Env & { Variables: { query: Query<Q> } }, P>,
+/** Public handlers read the query themselves. */
+type Handler<P extends string, Q extends v.ObjectEntries, S extends Access> = (
+  c: Context<S extends 'public' ? Env : Env & { Variables: { query: Query<Q> } }, P>,
 ) => Response | Promise<Response>
+
+/** Serves an operation with this handler. */
+type Serve = <P extends string, Q extends v.ObjectEntries, S extends Access>(
+  operation: Operation<P, Q, S>,
+  handler: Handler<P, Q, S>,
+) => void
+
+/** The operations of one subject. */
+export type Resource = {
+  operations: readonly Operation[]
+  /** Gives each operation its handler. */
+  routes(serve: Serve, deps: AppDeps): void
+}
+
+/** Infers the types of a resource that are not written out. */
+export const resource = (
+  operations: Resource['operations'],
+  routes: Resource['routes'],
+): Resource => ({ operations, routes })
 
 /** @returns The same path under `/api`, which is another name of `/v1` (spec §6). */
 export function aliasOf(path: string): string | undefined {
   return path.startsWith('/v1/') ? path.replace('/v1/', '/api/') : undefined
 }
 
-/** @returns The paths under which an operation is served. */
-export const pathsOf = (path: string): string[] =>
-  [path, aliasOf(path)].filter((served) => served !== undefined)
-
-/** Serves an operation, also under its alias, to requests whose API key has the scope. */
-export function serve<P extends string, Q extends v.ObjectEntries>(
-  app: Hono<Env>,
-  { method, path, scope, query }: Operation<P, Q, Scope>,
-  findKey: FindKey,
-  handler: Handler<P, Q>,
-): void {
-  for (const served of pathsOf(path))
-    app.on(method.toUpperCase(), served, authorize(findKey, scope, query), (c) =>
-      handler(c as unknown as Parameters<Handler<P, Q>>[0]),
-    )
+/** Serves the operations of all resources, each also under its alias. */
+export function serveAll(app: Hono<Env>, resources: readonly Resource[], deps: AppDeps): void {
+  const served = new Map<string, { operation: Operation; handlers: AnyHandler[] }[]>()
+  const serve: Serve = (operation, handler) => {
+    const { path } = operation
+    const handlers = [...checksOf(operation, deps.findKey), handler as unknown as AnyHandler]
+    for (const name of new Set([path, aliasOf(path) ?? path]))
+      served.set(name, [...(served.get(name) ?? []), { operation, handlers }])
+  }
+  for (const { routes } of resources) routes(serve, deps)
+  // A path without parameters comes first: `/v1/documents/search` would match as a document.
+  const paths = [...served].sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))
+  for (const [path, routes] of paths) {
+    const methods: string[] = routes.map(({ operation }) => operation.method)
+    if (methods.includes('GET')) methods.push('HEAD')
+    if (routes.some(({ operation }) => operation.anyOrigin && operation.path === path)) {
+      allowAnyOrigin(app, path, methods)
+      methods.unshift('OPTIONS')
+    }
+    for (const { operation, handlers } of routes) app.on([operation.method], [path], ...handlers)
+    refuseOtherMethods(app, path, methods)
+  }
 }
 
-/** Serves an operation, also under its alias, to people who are signed in. */
-export function serveSession<P extends string, Q extends v.ObjectEntries>(
-  app: Hono<Env>,
-  { method, path, query }: Operation<P, Q, 'session'>,
-  handler: Handler<P, Q>,
-): void {
-  for (const served of pathsOf(path))
-    app.on(method.toUpperCase(), served, requireSession(query), (c) =>
-      handler(c as unknown as Parameters<Handler<P, Q>>[0]),
-    )
+type AnyHandler = MiddlewareHandler<Env>
+
+/** @returns What runs before the handler of an operation. */
+function checksOf({ scope, query }: Pick<Operation, 'scope' | 'query'>, findKey: FindKey) {
+  if (scope === 'public') return []
+  return [scope === 'session' ? requireSession(query) : authorize(findKey, scope, query)]
 }
 
 /** Answers every other method of a path with 405 and `Allow` (RFC 9110 §15.5.6), not 404. */
-export function refuseOtherMethods(app: Hono<Env>, path: string, known: Iterable<string>): void {
+function refuseOtherMethods(app: Hono<Env>, path: string, known: readonly string[]): void {
   app.all(path, async (c) => {
     await chargeUnserved(c)
     throw new ApiError('method_not_allowed', 'method not allowed', {
-      headers: { Allow: [...known].join(', ') },
+      headers: { Allow: known.join(', ') },
     })
   })
-}
-
-/** Serves an operation, also under its alias, to everybody. Its handler reads the query itself. */
-export function servePublic<P extends string, Q extends v.ObjectEntries>(
-  app: Hono<Env>,
-  { method, path }: Operation<P, Q, 'public'>,
-  handler: (c: Context<Env, P>) => Response | Promise<Response>,
-): void {
-  for (const served of pathsOf(path))
-    app.on(method.toUpperCase(), served, (c) => handler(c as unknown as Context<Env, P>))
 }

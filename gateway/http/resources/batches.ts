@@ -1,37 +1,22 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { NewDeadline } from '#base/deadline.ts'
-import type { Log } from '#base/log.ts'
-import type { Batches, BatchRequest } from '#batches/batch.ts'
+import type { BatchRequest } from '#batches/batch.ts'
 import type { BatchReader, BatchStanding } from '#batches/batch-reader.ts'
 import { cidOf } from '#document/cid.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { type FindKey, type Grant, requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
-import type { Revising } from '#promise/revise.ts'
-import type { Env } from '../core/env.ts'
+import { type Grant, requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, WRITE_ERRORS } from '../core/errors.ts'
 import { answerLines, isNdjson } from '../core/ndjson.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { idempotencyKeyOf, prefersAsync, readOptionalJson } from '../core/request.ts'
+import type { AppDeps } from '../deps.ts'
 import { BATCH_STATUS, batchEnvelopes, batchHeaders } from './batch-answer.ts'
 import { issueBody } from './issue-body.ts'
-import { type Addresses, instant } from './present.ts'
+import { instant } from './present.ts'
 import { nothing, presentRevised, REVISIONS, revocation } from './revisions.ts'
 import * as schemas from './schemas.ts'
-
-export type BatchRouteDeps = {
-  findKey: FindKey
-  batches: Batches
-  batchReader: BatchReader
-  revising: Revising
-  addresses: Addresses
-  /** How long a request waits for a block, in milliseconds. */
-  wait: number
-  newDeadline: NewDeadline
-  log: Log
-}
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
@@ -85,8 +70,7 @@ const PROMISED = {
 }
 const ISSUE_BATCH = operation({
   operationId: 'issueBatch',
-  method: 'post',
-  path: '/v1/batches',
+  route: 'POST /v1/batches',
   tag: 'Batches',
   summary: 'Issue up to 100,000 documents in one transaction',
   description:
@@ -146,8 +130,7 @@ const READ_ERRORS = ['chain_unavailable'] as const
 
 const LIST_BATCHES = operation({
   operationId: 'listBatches',
-  method: 'get',
-  path: '/v1/batches',
+  route: 'GET /v1/batches',
   tag: 'Batches',
   summary: 'List batches, the newest first',
   description: "Returns batches of the key's tenant; with the scope `admin`, of all tenants.",
@@ -164,23 +147,19 @@ const LIST_BATCHES = operation({
 
 const RETRIEVE_BATCH = operation({
   operationId: 'retrieveBatch',
-  method: 'get',
-  path: '/v1/batches/:root',
+  route: 'GET /v1/batches/:root',
   tag: 'Batches',
   summary: 'Retrieve a batch',
   scope: 'documents:read',
   parameters,
-  query: {},
   responses: { 200: { description: 'The batch with its status.', data: batchSchema } },
   errors: ['not_found', ...READ_ERRORS],
 })
 
 const CHANGE = {
-  method: 'post',
   tag: 'Batches',
   scope: 'documents:revoke',
   parameters,
-  query: {},
   headers: { prefer: schemas.prefer },
 } as const
 const REVISION_ERRORS = [
@@ -221,7 +200,7 @@ const revisionResponses = (data: v.GenericSchema) => ({
 const REVOKE_BATCH = operation({
   ...CHANGE,
   operationId: 'revokeBatch',
-  path: '/v1/batches/:root/revoke',
+  route: 'POST /v1/batches/:root/revoke',
   summary: 'Revoke all documents of a batch, permanently',
   body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
   responses: revisionResponses(revokedBatch),
@@ -230,7 +209,7 @@ const REVOKE_BATCH = operation({
 const SUSPEND_BATCH = operation({
   ...CHANGE,
   operationId: 'suspendBatch',
-  path: '/v1/batches/:root/suspend',
+  route: 'POST /v1/batches/:root/suspend',
   summary: 'Suspend all documents of a batch',
   body: { schema: nothing, example: {}, isOptional: true },
   responses: revisionResponses(suspendedBatch),
@@ -239,7 +218,7 @@ const SUSPEND_BATCH = operation({
 const RELEASE_BATCH = operation({
   ...CHANGE,
   operationId: 'releaseBatch',
-  path: '/v1/batches/:root/release',
+  route: 'POST /v1/batches/:root/release',
   summary: 'Release a suspended batch',
   description: 'Documents that were suspended or revoked individually stay so.',
   body: { schema: nothing, example: {}, isOptional: true },
@@ -254,71 +233,69 @@ const BATCH_REVISIONS = [
   { operation: RELEASE_BATCH, ...REVISIONS.release },
 ] as const
 
-export const batchOperations = [
-  ISSUE_BATCH,
-  LIST_BATCHES,
-  RETRIEVE_BATCH,
-  REVOKE_BATCH,
-  SUSPEND_BATCH,
-  RELEASE_BATCH,
-]
-
 /** The maximum number of uploads in progress, each of which takes disk space and memory. */
 const MAX_UPLOADS = { all: 16, each: 4 }
 /** The number of characters of an answer that are sent together. */
 const GATHER = 16 * 1024
 /** Serves batches of documents, which are issued by one root and revised together. */
-export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
-  const { findKey, batchReader, newDeadline } = deps
-  const places = createPlaces(MAX_UPLOADS, 'batches')
-  serve(app, ISSUE_BATCH, findKey, async (c) => {
-    const { atomic, dry_run } = c.get('query')
-    const { categories } = c.get('grant')
-    const share = shareOf(c.get('grant'))
-    return issueBatch(c, deps, places.enter(share), {
-      atomic: atomic === 'true',
-      dryRun: dry_run === 'true',
-      ...requesterOf(c.get('grant')),
-      share,
-      ...(categories && { categories }),
-      assertAllowed: c.get('assertKey'),
-    })
-  })
-
-  serve(app, LIST_BATCHES, findKey, async (c) => {
-    const { limit, cursor } = c.get('query')
-    const tenant = tenantOf(c.get('grant'))
-    const before = cursor === undefined ? undefined : Number(cursor)
-    const { batches, next } = await newDeadline().within(() =>
-      batchReader.list(tenant, before, Number(limit)),
-    )
-    return succeed(c, {
-      batches: batches.map((batch) => present(deps, batch)),
-      nextCursor: next === undefined ? null : String(next),
-    })
-  })
-
-  serve(app, RETRIEVE_BATCH, findKey, async (c) => {
-    const root = rootOf(c.req.param('root'))
-    const tenant = tenantOf(c.get('grant'))
-    const batch = await newDeadline().within(() => batchReader.get(root, tenant))
-    if (!batch) throw new ApiError('not_found', 'no such batch')
-    return succeed(c, present(deps, batch))
-  })
-
-  for (const { operation, timeName, read } of BATCH_REVISIONS)
-    serve(app, operation, findKey, async (c) => {
-      const root = rootOf(c.req.param('root'))
-      await assertMayRevise(batchReader, root, c.get('grant'))
-      const revised = await deps.revising.revise({
-        intent: { ...read(root, await readOptionalJson(c)), root, ...requesterOf(c.get('grant')) },
-        wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
-        deadline: newDeadline(),
+export const batchRoutes = resource(
+  [ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH, REVOKE_BATCH, SUSPEND_BATCH, RELEASE_BATCH],
+  (serve, deps) => {
+    const { batchReader, newDeadline } = deps
+    const places = createPlaces(MAX_UPLOADS, 'batches')
+    serve(ISSUE_BATCH, async (c) => {
+      const { atomic, dry_run } = c.get('query')
+      const { categories } = c.get('grant')
+      const share = shareOf(c.get('grant'))
+      return issueBatch(c, deps, places.enter(share), {
+        atomic: atomic === 'true',
+        dryRun: dry_run === 'true',
+        ...requesterOf(c.get('grant')),
+        share,
+        ...(categories && { categories }),
+        assertAllowed: c.get('assertKey'),
       })
-      const presented = presentRevised(revised, timeName, deps.addresses)
-      return succeed(c, { root, ...presented }, revised.status === 'pending' ? 202 : 200)
     })
-}
+
+    serve(LIST_BATCHES, async (c) => {
+      const { limit, cursor } = c.get('query')
+      const tenant = tenantOf(c.get('grant'))
+      const before = cursor === undefined ? undefined : Number(cursor)
+      const { batches, next } = await newDeadline().within(() =>
+        batchReader.list(tenant, before, Number(limit)),
+      )
+      return succeed(c, {
+        batches: batches.map((batch) => present(deps, batch)),
+        nextCursor: next === undefined ? null : String(next),
+      })
+    })
+
+    serve(RETRIEVE_BATCH, async (c) => {
+      const root = rootOf(c.req.param('root'))
+      const tenant = tenantOf(c.get('grant'))
+      const batch = await newDeadline().within(() => batchReader.get(root, tenant))
+      if (!batch) throw new ApiError('not_found', 'no such batch')
+      return succeed(c, present(deps, batch))
+    })
+
+    for (const { operation, timeName, read } of BATCH_REVISIONS)
+      serve(operation, async (c) => {
+        const root = rootOf(c.req.param('root'))
+        await assertMayRevise(batchReader, root, c.get('grant'))
+        const revised = await deps.revising.revise({
+          intent: {
+            ...read(root, await readOptionalJson(c)),
+            root,
+            ...requesterOf(c.get('grant')),
+          },
+          wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
+          deadline: newDeadline(),
+        })
+        const presented = presentRevised(revised, timeName, deps.addresses)
+        return succeed(c, { root, ...presented }, revised.status === 'pending' ? 202 : 200)
+      })
+  },
+)
 
 /**
  * A batch can have documents of any category, so a key that is limited to some categories must
@@ -335,7 +312,7 @@ async function assertMayRevise(reader: BatchReader, root: Hex, grant: Grant): Pr
 
 async function issueBatch(
   c: Context,
-  deps: BatchRouteDeps,
+  deps: AppDeps,
   leave: () => void,
   options: Omit<BatchRequest, 'body' | 'idempotencyKey' | 'wait' | 'newDeadline'>,
 ): Promise<Response> {
@@ -368,7 +345,7 @@ function rootOf(text: string): Hex {
   throw new ApiError('not_found', 'no such batch')
 }
 
-function present({ addresses }: BatchRouteDeps, batch: BatchStanding): object {
+function present({ addresses }: AppDeps, batch: BatchStanding): object {
   const { root, size, manifest, status, record, transactionHash } = batch
   return {
     root,

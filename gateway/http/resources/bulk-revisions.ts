@@ -1,35 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type BeginInShare, limitInShares, turnAfter } from '#base/concurrency.ts'
-import type { NewDeadline } from '#base/deadline.ts'
 import { splitLines } from '#base/lines.ts'
-import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodeJsonText, type JsonValue, parseStrictJson } from '#document/json.ts'
-import { type FindKey, type Grant, requesterOf, shareOf } from '#keys/grant.ts'
-import type { Revised, Revising, RevisionRequest } from '#promise/revise.ts'
+import { type Grant, requesterOf, shareOf } from '#keys/grant.ts'
+import type { Revised, RevisionRequest } from '#promise/revise.ts'
 import { createPatience, type Patience } from '../../base/deadline.ts'
-import type { Env } from '../core/env.ts'
 import { failureOf } from '../core/envelope.ts'
 import { ApiError, WRITE_ERRORS } from '../core/errors.ts'
 import { answerLines, isNdjson } from '../core/ndjson.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { assertJson, parseBody, prefersAsync, readBodyAtMost } from '../core/request.ts'
-import { changeableOf, type PathDeps } from './document-path.ts'
+import type { AppDeps } from '../deps.ts'
+import { changeableOf } from './document-path.ts'
 import { released, revoked, suspended } from './documents.ts'
 import { presentRevised, REVISIONS, revocationReason } from './revisions.ts'
 import * as schemas from './schemas.ts'
-
-export type BulkRevisionDeps = PathDeps & {
-  findKey: FindKey
-  revising: Revising
-  /** How long a request waits for a block, in milliseconds. */
-  wait: number
-  newDeadline: NewDeadline
-  log: Log
-}
 
 /** The maximum number of documents in one request. */
 const MAX_ENTRIES = 10_000
@@ -75,10 +64,8 @@ function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
 }
 
 const MANY = {
-  method: 'post',
   tag: 'Documents',
   scope: 'documents:revoke',
-  query: {},
   headers: { prefer: schemas.prefer },
   errors: WRITE_ERRORS,
 } as const
@@ -104,7 +91,7 @@ const documentEntries = v.pipe(v.array(documentEntry), v.minLength(1))
 const REVOKE_MANY = operation({
   ...MANY,
   operationId: 'revokeDocuments',
-  path: '/v1/revocations',
+  route: 'POST /v1/revocations',
   summary: 'Revoke many documents',
   description: DESCRIPTION,
   body: {
@@ -117,7 +104,7 @@ const REVOKE_MANY = operation({
 const SUSPEND_MANY = operation({
   ...MANY,
   operationId: 'suspendDocuments',
-  path: '/v1/suspensions',
+  route: 'POST /v1/suspensions',
   summary: 'Suspend many documents',
   description: DESCRIPTION,
   body: { schema: documentEntries, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
@@ -126,7 +113,7 @@ const SUSPEND_MANY = operation({
 const RELEASE_MANY = operation({
   ...MANY,
   operationId: 'releaseDocuments',
-  path: '/v1/releases',
+  route: 'POST /v1/releases',
   summary: 'Release many suspended documents',
   description: DESCRIPTION,
   body: { schema: documentEntries, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
@@ -139,8 +126,6 @@ const BULK_REVISIONS = [
   { operation: SUSPEND_MANY, ...REVISIONS.suspend, entry: oneDocument(documentEntry) },
   { operation: RELEASE_MANY, ...REVISIONS.release, entry: oneDocument(documentEntry) },
 ] as const
-
-export const bulkRevisionOperations = [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY]
 
 /** The maximum size of a body in bytes; each entry takes about 130. */
 const MAX_BYTES = 2 * 1024 * 1024
@@ -170,35 +155,38 @@ type Request = {
 }
 
 /** Revokes, suspends and releases many documents, each on its own. */
-export function bulkRevisionRoutes(app: Hono<Env>, deps: BulkRevisionDeps): void {
-  const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
-  const begin = limitInShares(MAX_UNDER_WAY)
-  for (const revision of BULK_REVISIONS)
-    serve(app, revision.operation, deps.findKey, async (c) => {
-      const share = shareOf(c.get('grant'))
-      const leave = places.enter(share)
-      try {
-        const entries = await readEntries(c)
-        const request = {
-          revision,
-          grant: c.get('grant'),
-          assertKey: c.get('assertKey'),
-          requestId: c.get('requestId'),
-          patience: createPatience(prefersAsync(c.req.header('prefer')) ? 0 : deps.wait),
+export const bulkRevisionRoutes = resource(
+  [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY],
+  (serve, deps) => {
+    const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
+    const begin = limitInShares(MAX_UNDER_WAY)
+    for (const revision of BULK_REVISIONS)
+      serve(revision.operation, async (c) => {
+        const share = shareOf(c.get('grant'))
+        const leave = places.enter(share)
+        try {
+          const entries = await readEntries(c)
+          const request = {
+            revision,
+            grant: c.get('grant'),
+            assertKey: c.get('assertKey'),
+            requestId: c.get('requestId'),
+            patience: createPatience(prefersAsync(c.req.header('prefer')) ? 0 : deps.wait),
+          }
+          const answers = workOff(entries, { begin, share }, (entry, i) =>
+            answerOf(deps, entry, i + 1, request),
+          )
+          const { promise: read, resolve: done } = Promise.withResolvers<void>()
+          // Entries that were read are carried out even if the client leaves.
+          void Promise.allSettled([...answers, read]).then(leave)
+          return answerLines(c, inOrder(answers), { done })
+        } catch (error) {
+          leave()
+          throw error
         }
-        const answers = workOff(entries, { begin, share }, (entry, i) =>
-          answerOf(deps, entry, i + 1, request),
-        )
-        const { promise: read, resolve: done } = Promise.withResolvers<void>()
-        // Entries that were read are carried out even if the client leaves.
-        void Promise.allSettled([...answers, read]).then(leave)
-        return answerLines(c, inOrder(answers), { done })
-      } catch (error) {
-        leave()
-        throw error
-      }
-    })
-}
+      })
+  },
+)
 
 /** One line or element as it was sent, parsed as JSON, or the reason why it could not be parsed. */
 type Entry = { value: JsonValue } | { error: unknown }
@@ -251,7 +239,7 @@ function badEntry(message: string): ApiError {
 
 /** @returns The envelope of one line. Never rejects. */
 async function answerOf(
-  deps: BulkRevisionDeps,
+  deps: AppDeps,
   entry: Entry,
   line: number,
   request: Request,
@@ -265,7 +253,7 @@ async function answerOf(
 }
 
 async function reviseOne(
-  deps: BulkRevisionDeps,
+  deps: AppDeps,
   value: JsonValue,
   { revision, patience, grant, assertKey }: Request,
 ): Promise<object> {
@@ -299,7 +287,7 @@ type Named = { publicId?: string; documentHash?: string; batchRoot?: string; rea
  * Keeps waiting for what is promised as long as blocks come. Repeating the revision is harmless.
  */
 async function reviseWhile(
-  { revising, newDeadline }: BulkRevisionDeps,
+  { revising, newDeadline }: AppDeps,
   patience: Patience,
   request: Pick<RevisionRequest, 'intent' | 'validUntil'>,
 ): Promise<Revised> {

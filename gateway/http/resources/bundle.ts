@@ -1,34 +1,17 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { NewDeadline } from '#base/deadline.ts'
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import type { FindKey } from '#keys/grant.ts'
-import type { IsErased } from '#promise/erase.ts'
-import type { PayloadStore } from '#promise/ports.ts'
 import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
 import { readBatch } from '#verifier/checks/batch.ts'
 import { ChainError } from '#verifier/errors.ts'
 import type { Check, Verdict } from '#verifier/verdict.ts'
-import { keyOf, type VerifyOptions } from '#verifier/verify.ts'
-import type { Env } from '../core/env.ts'
+import { keyOf } from '#verifier/verify.ts'
 import { PRIVATE } from '../core/envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
-import { isPromised, type StandingOf } from '../core/promised.ts'
-import type { Addresses } from './present.ts'
+import { operation, resource } from '../core/operation.ts'
+import { isPromised } from '../core/promised.ts'
+import type { AppDeps } from '../deps.ts'
 import * as schemas from './schemas.ts'
-
-export type BundleDeps = {
-  findKey: FindKey
-  bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
-  standingOf: StandingOf
-  store: PayloadStore
-  isErased: IsErased
-  addresses: Addresses
-  verifyOptions: Pick<VerifyOptions, 'maxHeadAge'>
-  newDeadline: NewDeadline
-}
 
 const bundleSchema = v.object({
   type: v.literal('document-registry-bundle'),
@@ -49,15 +32,13 @@ const bundleSchema = v.object({
 
 const BUNDLE = operation({
   operationId: 'retrieveBundle',
-  method: 'get',
-  path: '/v1/documents/:publicId/bundle',
+  route: 'GET /v1/documents/:publicId/bundle',
   tag: 'Verification',
   summary: 'Retrieve a proof that works offline',
   description:
     'One JSON file without the envelope, with which anybody can verify the document against the hash of a trusted block. It contains the document and its key.',
   scope: 'documents:read',
   parameters: { publicId: schemas.sentPublicId },
-  query: {},
   responses: {
     200: {
       description: 'The bundle at the newest block, also for a document that was never issued.',
@@ -67,10 +48,9 @@ const BUNDLE = operation({
   },
   errors: ['erased', 'unverifiable', 'store_unavailable'],
 })
-export const bundleOperations = [BUNDLE]
 
-export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
-  serve(app, BUNDLE, deps.findKey, async (c) => {
+export const bundleRoutes = resource([BUNDLE], (serve, deps) => {
+  serve(BUNDLE, async (c) => {
     const publicId = c.req.param('publicId')
     const { hash } = decodePublicId(publicId)
     const { bundle } = await readChecked(deps, publicId)
@@ -79,14 +59,14 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
       'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
     })
   })
-}
+})
 
 /**
  * @returns The bundle at the newest block, and its verdict, which is never `unverifiable`.
  * @throws {ApiError} `erased`; `unverifiable`, also for a document that will be on the chain soon.
  */
 export async function readChecked(
-  deps: BundleDeps,
+  deps: AppDeps,
   publicId: string,
 ): Promise<{ bundle: Bundle; verdict: Verdict }> {
   const { standingOf, store, bundleOf, verifyOptions, newDeadline, isErased, addresses } = deps

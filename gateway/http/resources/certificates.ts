@@ -1,36 +1,24 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { Log } from '#base/log.ts'
 import { CertificateError } from '#certificates/errors.ts'
 import { fileNameOf } from '#certificates/files.ts'
-import type { Press } from '#certificates/press.ts'
 import type { Certificate } from '#certificates/print.ts'
 import { encodeUtf8 } from '#document/bytes.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import { type FindKey, type Grant, shareOf } from '#keys/grant.ts'
-import type { Kinds } from '#kinds/kinds.ts'
-import type { Env } from '../core/env.ts'
+import { type Grant, shareOf } from '#keys/grant.ts'
 import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { parseBody, readJson } from '../core/request.ts'
 import { answerZip, type NamedFile, ZIP } from '../core/zip.ts'
-import { type BundleDeps, readChecked } from './bundle.ts'
-import { type PathDeps, publicIdOf } from './document-path.ts'
+import type { AppDeps } from '../deps.ts'
+import { readChecked } from './bundle.ts'
+import { publicIdOf } from './document-path.ts'
 import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from './issue-body.ts'
 import { verifyUrlOf } from './present.ts'
 import * as schemas from './schemas.ts'
-
-export type CertificateDeps = BundleDeps &
-  PathDeps & {
-    findKey: FindKey
-    kinds: Kinds
-    /** Absent without templates. */
-    press: Press | undefined
-    log: Log
-  }
 
 /** The maximum number of documents in one request, which take seconds. */
 const MAX_DOCUMENTS = 100
@@ -56,12 +44,10 @@ const PDF = 'application/pdf'
 
 const LIST = operation({
   operationId: 'listTemplates',
-  method: 'get',
-  path: '/v1/certificates',
+  route: 'GET /v1/certificates',
   tag: 'Certificates',
   summary: 'List the templates of certificates',
   scope: 'documents:read',
-  query: {},
   responses: {
     200: {
       description: 'The templates. Unless certificates are available, none can be used.',
@@ -81,8 +67,7 @@ const printBody = v.strictObject({
 })
 const PRINT = operation({
   operationId: 'printCertificates',
-  method: 'post',
-  path: '/v1/certificates',
+  route: 'POST /v1/certificates',
   tag: 'Certificates',
   summary: 'Print documents as PDF',
   description:
@@ -103,8 +88,7 @@ const PRINT = operation({
 
 const PRINT_SPECIMEN = operation({
   operationId: 'printSpecimen',
-  method: 'post',
-  path: '/v1/certificates/specimen',
+  route: 'POST /v1/certificates/specimen',
   tag: 'Certificates',
   summary: 'Print how a document would look, before it is issued',
   description: 'The page says that it is a specimen. Its QR code leads to no document.',
@@ -116,19 +100,17 @@ const PRINT_SPECIMEN = operation({
   errors: ['category_not_allowed', 'unprintable', 'certificates_unavailable', 'overloaded'],
 })
 
-export const certificateOperations = [LIST, PRINT, PRINT_SPECIMEN]
-
 /** Serves certificates of documents that the caller's tenant has issued. */
-export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
-  const { findKey, kinds, addresses } = deps
+export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve, deps) => {
+  const { kinds, addresses } = deps
   const places = createPlaces(MAX_REQUESTS, 'requests for certificates')
 
-  serve(app, LIST, findKey, (c) => {
+  serve(LIST, (c) => {
     const { isReady = () => false, templates = [] } = deps.press ?? {}
     return succeed(c, { isAvailable: isReady(), templates })
   })
 
-  serve(app, PRINT, findKey, async (c) => {
+  serve(PRINT, async (c) => {
     const { documents } = parseBody(printBody, await readJson(c))
     const print = printerOf(deps, c.get('query').template)
     const printOne = async (name: string): Promise<NamedFile> => {
@@ -152,7 +134,7 @@ export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
     return answerZip(c, 'certificates.zip', printAll(documents, printOne, reasonOf), leave)
   })
 
-  serve(app, PRINT_SPECIMEN, findKey, async (c) => {
+  serve(PRINT_SPECIMEN, async (c) => {
     const { categories } = c.get('grant')
     const body = await readJson(c)
     const rules = { now: Date.now(), kindOf: await kinds.current(), categories }
@@ -171,14 +153,14 @@ export function certificateRoutes(app: Hono<Env>, deps: CertificateDeps): void {
     } as const
     return answerPdf(c, await print(specimen).finally(leave))
   })
-}
+})
 
 /**
  * @param chosen The template; `undefined` = that of the kind of each document.
  * @returns A function that prints one certificate.
  * @throws {ApiError} `certificates_unavailable`, `bad_query`.
  */
-function printerOf({ press }: CertificateDeps, chosen: string | undefined) {
+function printerOf({ press }: AppDeps, chosen: string | undefined) {
   if (!press?.isReady())
     throw new ApiError('certificates_unavailable', 'this service makes no certificates')
   const known = (template: string | undefined): string => {
@@ -199,11 +181,7 @@ function printerOf({ press }: CertificateDeps, chosen: string | undefined) {
 }
 
 /** @throws {ApiError} `not_found` for a document of another tenant; `not_valid`. */
-async function certificateOf(
-  deps: CertificateDeps,
-  grant: Grant,
-  name: string,
-): Promise<Certificate> {
+async function certificateOf(deps: AppDeps, grant: Grant, name: string): Promise<Certificate> {
   const { addresses } = deps
   const publicId = await publicIdOf(deps, grant, name, deps.newDeadline())
   const { issuerId } = decodePublicId(publicId)

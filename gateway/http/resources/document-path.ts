@@ -3,24 +3,18 @@ import { encodeEntry } from '#document/batch/entry.ts'
 import { rootOf } from '#document/batch/tree.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import type { FindDocument, FoundDocument } from '#documents/find.ts'
+import type { FoundDocument } from '#documents/find.ts'
 import { type Grant, tenantOf } from '#keys/grant.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { RecordKey } from '#promise/record.ts'
 import { readBatch } from '#verifier/checks/batch.ts'
 import type { BatchPath, DocumentKey } from '#verifier/ports.ts'
-import { keyOf, type VerifyOptions } from '#verifier/verify.ts'
+import { keyOf } from '#verifier/verify.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
-import type { Addresses } from './present.ts'
+import type { AppDeps } from '../deps.ts'
 
 // A request names a document by its publicId or its documentHash, or a document of a batch by root
 // and hash. `FindDocument` decides whether the API key may use it.
-
-export type PathDeps = {
-  findDocument: FindDocument
-  addresses: Addresses
-  verifyOptions: Pick<VerifyOptions, 'blocks'>
-}
 
 export type DocumentName = { publicId: string } | RecordKey
 
@@ -37,7 +31,7 @@ export function nameIn(text: string): DocumentName {
  * payload that leads to the publicId.
  */
 export async function publicIdOf(
-  deps: PathDeps,
+  deps: AppDeps,
   grant: Grant,
   text: string,
   deadline: Deadline,
@@ -77,7 +71,7 @@ export type Changeable = {
  * write for.
  */
 export async function changeableOf(
-  deps: PathDeps,
+  deps: AppDeps,
   grant: Grant,
   name: DocumentName,
   deadline: Deadline,
@@ -104,7 +98,7 @@ type Named = RecordKey & { batch?: BatchPath }
 
 /** @throws {ApiError} as {@link changeableOf}. */
 export async function findNamed(
-  deps: PathDeps,
+  deps: AppDeps,
   grant: Grant,
   name: DocumentName,
   deadline: Deadline,
@@ -122,7 +116,7 @@ export async function findNamed(
  * @throws {FormatError} `public_id_…`.
  */
 async function read(
-  { addresses: { registry, issuerId: ours }, verifyOptions: { blocks } }: PathDeps,
+  { addresses: { registry, issuerId: ours }, verifyOptions: { blocks } }: AppDeps,
   publicId: string,
   deadline: Deadline,
 ): Promise<Named> {

@@ -1,49 +1,27 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import { type NewDeadline, verifyWithin } from '#base/deadline.ts'
+import { verifyWithin } from '#base/deadline.ts'
 import { decodeBatchBlock } from '#document/batch/block.ts'
 import type { Document } from '#document/document.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId, type PublicId } from '#document/public-id.ts'
 import { openDocument } from '#document/sealed.ts'
-import { type FindKey, type Grant, requesterOf } from '#keys/grant.ts'
-import type { Kinds } from '#kinds/kinds.ts'
-import type { IsErased } from '#promise/erase.ts'
-import { type History, withHistory } from '#promise/history.ts'
-import type { IssuedDocument, Issuing } from '#promise/issue.ts'
-import type { PayloadStore } from '#promise/ports.ts'
-import type { Revising } from '#promise/revise.ts'
-import type { Successions } from '#promise/supersede.ts'
+import { type Grant, requesterOf } from '#keys/grant.ts'
+import { withHistory } from '#promise/history.ts'
+import type { IssuedDocument } from '#promise/issue.ts'
 import { FINALITIES, type Finality } from '#verifier/ports.ts'
-import { keyOf, type VerifyOptions, verifyPublicId } from '#verifier/verify.ts'
-import type { Env } from '../core/env.ts'
+import { keyOf, verifyPublicId } from '#verifier/verify.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, NAMED_ERRORS, unverifiable, WRITE_ERRORS } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
-import { isPromised, type StandingOf } from '../core/promised.ts'
+import { operation, resource } from '../core/operation.ts'
+import { isPromised } from '../core/promised.ts'
 import { idempotencyKeyOf, prefersAsync, readJson, readOptionalJson } from '../core/request.ts'
-import { changeableOf, nameIn, type PathDeps, publicIdOf } from './document-path.ts'
+import type { AppDeps } from '../deps.ts'
+import { changeableOf, nameIn, publicIdOf } from './document-path.ts'
 import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from './issue-body.ts'
 import { presentDocument, presentProof } from './present.ts'
 import { nothing, presentRevised, REVISIONS, revocation } from './revisions.ts'
 import * as schemas from './schemas.ts'
-
-export type DocumentDeps = PathDeps & {
-  findKey: FindKey
-  issuing: Issuing
-  kinds: Kinds
-  revising: Revising
-  verifyOptions: VerifyOptions
-  standingOf: StandingOf
-  store: PayloadStore
-  isErased: IsErased
-  history: History
-  successions: Successions
-  /** How long a request to issue or revoke waits for a block, in milliseconds. */
-  wait: number
-  newDeadline: NewDeadline
-}
 
 /** The finality of the anchoring block that a response waits for. */
 const FINALITY = v.optional(
@@ -88,8 +66,7 @@ export const ISSUED_HEADERS = {
 
 const ISSUE = operation({
   operationId: 'issueDocument',
-  method: 'post',
-  path: '/v1/documents',
+  route: 'POST /v1/documents',
   tag: 'Documents',
   summary: 'Issue a document',
   description:
@@ -121,15 +98,13 @@ const ISSUE = operation({
 
 const RETRIEVE = operation({
   operationId: 'retrieveDocument',
-  method: 'get',
-  path: '/v1/documents/:publicId',
+  route: 'GET /v1/documents/:publicId',
   tag: 'Documents',
   summary: 'Retrieve a document',
   description:
     "Returns the document as issued, with its current status. While it is pending it comes from the gateway's store, without a proof.",
   scope: 'documents:read',
   parameters: { publicId: schemas.documentName },
-  query: {},
   responses: {
     200: { description: 'The document.', data: schemas.retrieved },
   },
@@ -138,11 +113,9 @@ const RETRIEVE = operation({
 
 /** The common part of revoke, suspend and release. */
 const REVISION = {
-  method: 'post',
   tag: 'Documents',
   scope: 'documents:revoke',
   parameters: { publicId: schemas.documentName },
-  query: {},
   headers: { prefer: schemas.prefer },
 } as const
 
@@ -193,7 +166,7 @@ const REVISION_ERRORS = ['not_issued', 'other_issuer', ...NAMED_ERRORS, ...WRITE
 const REVOKE = operation({
   ...REVISION,
   operationId: 'revokeDocument',
-  path: '/v1/documents/:publicId/revoke',
+  route: 'POST /v1/documents/:publicId/revoke',
   summary: 'Revoke a document, permanently',
   body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
   responses: revisionResponses(revoked, {
@@ -207,7 +180,7 @@ const REVOKE = operation({
 const SUSPEND = operation({
   ...REVISION,
   operationId: 'suspendDocument',
-  path: '/v1/documents/:publicId/suspend',
+  route: 'POST /v1/documents/:publicId/suspend',
   summary: 'Suspend a document',
   description:
     'The document is not valid until it is released. It can be suspended again after a release.',
@@ -223,7 +196,7 @@ const SUSPEND = operation({
 const RELEASE = operation({
   ...REVISION,
   operationId: 'releaseDocument',
-  path: '/v1/documents/:publicId/release',
+  route: 'POST /v1/documents/:publicId/release',
   summary: 'Release a suspended document',
   body: { schema: nothing, example: {}, isOptional: true },
   responses: revisionResponses(released, { status: 'valid', releasedAt: '2026-11-21T08:36:39Z' }),
@@ -236,78 +209,79 @@ const DOCUMENT_REVISIONS = [
   { operation: RELEASE, ...REVISIONS.release },
 ] as const
 
-export const documentOperations = [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE]
-
 /** Serves one document: issue, retrieve, revoke, suspend, release. */
-export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
-  const { issuing, revising, kinds, addresses, findKey, wait, newDeadline } = deps
-  serve(app, ISSUE, findKey, async (c) => {
-    const { wait: finality } = c.get('query')
-    const { categories } = c.get('grant')
-    const sent = await readJson(c)
-    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-    const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
-    const issued = await issuing.issue({
-      ...parseIssueBody(sent, rules),
-      ...requesterOf(c.get('grant')),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-      deadline: newDeadline(),
-      finality,
-    })
-    const done = issued.status !== 'pending' && reaches(issued, finality)
-    return succeed(
-      c,
-      {
-        ...presentDocument(addresses, issued.document, issued),
-        ...(finality !== 'included' && { finality: issued.finality }),
-      },
-      done ? 201 : 202,
-      {
-        Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
-        ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
-      },
-    )
-  })
-
-  serve(app, RETRIEVE, findKey, async (c) =>
-    succeed(
-      c,
-      await retrieve(
-        deps,
-        c.get('grant'),
-        await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
-      ),
-    ),
-  )
-
-  for (const { operation, timeName, read } of DOCUMENT_REVISIONS)
-    serve(app, operation, findKey, async (c) => {
-      const deadline = newDeadline()
-      const name = nameIn(c.req.param('publicId'))
-      const { key, validUntil, ...of } = await changeableOf(deps, c.get('grant'), name, deadline)
-      const { documentHash } = key
-      const publicId = await of.publicId()
-      const by = requesterOf(c.get('grant'))
-      const revised = await revising.revise({
-        intent: { ...read(documentHash, await readOptionalJson(c)), ...key, ...by },
-        validUntil,
+export const documentRoutes = resource(
+  [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE],
+  (serve, deps) => {
+    const { issuing, revising, kinds, addresses, wait, newDeadline } = deps
+    serve(ISSUE, async (c) => {
+      const { wait: finality } = c.get('query')
+      const { categories } = c.get('grant')
+      const sent = await readJson(c)
+      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+      const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
+      const issued = await issuing.issue({
+        ...parseIssueBody(sent, rules),
+        ...requesterOf(c.get('grant')),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-        deadline,
+        deadline: newDeadline(),
+        finality,
       })
+      const done = issued.status !== 'pending' && reaches(issued, finality)
       return succeed(
         c,
-        { publicId, documentHash, ...presentRevised(revised, timeName, addresses) },
-        revised.status === 'pending' ? 202 : 200,
+        {
+          ...presentDocument(addresses, issued.document, issued),
+          ...(finality !== 'included' && { finality: issued.finality }),
+        },
+        done ? 201 : 202,
+        {
+          Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
+          ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
+        },
       )
     })
-}
+
+    serve(RETRIEVE, async (c) =>
+      succeed(
+        c,
+        await retrieve(
+          deps,
+          c.get('grant'),
+          await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
+        ),
+      ),
+    )
+
+    for (const { operation, timeName, read } of DOCUMENT_REVISIONS)
+      serve(operation, async (c) => {
+        const deadline = newDeadline()
+        const name = nameIn(c.req.param('publicId'))
+        const { key, validUntil, ...of } = await changeableOf(deps, c.get('grant'), name, deadline)
+        const { documentHash } = key
+        const publicId = await of.publicId()
+        const by = requesterOf(c.get('grant'))
+        const revised = await revising.revise({
+          intent: { ...read(documentHash, await readOptionalJson(c)), ...key, ...by },
+          validUntil,
+          wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+          deadline,
+        })
+        return succeed(
+          c,
+          { publicId, documentHash, ...presentRevised(revised, timeName, addresses) },
+          revised.status === 'pending' ? 202 : 200,
+        )
+      })
+  },
+)
 
 /**
  * Reads a document as issued, with its current status. While it is pending, it comes from the
  * gateway's store.
  */
-async function retrieve(deps: DocumentDeps, grant: Grant, publicId: string): Promise<object> {
+async function retrieve(deps: AppDeps, grant: Grant, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
   const key = keyOf(decoded)
@@ -350,7 +324,7 @@ const erased = () => new ApiError('erased', 'the document has been erased')
 
 /** @returns The promised document; `undefined` if the key does not open it. */
 async function openPending(
-  { store }: DocumentDeps,
+  { store }: AppDeps,
   { kind, hash, documentKey }: PublicId,
 ): Promise<{ document: Document; documentHash: Hex } | undefined> {
   const block = await store.get(hash)

@@ -1,23 +1,12 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { NewDeadline } from '#base/deadline.ts'
-import { type FindKey, requesterOf } from '#keys/grant.ts'
-import { ERASED_FROM, type Erasing, REMAINS_IN } from '#promise/erase.ts'
-import type { Env } from '../core/env.ts'
+import { requesterOf } from '#keys/grant.ts'
+import { ERASED_FROM, REMAINS_IN } from '#promise/erase.ts'
 import { succeed } from '../core/envelope.ts'
 import { NAMED_ERRORS } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
-import { changeableOf, nameIn, type PathDeps } from './document-path.ts'
+import { operation, resource } from '../core/operation.ts'
+import { changeableOf, nameIn } from './document-path.ts'
 import { instant } from './present.ts'
 import * as schemas from './schemas.ts'
-
-export type EraseDeps = PathDeps & {
-  findKey: FindKey
-  erasing: Erasing
-  /** How long a request waits until all bytes are removed, in milliseconds. */
-  wait: number
-  newDeadline: NewDeadline
-}
 
 export const receipt = v.object({
   documentHash: schemas.hash,
@@ -41,14 +30,12 @@ export const receipt = v.object({
 
 const ERASE = operation({
   operationId: 'eraseDocument',
-  method: 'delete',
-  path: '/v1/documents/:publicId/payload',
+  route: 'DELETE /v1/documents/:publicId/payload',
   tag: 'Documents',
   summary: 'Erase the content of a document, permanently',
   description: 'The record stays on the chain and is not revoked.',
   scope: 'documents:erase',
   parameters: { publicId: schemas.documentName },
-  query: {},
   responses: {
     200: {
       description:
@@ -74,12 +61,11 @@ const ERASE = operation({
     ...(['not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'] as const),
   ],
 })
-export const eraseOperations = [ERASE]
 
 /** Erases the sealed document that the path names. */
-export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
-  const { findKey, erasing, addresses, wait, newDeadline } = deps
-  serve(app, ERASE, findKey, async (c) => {
+export const eraseRoutes = resource([ERASE], (serve, deps) => {
+  const { erasing, addresses, wait, newDeadline } = deps
+  serve(ERASE, async (c) => {
     const grant = c.get('grant')
     const name = nameIn(c.req.param('publicId'))
     const key = await (await changeableOf(deps, grant, name, newDeadline())).documentKey()
@@ -98,4 +84,4 @@ export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
       erasedAt === null ? 202 : 200,
     )
   })
-}
+})

@@ -1,24 +1,16 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
 import {
   EVENT_TYPES,
-  type EventLog,
   type EventType,
   formatEventId,
   parseEventId,
   presentEvent,
 } from '#events/events.ts'
-import { type FindKey, tenantOf } from '#keys/grant.ts'
-import type { Env } from '../core/env.ts'
+import { tenantOf } from '#keys/grant.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import * as schemas from './schemas.ts'
-
-export type EventDeps = {
-  findKey: FindKey
-  events: EventLog
-}
 
 const MAX_EVENTS = 1_000
 const DEFAULT_LIMIT = 100
@@ -66,8 +58,7 @@ const EXAMPLE_EVENT = {
 
 const LIST_EVENTS = operation({
   operationId: 'listEvents',
-  method: 'get',
-  path: '/v1/events',
+  route: 'GET /v1/events',
   tag: 'Events',
   summary: 'List events of documents, the oldest first',
   description: "Returns events of the key's tenant; with the scope `admin`, of all tenants.",
@@ -98,11 +89,10 @@ const LIST_EVENTS = operation({
   },
   errors: ['unknown_event'],
 })
-export const eventOperations = [LIST_EVENTS]
 
 /** Serves the events of documents. */
-export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): void {
-  serve(app, LIST_EVENTS, findKey, async (c) => {
+export const eventRoutes = resource([LIST_EVENTS], (serve, { events }) => {
+  serve(LIST_EVENTS, async (c) => {
     const { after, type, limit } = c.get('query')
     const tenant = tenantOf(c.get('grant'))
     const place = parseEventId(after ?? '')
@@ -123,4 +113,4 @@ export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): voi
       hasMore: page.hasMore,
     })
   })
-}
+})

@@ -1,39 +1,17 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { alertsOf } from '#base/alerts.ts'
-import type { Metrics } from '#base/metrics.ts'
 import { VERSION } from '#base/version.ts'
-import type { Readiness } from '#promise/ports.ts'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { WRITE_ERRORS } from '../core/errors.ts'
-import { operation, servePublic } from '../core/operation.ts'
-import type { Addresses } from './present.ts'
+import { operation, resource } from '../core/operation.ts'
 import * as schemas from './schemas.ts'
-
-export type HealthDeps = {
-  /**
-   * Rejects with an `IssueError` that has the reason when the gateway cannot issue at the moment.
-   */
-  assertReady: () => Promise<Readiness>
-  /** Seconds since the newest block; negative when the clock is behind the chain. */
-  headAge: () => Promise<number>
-  /** Below this balance, in wei, `/readyz` warns. */
-  lowBalance: bigint
-  metrics: Metrics
-  /** The version of this service, as in package.json. */
-  version: string
-  addresses: Addresses
-}
 
 const HEALTH = operation({
   operationId: 'checkHealth',
-  method: 'get',
-  path: '/healthz',
+  route: 'GET /healthz',
   tag: 'Service',
   summary: 'Check whether the process responds',
   scope: 'public',
-  query: {},
   responses: {
     200: {
       description: 'The process responds.',
@@ -48,13 +26,11 @@ const WARNINGS = ['low_balance', 'may_not_revoke', 'clock_behind_chain'] as cons
 
 const READINESS = operation({
   operationId: 'checkReadiness',
-  method: 'get',
-  path: '/readyz',
+  route: 'GET /readyz',
   tag: 'Service',
   summary: 'Check whether the service can issue',
   description: 'A 503 has the error code that issuing would return.',
   scope: 'public',
-  query: {},
   responses: {
     200: {
       description: 'The service can issue.',
@@ -77,12 +53,10 @@ const READINESS = operation({
 
 const METRICS = operation({
   operationId: 'retrieveMetrics',
-  method: 'get',
-  path: '/metrics',
+  route: 'GET /metrics',
   tag: 'Service',
   summary: 'Metrics',
   scope: 'public',
-  query: {},
   responses: {
     200: {
       description: 'Metrics in the Prometheus text format, without anything about a document.',
@@ -91,18 +65,17 @@ const METRICS = operation({
   },
   errors: [],
 })
-export const healthOperations = [HEALTH, READINESS, METRICS]
 
 /** Serves the state of the service, for monitoring. */
-export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
-  servePublic(app, HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
-  servePublic(app, METRICS, async (c) =>
+export const healthRoutes = resource([HEALTH, READINESS, METRICS], (serve, deps) => {
+  serve(HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
+  serve(METRICS, async (c) =>
     c.body(await deps.metrics.render(), 200, {
       'Content-Type': deps.metrics.contentType,
       'Cache-Control': 'no-store',
     }),
   )
-  servePublic(app, READINESS, async (c) => {
+  serve(READINESS, async (c) => {
     const [{ balance, mayRevoke }, headAge] = await Promise.all([
       deps.assertReady(),
       deps.headAge(),
@@ -112,4 +85,4 @@ export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
     const { registry, network } = deps.addresses
     return succeed(c, { status: 'ready', network, registry, warnings })
   })
-}
+})

@@ -1,24 +1,17 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { operation, servePublic } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { prefers } from '../core/request.ts'
 import { homePage } from '../pages/home-page.ts'
 import { respondWithPage } from '../pages/page.ts'
-import type { Addresses } from './present.ts'
 import * as schemas from './schemas.ts'
-
-export type HomeDeps = { addresses: Addresses }
 
 const HOME = operation({
   operationId: 'describeService',
-  method: 'get',
-  path: '/',
+  route: 'GET /',
   tag: 'Service',
   summary: 'Describe the service',
   scope: 'public',
-  query: {},
   headers: {
     accept: v.exactOptional(
       v.pipe(v.string(), v.description('`application/json` returns links; anything else a page.')),
@@ -43,10 +36,9 @@ const HOME = operation({
   },
   errors: [],
 })
-export const homeOperations = [HOME]
 
 /** Serves a page to browsers and links to programs. */
-export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
+export const homeRoutes = resource([HOME], (serve, { addresses }) => {
   const { baseUrl, verifyUrl, registry, network } = addresses
   const links = {
     documents: `${baseUrl}/v1/documents`,
@@ -57,7 +49,7 @@ export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
     metrics: `${baseUrl}/metrics`,
   }
 
-  servePublic(app, HOME, (c) => {
+  serve(HOME, (c) => {
     if (prefers(c, 'application/json', 'text/html'))
       return succeed(c, { service: 'document-registry', network, registry, links }, 200, {
         Vary: 'Accept',
@@ -68,4 +60,4 @@ export function homeRoutes(app: Hono<Env>, { addresses }: HomeDeps): void {
       vary: 'Accept',
     })
   })
-}
+})

@@ -1,20 +1,13 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { cidOf, hashOfCid } from '#document/cid.ts'
-import type { PayloadStore } from '#promise/ports.ts'
-import { allowAnyOrigin } from '../core/cors.ts'
-import type { Env } from '../core/env.ts'
 import { ApiError } from '../core/errors.ts'
-import { operation, servePublic } from '../core/operation.ts'
-
-export type IpfsDeps = { store: PayloadStore }
+import { operation, resource } from '../core/operation.ts'
 
 const RAW = 'application/vnd.ipld.raw'
 
 const BLOCK = operation({
   operationId: 'retrieveBlock',
-  method: 'get',
-  path: '/ipfs/:cid',
+  route: 'GET /ipfs/:cid',
   tag: 'Public',
   summary: 'Retrieve a sealed block',
   description:
@@ -31,6 +24,7 @@ const BLOCK = operation({
     ),
   },
   scope: 'public',
+  anyOrigin: true,
   query: {
     format: v.exactOptional(
       v.pipe(
@@ -49,12 +43,10 @@ const BLOCK = operation({
   },
   errors: ['bad_cid', 'not_found', 'not_acceptable', 'erased', 'store_unavailable'],
 })
-export const ipfsOperations = [BLOCK]
 
 /** This route is public because a block is ciphertext. */
-export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
-  allowAnyOrigin(app, BLOCK.path, ['GET', 'HEAD'])
-  servePublic(app, BLOCK, async (c) => {
+export const ipfsRoutes = resource([BLOCK], (serve, { store }) => {
+  serve(BLOCK, async (c) => {
     const hash = parseCid(c.req.param('cid'))
     const wantsRaw =
       c.req.query('format') === 'raw' ||
@@ -82,7 +74,7 @@ export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
       'Content-Disposition': `attachment; filename="${cidOf(hash)}.bin"`,
     })
   })
-}
+})
 
 function parseCid(cid: string): Uint8Array {
   try {

@@ -1,17 +1,11 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { Log } from '#base/log.ts'
-import type { FindKey } from '#keys/grant.ts'
-import type { Keys, MadeKey } from '#keys/keys.ts'
+import type { MadeKey } from '#keys/keys.ts'
 import type { ApiKey } from '#keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
 import * as schemas from './schemas.ts'
-
-export type KeyDeps = { findKey: FindKey; keys: Keys; log: Log }
 
 const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
 const presented = {
@@ -55,18 +49,16 @@ const EXAMPLE_KEY = {
 }
 
 /** The common part of the operations. */
-const KEY = { tag: 'Keys', scope: 'admin', query: {} } as const
+const KEY = { tag: 'Keys', scope: 'admin' } as const
 const ONE_KEY = {
   ...KEY,
-  path: '/v1/keys/:id',
   parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_ID] })) },
 } as const
 
 const LIST = operation({
   ...KEY,
   operationId: 'listKeys',
-  method: 'get',
-  path: '/v1/keys',
+  route: 'GET /v1/keys',
   summary: 'List the API keys',
   responses: {
     200: {
@@ -81,8 +73,7 @@ const LIST = operation({
 const CREATE = operation({
   ...KEY,
   operationId: 'createKey',
-  method: 'post',
-  path: '/v1/keys',
+  route: 'POST /v1/keys',
   summary: 'Create an API key',
   body: {
     schema: keySettings,
@@ -106,7 +97,7 @@ const CREATE = operation({
 const RETRIEVE = operation({
   ...ONE_KEY,
   operationId: 'retrieveKey',
-  method: 'get',
+  route: 'GET /v1/keys/:id',
   summary: 'Retrieve an API key',
   responses: {
     200: { description: 'The key without its secret.', data: keySchema, example: EXAMPLE_KEY },
@@ -117,8 +108,7 @@ const RETRIEVE = operation({
 const ROTATE = operation({
   ...ONE_KEY,
   operationId: 'rotateKey',
-  method: 'post',
-  path: '/v1/keys/:id/rotate',
+  route: 'POST /v1/keys/:id/rotate',
   summary: 'Replace an API key',
   description:
     'Creates a key of the same tenant with the same settings. The old one ends after `overlapSeconds`.',
@@ -145,7 +135,7 @@ const ROTATE = operation({
 const CHANGE = operation({
   ...ONE_KEY,
   operationId: 'changeKey',
-  method: 'patch',
+  route: 'PATCH /v1/keys/:id',
   summary: 'Change an API key',
   description: 'Changes only the members that are sent; `null` removes a setting.',
   body: {
@@ -166,7 +156,7 @@ const CHANGE = operation({
 const REVOKE = operation({
   ...ONE_KEY,
   operationId: 'revokeKey',
-  method: 'delete',
+  route: 'DELETE /v1/keys/:id',
   summary: 'Revoke an API key',
   responses: {
     200: {
@@ -178,44 +168,43 @@ const REVOKE = operation({
   errors: ['not_found', 'store_unavailable'],
 })
 
-export const keyOperations = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
-
 /** Serves the administration of API keys of all tenants. */
-export function keyRoutes(app: Hono<Env>, { findKey, keys, log }: KeyDeps): void {
-  serve(app, LIST, findKey, async (c) => succeed(c, { keys: (await keys.list()).map(presentKey) }))
+export const keyRoutes = resource(
+  [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE],
+  (serve, { keys, log }) => {
+    serve(LIST, async (c) => succeed(c, { keys: (await keys.list()).map(presentKey) }))
 
-  serve(app, CREATE, findKey, async (c) => {
-    const made = await keys.create(parseBody(keySettings, await readJson(c)))
-    log.info('api_key_created', { id: made.key.id, by: c.get('grant').id })
-    return succeed(c, presentMade(made), 201)
-  })
+    serve(CREATE, async (c) => {
+      const made = await keys.create(parseBody(keySettings, await readJson(c)))
+      log.info('api_key_created', { id: made.key.id, by: c.get('grant').id })
+      return succeed(c, presentMade(made), 201)
+    })
 
-  serve(app, RETRIEVE, findKey, async (c) =>
-    succeed(c, presentKey(await keys.get(c.req.param('id')))),
-  )
+    serve(RETRIEVE, async (c) => succeed(c, presentKey(await keys.get(c.req.param('id')))))
 
-  serve(app, ROTATE, findKey, async (c) => {
-    const options = parseBody(rotation, await readOptionalJson(c))
-    const { old, ...made } = await keys.rotate(c.req.param('id'), options)
-    log.info('api_key_rotated', { id: old.id, to: made.key.id, by: c.get('grant').id })
-    const replaces = { id: old.id, expiresAt: old.expiresAt }
-    return succeed(c, { ...presentMade(made), replaces }, 201)
-  })
+    serve(ROTATE, async (c) => {
+      const options = parseBody(rotation, await readOptionalJson(c))
+      const { old, ...made } = await keys.rotate(c.req.param('id'), options)
+      log.info('api_key_rotated', { id: old.id, to: made.key.id, by: c.get('grant').id })
+      const replaces = { id: old.id, expiresAt: old.expiresAt }
+      return succeed(c, { ...presentMade(made), replaces }, 201)
+    })
 
-  serve(app, CHANGE, findKey, async (c) => {
-    const changes = parseBody(keyChanges, await readOptionalJson(c))
-    const key = await keys.change(c.req.param('id'), changes)
-    log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
-    return succeed(c, presentKey(key))
-  })
+    serve(CHANGE, async (c) => {
+      const changes = parseBody(keyChanges, await readOptionalJson(c))
+      const key = await keys.change(c.req.param('id'), changes)
+      log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
+      return succeed(c, presentKey(key))
+    })
 
-  serve(app, REVOKE, findKey, async (c) => {
-    const id = c.req.param('id')
-    await keys.revoke(id)
-    log.info('api_key_revoked', { id, by: c.get('grant').id })
-    return succeed(c, { id, deleted: true })
-  })
-}
+    serve(REVOKE, async (c) => {
+      const id = c.req.param('id')
+      await keys.revoke(id)
+      log.info('api_key_revoked', { id, by: c.get('grant').id })
+      return succeed(c, { id, deleted: true })
+    })
+  },
+)
 
 function presentMade({ key, secret }: MadeKey): object {
   return { ...presentKey(key), secret }

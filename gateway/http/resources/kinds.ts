@@ -1,25 +1,15 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { Log } from '#base/log.ts'
 import { fromCanonical } from '#document/canonical.ts'
 import { category } from '#document/document.ts'
 import { readKind, typeMetadata } from '#document/kind.ts'
-import type { FindKey } from '#keys/grant.ts'
-import type { Kinds, KnownKind } from '#kinds/kinds.ts'
-import { allowAnyOrigin } from '../core/cors.ts'
+import type { KnownKind } from '#kinds/kinds.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { operation, serve, servePublic } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { chargeAddress } from '../core/rate-limits.ts'
 import { readJson } from '../core/request.ts'
-
-export type KindDeps = {
-  findKey: FindKey
-  kinds: Kinds
-  addresses: { issuerId: number }
-  log: Log
-}
 
 const version = v.pipe(v.number(), v.integer(), v.minValue(1))
 export const kindSchema = v.object({
@@ -57,12 +47,11 @@ const EXAMPLE = {
   metadata: { vct: 'https://documents.example/v1/types/1/diploma/1', ...EXAMPLE_METADATA },
 }
 
-const KINDS = { tag: 'Kinds', query: {}, path: '/v1/kinds' } as const
+const KINDS = { tag: 'Kinds' } as const
 const ofPath = v.pipe(v.string(), v.metadata({ examples: [EXAMPLE.category] }))
 /** The common part of changes. The version keeps people from overwriting each other's changes. */
 const CHANGE = {
   ...KINDS,
-  path: '/v1/kinds/:category',
   scope: 'admin',
   parameters: { category: ofPath },
   query: {
@@ -79,7 +68,7 @@ const CHANGE = {
 const LIST = operation({
   ...KINDS,
   operationId: 'listKinds',
-  method: 'get',
+  route: 'GET /v1/kinds',
   scope: 'documents:issue',
   summary: 'List the kinds of documents',
   responses: {
@@ -95,7 +84,7 @@ const LIST = operation({
 const PUT = operation({
   ...CHANGE,
   operationId: 'putKind',
-  method: 'put',
+  route: 'PUT /v1/kinds/:category',
   summary: 'Define a kind of documents',
   description:
     'From then on, documents of this category are issued only if they fit. Issued documents stay as they are. `vct` is set by the service.',
@@ -113,7 +102,7 @@ const PUT = operation({
 const REMOVE = operation({
   ...CHANGE,
   operationId: 'removeKind',
-  method: 'delete',
+  route: 'DELETE /v1/kinds/:category',
   summary: 'Remove a kind of documents',
   description:
     'Documents of this category are free again. The versions stay at their addresses for wallets.',
@@ -129,10 +118,9 @@ const REMOVE = operation({
 
 /** The common part of the public routes. */
 const TYPE = {
-  method: 'get',
   tag: 'Public',
   scope: 'public',
-  query: {},
+  anyOrigin: true,
   parameters: {
     issuerId: v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,9}$/), v.metadata({ examples: ['1'] })),
     category: ofPath,
@@ -151,7 +139,7 @@ const VERSION = /^[1-9][0-9]{0,8}$/
 const CURRENT_TYPE = operation({
   ...TYPE,
   operationId: 'retrieveType',
-  path: '/v1/types/:issuerId/:category',
+  route: 'GET /v1/types/:issuerId/:category',
   summary: 'Retrieve the type metadata of a category',
   description:
     "What the issuer says about the documents of a category (SD-JWT VC Type Metadata): the names of its fields. It is the issuer's statement and proves nothing.",
@@ -160,7 +148,7 @@ const CURRENT_TYPE = operation({
 const TYPE_VERSION = operation({
   ...TYPE,
   operationId: 'retrieveTypeVersion',
-  path: '/v1/types/:issuerId/:category/:version',
+  route: 'GET /v1/types/:issuerId/:category/:version',
   summary: 'Retrieve a version of type metadata',
   description: 'The address is the `vct` of credentials. Its bytes never change.',
   parameters: {
@@ -169,51 +157,54 @@ const TYPE_VERSION = operation({
   },
 })
 
-export const kindOperations = [LIST, PUT, REMOVE, CURRENT_TYPE, TYPE_VERSION]
-
 /** Serves the kinds of documents: to issuers for the desk and docreg, and to everybody as files. */
-export function kindRoutes(app: Hono<Env>, { findKey, kinds, addresses, log }: KindDeps): void {
-  serve(app, LIST, findKey, async (c) => succeed(c, { kinds: (await kinds.list()).map(present) }))
+export const kindRoutes = resource(
+  [LIST, PUT, REMOVE, CURRENT_TYPE, TYPE_VERSION],
+  (serve, { kinds, addresses, log }) => {
+    serve(LIST, async (c) => succeed(c, { kinds: (await kinds.list()).map(present) }))
 
-  serve(app, PUT, findKey, async (c) => {
-    const named = categoryOf(c.req.param('category'))
-    const read = readKind(await readJson(c), named)
-    if ('problems' in read)
-      throw new ApiError('bad_fields', 'invalid fields', { details: read.problems })
-    const put = await kinds.put(read.kind, basedOn(c.get('query')))
-    log.info('kind_put', { version: put.version, by: c.get('grant').id })
-    return succeed(c, present(put))
-  })
-
-  serve(app, REMOVE, findKey, async (c) => {
-    const named = c.req.param('category')
-    await kinds.remove(named, basedOn(c.get('query')))
-    log.info('kind_removed', { by: c.get('grant').id })
-    return succeed(c, { category: named, deleted: true })
-  })
-
-  const serveFile = async (c: Context<Env>, issuerId: string, named: string, version?: string) => {
-    await chargeAddress(c)
-    const isOwn = issuerId === String(addresses.issuerId) && v.is(category, named)
-    const isVersion = version === undefined || VERSION.test(version)
-    const number = version === undefined ? undefined : Number(version)
-    const file = isOwn && isVersion ? await kinds.file(named, number) : undefined
-    if (!file) throw new ApiError('not_found', 'no such type')
-    return c.body(new Uint8Array(file), 200, {
-      'Content-Type': 'application/json',
-      'Cache-Control': version === undefined ? 'public, max-age=60' : IMMUTABLE,
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': "default-src 'none'",
+    serve(PUT, async (c) => {
+      const named = categoryOf(c.req.param('category'))
+      const read = readKind(await readJson(c), named)
+      if ('problems' in read)
+        throw new ApiError('bad_fields', 'invalid fields', { details: read.problems })
+      const put = await kinds.put(read.kind, basedOn(c.get('query')))
+      log.info('kind_put', { version: put.version, by: c.get('grant').id })
+      return succeed(c, present(put))
     })
-  }
-  for (const { path } of [CURRENT_TYPE, TYPE_VERSION]) allowAnyOrigin(app, path, ['GET', 'HEAD'])
-  servePublic(app, CURRENT_TYPE, (c) =>
-    serveFile(c, c.req.param('issuerId'), c.req.param('category')),
-  )
-  servePublic(app, TYPE_VERSION, (c) =>
-    serveFile(c, c.req.param('issuerId'), c.req.param('category'), c.req.param('version')),
-  )
-}
+
+    serve(REMOVE, async (c) => {
+      const named = c.req.param('category')
+      await kinds.remove(named, basedOn(c.get('query')))
+      log.info('kind_removed', { by: c.get('grant').id })
+      return succeed(c, { category: named, deleted: true })
+    })
+
+    const serveFile = async (
+      c: Context<Env>,
+      issuerId: string,
+      named: string,
+      version?: string,
+    ) => {
+      await chargeAddress(c)
+      const isOwn = issuerId === String(addresses.issuerId) && v.is(category, named)
+      const isVersion = version === undefined || VERSION.test(version)
+      const number = version === undefined ? undefined : Number(version)
+      const file = isOwn && isVersion ? await kinds.file(named, number) : undefined
+      if (!file) throw new ApiError('not_found', 'no such type')
+      return c.body(new Uint8Array(file), 200, {
+        'Content-Type': 'application/json',
+        'Cache-Control': version === undefined ? 'public, max-age=60' : IMMUTABLE,
+        'X-Content-Type-Options': 'nosniff',
+        'Content-Security-Policy': "default-src 'none'",
+      })
+    }
+    serve(CURRENT_TYPE, (c) => serveFile(c, c.req.param('issuerId'), c.req.param('category')))
+    serve(TYPE_VERSION, (c) =>
+      serveFile(c, c.req.param('issuerId'), c.req.param('category'), c.req.param('version')),
+    )
+  },
+)
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 

@@ -1,28 +1,17 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { NewDeadline } from '#base/deadline.ts'
 import type { FieldProblem } from '#document/errors.ts'
 import type { Hex } from '#document/hex.ts'
-import type { ListedDocument, Listing, ListPage } from '#documents/list.ts'
-import { type FindKey, type Grant, tenantOf } from '#keys/grant.ts'
+import type { ListedDocument, ListPage } from '#documents/list.ts'
+import { type Grant, tenantOf } from '#keys/grant.ts'
 import { dayOf } from '#promise/blind-index.ts'
-import { type DocumentIndex, LISTED_STATUSES } from '#promise/document-index.ts'
-import type { Env } from '../core/env.ts'
+import { LISTED_STATUSES } from '#promise/document-index.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
-import { operation, pathsOf, refuseOtherMethods, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { parseBody, readOptionalJson } from '../core/request.ts'
+import type { AppDeps } from '../deps.ts'
 import { type Addresses, createdAtOf, presentDocument } from './present.ts'
 import * as schemas from './schemas.ts'
-
-export type ListDeps = {
-  findKey: FindKey
-  listing: Listing
-  documentIndex: DocumentIndex
-  addresses: Addresses
-  verifyOptions: { maxHeadAge?: number | undefined }
-  newDeadline: NewDeadline
-}
 
 /** The maximum number of documents in one answer. */
 const MAX_LIMIT = 100
@@ -117,8 +106,7 @@ const NO_NAMES =
 
 const LIST = operation({
   operationId: 'listDocuments',
-  method: 'get',
-  path: '/v1/documents',
+  route: 'GET /v1/documents',
   tag: 'Documents',
   summary: 'List documents, the newest first',
   description: `Returns documents of the key's tenant; with the scope \`admin\`, of all tenants. They are in the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
@@ -130,47 +118,40 @@ const LIST = operation({
 
 const SEARCH = operation({
   operationId: 'searchDocuments',
-  method: 'post',
-  path: '/v1/documents/search',
+  route: 'POST /v1/documents/search',
   tag: 'Documents',
   summary: 'Search documents, also by subjectId',
   description: `Same as the list. The subjectId is in the body, because proxies log addresses. ${NO_NAMES}`,
   scope: 'documents:read',
-  query: {},
   body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 }, isOptional: true },
   responses: { 200: PAGE },
   errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
 })
-export const listOperations = [LIST, SEARCH]
 
 /** Serves lists of the documents of the key's tenant. */
-export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
-  const { findKey } = deps
-  serve(app, LIST, findKey, async (c) => {
+export const listRoutes = resource([LIST, SEARCH], (serve, deps) => {
+  serve(LIST, async (c) => {
     const page = await listFor(deps, c.get('grant'), c.get('query'), (details) => {
       throw new ApiError('bad_query', 'invalid query parameters', { details })
     })
     return succeed(c, presentPage(deps.addresses, page))
   })
 
-  serve(app, SEARCH, findKey, async (c) => {
+  serve(SEARCH, async (c) => {
     const filters = parseBody(searchBody, await readOptionalJson(c))
     const page = await listFor(deps, c.get('grant'), filters, (details) => {
       throw new ApiError('bad_fields', 'invalid fields', { details })
     })
     return succeed(c, presentPage(deps.addresses, page))
   })
-  // Routes that are added later, such as that of one document, match this path too.
-  for (const path of pathsOf(SEARCH.path))
-    refuseOtherMethods(app, path, [SEARCH.method.toUpperCase()])
-}
+})
 
 /**
  * @param refuse Refuses a cursor of an index that has since been dropped.
  * @throws {ApiError} `unverifiable` when the newest block of the node is too old.
  */
 async function listFor(
-  { listing, documentIndex, verifyOptions, newDeadline }: ListDeps,
+  { listing, documentIndex, verifyOptions, newDeadline }: AppDeps,
   grant: Grant,
   { cursor, batchRoot: batch, ...filters }: Filters,
   refuse: (details: FieldProblem[]) => never,

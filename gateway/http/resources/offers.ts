@@ -1,33 +1,18 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { NewDeadline } from '#base/deadline.ts'
-import type { Held, ReadHeld } from '#credentials/held.ts'
-import type { OfferTerms, Wallets } from '#credentials/wallets.ts'
+import type { Held } from '#credentials/held.ts'
+import type { OfferTerms } from '#credentials/wallets.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import type { FindKey } from '#keys/grant.ts'
 import { IssueError } from '#promise/errors.ts'
-import { allowAnyOrigin } from '../core/cors.ts'
-import type { Env } from '../core/env.ts'
 import { PRIVATE, succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
-import { operation, serve, servePublic } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
-import { type PathDeps, publicIdOf } from './document-path.ts'
-import { type Addresses, instant } from './present.ts'
+import type { AppDeps } from '../deps.ts'
+import { publicIdOf } from './document-path.ts'
+import { instant } from './present.ts'
 import * as schemas from './schemas.ts'
-
-/** What makes offers. */
-export type OfferMaking = {
-  addresses: Addresses
-  /** Absent when the service puts no documents into wallets. */
-  wallets?: Wallets
-  readHeld: ReadHeld
-  /** Whether everybody who holds a publicId may have an offer. */
-  offersToHolders: boolean
-}
-
-export type OfferDeps = OfferMaking & PathDeps & { findKey: FindKey; newDeadline: NewDeadline }
 
 /** The number of requests that an offer counts as, because it reads the chain. */
 export const OFFER_COST = 5
@@ -90,15 +75,13 @@ export const OFFER_ERRORS = ['no_offers', 'not_valid', 'other_issuer', 'unverifi
 
 const OFFER = operation({
   operationId: 'offerDocument',
-  method: 'post',
-  path: '/v1/documents/:publicId/offer',
+  route: 'POST /v1/documents/:publicId/offer',
   tag: 'Documents',
   summary: 'Offer a document to a wallet',
   description:
     'The holder opens the link with a wallet for OpenID4VCI, which fetches the document as an SD-JWT VC.',
   scope: 'documents:read',
   parameters: { publicId: schemas.documentName },
-  query: {},
   body: { schema: terms, example: { txCode: true }, isOptional: true },
   responses,
   errors: [...OFFER_ERRORS, 'not_found', 'erased', 'store_unavailable'],
@@ -107,13 +90,12 @@ const OFFER = operation({
 const held = v.strictObject({ publicId: v.string('must be a string') })
 const HOLDER_OFFER = operation({
   operationId: 'offerToHolder',
-  method: 'post',
-  path: '/wallets/offers',
+  route: 'POST /wallets/offers',
   tag: 'Wallets',
   summary: 'Ask for an offer, with the publicId alone',
   description: 'For whoever holds the document. One wallet may use it within ten minutes.',
   scope: 'public',
-  query: {},
+  anyOrigin: true,
   body: { schema: held, example: { publicId: schemas.EXAMPLE_PUBLIC_ID } },
   responses,
   errors: [...OFFER_ERRORS, 'bad_public_id', 'erased'],
@@ -121,26 +103,23 @@ const HOLDER_OFFER = operation({
 
 const READ_OFFER = operation({
   operationId: 'readOffer',
-  method: 'get',
-  path: '/wallets/offers/:code',
+  route: 'GET /wallets/offers/:code',
   tag: 'Wallets',
   summary: 'Retrieve an offer by reference',
   description: 'Wallets read it; see `credential_offer_uri` of OpenID4VCI.',
   parameters: { code: v.string() },
   scope: 'public',
-  query: {},
   responses: {
     200: { description: 'The offer.', content: { 'application/json': credentialOffer } },
   },
   errors: ['no_offers'],
 })
-export const offerOperations = [OFFER, HOLDER_OFFER, READ_OFFER]
 
 /** Serves offers of documents to wallets. */
-export function offerRoutes(app: Hono<Env>, deps: OfferDeps): void {
-  const { findKey, newDeadline, wallets } = deps
+export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, deps) => {
+  const { newDeadline, wallets } = deps
 
-  serve(app, OFFER, findKey, async (c) => {
+  serve(OFFER, async (c) => {
     const { txCode, uses, expiresIn, iss } = parseBody(terms, await readOptionalJson(c))
     const text = c.req.param('publicId')
     const publicId = await publicIdOf(deps, c.get('grant'), text, newDeadline())
@@ -153,25 +132,24 @@ export function offerRoutes(app: Hono<Env>, deps: OfferDeps): void {
     return succeed(c, await makeOffer(deps, publicId, asked), 201)
   })
 
-  allowAnyOrigin(app, HOLDER_OFFER.path, ['POST'])
-  servePublic(app, HOLDER_OFFER, async (c) => {
+  serve(HOLDER_OFFER, async (c) => {
     await chargeCost(c, OFFER_COST)
     const { publicId } = parseBody(held, await readJson(c))
     return succeed(c, await offerToHolder(deps, publicId), 201)
   })
 
-  servePublic(app, READ_OFFER, (c) => {
+  serve(READ_OFFER, (c) => {
     const found = wallets?.readOffer(c.req.param('code'))
     if (!found) throw noOffers('no such offer, or it is over')
     return respondPrivately(c, found)
   })
-}
+})
 
 /** @returns An answer that no cache may keep. */
 export const respondPrivately = (c: Context, body: object) => c.json(body, 200, PRIVATE)
 
 /** @returns An offer for whoever holds a publicId. @throws As {@link makeOffer}. */
-export async function offerToHolder(deps: OfferMaking, publicId: string) {
+export async function offerToHolder(deps: AppDeps, publicId: string) {
   if (!deps.offersToHolders) throw noOffers('only API keys make offers here')
   return makeOffer(deps, publicId, PLAIN)
 }
@@ -181,7 +159,7 @@ export async function offerToHolder(deps: OfferMaking, publicId: string) {
  * @throws {IssueError} `other_issuer`
  */
 async function makeOffer(
-  { wallets, readHeld, addresses }: OfferMaking,
+  { wallets, readHeld, addresses }: AppDeps,
   publicId: string,
   asked: OfferTerms,
 ): Promise<v.InferOutput<typeof offer>> {

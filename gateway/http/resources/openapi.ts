@@ -1,18 +1,14 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { Env } from '../core/env.ts'
-import { operation, servePublic } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { docsPage, type Reference } from '../pages/docs-page.ts'
 import { type Markup, respondWithPage } from '../pages/page.ts'
 
 const OPENAPI = operation({
   operationId: 'describeApi',
-  method: 'get',
-  path: '/openapi.json',
+  route: 'GET /openapi.json',
   tag: 'Service',
   summary: 'Retrieve this description as OpenAPI 3.1',
   scope: 'public',
-  query: {},
   responses: {
     200: {
       description: 'The OpenAPI document.',
@@ -21,36 +17,33 @@ const OPENAPI = operation({
       },
     },
   },
-  errors: [],
 })
 
 const DOCS = operation({
   operationId: 'showDocs',
-  method: 'get',
-  path: '/docs',
+  route: 'GET /docs',
   tag: 'Service',
   summary: 'Show this description as a page',
   scope: 'public',
-  query: {},
   responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
-  errors: [],
 })
-export const openapiOperations = [OPENAPI, DOCS]
-
 /** @param describe Makes the OpenAPI document. It is called once for each kind of answer. */
-export function openapiRoutes(app: Hono<Env>, describe: () => object): void {
-  let text: string | undefined
-  let main: Markup | undefined
-  servePublic(app, OPENAPI, (c) => {
-    text ??= JSON.stringify(describe())
-    return c.body(text, 200, {
-      'Cache-Control': 'no-cache',
-      'Content-Type': 'application/json',
-      'X-Content-Type-Options': 'nosniff',
+export const openapiRoutes = (
+  describe: (service: { baseUrl: string; version: string }) => object,
+) =>
+  resource([OPENAPI, DOCS], (serve, { addresses: { baseUrl }, version }) => {
+    let text: string | undefined
+    let main: Markup | undefined
+    serve(OPENAPI, (c) => {
+      text ??= JSON.stringify(describe({ baseUrl, version }))
+      return c.body(text, 200, {
+        'Cache-Control': 'no-cache',
+        'Content-Type': 'application/json',
+        'X-Content-Type-Options': 'nosniff',
+      })
+    })
+    serve(DOCS, (c) => {
+      main ??= docsPage(describe({ baseUrl, version }) as Reference)
+      return respondWithPage(c, { title: 'REST API of document-registry', main })
     })
   })
-  servePublic(app, DOCS, (c) => {
-    main ??= docsPage(describe() as Reference)
-    return respondWithPage(c, { title: 'REST API of document-registry', main })
-  })
-}

@@ -1,12 +1,10 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { ALERTS, type Alert } from '#base/alerts.ts'
 import { clock } from '#base/clock.ts'
-import { type FindKey, tenantOf } from '#keys/grant.ts'
-import { TALLIED, type Tallied, type Tallies, type Tally } from '#promise/tallies.ts'
-import type { Env } from '../core/env.ts'
+import { tenantOf } from '#keys/grant.ts'
+import { TALLIED, type Tallied, type Tally } from '#promise/tallies.ts'
 import { succeed } from '../core/envelope.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { instant } from './present.ts'
 import * as schemas from './schemas.ts'
 
@@ -20,26 +18,18 @@ export type ServiceState = {
   backupAt: number | null
 }
 
-export type OverviewDeps = {
-  findKey: FindKey
-  tallies: Tallies
-  serviceState: () => Promise<ServiceState>
-}
-
 const WEEKS = 8
 const DAY_MS = 86_400_000
 
 const wei = v.nullable(v.pipe(v.string(), v.metadata({ pattern: '^[0-9]+$' })))
 const OVERVIEW = operation({
   operationId: 'retrieveOverview',
-  method: 'get',
-  path: '/v1/overview',
+  route: 'GET /v1/overview',
   tag: 'Service',
   summary: 'Retrieve what an office wants to know at a glance',
   description:
     "What the key's tenant issued and revoked (with `admin`, all tenants), and the state of the service. Amounts are in wei.",
   scope: 'documents:read',
-  query: {},
   responses: {
     200: {
       description: 'The overview.',
@@ -93,11 +83,10 @@ const OVERVIEW = operation({
   },
   errors: ['store_unavailable'],
 })
-export const overviewOperations = [OVERVIEW]
 
 /** Serves the numbers of the desk's first page. */
-export function overviewRoutes(app: Hono<Env>, deps: OverviewDeps): void {
-  serve(app, OVERVIEW, deps.findKey, async (c) => {
+export const overviewRoutes = resource([OVERVIEW], (serve, deps) => {
+  serve(OVERVIEW, async (c) => {
     const monday = mondayOf(Math.floor(clock.now() / DAY_MS))
     const first = monday - 7 * (WEEKS - 1)
     const [tallies, state] = await Promise.all([
@@ -118,7 +107,7 @@ export function overviewRoutes(app: Hono<Env>, deps: OverviewDeps): void {
       backup: { madeAt: instant(state.backupAt && Math.floor(state.backupAt / 1000)) },
     })
   })
-}
+})
 
 /** The first of January 1970 was a Thursday. */
 const mondayOf = (day: number) => day - ((day + 3) % 7)

@@ -1,17 +1,11 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { Log } from '#base/log.ts'
 import { label } from '#keys/settings.ts'
-import type { Passkeys } from '#people/passkeys.ts'
 import type { Passkey } from '#people/ports.ts'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { operation, pathsOf, refuseOtherMethods, serveSession } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson } from '../core/request.ts'
 import { attestation, EXAMPLE_ATTESTATION } from './session.ts'
-
-export type PasskeyDeps = { passkeys: Passkeys; log: Log }
 
 const time = v.pipe(v.string(), v.isoTimestamp())
 export const passkeySchema = v.object({
@@ -29,13 +23,12 @@ const EXAMPLE = {
   lastUsedAt: null,
 }
 
-const PASSKEY = { tag: 'People', scope: 'session', query: {} } as const
+const PASSKEY = { tag: 'People', scope: 'session' } as const
 
 const LIST = operation({
   ...PASSKEY,
   operationId: 'listPasskeys',
-  method: 'get',
-  path: '/v1/passkeys',
+  route: 'GET /v1/passkeys',
   summary: 'List your passkeys',
   responses: {
     200: {
@@ -50,8 +43,7 @@ const LIST = operation({
 const OPTIONS = operation({
   ...PASSKEY,
   operationId: 'passkeyOptions',
-  method: 'post',
-  path: '/v1/passkeys/options',
+  route: 'POST /v1/passkeys/options',
   summary: 'Ask for a challenge to register a passkey',
   responses: {
     200: {
@@ -83,8 +75,7 @@ const body = v.strictObject({ response: attestation, label })
 const REGISTER = operation({
   ...PASSKEY,
   operationId: 'registerPasskey',
-  method: 'post',
-  path: '/v1/passkeys',
+  route: 'POST /v1/passkeys',
   summary: 'Register a passkey',
   body: { schema: body, example: { response: EXAMPLE_ATTESTATION, label: EXAMPLE.label } },
   responses: {
@@ -100,8 +91,7 @@ const REGISTER = operation({
 const REMOVE = operation({
   ...PASSKEY,
   operationId: 'removePasskey',
-  method: 'delete',
-  path: '/v1/passkeys/:id',
+  route: 'DELETE /v1/passkeys/:id',
   parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_ID] })) },
   summary: 'Remove one of your passkeys',
   responses: {
@@ -114,38 +104,36 @@ const REMOVE = operation({
   errors: ['not_found', 'store_unavailable'],
 })
 
-export const passkeyOperations = [LIST, OPTIONS, REGISTER, REMOVE]
-
 /** Serves the passkeys of the person who is signed in. */
-export function passkeyRoutes(app: Hono<Env>, { passkeys, log }: PasskeyDeps): void {
-  serveSession(app, LIST, async (c) => {
-    const own = await passkeys.list(c.get('signedIn').person)
-    return succeed(c, { passkeys: own.map(presentPasskey) })
-  })
+export const passkeyRoutes = resource(
+  [LIST, OPTIONS, REGISTER, REMOVE],
+  (serve, { passkeys, log }) => {
+    serve(LIST, async (c) => {
+      const own = await passkeys.list(c.get('signedIn').person)
+      return succeed(c, { passkeys: own.map(presentPasskey) })
+    })
 
-  serveSession(app, OPTIONS, async (c) =>
-    succeed(c, await passkeys.registrationOptions(c.get('signedIn').person)),
-  )
-  // They would match as a passkey.
-  for (const path of pathsOf(OPTIONS.path))
-    refuseOtherMethods(app, path, [OPTIONS.method.toUpperCase()])
+    serve(OPTIONS, async (c) =>
+      succeed(c, await passkeys.registrationOptions(c.get('signedIn').person)),
+    )
 
-  serveSession(app, REGISTER, async (c) => {
-    const { person } = c.get('signedIn')
-    const { response, label } = parseBody(body, await readJson(c))
-    const passkey = await passkeys.register(person, response as RegistrationResponseJSON, label)
-    log.info('passkey_registered', { id: passkey.id, person: person.id })
-    return succeed(c, presentPasskey(passkey), 201)
-  })
+    serve(REGISTER, async (c) => {
+      const { person } = c.get('signedIn')
+      const { response, label } = parseBody(body, await readJson(c))
+      const passkey = await passkeys.register(person, response as RegistrationResponseJSON, label)
+      log.info('passkey_registered', { id: passkey.id, person: person.id })
+      return succeed(c, presentPasskey(passkey), 201)
+    })
 
-  serveSession(app, REMOVE, async (c) => {
-    const { person } = c.get('signedIn')
-    const id = c.req.param('id')
-    await passkeys.remove(person, id)
-    log.info('passkey_removed', { id, person: person.id })
-    return succeed(c, { id, deleted: true })
-  })
-}
+    serve(REMOVE, async (c) => {
+      const { person } = c.get('signedIn')
+      const id = c.req.param('id')
+      await passkeys.remove(person, id)
+      log.info('passkey_removed', { id, person: person.id })
+      return succeed(c, { id, deleted: true })
+    })
+  },
+)
 
 function presentPasskey({ id, label, createdAt, lastUsedAt }: Passkey): object {
   return { id, label, createdAt, lastUsedAt: lastUsedAt ?? null }

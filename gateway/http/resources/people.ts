@@ -1,22 +1,11 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { Log } from '#base/log.ts'
-import type { FindKey } from '#keys/grant.ts'
 import { invitationLinkOf } from '#people/desk.ts'
-import { type MadeInvitation, type People, personChanges, personSettings } from '#people/people.ts'
+import { type MadeInvitation, personChanges, personSettings } from '#people/people.ts'
 import type { ListedPerson, Person } from '#people/ports.ts'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
 import { EXAMPLE_PERSON, personSchema, presentPerson } from './session.ts'
-
-export type PeopleDeps = {
-  findKey: FindKey
-  people: People
-  addresses: { baseUrl: string }
-  log: Log
-}
 
 const time = v.pipe(v.string(), v.isoTimestamp())
 export const listedPerson = v.object({
@@ -49,17 +38,16 @@ const EXAMPLE_INVITED = {
   expiresAt: '2026-11-28T08:36:39.000Z',
 }
 
-const PEOPLE = { tag: 'People', scope: 'admin', query: {}, path: '/v1/people' } as const
+const PEOPLE = { tag: 'People', scope: 'admin' } as const
 const ONE = {
   ...PEOPLE,
-  path: '/v1/people/:id',
   parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_PERSON.id] })) },
 } as const
 
 const LIST = operation({
   ...PEOPLE,
   operationId: 'listPeople',
-  method: 'get',
+  route: 'GET /v1/people',
   summary: 'List the people',
   responses: {
     200: {
@@ -84,7 +72,7 @@ const LIST = operation({
 const ADD = operation({
   ...PEOPLE,
   operationId: 'addPerson',
-  method: 'post',
+  route: 'POST /v1/people',
   summary: 'Add a person',
   body: {
     schema: personSettings,
@@ -103,7 +91,7 @@ const ADD = operation({
 const CHANGE = operation({
   ...ONE,
   operationId: 'changePerson',
-  method: 'patch',
+  route: 'PATCH /v1/people/:id',
   summary: 'Change a person',
   description:
     'Changes only the members that are sent; `null` removes a setting. Another role, tenant or other categories end the sessions of the person.',
@@ -121,7 +109,7 @@ const CHANGE = operation({
 const REMOVE = operation({
   ...ONE,
   operationId: 'removePerson',
-  method: 'delete',
+  route: 'DELETE /v1/people/:id',
   summary: 'Remove a person',
   responses: {
     200: {
@@ -136,8 +124,7 @@ const REMOVE = operation({
 const INVITE = operation({
   ...ONE,
   operationId: 'invitePerson',
-  method: 'post',
-  path: '/v1/people/:id/invitations',
+  route: 'POST /v1/people/:id/invitations',
   summary: 'Make another invitation',
   description: 'For a person who has lost their passkey. An earlier invitation is no longer valid.',
   responses: {
@@ -150,49 +137,49 @@ const INVITE = operation({
   errors: ['not_found', 'provider_decides', 'store_unavailable'],
 })
 
-export const peopleOperations = [LIST, ADD, CHANGE, REMOVE, INVITE]
-
 /** Serves the administration of people of all tenants. */
-export function peopleRoutes(
-  app: Hono<Env>,
-  { findKey, people, addresses, log }: PeopleDeps,
-): void {
-  const presentInvited = ({ person, secret, invitation }: MadeInvitation & { person: Person }) => ({
-    person: presentPerson(person),
-    invitation: invitationLinkOf(addresses.baseUrl, secret),
-    expiresAt: invitation.expiresAt,
-  })
+export const peopleRoutes = resource(
+  [LIST, ADD, CHANGE, REMOVE, INVITE],
+  (serve, { people, addresses, log }) => {
+    const presentInvited = ({
+      person,
+      secret,
+      invitation,
+    }: MadeInvitation & { person: Person }) => ({
+      person: presentPerson(person),
+      invitation: invitationLinkOf(addresses.baseUrl, secret),
+      expiresAt: invitation.expiresAt,
+    })
 
-  serve(app, LIST, findKey, async (c) =>
-    succeed(c, { people: (await people.list()).map(presentListed) }),
-  )
+    serve(LIST, async (c) => succeed(c, { people: (await people.list()).map(presentListed) }))
 
-  serve(app, ADD, findKey, async (c) => {
-    const made = await people.add(parseBody(personSettings, await readJson(c)))
-    log.info('person_added', { id: made.person.id, by: c.get('grant').id })
-    return succeed(c, presentInvited(made), 201)
-  })
+    serve(ADD, async (c) => {
+      const made = await people.add(parseBody(personSettings, await readJson(c)))
+      log.info('person_added', { id: made.person.id, by: c.get('grant').id })
+      return succeed(c, presentInvited(made), 201)
+    })
 
-  serve(app, CHANGE, findKey, async (c) => {
-    const changes = parseBody(personChanges, await readOptionalJson(c))
-    const person = await people.change(c.req.param('id'), changes)
-    log.info('person_changed', { id: person.id, by: c.get('grant').id })
-    return succeed(c, presentPerson(person))
-  })
+    serve(CHANGE, async (c) => {
+      const changes = parseBody(personChanges, await readOptionalJson(c))
+      const person = await people.change(c.req.param('id'), changes)
+      log.info('person_changed', { id: person.id, by: c.get('grant').id })
+      return succeed(c, presentPerson(person))
+    })
 
-  serve(app, REMOVE, findKey, async (c) => {
-    const id = c.req.param('id')
-    await people.remove(id)
-    log.info('person_removed', { id, by: c.get('grant').id })
-    return succeed(c, { id, deleted: true })
-  })
+    serve(REMOVE, async (c) => {
+      const id = c.req.param('id')
+      await people.remove(id)
+      log.info('person_removed', { id, by: c.get('grant').id })
+      return succeed(c, { id, deleted: true })
+    })
 
-  serve(app, INVITE, findKey, async (c) => {
-    const made = await people.invite(c.req.param('id'))
-    log.info('person_invited', { id: made.person.id, by: c.get('grant').id })
-    return succeed(c, presentInvited(made), 201)
-  })
-}
+    serve(INVITE, async (c) => {
+      const made = await people.invite(c.req.param('id'))
+      log.info('person_invited', { id: made.person.id, by: c.get('grant').id })
+      return succeed(c, presentInvited(made), 201)
+    })
+  },
+)
 
 function presentListed(person: ListedPerson): object {
   const { createdAt, sessions, passkeys, invitation } = person

@@ -1,38 +1,27 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import { generateCookie, getCookie } from 'hono/cookie'
 import * as v from 'valibot'
-import type { Log } from '#base/log.ts'
 import { deskUrlOf } from '#people/desk.ts'
 import { PersonError } from '#people/errors.ts'
 import type { Provider } from '#people/provider.ts'
 import type { NewSession } from '#people/sessions.ts'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { operation, servePublic } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { chargeAddress, chargeSignIn } from '../core/rate-limits.ts'
 import { readQuery } from '../core/request.ts'
 import { assertSameOrigin, cookieNameOf, isSecure, setCookieOf } from '../core/session.ts'
 import * as schemas from './schemas.ts'
-
-export type ProviderDeps = {
-  /** Absent = people sign in with passkeys and links only. */
-  provider?: Provider
-  addresses: { baseUrl: string }
-  log: Log
-}
 
 /** How long a person may take at the provider, in seconds. */
 const ATTEMPT_SECONDS = 600
 
 const WAYS = operation({
   operationId: 'retrieveSignInWays',
-  method: 'get',
-  path: '/v1/session/ways',
+  route: 'GET /v1/session/ways',
   tag: 'People',
   summary: 'Retrieve the ways to sign in',
   scope: 'public',
-  query: {},
   responses: {
     200: {
       description: 'The ways besides passkeys and invitations.',
@@ -50,13 +39,11 @@ const WAYS = operation({
 
 const BEGIN = operation({
   operationId: 'beginProviderSignIn',
-  method: 'post',
-  path: '/v1/session/provider',
+  route: 'POST /v1/session/provider',
   tag: 'People',
   summary: 'Begin to sign in with the identity provider',
   description: 'The browser then goes to `url`. The attempt is valid for ten minutes.',
   scope: 'public',
-  query: {},
   responses: {
     200: {
       description: 'Where the person signs in; the cookie has the secret of the attempt.',
@@ -69,14 +56,12 @@ const BEGIN = operation({
 
 const RETURN = operation({
   operationId: 'returnFromProvider',
-  method: 'get',
-  path: '/v1/session/provider/return',
+  route: 'GET /v1/session/provider/return',
   tag: 'People',
   summary: 'Return from the identity provider',
   description:
     'The redirect URI, as it is registered at the provider. A refusal leads to the desk too, with its code in the fragment.',
   scope: 'public',
-  query: {},
   responses: {
     303: {
       description: 'Leads to the desk. If the person is signed in, a cookie names the session.',
@@ -86,10 +71,8 @@ const RETURN = operation({
   errors: ['not_found'],
 })
 
-export const providerOperations = [WAYS, BEGIN, RETURN]
-
 /** Serves signing in with the organisation's identity provider. */
-export function providerRoutes(app: Hono<Env>, deps: ProviderDeps): void {
+export const providerRoutes = resource([WAYS, BEGIN, RETURN], (serve, deps) => {
   const { provider, addresses, log } = deps
   const { baseUrl } = addresses
   const deskUrl = deskUrlOf(baseUrl)
@@ -100,13 +83,13 @@ export function providerRoutes(app: Hono<Env>, deps: ProviderDeps): void {
       ...{ path: '/', httpOnly: true, secure: isSecure(baseUrl), sameSite: 'Lax', maxAge },
     })
 
-  servePublic(app, WAYS, async (c) => {
+  serve(WAYS, async (c) => {
     await chargeAddress(c)
     readQuery(c, v.object({}))
     return succeed(c, { provider: provider?.name ?? null })
   })
 
-  servePublic(app, BEGIN, async (c) => {
+  serve(BEGIN, async (c) => {
     await chargeSignIn(c)
     assertSameOrigin(c)
     readQuery(c, v.object({}))
@@ -127,7 +110,7 @@ export function providerRoutes(app: Hono<Env>, deps: ProviderDeps): void {
     }
   }
 
-  servePublic(app, RETURN, async (c) => {
+  serve(RETURN, async (c) => {
     known(provider)
     await chargeSignIn(c)
     const begun = await finish(c)
@@ -138,7 +121,7 @@ export function providerRoutes(app: Hono<Env>, deps: ProviderDeps): void {
       c.header('Set-Cookie', setCookieOf(baseUrl, begun.secret)['Set-Cookie'], { append: true })
     return c.redirect(isRefused ? `${deskUrl}#refused=${begun}` : deskUrl, 303)
   })
-}
+})
 
 function known(provider: Provider | undefined): Provider {
   if (provider) return provider

@@ -1,23 +1,20 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { create, toString as toSvg } from 'qrcode'
 import * as v from 'valibot'
 import { drawPng } from '#certificates/png.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { Network } from '#verifier/network.ts'
-import type { Env } from '../core/env.ts'
 import { PRIVATE } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { operation, servePublic } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
 import { prefers } from '../core/request.ts'
 import { respondLost } from '../pages/home-page.ts'
 import { type Markup, respondWithPage, testBanner } from '../pages/page.ts'
-import { OFFER_COST, OFFER_ERRORS, type OfferMaking, offerToHolder } from './offers.ts'
+import { OFFER_COST, OFFER_ERRORS, offerToHolder } from './offers.ts'
 import { verifyUrlOf } from './present.ts'
 import { sentPublicId } from './schemas.ts'
-
-export type QrDeps = OfferMaking
 
 type Format = 'svg' | 'png'
 
@@ -38,8 +35,7 @@ const BORDER = 4
 
 const QR_CODE = operation({
   operationId: 'drawQrCode',
-  method: 'get',
-  path: '/qr/:publicId',
+  route: 'GET /qr/:publicId',
   tag: 'Public',
   summary: 'Draw the QR code of a document',
   description:
@@ -69,12 +65,11 @@ const QR_CODE = operation({
   },
   errors: ['bad_query', 'erased', ...OFFER_ERRORS],
 })
-export const qrOperations = [QR_CODE]
 
 /** This route is public, and says nothing about the document's status. */
-export function qrRoutes(app: Hono<Env>, deps: QrDeps): void {
+export const qrRoutes = resource([QR_CODE], (serve, deps) => {
   const { addresses } = deps
-  servePublic(app, QR_CODE, async (c) => {
+  serve(QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
     const format = formatOf(c.req.query('format'))
     if (isForWallet(c.req.query('for'))) {
@@ -96,7 +91,7 @@ export function qrRoutes(app: Hono<Env>, deps: QrDeps): void {
     await chargeCost(c, COST)
     return respondWithPicture(c, verifyUrl, format ?? acceptedFormat(c))
   })
-}
+})
 
 function isPublicId(text: string): boolean {
   try {

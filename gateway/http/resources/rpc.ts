@@ -1,22 +1,13 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
 import { RpcResponseError } from '#verifier/errors.ts'
-import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { isPrunedHistory, PRUNED_HISTORY } from '#verifier/readers/logs.ts'
-import { allowAnyOrigin } from '../core/cors.ts'
-import type { Env, RateLimits } from '../core/env.ts'
-import { operation, servePublic } from '../core/operation.ts'
+import type { RateLimits } from '../core/env.ts'
+import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
 import { readBodyAtMost } from '../core/request.ts'
-import type { Addresses } from './present.ts'
 import { createRpcPolicy } from './rpc-policy.ts'
-
-export type RpcDeps = {
-  /** The node that serves the read-only `/rpc`. */
-  rpc: Eip1193Provider
-  addresses: Addresses
-}
 
 const MAX_BODY = 32 * 1024
 /** The maximum number of requests in one JSON-RPC batch. */
@@ -90,14 +81,13 @@ const RPC_CONTENT = {
 
 const RPC = operation({
   operationId: 'readChain',
-  method: 'post',
-  path: '/rpc',
+  route: 'POST /rpc',
   tag: 'Public',
   summary: 'Read this registry over JSON-RPC',
   description:
     'The verify page uses this if no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
   scope: 'public',
-  query: {},
+  anyOrigin: true,
   body: {
     mediaType: 'application/json',
     schema: v.union([
@@ -118,13 +108,12 @@ const RPC = operation({
   },
   errors: [],
 })
-export const rpcOperations = [RPC]
 
 /**
  * Serves reads of this registry over JSON-RPC. A reader who uses this trusts the service about the
  * chain, and the page says so.
  */
-export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
+export const rpcRoutes = resource([RPC], (serve, { rpc, addresses }) => {
   const permit = createRpcPolicy(parseRegistry(addresses.registry).address)
   let waiting = 0
 
@@ -159,9 +148,7 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
     }
   }
 
-  allowAnyOrigin(app, '/rpc', ['POST'])
-
-  servePublic(app, RPC, async (c) => {
+  serve(RPC, async (c) => {
     const refuse = (failure: Failure) => respond(c, failed(null, failure), failure)
     const body = await readBodyAtMost(c, MAX_BODY).catch(() => undefined)
     if (body === undefined) return refuse('large')
@@ -177,7 +164,7 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
       answers.map(([one]) => one),
     )
   })
-}
+})
 
 function respond(c: Context, body: RpcResponse | RpcResponse[], failure?: Failure): Response {
   const status = (failure && STATUS[failure]) ?? 200

@@ -1,4 +1,4 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
 import { turnAfter } from '#base/concurrency.ts'
 import { splitLines } from '#base/lines.ts'
@@ -6,27 +6,17 @@ import type { DocumentFields } from '#document/document.ts'
 import { type FieldProblem, FormatError } from '#document/errors.ts'
 import { decodeJsonText, type JsonValue, parseStrictJson } from '#document/json.ts'
 import { type KindOf, MAX_SENT_BYTES, mayIssue, readNewDocument } from '#document/new-document.ts'
-import type { FindKey } from '#keys/grant.ts'
-import type { Kinds } from '#kinds/kinds.ts'
 import { type CountedRun, RUN_MODES, RUN_STATES } from '#runs/ports.ts'
-import type { RunRow, Runs } from '#runs/runs.ts'
-import type { Env } from '../core/env.ts'
+import type { RunRow } from '#runs/runs.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
 import { isNdjson } from '../core/ndjson.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { idempotencyKeyOf, readBodyAtMost } from '../core/request.ts'
 import { ISSUE_EXAMPLE, issueBody } from './issue-body.ts'
 import { type Addresses, instant, verifyUrlOf } from './present.ts'
 import * as schemas from './schemas.ts'
-
-export type RunDeps = {
-  findKey: FindKey
-  runs: Runs
-  kinds: Kinds
-  addresses: Addresses
-}
 
 const MAX_ROWS = 100_000
 const MAX_BYTES = 32 * 1024 * 1024
@@ -78,8 +68,7 @@ const parameters = { id: v.pipe(v.string(), v.metadata({ pattern: '^[0-9a-f]{32}
 
 const BEGIN = operation({
   operationId: 'beginRun',
-  method: 'post',
-  path: '/v1/runs',
+  route: 'POST /v1/runs',
   tag: 'Runs',
   summary: 'Issue up to 100,000 documents without waiting for them',
   description:
@@ -106,12 +95,10 @@ const BEGIN = operation({
 })
 const LIST = operation({
   operationId: 'listRuns',
-  method: 'get',
-  path: '/v1/runs',
+  route: 'GET /v1/runs',
   tag: 'Runs',
   summary: "List the caller's runs, the newest first",
   scope: 'documents:issue',
-  query: {},
   responses: {
     200: { description: 'The runs.', data: v.object({ runs: v.array(runSchema) }) },
   },
@@ -127,17 +114,14 @@ const found = (description: string) => ({ 200: { description, data: runSchema } 
 const RETRIEVE = operation({
   ...OF_ONE,
   operationId: 'retrieveRun',
-  method: 'get',
-  path: '/v1/runs/:id',
+  route: 'GET /v1/runs/:id',
   summary: 'See how far a run is',
-  query: {},
   responses: found('The run.'),
 })
 const RESULTS = operation({
   ...OF_ONE,
   operationId: 'retrieveRunRows',
-  method: 'get',
-  path: '/v1/runs/:id/rows',
+  route: 'GET /v1/runs/:id/rows',
   summary: 'Read the rows of a run with what became of them',
   description: 'They are deleted a day after the end of the run, or with the run.',
   query: {
@@ -157,82 +141,75 @@ const RESULTS = operation({
 const STOP = operation({
   ...OF_ONE,
   operationId: 'stopRun',
-  method: 'post',
-  path: '/v1/runs/:id/stop',
+  route: 'POST /v1/runs/:id/stop',
   summary: 'Stop a run before its next rows',
   description: 'A batch that is being issued is not stopped by it.',
-  query: {},
   responses: found('The run.'),
 })
 const RESUME = operation({
   ...OF_ONE,
   operationId: 'resumeRun',
-  method: 'post',
-  path: '/v1/runs/:id/resume',
+  route: 'POST /v1/runs/:id/resume',
   summary: 'Go on with a run that was stopped',
-  query: {},
   responses: found('The run.'),
 })
 const REMOVE = operation({
   ...OF_ONE,
   operationId: 'removeRun',
-  method: 'delete',
-  path: '/v1/runs/:id',
+  route: 'DELETE /v1/runs/:id',
   summary: 'Stop a run, and delete its rows and results',
   description: 'Documents that were issued stay.',
-  query: {},
   responses: { 200: { description: 'It is deleted.', data: v.object({ id: v.string() }) } },
 })
 
-export const runOperations = [BEGIN, LIST, RETRIEVE, RESULTS, STOP, RESUME, REMOVE]
-
 /** Serves runs, which the gateway issues by itself. */
-export function runRoutes(app: Hono<Env>, { findKey, runs, kinds, addresses }: RunDeps): void {
-  const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
+export const runRoutes = resource(
+  [BEGIN, LIST, RETRIEVE, RESULTS, STOP, RESUME, REMOVE],
+  (serve, { runs, kinds, addresses }) => {
+    const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
 
-  serve(app, BEGIN, findKey, async (c) => {
-    if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
-    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-    const { mode } = c.get('query')
-    const grant = c.get('grant')
-    const leave = places.enter(grant.tenant)
-    try {
-      const content = await readUpload(c)
-      const rows = await readRows(content, await kinds.current(), grant.categories)
-      await c.get('assertKey')()
-      const key = idempotencyKey !== undefined && { idempotencyKey }
-      const run = await runs.add({ grant, mode, content, rows, ...key })
-      if (!run) throw new ApiError('too_many_runs', 'there are too many runs: remove one first')
-      return succeed(c, present(run), 202)
-    } finally {
-      leave()
-    }
-  })
-  serve(app, LIST, findKey, async (c) =>
-    succeed(c, { runs: (await runs.list(c.get('grant'))).map(present) }),
-  )
-  for (const [one, read] of [
-    [RETRIEVE, runs.get],
-    [STOP, runs.stop],
-    [RESUME, runs.resume],
-  ] as const)
-    serve(app, one, findKey, async (c) => {
-      const run = await read(c.get('grant'), c.req.param('id'))
-      if (!run) throw notFound()
-      return succeed(c, present(run))
+    serve(BEGIN, async (c) => {
+      if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
+      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+      const { mode } = c.get('query')
+      const grant = c.get('grant')
+      const leave = places.enter(grant.tenant)
+      try {
+        const content = await readUpload(c)
+        const rows = await readRows(content, await kinds.current(), grant.categories)
+        await c.get('assertKey')()
+        const key = idempotencyKey !== undefined && { idempotencyKey }
+        const run = await runs.add({ grant, mode, content, rows, ...key })
+        if (!run) throw new ApiError('too_many_runs', 'there are too many runs: remove one first')
+        return succeed(c, present(run), 202)
+      } finally {
+        leave()
+      }
     })
-  serve(app, RESULTS, findKey, async (c) => {
-    const { after = '0', limit } = c.get('query')
-    const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
-    if (!rows) throw notFound()
-    return succeed(c, { rows: rows.map((row) => presentRow(addresses, row)) })
-  })
-  serve(app, REMOVE, findKey, async (c) => {
-    const id = c.req.param('id')
-    if (!(await runs.remove(c.get('grant'), id))) throw notFound()
-    return succeed(c, { id })
-  })
-}
+    serve(LIST, async (c) => succeed(c, { runs: (await runs.list(c.get('grant'))).map(present) }))
+    for (const [one, read] of [
+      [RETRIEVE, runs.get],
+      [STOP, runs.stop],
+      [RESUME, runs.resume],
+    ] as const)
+      serve(one, async (c) => {
+        const run = await read(c.get('grant'), c.req.param('id'))
+        if (!run) throw notFound()
+        return succeed(c, present(run))
+      })
+    serve(RESULTS, async (c) => {
+      const { after = '0', limit } = c.get('query')
+      const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
+      if (!rows) throw notFound()
+      return succeed(c, { rows: rows.map((row) => presentRow(addresses, row)) })
+    })
+    serve(REMOVE, async (c) => {
+      const id = c.req.param('id')
+      if (!(await runs.remove(c.get('grant'), id))) throw notFound()
+      return succeed(c, { id })
+    })
+  },
+)
 
 const notFound = () => new ApiError('not_found', 'no such run')
 

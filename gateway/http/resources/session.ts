@@ -1,28 +1,17 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
-import type { Log } from '#base/log.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { PersonError } from '#people/errors.ts'
-import type { Passkeys } from '#people/passkeys.ts'
 import type { Person } from '#people/ports.ts'
 import { ROLES, SCOPES_OF } from '#people/roles.ts'
-import { csrfTokenOf, type NewSession, type Sessions, type SignedIn } from '#people/sessions.ts'
-import type { Network } from '#verifier/network.ts'
-import type { Env } from '../core/env.ts'
+import { csrfTokenOf, type NewSession, type SignedIn } from '#people/sessions.ts'
 import { succeed } from '../core/envelope.ts'
-import { operation, servePublic, serveSession } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { chargeSignIn } from '../core/rate-limits.ts'
 import { parseBody, readJson, readQuery } from '../core/request.ts'
 import { assertSameOrigin, setCookieOf } from '../core/session.ts'
 import * as schemas from './schemas.ts'
-
-export type SessionDeps = {
-  sessions: Sessions
-  passkeys: Passkeys
-  addresses: { baseUrl: string; network: Network }
-  log: Log
-}
 
 const time = v.pipe(v.string(), v.isoTimestamp())
 const presented = {
@@ -73,8 +62,8 @@ const EXAMPLE = {
   network: 'test',
 }
 
-const SESSION = { tag: 'People', query: {}, path: '/v1/session' } as const
-const SIGN_IN = { tag: 'People', query: {}, scope: 'public', method: 'post' } as const
+const SESSION = { tag: 'People' } as const
+const SIGN_IN = { tag: 'People', scope: 'public' } as const
 const SIGNED_IN = {
   201: {
     description: 'The person is signed in; the cookie names the session.',
@@ -87,7 +76,7 @@ const SIGNED_IN = {
 const RETRIEVE = operation({
   ...SESSION,
   operationId: 'retrieveSession',
-  method: 'get',
+  route: 'GET /v1/session',
   scope: 'session',
   summary: 'Retrieve who is signed in',
   responses: {
@@ -99,7 +88,7 @@ const RETRIEVE = operation({
 const SIGN_OUT = operation({
   ...SESSION,
   operationId: 'signOut',
-  method: 'delete',
+  route: 'DELETE /v1/session',
   scope: 'session',
   summary: 'Sign out',
   responses: {
@@ -119,7 +108,7 @@ const invitationBody = v.strictObject({
 const WITH_INVITATION = operation({
   ...SIGN_IN,
   operationId: 'useInvitation',
-  path: '/v1/session/invitation',
+  route: 'POST /v1/session/invitation',
   summary: 'Sign in with an invitation',
   description: 'An invitation works once. Register a passkey to sign in later.',
   body: {
@@ -133,7 +122,7 @@ const WITH_INVITATION = operation({
 const OPTIONS = operation({
   ...SIGN_IN,
   operationId: 'passkeySignInOptions',
-  path: '/v1/session/passkey/options',
+  route: 'POST /v1/session/passkey/options',
   summary: 'Ask for a challenge to sign in with a passkey',
   responses: {
     200: {
@@ -188,7 +177,7 @@ const passkeyBody = v.strictObject({ response: assertion })
 const WITH_PASSKEY = operation({
   ...SIGN_IN,
   operationId: 'signInWithPasskey',
-  path: '/v1/session/passkey',
+  route: 'POST /v1/session/passkey',
   summary: 'Sign in with a passkey',
   body: {
     schema: passkeyBody,
@@ -203,68 +192,69 @@ const WITH_PASSKEY = operation({
   errors: ['bad_query', 'passkey_invalid', 'csrf_token_required', 'store_unavailable'],
 })
 
-export const sessionOperations = [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY]
-
 /** Serves signing in and out. */
-export function sessionRoutes(app: Hono<Env>, deps: SessionDeps): void {
-  const { sessions, passkeys, addresses, log } = deps
-  // Whoever guesses must not fill the disk.
-  const refusals = createMemoryRateLimiter(1)
+export const sessionRoutes = resource(
+  [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY],
+  (serve, deps) => {
+    const { sessions, passkeys, addresses, log } = deps
+    // Whoever guesses must not fill the disk.
+    const refusals = createMemoryRateLimiter(1)
 
-  async function present({ person, secret, session }: SignedIn & { secret: string }) {
-    return {
-      person: presentPerson(person),
-      scopes: SCOPES_OF[person.role],
-      csrfToken: csrfTokenOf(secret),
-      expiresAt: session.expiresAt,
-      passkeys: (await passkeys.list(person)).length,
-      network: addresses.network,
+    async function present({ person, secret, session }: SignedIn & { secret: string }) {
+      return {
+        person: presentPerson(person),
+        scopes: SCOPES_OF[person.role],
+        csrfToken: csrfTokenOf(secret),
+        expiresAt: session.expiresAt,
+        passkeys: (await passkeys.list(person)).length,
+        network: addresses.network,
+      }
     }
-  }
 
-  async function admit(c: Context): Promise<void> {
-    await chargeSignIn(c)
-    assertSameOrigin(c)
-    readQuery(c, v.object({}))
-  }
+    async function admit(c: Context): Promise<void> {
+      await chargeSignIn(c)
+      assertSameOrigin(c)
+      readQuery(c, v.object({}))
+    }
 
-  async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
-    const begun = await signIn().catch(async (error) => {
-      if (error instanceof PersonError && (await refusals.take('', 1)).isAllowed)
-        log.warn('sign_in_refused', { reason: error.code })
-      throw error
+    async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
+      const begun = await signIn().catch(async (error) => {
+        if (error instanceof PersonError && (await refusals.take('', 1)).isAllowed)
+          log.warn('sign_in_refused', { reason: error.code })
+        throw error
+      })
+      log.info('signed_in', { person: begun.person.id, session: begun.session.id })
+      const { baseUrl } = addresses
+      return succeed(c, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
+    }
+
+    serve(RETRIEVE, async (c) => succeed(c, await present(c.get('signedIn'))))
+
+    serve(SIGN_OUT, async (c) => {
+      const { session } = c.get('signedIn')
+      await sessions.end(session)
+      log.info('signed_out', { person: session.person, session: session.id })
+      return succeed(c, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
     })
-    log.info('signed_in', { person: begun.person.id, session: begun.session.id })
-    const { baseUrl } = addresses
-    return succeed(c, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
-  }
 
-  serveSession(app, RETRIEVE, async (c) => succeed(c, await present(c.get('signedIn'))))
+    serve(WITH_INVITATION, async (c) => {
+      await admit(c)
+      const { invitation } = parseBody(invitationBody, await readJson(c))
+      return begin(c, () => sessions.useInvitation(invitation))
+    })
 
-  serveSession(app, SIGN_OUT, async (c) => {
-    const { session } = c.get('signedIn')
-    await sessions.end(session)
-    log.info('signed_out', { person: session.person, session: session.id })
-    return succeed(c, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
-  })
+    serve(OPTIONS, async (c) => {
+      await admit(c)
+      return succeed(c, await passkeys.signInOptions())
+    })
 
-  servePublic(app, WITH_INVITATION, async (c) => {
-    await admit(c)
-    const { invitation } = parseBody(invitationBody, await readJson(c))
-    return begin(c, () => sessions.useInvitation(invitation))
-  })
-
-  servePublic(app, OPTIONS, async (c) => {
-    await admit(c)
-    return succeed(c, await passkeys.signInOptions())
-  })
-
-  servePublic(app, WITH_PASSKEY, async (c) => {
-    await admit(c)
-    const { response } = parseBody(passkeyBody, await readJson(c))
-    return begin(c, () => passkeys.signIn(response as AuthenticationResponseJSON))
-  })
-}
+    serve(WITH_PASSKEY, async (c) => {
+      await admit(c)
+      const { response } = parseBody(passkeyBody, await readJson(c))
+      return begin(c, () => passkeys.signIn(response as AuthenticationResponseJSON))
+    })
+  },
+)
 
 export function presentPerson(person: Person) {
   const { id, name, role, tenant, categories = null, isFromProvider = false } = person

@@ -1,31 +1,18 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import type { NewDeadline } from '#base/deadline.ts'
 import type { Hex } from '#document/hex.ts'
-import { type FindKey, requesterOf } from '#keys/grant.ts'
-import type { Kinds } from '#kinds/kinds.ts'
-import type { Superseded, Superseding } from '#promise/supersede.ts'
+import { requesterOf } from '#keys/grant.ts'
+import type { Superseded } from '#promise/supersede.ts'
 import { reasonName } from '#verifier/reasons.ts'
 import { assertScope } from '../core/authorize.ts'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { NAMED_ERRORS, WRITE_ERRORS } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { idempotencyKeyOf, prefersAsync, readJson } from '../core/request.ts'
-import { changeableOf, nameIn, type PathDeps } from './document-path.ts'
+import { changeableOf, nameIn } from './document-path.ts'
 import { ISSUED_HEADERS } from './documents.ts'
 import { issueBody, parseIssueBody } from './issue-body.ts'
 import { instant, presentDocument } from './present.ts'
 import * as schemas from './schemas.ts'
-
-export type SupersedeDeps = PathDeps & {
-  findKey: FindKey
-  superseding: Superseding
-  kinds: Kinds
-  /** How long a request waits for both blocks, in milliseconds. */
-  wait: number
-  newDeadline: NewDeadline
-}
 
 const SUPERSEDED = v.object({
   publicId: v.nullable(schemas.publicId),
@@ -45,15 +32,13 @@ export const successor = v.object({ ...schemas.documentSchema.entries, supersede
 
 const SUPERSEDE = operation({
   operationId: 'supersedeDocument',
-  method: 'post',
-  path: '/v1/documents/:publicId/supersede',
+  route: 'POST /v1/documents/:publicId/supersede',
   tag: 'Documents',
   summary: 'Issue a corrected document to replace another',
   description:
     'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key also needs the scope `documents:issue`.',
   scope: 'documents:revoke',
   parameters: { publicId: schemas.documentName },
-  query: {},
   headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
   body: {
     schema: issueBody,
@@ -84,12 +69,11 @@ const SUPERSEDE = operation({
     ...WRITE_ERRORS,
   ],
 })
-export const supersedeOperations = [SUPERSEDE]
 
 /** Issues the document in the body and revokes the one in the path. */
-export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
-  const { findKey, superseding, kinds, addresses, newDeadline } = deps
-  serve(app, SUPERSEDE, findKey, async (c) => {
+export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
+  const { superseding, kinds, addresses, newDeadline } = deps
+  serve(SUPERSEDE, async (c) => {
     const grant = c.get('grant')
     assertScope(grant, 'documents:issue')
     const { categories } = grant
@@ -124,7 +108,7 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
       },
     )
   })
-}
+})
 
 /** The superseded document, which is pending until its revocation is on the chain. */
 function presentSuperseded(

@@ -1,32 +1,17 @@
-import type { Hono } from 'hono'
 import * as v from 'valibot'
-import { type NewDeadline, verifyWithin } from '#base/deadline.ts'
+import { verifyWithin } from '#base/deadline.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import type { FindKey } from '#keys/grant.ts'
-import { type History, withHistory } from '#promise/history.ts'
-import type { ChainReader } from '#verifier/ports.ts'
+import { withHistory } from '#promise/history.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
-import { keyOf, type VerifyOptions, verifyPublicId } from '#verifier/verify.ts'
-import type { Env } from '../core/env.ts'
+import { keyOf, verifyPublicId } from '#verifier/verify.ts'
 import { succeed } from '../core/envelope.ts'
 import { unverifiable } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
-import { isPromised, type StandingOf } from '../core/promised.ts'
-import { type Addresses, instant, presentDocument, presentProof } from './present.ts'
+import { operation, resource } from '../core/operation.ts'
+import { isPromised } from '../core/promised.ts'
+import { instant, presentDocument, presentProof } from './present.ts'
 import * as schemas from './schemas.ts'
-
-export type VerifyDeps = {
-  findKey: FindKey
-  verifyOptions: VerifyOptions
-  /** The same chain as in `verifyOptions`, with a storage proof for each reading. */
-  provingChain: ChainReader
-  standingOf: StandingOf
-  history: History
-  addresses: Addresses
-  newDeadline: NewDeadline
-}
 
 export const verdict = v.object({
   valid: v.pipe(v.boolean(), v.description('True only for the status `valid`.')),
@@ -46,8 +31,7 @@ export const verdict = v.object({
 
 const VERIFY = operation({
   operationId: 'verifyDocument',
-  method: 'get',
-  path: '/v1/verify',
+  route: 'GET /v1/verify',
   tag: 'Verification',
   summary: 'Verify a document',
   description:
@@ -68,13 +52,12 @@ const VERIFY = operation({
   },
   errors: ['unverifiable', 'store_unavailable'],
 })
-export const verifyOperations = [VERIFY]
 
 /** Serves the verdict about a document. */
-export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
-  const { verifyOptions, provingChain, addresses, findKey } = deps
+export const verifyRoutes = resource([VERIFY], (serve, deps) => {
+  const { verifyOptions, provingChain, addresses } = deps
   const { standingOf, history, newDeadline } = deps
-  serve(app, VERIFY, findKey, async (c) => {
+  serve(VERIFY, async (c) => {
     const { publicId, proof: wanted } = c.get('query')
     const decoded = decodePublicId(publicId)
     const key = keyOf(decoded)
@@ -112,7 +95,7 @@ export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
         : blockchainProof,
     })
   })
-}
+})
 
 /** The proof for a document without a record: this registry has no record of this hash. */
 function anchorOf(registry: RegistryId, documentHash: Hex) {

@@ -1,4 +1,4 @@
-import type { Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import * as v from 'valibot'
 import { WALLET_ERRORS, WalletError, type WalletErrorCode } from '#credentials/errors.ts'
 import { ENDPOINTS, PRE_AUTHORIZED } from '#credentials/metadata.ts'
@@ -6,22 +6,15 @@ import type { Wallets } from '#credentials/wallets.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
 import { category } from '#document/document.ts'
 import { parseStrictJson } from '#document/json.ts'
-import { allowAnyOrigin } from '../core/cors.ts'
-import type { Env } from '../core/env.ts'
 import { PRIVATE } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
-import { operation, servePublic } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
 import { readBodyAtMost } from '../core/request.ts'
 import { respondPrivately } from './offers.ts'
 
 // The endpoints of OpenID4VCI 1.0, for wallets. They fail with the errors of that standard, and with
 // the envelope where this service is at fault.
-
-export type WalletDeps = {
-  /** Absent when the service puts no documents into wallets. */
-  wallets?: Wallets
-}
 
 const MAX_BODY = 64 * 1024
 /** The number of requests that one counts as which reads the chain or signs. */
@@ -40,11 +33,10 @@ const REFUSED = { ...BAD_REQUEST, 401: refused('The access token or its proof is
 const anything = v.record(v.string(), v.unknown())
 
 const METADATA = {
-  method: 'get',
   tag: 'Wallets',
   parameters: { category: v.string() },
   scope: 'public',
-  query: {},
+  anyOrigin: true,
   responses: {
     200: { description: 'The metadata.', content: { 'application/json': anything } },
   },
@@ -53,23 +45,23 @@ const METADATA = {
 const ISSUER_METADATA = operation({
   ...METADATA,
   operationId: 'retrieveIssuerMetadata',
-  path: '/.well-known/openid-credential-issuer/wallets/:category',
+  route: 'GET /.well-known/openid-credential-issuer/wallets/:category',
   summary: 'Retrieve the metadata of the credential issuer of a category',
 })
 const SERVER_METADATA = operation({
   ...METADATA,
   operationId: 'retrieveServerMetadata',
-  path: '/.well-known/oauth-authorization-server/wallets/:category',
+  route: 'GET /.well-known/oauth-authorization-server/wallets/:category',
   summary: 'Retrieve the metadata of its authorization server',
 })
 
-const ENDPOINT = { method: 'post', tag: 'Wallets', scope: 'public', query: {} } as const
+const ENDPOINT = { tag: 'Wallets', scope: 'public' } as const
 const dpopHeader = v.exactOptional(v.pipe(v.string(), v.description('A proof of RFC 9449.')))
 
 const TOKEN = operation({
   ...ENDPOINT,
   operationId: 'exchangeOffer',
-  path: ENDPOINTS.token,
+  route: `POST ${ENDPOINTS.token}`,
   summary: 'Exchange the code of an offer for an access token',
   headers: { dpop: dpopHeader },
   body: {
@@ -100,7 +92,7 @@ const TOKEN = operation({
 const NONCE = operation({
   ...ENDPOINT,
   operationId: 'requestNonce',
-  path: ENDPOINTS.nonce,
+  route: `POST ${ENDPOINTS.nonce}`,
   summary: 'Ask for a nonce for one proof',
   responses: {
     200: {
@@ -121,7 +113,7 @@ const credentialRequest = v.looseObject({
 const CREDENTIAL = operation({
   ...ENDPOINT,
   operationId: 'fetchCredential',
-  path: ENDPOINTS.credential,
+  route: `POST ${ENDPOINTS.credential}`,
   summary: 'Fetch the credential of an offer',
   headers: { authorization, dpop: dpopHeader },
   body: {
@@ -154,7 +146,7 @@ const notificationRequest = v.looseObject({
 const NOTIFICATION = operation({
   ...ENDPOINT,
   operationId: 'notifyIssuer',
-  path: ENDPOINTS.notification,
+  route: `POST ${ENDPOINTS.notification}`,
   summary: 'Say what became of a credential',
   headers: { authorization, dpop: dpopHeader },
   body: {
@@ -166,59 +158,51 @@ const NOTIFICATION = operation({
   errors: ['no_offers', 'too_large'],
 })
 
-export const walletOperations = [
-  ISSUER_METADATA,
-  SERVER_METADATA,
-  TOKEN,
-  NONCE,
-  CREDENTIAL,
-  NOTIFICATION,
-]
-
 /** Serves wallets. */
-export function walletRoutes(app: Hono<Env>, { wallets }: WalletDeps): void {
-  const present = (): Wallets => {
-    if (wallets) return wallets
-    throw new ApiError('no_offers', 'this service puts no documents into wallets')
-  }
+export const walletRoutes = resource(
+  [ISSUER_METADATA, SERVER_METADATA, TOKEN, NONCE, CREDENTIAL, NOTIFICATION],
+  (serve, { wallets }) => {
+    const present = (): Wallets => {
+      if (wallets) return wallets
+      throw new ApiError('no_offers', 'this service puts no documents into wallets')
+    }
 
-  for (const { path } of [ISSUER_METADATA, SERVER_METADATA])
-    allowAnyOrigin(app, path, ['GET', 'HEAD'])
-  servePublic(app, ISSUER_METADATA, async (c) =>
-    respondPrivately(c, await present().issuerMetadata(categoryOf(c.req.param('category')))),
-  )
-  servePublic(app, SERVER_METADATA, (c) =>
-    respondPrivately(c, present().serverMetadata(categoryOf(c.req.param('category')))),
-  )
+    serve(ISSUER_METADATA, async (c) =>
+      respondPrivately(c, await present().issuerMetadata(categoryOf(c.req.param('category')))),
+    )
+    serve(SERVER_METADATA, (c) =>
+      respondPrivately(c, present().serverMetadata(categoryOf(c.req.param('category')))),
+    )
 
-  servePublic(app, TOKEN, (c) =>
-    answer(c, async () => {
-      await chargeCost(c, COST)
-      const own = present()
-      return respondPrivately(c, await own.token(await readForm(c), c.req.header('dpop')))
-    }),
-  )
-  servePublic(app, NONCE, (c) => respondPrivately(c, { c_nonce: present().nonce() }))
-  servePublic(app, CREDENTIAL, (c) =>
-    answer(c, async () => {
-      await chargeCost(c, COST)
-      const own = present()
-      const request = await readObject(c, credentialRequest, 'invalid_credential_request')
-      const issued = await own.credential(request, callerOf(c))
-      if (!issued) throw unverifiable([])
-      return respondPrivately(c, issued)
-    }),
-  )
-  servePublic(app, NOTIFICATION, (c) =>
-    answer(c, async () => {
-      const own = present()
-      const code = 'invalid_notification_request'
-      const { notification_id } = await readObject(c, notificationRequest, code)
-      await own.notify(notification_id, callerOf(c))
-      return c.body(null, 204, PRIVATE)
-    }),
-  )
-}
+    serve(TOKEN, (c) =>
+      answer(c, async () => {
+        await chargeCost(c, COST)
+        const own = present()
+        return respondPrivately(c, await own.token(await readForm(c), c.req.header('dpop')))
+      }),
+    )
+    serve(NONCE, (c) => respondPrivately(c, { c_nonce: present().nonce() }))
+    serve(CREDENTIAL, (c) =>
+      answer(c, async () => {
+        await chargeCost(c, COST)
+        const own = present()
+        const request = await readObject(c, credentialRequest, 'invalid_credential_request')
+        const issued = await own.credential(request, callerOf(c))
+        if (!issued) throw unverifiable([])
+        return respondPrivately(c, issued)
+      }),
+    )
+    serve(NOTIFICATION, (c) =>
+      answer(c, async () => {
+        const own = present()
+        const code = 'invalid_notification_request'
+        const { notification_id } = await readObject(c, notificationRequest, code)
+        await own.notify(notification_id, callerOf(c))
+        return c.body(null, 204, PRIVATE)
+      }),
+    )
+  },
+)
 
 const callerOf = (c: Context) => ({
   authorization: c.req.header('authorization'),

@@ -1,32 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import type { Hono } from 'hono'
 import * as v from 'valibot'
 import { clock } from '#base/clock.ts'
 import type { JsonValue } from '#document/json.ts'
 import { EVENT_TYPES, parseEventId } from '#events/events.ts'
-import { rotate, type WebhookSecrets } from '#events/secrets.ts'
-import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
-import { type FindKey, type Grant, shareOf, tenantOf } from '#keys/grant.ts'
+import { rotate } from '#events/secrets.ts'
+import type { ReplayFrom, Webhook, WebhookId } from '#events/webhook.ts'
+import { type Grant, shareOf, tenantOf } from '#keys/grant.ts'
 import { INSTANT } from '#keys/settings.ts'
-import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { operation, serve } from '../core/operation.ts'
+import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import type { AppDeps } from '../deps.ts'
 import * as schemas from './schemas.ts'
-
-export type WebhookDeps = {
-  findKey: FindKey
-  webhooks: Webhooks
-  webhookSecrets: WebhookSecrets
-  /** Rejects for a host to which events may not be sent. */
-  checkWebhookHost: (hostname: string) => Promise<unknown>
-  /** Sends a test message. It says nothing about a document, and counts as no delivery. */
-  testWebhook: (webhook: Webhook) => Promise<'delivered' | 'gone' | 'failed'>
-  /** Whether `http` is accepted too. */
-  mayWebhookUseHttp: boolean
-}
 
 const MAX_URL_LENGTH = 2_048
 /** Tests under way, each of which may take ten seconds. */
@@ -137,18 +124,16 @@ const EXAMPLE_WEBHOOK = {
 }
 
 /** The common part of the operations. */
-const WEBHOOK = { tag: 'Webhooks', scope: 'webhooks', query: {} } as const
+const WEBHOOK = { tag: 'Webhooks', scope: 'webhooks' } as const
 const ONE_WEBHOOK = {
   ...WEBHOOK,
-  path: '/v1/webhooks/:id',
   parameters: { id: v.pipe(v.string(), v.metadata({ examples: [schemas.EXAMPLE_WEBHOOK_ID] })) },
 } as const
 
 const CREATE = operation({
   ...WEBHOOK,
   operationId: 'createWebhook',
-  method: 'post',
-  path: '/v1/webhooks',
+  route: 'POST /v1/webhooks',
   summary: 'Add a receiver of events',
   description:
     'Events are sent according to the [Standard Webhooks](https://www.standardwebhooks.com) specification, signed with the secret in the answer.',
@@ -172,8 +157,7 @@ const CREATE = operation({
 const LIST = operation({
   ...WEBHOOK,
   operationId: 'listWebhooks',
-  method: 'get',
-  path: '/v1/webhooks',
+  route: 'GET /v1/webhooks',
   summary: 'List the receivers of events',
   responses: {
     200: {
@@ -188,7 +172,7 @@ const LIST = operation({
 const RETRIEVE = operation({
   ...ONE_WEBHOOK,
   operationId: 'retrieveWebhook',
-  method: 'get',
+  route: 'GET /v1/webhooks/:id',
   summary: 'Retrieve a receiver',
   responses: {
     200: {
@@ -203,7 +187,7 @@ const RETRIEVE = operation({
 const CHANGE = operation({
   ...ONE_WEBHOOK,
   operationId: 'changeWebhook',
-  method: 'patch',
+  route: 'PATCH /v1/webhooks/:id',
   summary: 'Change a receiver, or stop and start it',
   description: 'A receiver that is enabled again continues where it stopped.',
   body: { schema: change, example: { enabled: false }, isOptional: true },
@@ -216,7 +200,7 @@ const CHANGE = operation({
 const REMOVE = operation({
   ...ONE_WEBHOOK,
   operationId: 'removeWebhook',
-  method: 'delete',
+  route: 'DELETE /v1/webhooks/:id',
   summary: 'Remove a receiver',
   responses: {
     200: {
@@ -231,8 +215,7 @@ const REMOVE = operation({
 const ROTATE = operation({
   ...ONE_WEBHOOK,
   operationId: 'rotateWebhookSecret',
-  method: 'post',
-  path: '/v1/webhooks/:id/rotate',
+  route: 'POST /v1/webhooks/:id/rotate',
   summary: 'Give a receiver a new secret',
   description: 'For `overlapSeconds`, deliveries are also signed with the older secret.',
   body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
@@ -253,8 +236,7 @@ const ROTATE = operation({
 const REPLAY = operation({
   ...ONE_WEBHOOK,
   operationId: 'replayEvents',
-  method: 'post',
-  path: '/v1/webhooks/:id/replay',
+  route: 'POST /v1/webhooks/:id/replay',
   summary: 'Send events to a receiver again',
   body: { schema: replay, example: { since: '2026-11-21T00:00:00Z' } },
   responses: {
@@ -270,8 +252,7 @@ const REPLAY = operation({
 const TEST = operation({
   ...ONE_WEBHOOK,
   operationId: 'testWebhook',
-  method: 'post',
-  path: '/v1/webhooks/:id/test',
+  route: 'POST /v1/webhooks/:id/test',
   summary: 'Send a test message to a receiver',
   description: 'The message has the type `webhook.test` and is signed like an event.',
   responses: {
@@ -285,89 +266,93 @@ const TEST = operation({
   errors: ['not_found', 'overloaded', 'store_unavailable'],
 })
 
-export const webhookOperations = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY, TEST]
-
 /**
  * Serves webhooks, which receive events. A key sees the webhooks of its tenant, an admin key all.
  */
-export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
-  const { findKey, webhooks, webhookSecrets } = deps
-  const places = createPlaces(MAX_TESTS, 'tests of webhooks')
-  const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
-    ...presentWebhook(webhook),
-    ...(newest && { secret: webhookSecrets.reveal(newest) }),
-  })
-
-  serve(app, CREATE, findKey, async (c) => {
-    const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
-    if (!(await webhooks.add(webhook)))
-      throw new ApiError(
-        'too_many_webhooks',
-        'the tenant already has the maximum number of webhooks',
-      )
-    return succeed(c, reveal(webhook), 201)
-  })
-
-  serve(app, LIST, findKey, async (c) => {
-    const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
-    return succeed(c, { webhooks: list.map(presentWebhook) })
-  })
-
-  serve(app, RETRIEVE, findKey, async (c) =>
-    succeed(c, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
-  )
-
-  serve(app, CHANGE, findKey, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { enabled, ...changed } = parseBody(change, await readOptionalJson(c))
-    if (changed.url !== undefined) await checkUrl(deps, changed.url)
-    const state = enabled
-      ? { disabledReason: null, failingSince: null }
-      : enabled === false && { disabledReason: 'request' as const }
-    const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
-    return succeed(c, presentWebhook(webhook ?? notFound()))
-  })
-
-  serve(app, REMOVE, findKey, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    await webhooks.remove(id)
-    return succeed(c, { id, deleted: true })
-  })
-
-  serve(app, ROTATE, findKey, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { overlapSeconds } = parseBody(rotation, await readOptionalJson(c))
-    const next = webhookSecrets.create()
-    const webhook = await webhooks.change(id, ({ secrets }) => ({
-      secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
-    }))
-    return succeed(c, {
-      ...presentWebhook(webhook ?? notFound()),
-      secret: webhookSecrets.reveal(next),
+export const webhookRoutes = resource(
+  [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY, TEST],
+  (serve, deps) => {
+    const { webhooks, webhookSecrets } = deps
+    const places = createPlaces(MAX_TESTS, 'tests of webhooks')
+    const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
+      ...presentWebhook(webhook),
+      ...(newest && { secret: webhookSecrets.reveal(newest) }),
     })
-  })
 
-  serve(app, TEST, findKey, async (c) => {
-    const webhook = await find(deps, c.req.param('id'), c.get('grant'))
-    const leave = places.enter(shareOf(c.get('grant')))
-    try {
-      return succeed(c, { outcome: await deps.testWebhook(webhook) })
-    } finally {
-      leave()
-    }
-  })
+    serve(CREATE, async (c) => {
+      const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
+      if (!(await webhooks.add(webhook)))
+        throw new ApiError(
+          'too_many_webhooks',
+          'the tenant already has the maximum number of webhooks',
+        )
+      return succeed(c, reveal(webhook), 201)
+    })
 
-  serve(app, REPLAY, findKey, async (c) => {
-    const webhook = await find(deps, c.req.param('id'), c.get('grant'))
-    const from = placeOf(parseBody(replay, await readJson(c)))
-    if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
-      throw new ApiError('unknown_event', 'the event is unknown or has expired; use a time instead')
-    return succeed(c, presentWebhook(webhook), 202)
-  })
-}
+    serve(LIST, async (c) => {
+      const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
+      return succeed(c, { webhooks: list.map(presentWebhook) })
+    })
+
+    serve(RETRIEVE, async (c) =>
+      succeed(c, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
+    )
+
+    serve(CHANGE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      const { enabled, ...changed } = parseBody(change, await readOptionalJson(c))
+      if (changed.url !== undefined) await checkUrl(deps, changed.url)
+      const state = enabled
+        ? { disabledReason: null, failingSince: null }
+        : enabled === false && { disabledReason: 'request' as const }
+      const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
+      return succeed(c, presentWebhook(webhook ?? notFound()))
+    })
+
+    serve(REMOVE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      await webhooks.remove(id)
+      return succeed(c, { id, deleted: true })
+    })
+
+    serve(ROTATE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      const { overlapSeconds } = parseBody(rotation, await readOptionalJson(c))
+      const next = webhookSecrets.create()
+      const webhook = await webhooks.change(id, ({ secrets }) => ({
+        secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
+      }))
+      return succeed(c, {
+        ...presentWebhook(webhook ?? notFound()),
+        secret: webhookSecrets.reveal(next),
+      })
+    })
+
+    serve(TEST, async (c) => {
+      const webhook = await find(deps, c.req.param('id'), c.get('grant'))
+      const leave = places.enter(shareOf(c.get('grant')))
+      try {
+        return succeed(c, { outcome: await deps.testWebhook(webhook) })
+      } finally {
+        leave()
+      }
+    })
+
+    serve(REPLAY, async (c) => {
+      const webhook = await find(deps, c.req.param('id'), c.get('grant'))
+      const from = placeOf(parseBody(replay, await readJson(c)))
+      if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
+        throw new ApiError(
+          'unknown_event',
+          'the event is unknown or has expired; use a time instead',
+        )
+      return succeed(c, presentWebhook(webhook), 202)
+    })
+  },
+)
 
 /** @throws {ApiError} `not_found`, also for a webhook that the key may not see. */
-async function find({ webhooks }: WebhookDeps, id: string, grant: Grant): Promise<Webhook> {
+async function find({ webhooks }: AppDeps, id: string, grant: Grant): Promise<Webhook> {
   const list = await webhooks.list(tenantOf(grant) ?? undefined)
   return list.find((webhook) => webhook.id === id) ?? notFound()
 }
@@ -377,7 +362,7 @@ function notFound(): never {
 }
 
 /** @throws {ApiError} `bad_fields`, `forbidden`. */
-async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
+async function readWebhook(deps: AppDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
   const { url, types, allTenants } = parseBody(creation, body)
   if (allTenants && tenantOf(grant) !== null)
     throw new ApiError('forbidden', 'allTenants requires an API key with the scope admin')
@@ -391,7 +376,7 @@ async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Pr
 
 /** @throws {ApiError} `bad_fields` for an address to which events may not be sent. */
 async function checkUrl(
-  { checkWebhookHost, mayWebhookUseHttp }: WebhookDeps,
+  { checkWebhookHost, mayWebhookUseHttp }: AppDeps,
   url: string,
 ): Promise<void> {
   const refuse = (message: string, cause?: unknown): never => {

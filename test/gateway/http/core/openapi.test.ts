@@ -20,7 +20,7 @@ describe('the list of operations', () => {
   const declared = OPERATIONS.flatMap(({ method, path }) =>
     [path, aliasOf(path)]
       .filter((served) => served !== undefined)
-      .map((served) => `${method.toUpperCase()} ${served}`),
+      .map((served) => `${method} ${served}`),
   )
 
   test('behavior: has every route of the app, and each is served', () => {
@@ -234,8 +234,8 @@ describe('the examples, at a real gateway', () => {
     const isText = mediaType === 'application/x-ndjson'
     const text =
       body && hasBody ? put(isText ? String(example) : JSON.stringify(example)) : undefined
-    if (scope === 'session') return sendSignedIn(method.toUpperCase(), path, text)
-    return send(method.toUpperCase(), `${target}${put(query)}`, text, mediaType)
+    if (scope === 'session') return sendSignedIn(method, path, text)
+    return send(method, `${target}${put(query)}`, text, mediaType)
   }
 
   test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
@@ -306,7 +306,7 @@ describe('the examples, at a real gateway', () => {
       OPERATIONS.find((one) => one.operationId === operationId) ?? {}
     const named = (await PREPARED[operationId]?.(send, '')) ?? {}
     const target = path.replaceAll(/:(\w+)/g, (_, name) => named[name] ?? '')
-    const answer = await send(method.toUpperCase(), target, JSON.stringify(sent))
+    const answer = await send(method, target, JSON.stringify(sent))
     expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
   })
 

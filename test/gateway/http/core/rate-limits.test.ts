@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
-import type { AppDeps } from '#http/app.ts'
 import type { RateLimits } from '#http/core/env.ts'
+import type { AppDeps } from '#http/deps.ts'
 import type { Grant } from '#keys/grant.ts'
 import type { Readiness } from '#promise/ports.ts'
 import { ConfigError, readConfig } from '#settings/config.ts'

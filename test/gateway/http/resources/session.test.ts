@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { AppDeps } from '#http/app.ts'
 import { cookieNameOf } from '#http/core/session.ts'
+import type { AppDeps } from '#http/deps.ts'
 import type { Role } from '#people/roles.ts'
 import { createAuthenticator, type Deviation } from '#test/support/authenticator.ts'
 import { ADDRESSES, bareApp } from '#test/support/bare-app.ts'

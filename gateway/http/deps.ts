@@ -1,0 +1,135 @@
+import type { Alert } from '#base/alerts.ts'
+import type { NewDeadline } from '#base/deadline.ts'
+import type { Log } from '#base/log.ts'
+import type { Metrics } from '#base/metrics.ts'
+import type { Batches } from '#batches/batch.ts'
+import type { BatchReader } from '#batches/batch-reader.ts'
+import type { Press } from '#certificates/press.ts'
+import type { ReadHeld } from '#credentials/held.ts'
+import type { StatusLists } from '#credentials/status-lists.ts'
+import type { Wallets } from '#credentials/wallets.ts'
+import type { FindDocument } from '#documents/find.ts'
+import type { Listing } from '#documents/list.ts'
+import type { EventLog } from '#events/events.ts'
+import type { WebhookSecrets } from '#events/secrets.ts'
+import type { Webhook, Webhooks } from '#events/webhook.ts'
+import type { FindKey } from '#keys/grant.ts'
+import type { Keys } from '#keys/keys.ts'
+import type { Kinds } from '#kinds/kinds.ts'
+import type { Passkeys } from '#people/passkeys.ts'
+import type { People } from '#people/people.ts'
+import type { Provider } from '#people/provider.ts'
+import type { Sessions } from '#people/sessions.ts'
+import type { ActLog } from '#promise/acts.ts'
+import type { DocumentIndex } from '#promise/document-index.ts'
+import type { Erasing, IsErased } from '#promise/erase.ts'
+import type { History } from '#promise/history.ts'
+import type { Issuing } from '#promise/issue.ts'
+import type { PayloadStore, Readiness } from '#promise/ports.ts'
+import type { Revising } from '#promise/revise.ts'
+import type { Successions, Superseding } from '#promise/supersede.ts'
+import type { Tallies } from '#promise/tallies.ts'
+import type { Runs } from '#runs/runs.ts'
+import type { Bundle } from '#verifier/bundle.ts'
+import type { ChainReader, Eip1193Provider } from '#verifier/ports.ts'
+import type { VerifyOptions } from '#verifier/verify.ts'
+import type { RateLimits } from './core/env.ts'
+import type { StandingOf } from './core/promised.ts'
+import type { BuiltPage } from './pages/built-page.ts'
+import type { DeskPage } from './pages/desk-page.ts'
+import type { Addresses } from './resources/present.ts'
+
+/** The state of the service, the same for all tenants. Amounts are in wei, `null` = unknown. */
+export type ServiceState = {
+  waiting: { queued: number; inFlight: number }
+  account: { balance: bigint | null; fee: bigint | null }
+  fees: { lastHour: bigint | null; cap: bigint | null }
+  alerts: readonly Alert[]
+  /** When the service made its last backup itself, in milliseconds of the Unix epoch. */
+  backupAt: number | null
+}
+
+/** What the routes need of the gateway. */
+export type AppDeps = {
+  log: Log
+  metrics: Metrics
+  addresses: Addresses
+  /** The version of this service, as in package.json. */
+  version: string
+  rateLimits: RateLimits
+  /** How long a request waits for a block, in milliseconds. */
+  wait: number
+  newDeadline: NewDeadline
+
+  findKey: FindKey
+  keys: Keys
+  sessions: Sessions
+  passkeys: Passkeys
+  people: People
+  /** Absent = people sign in with passkeys and links only. */
+  provider?: Provider
+
+  issuing: Issuing
+  revising: Revising
+  superseding: Superseding
+  erasing: Erasing
+  kinds: Kinds
+  batches: Batches
+  batchReader: BatchReader
+  runs: Runs
+
+  findDocument: FindDocument
+  documentIndex: DocumentIndex
+  listing: Listing
+  store: PayloadStore
+  isErased: IsErased
+  standingOf: StandingOf
+  history: History
+  successions: Successions
+  acts: ActLog
+  events: EventLog
+  tallies: Tallies
+
+  webhooks: Webhooks
+  webhookSecrets: WebhookSecrets
+  /** Rejects for a host to which events may not be sent. */
+  checkWebhookHost: (hostname: string) => Promise<unknown>
+  /** Sends a test message. It says nothing about a document, and counts as no delivery. */
+  testWebhook: (webhook: Webhook) => Promise<'delivered' | 'gone' | 'failed'>
+  /** Whether `http` is accepted too. */
+  mayWebhookUseHttp: boolean
+
+  verifyOptions: VerifyOptions
+  /** The same chain as in `verifyOptions`, with a storage proof for each reading. */
+  provingChain: ChainReader
+  bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
+  /** The node that serves the read-only `/rpc`. */
+  rpc: Eip1193Provider
+
+  /** Absent without templates. */
+  press: Press | undefined
+  /** Absent when the service puts no documents into wallets. */
+  wallets?: Wallets
+  readHeld: ReadHeld
+  /** Whether everybody who holds a publicId may have an offer. */
+  offersToHolders: boolean
+  /** Absent when this service signs no credentials. */
+  statusLists?: StatusLists
+  /** The keys of the issuer of credentials; absent when this service signs none. */
+  jwtVcIssuer?: object
+  /** The issuer's DID document; absent when this service is not at the issuer's domain. */
+  didDocument?: object
+
+  /**
+   * Rejects with an `IssueError` that has the reason when the gateway cannot issue at the moment.
+   */
+  assertReady: () => Promise<Readiness>
+  /** Seconds since the newest block; negative when the clock is behind the chain. */
+  headAge: () => Promise<number>
+  /** Below this balance, in wei, `/readyz` warns. */
+  lowBalance: bigint
+  serviceState: () => Promise<ServiceState>
+
+  verifyPage: BuiltPage
+  deskPage: DeskPage
+}
