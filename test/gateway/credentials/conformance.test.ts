@@ -1,16 +1,13 @@
-import { request } from 'node:http'
-import { createServer, type Server } from 'node:https'
+import type { Server } from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findSuite, runPlan } from '#test/support/conformance-suite.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { freePort } from '#test/support/http.ts'
 import { ADA, API_KEY, requestsTo, type Stack, startStack } from '#test/support/stack.ts'
-import { CERTIFIED_KEY } from './certified-key.ts'
+import { serveTls } from './serve-tls.ts'
 
 const suite = findSuite()
 const MODULE = 'oid4vci-1_0-issuer-'
-/** Those of BCP 195; the suite warns about others. */
-const CIPHERS = 'TLS_AES_128_GCM_SHA256:ECDHE-ECDSA-AES128-GCM-SHA256'
 /** What the suite skips, because the service does not have it and does not say so. */
 const SKIPPED = [
   'metadata-test-signed',
@@ -104,16 +101,3 @@ describe.skipIf(suite === undefined)('the conformance suite of the OpenID Founda
     ])
   }, 120_000)
 })
-
-/** @returns A proxy for https in front of a port; the suite takes any certificate. */
-function serveTls(port: number): Server {
-  const { key, certificate: cert } = CERTIFIED_KEY
-  return createServer({ key, cert, ciphers: CIPHERS }, (incoming, outgoing) => {
-    const { url: path, method, headers } = incoming
-    const onward = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
-    })
-    incoming.pipe(onward)
-  })
-}
