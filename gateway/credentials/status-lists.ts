@@ -5,6 +5,7 @@ import { IssueError } from '#promise/errors.ts'
 import type { Blocks, RegistryReader } from '#promise/ports.ts'
 import type { TrustedRecord } from '#promise/record.ts'
 import { isRevoked, isSuspended, recordInBatch } from '#verifier/status.ts'
+import type { Naming } from './credential.ts'
 import type { CredentialKeys } from './keys.ts'
 import { encodeStatusList, STATUS, type Status, worse } from './status-list.ts'
 import { indexesOf, type Known, type Listed, type StatusSlots } from './status-slots.ts'
@@ -14,14 +15,18 @@ import { indexesOf, type Known, type Listed, type StatusSlots } from './status-s
  * made of what the chain says at that moment, and of nothing else.
  */
 export type StatusLists = {
-  /** @returns The place of a document in a list, which is durable. */
-  placeOf(listed: Listed): Promise<{ uri: string; idx: number }>
   /**
+   * @param naming How the credential names its issuer.
+   * @returns The place of a document in a list, which is durable.
+   */
+  placeOf(listed: Listed, naming: Naming): Promise<{ uri: string; idx: number }>
+  /**
+   * @param name The end of the address of the list.
    * @returns The status list token (a JWT); `undefined` when there is no such list.
    * @throws {IssueError} `chain_unavailable` when the chain cannot be read or stands still. No list
    * is then better than an old one.
    */
-  token(list: number): Promise<string | undefined>
+  token(name: string): Promise<string | undefined>
 }
 
 /** A verifier may use a list for this long. */
@@ -30,6 +35,13 @@ const TTL_SECONDS = 60
 const EXPIRY_SECONDS = 120
 /** A list is made anew at most once in this time, however many verifiers there are. */
 export const REFRESH_MS = 5_000
+
+/**
+ * Each list is signed in two forms, because whoever takes a key from the DID document need not know
+ * the authority of its certificate.
+ */
+const nameOf = (list: number, naming: Naming) => (naming === 'https' ? `${list}` : `${list}-did`)
+const NAME = /^([1-9][0-9]{0,8})(-did)?$/
 
 export function createStatusLists(deps: {
   slots: StatusSlots
@@ -48,9 +60,9 @@ export function createStatusLists(deps: {
   maxHeadAge?: number | undefined
 }): StatusLists {
   const { slots, counts, registry, blocks, keys, did, subkeys, hkdf, baseUrl, maxHeadAge } = deps
-  const uriOf = (list: number) => `${baseUrl}/v1/status-lists/${list}`
+  const uriOf = (name: string) => `${baseUrl}/v1/status-lists/${name}`
 
-  async function make(list: number): Promise<string | undefined> {
+  async function make(list: number, naming: Naming): Promise<string | undefined> {
     // What happens from here on may be missing in the list.
     const time = Math.floor(Date.now() / 1000)
     const found = await slots.entries(list)
@@ -65,12 +77,17 @@ export function createStatusLists(deps: {
       {
         typ: 'statuslist+jwt',
         // Some wallets find a key by its DID alone, and others take `jwk`.
-        ...(keys.x5c ? { x5c: keys.x5c } : { kid }),
+        ...(keys.x5c && naming === 'https' ? { x5c: keys.x5c } : { kid }),
         jwk: { kty, crv, x, y, kid },
       },
       {
         ...(did && { iss: did }),
-        ...{ sub: uriOf(list), iat: time, exp: time + EXPIRY_SECONDS, ttl: TTL_SECONDS },
+        ...{
+          sub: uriOf(nameOf(list, naming)),
+          iat: time,
+          exp: time + EXPIRY_SECONDS,
+          ttl: TTL_SECONDS,
+        },
         status_list: await encodeStatusList(statuses),
       },
     )
@@ -100,19 +117,22 @@ export function createStatusLists(deps: {
       throw new IssueError('chain_unavailable', "the node's newest block is too old")
   }
 
-  const makers = new Map<number, () => Promise<string | undefined>>()
+  const makers = new Map<string, () => Promise<string | undefined>>()
   return {
-    async placeOf(listed) {
+    async placeOf(listed, naming) {
       const { list, index } = await slots.take(listed, (list) =>
         indexesOf(subkeys[0], listed, list, hkdf),
       )
-      return { uri: uriOf(list), idx: index }
+      return { uri: uriOf(nameOf(list, naming)), idx: index }
     },
-    async token(list) {
-      const maker = makers.get(list) ?? shareRead(() => make(list), REFRESH_MS)
-      makers.set(list, maker)
+    async token(name) {
+      const [, list, did] = NAME.exec(name) ?? []
+      if (list === undefined) return undefined
+      const naming = did ? 'did:web' : 'https'
+      const maker = makers.get(name) ?? shareRead(() => make(Number(list), naming), REFRESH_MS)
+      makers.set(name, maker)
       const token = await maker()
-      if (token === undefined) makers.delete(list)
+      if (token === undefined) makers.delete(name)
       return token
     },
   }

@@ -99,7 +99,7 @@ export type WalletDeps = Pick<CredentialContext, 'keys' | 'own'> & {
   /** @returns The type of a document that fits the kind of its category. */
   typeOf: (document: ValidDocument['document']) => Promise<CredentialContext['type'] | undefined>
   /** @returns The place of a document in a status list. */
-  statusOf: (listed: Listed) => Promise<CredentialContext['status']>
+  statusOf: (listed: Listed, naming: Naming) => Promise<CredentialContext['status']>
 }
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
@@ -241,7 +241,7 @@ export function createWallets(deps: WalletDeps): Wallets {
       const { document, documentHash, root } = held
       const form = await formOf(request, document)
       const holder = await holderOf(request, document.category)
-      const status = await deps.statusOf({ documentHash, root })
+      const status = await deps.statusOf({ documentHash, root }, form.naming)
       const { keys, own } = deps
       const context = { keys, own, ...form, holder, status }
       const credential = await createCredential({ publicId, ...held }, context)

@@ -12,7 +12,7 @@ const LIST = operation({
     'The statuses of credentials as a status list token, for verifiers that do not read the chain. It holds the statuses on the chain at the time of signing, with two bits for each credential: 0 valid, 1 invalid, 2 suspended. No list is signed without a recent block.',
   scope: 'public',
   anyOrigin: true,
-  parameters: { list: v.pipe(v.string(), v.metadata({ examples: ['1'] })) },
+  parameters: { list: v.pipe(v.string(), v.metadata({ examples: ['1-did'] })) },
   responses: {
     200: {
       description: 'A signed JWT.',
@@ -22,14 +22,11 @@ const LIST = operation({
   errors: ['not_found', 'chain_unavailable', 'store_unavailable'],
 })
 
-const NUMBER = /^[1-9][0-9]{0,8}$/
-
 /** Serves the status lists of the issuer's credentials. */
 export const statusListRoutes = resource([LIST], (serve, { statusLists }) => {
   serve(LIST, async (c) => {
     await chargeAddress(c)
-    const list = c.req.param('list')
-    const token = NUMBER.test(list) ? await statusLists?.token(Number(list)) : undefined
+    const token = await statusLists?.token(c.req.param('list'))
     if (token === undefined) throw new ApiError('not_found', 'no such status list')
     return c.body(token, 200, {
       'Content-Type': 'application/statuslist+jwt',

@@ -37,6 +37,7 @@ describe.skipIf(binary === undefined).each([
     authority: CERTIFIED_KEY.authority,
     iss: 'https',
   },
+  { keys: 'has an unknown certificate', certificate, authority: '', iss: 'did:web' },
   { keys: 'has no certificate', certificate: '', authority: '', iss: 'did:web' },
 ])('irmago, and an issuer of $iss whose key $keys', ({ certificate, authority, iss }) => {
   const folder = mkdtempSync(join(tmpdir(), 'document-registry-irmago-'))

@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib'
 import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
 import { hkdfWithNode } from '#base/node-hkdf.ts'
-import { readCredentialKeys } from '#credentials/keys.ts'
+import { type CredentialKeys, readCredentialKeys } from '#credentials/keys.ts'
 import { LIST_SIZE, STATUS } from '#credentials/status-list.ts'
 import { createStatusLists, REFRESH_MS } from '#credentials/status-lists.ts'
 import {
@@ -42,7 +42,11 @@ const NOT_ISSUED = { ...RECORD, anchoredBlock: 0 }
 function lists(
   entries: Entry[],
   records: Map<Hex, TrustedRecord>,
-  { maxHeadAge, lost }: { maxHeadAge?: number; lost?: KnownDocuments } = {},
+  {
+    maxHeadAge,
+    lost,
+    keys: signing = keys,
+  }: { maxHeadAge?: number; lost?: KnownDocuments; keys?: CredentialKeys } = {},
 ) {
   const head = vi.fn(async () => ({ number: 20, timestamp: Math.floor(Date.now() / 1000) }))
   const slots: StatusSlots = {
@@ -63,7 +67,7 @@ function lists(
     counts,
     registry,
     blocks,
-    keys,
+    keys: signing,
     did,
     subkeys,
     hkdf: hkdfWithNode,
@@ -101,7 +105,7 @@ describe('the statuses are those of the chain', () => {
       [hash(4), record],
       [hash(5), RECORD],
     ])
-    const { statusAt } = await read(await lists(entries, records).token(1))
+    const { statusAt } = await read(await lists(entries, records).token('1'))
     expect([3, 4, 5, 0, LIST_SIZE - 1].map(statusAt)).toEqual([0, status, 0, 0, 0])
   })
 
@@ -117,7 +121,7 @@ describe('the statuses are those of the chain', () => {
       [hash(1), own],
       [hash(2), batch],
     ])
-    const { statusAt } = await read(await lists(entries, records).token(1))
+    const { statusAt } = await read(await lists(entries, records).token('1'))
     expect(statusAt(9)).toBe(status)
   })
 
@@ -134,14 +138,14 @@ describe('the statuses are those of the chain', () => {
       [hash(3), revised(1)],
       [hash(4), RECORD],
     ])
-    const { statusAt } = await read(await lists(entries, records).token(1))
+    const { statusAt } = await read(await lists(entries, records).token('1'))
     expect([statusAt(1), statusAt(2)]).toEqual([STATUS.invalid, STATUS.invalid])
   })
 })
 
 describe('the token', () => {
   test('default: is a status list token that lives for two minutes at most', async () => {
-    const token = await lists([], new Map()).token(1)
+    const token = await lists([], new Map()).token('1')
     const { payload, bits, size } = await read(token)
     expect(decodeProtectedHeader(token ?? '')).toMatchObject({
       ...{ alg: 'ES256', typ: 'statuslist+jwt' },
@@ -156,6 +160,18 @@ describe('the token', () => {
     expect(token?.length).toBeLessThan(2_000)
   })
 
+  test('behavior: has the certificates, or for issuers that are a DID the id of the key', async () => {
+    const certified = { ...keys, x5c: ['a certificate'] }
+    const { token } = lists([], new Map(), { keys: certified })
+    const [plain, did] = await Promise.all([token('1'), token('1-did')])
+    const kid = `did:web:documents.example#${keys.published[0].kid}`
+    expect(decodeProtectedHeader(plain ?? '')).toMatchObject({ x5c: ['a certificate'] })
+    expect(decodeProtectedHeader(plain ?? '')).not.toHaveProperty('kid')
+    expect(decodeProtectedHeader(did ?? '')).toMatchObject({ kid })
+    expect(decodeProtectedHeader(did ?? '')).not.toHaveProperty('x5c')
+    expect((await read(did)).payload.sub).toBe('https://documents.example/v1/status-lists/1-did')
+  })
+
   test('behavior: is dated before the chain was read', async () => {
     const { head, token } = lists([], new Map())
     const before = Math.floor(Date.now() / 1000)
@@ -163,7 +179,7 @@ describe('the token', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_100))
       return { number: 20, timestamp: Date.now() / 1000 }
     })
-    const { payload } = await read(await token(1))
+    const { payload } = await read(await token('1'))
     expect(payload.iat).toBe(before)
   })
 
@@ -171,10 +187,10 @@ describe('the token', () => {
     vi.useFakeTimers({ toFake: ['performance', 'Date'] })
     try {
       const { head, token } = lists([], new Map())
-      await Promise.all([token(1), token(1), token(1)])
+      await Promise.all([token('1'), token('1'), token('1')])
       expect(head).toHaveBeenCalledTimes(1)
       vi.advanceTimersByTime(REFRESH_MS)
-      await token(1)
+      await token('1')
       expect(head).toHaveBeenCalledTimes(2)
     } finally {
       vi.useRealTimers()
@@ -184,14 +200,14 @@ describe('the token', () => {
   test('error: there is none while the chain is away or stands still', async () => {
     const away = lists([], new Map())
     away.head.mockRejectedValue(new IssueError('chain_unavailable', 'down'))
-    await expect(away.token(1)).rejects.toMatchObject({ code: 'chain_unavailable' })
+    await expect(away.token('1')).rejects.toMatchObject({ code: 'chain_unavailable' })
     const still = lists([], new Map(), { maxHeadAge: 900 })
     still.head.mockResolvedValue({ number: 20, timestamp: Date.now() / 1000 - 1_000 })
-    await expect(still.token(1)).rejects.toMatchObject({ code: 'chain_unavailable' })
+    await expect(still.token('1')).rejects.toMatchObject({ code: 'chain_unavailable' })
   })
 
   test('error: there is none of a list that nobody is in', async () => {
-    expect(await lists([], new Map()).token(2)).toBeUndefined()
+    expect(await lists([], new Map()).token('2')).toBeUndefined()
   })
 })
 
@@ -211,7 +227,7 @@ describe('a list of which the database has lost who is in it', () => {
   test('default: has every document wherever it may have been', async () => {
     const lost = { documents: known, alone: 2, batches: 1 }
     const own = [{ index: 5, documentHash: hash(1), erased: false }]
-    const { statusAt } = await read(await lists(own, records, { lost }).token(1))
+    const { statusAt } = await read(await lists(own, records, { lost }).token('1'))
     const [revoked, valid, inBatch] = known.map((one) => indexesIn(one).map(statusAt))
     expect(statusAt(5)).toBe(STATUS.invalid)
     expect([revoked, valid, inBatch]).toEqual([
@@ -225,7 +241,7 @@ describe('a list of which the database has lost who is in it', () => {
     ['documents', { documents: known, alone: 1, batches: 1 }],
     ['batches', { documents: known, alone: 2, batches: 0 }],
   ])('error: is not served while the index lacks %s', async (_, lost) => {
-    await expect(lists([], records, { lost }).token(1)).rejects.toMatchObject({
+    await expect(lists([], records, { lost }).token('1')).rejects.toMatchObject({
       code: 'store_unavailable',
     })
   })
@@ -244,8 +260,8 @@ test('behavior: indexes follow from secret, document, batch and list, and look r
 
 test('default: a document has an address and an index', async () => {
   const { placeOf } = lists([], new Map())
-  expect(await placeOf({ documentHash: hash(1) })).toEqual({
-    uri: 'https://documents.example/v1/status-lists/1',
-    idx: indexesOf(subkeys[0], { documentHash: hash(1) }, 1, hkdfWithNode)[0],
-  })
+  const [idx] = indexesOf(subkeys[0], { documentHash: hash(1) }, 1, hkdfWithNode)
+  const uri = 'https://documents.example/v1/status-lists/1'
+  expect(await placeOf({ documentHash: hash(1) }, 'https')).toEqual({ uri, idx })
+  expect(await placeOf({ documentHash: hash(1) }, 'did:web')).toEqual({ uri: `${uri}-did`, idx })
 })
