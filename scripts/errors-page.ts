@@ -1,4 +1,4 @@
-import { ABOUT_ERRORS, type ApiErrorEntry, ERROR_GROUPS } from '#http/core/error-table.ts'
+import { ABOUT_ERRORS, type ApiErrorEntry, againOf, ERROR_GROUPS } from '#http/core/error-table.ts'
 
 const WIDTH = 100
 
@@ -16,8 +16,13 @@ export function errorsPage(): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-function sectionOf(code: string, { status, again, meaning, action }: ApiErrorEntry): string[] {
-  return [`### \`${code}\``, `**${status}**, again: ${again}`, wrap(`${meaning} ${action}`)]
+function sectionOf(code: string, error: ApiErrorEntry): string[] {
+  const { status, meaning, action } = error
+  return [
+    `### \`${code}\``,
+    `**${status}**, again: ${againOf(error)}`,
+    wrap(`${meaning} ${action}`),
+  ]
 }
 
 /** Breaks lines between words, and no link or code. */

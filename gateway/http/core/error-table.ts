@@ -4,8 +4,8 @@ import type { IssueErrorCode } from '#promise/errors.ts'
 /** The description of an error for clients. Links in its texts are relative to docs/. */
 export type ApiErrorEntry = {
   status: ContentfulStatusCode
-  /** Whether the same request can succeed later; `yes`: after the seconds in `Retry-After`. */
-  again: 'no' | 'yes' | `after ${string}`
+  /** After what the same request can succeed; absent: see {@link againOf}. */
+  again?: `after ${string}`
   meaning: string
   action: string
 }
@@ -16,72 +16,61 @@ type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large'>
 const REQUEST = {
   bad_request: {
     status: 400,
-    again: 'no',
     meaning: 'The request target or the `Host` header is malformed.',
     action: 'Correct how the client builds its addresses.',
   },
   bad_json: {
     status: 400,
-    again: 'no',
     meaning: 'The body is not [strict JSON](formats.md#1-strict-json) in UTF-8, or it is cut off.',
     action: 'Write it with a JSON library. If the connection broke, send it again.',
   },
   bad_public_id: {
     status: 400,
-    again: 'no',
     meaning:
       'The publicId is mistyped (its length, alphabet or checksum is wrong), or of a kind that this route does not take.',
     action: 'Copy or scan the whole publicId again.',
   },
   bad_cid: {
     status: 400,
-    again: 'no',
     meaning:
       'The CID after `/ipfs/` is not a CIDv1 of raw and sha2-256 ([formats](formats.md#6-documenthash-cid)).',
     action: 'Send the CID of a sealed document.',
   },
   bad_query: {
     status: 400,
-    again: 'no',
     meaning:
       'A query parameter is missing, repeated, malformed or, on a route that takes a key, unknown. Nothing was done.',
     action: 'Correct the parameters that `details` names.',
   },
   bad_idempotency_key: {
     status: 400,
-    again: 'no',
     meaning:
       '`Idempotency-Key` does not have 1 to 255 printable ASCII characters, in quotes or without.',
     action: 'Send a UUID, for example.',
   },
   method_not_allowed: {
     status: 405,
-    again: 'no',
     meaning: 'The path exists, but not with this method.',
     action: 'Use a method that the header `Allow` names.',
   },
   not_acceptable: {
     status: 406,
-    again: 'no',
     meaning: '`/ipfs` serves raw blocks only.',
     action: 'Send `?format=raw`, or `Accept: application/vnd.ipld.raw`.',
   },
   too_large: {
     status: 413,
-    again: 'no',
     meaning: 'The body has more bytes than the route accepts; the message has the limit.',
     action: 'Shorten the document, or split the batch or list.',
   },
   not_json: {
     status: 415,
-    again: 'no',
     meaning:
       '`Content-Type` is not `application/json` in UTF-8 (for a batch `application/x-ndjson`), or there is a `Content-Encoding`.',
     action: 'Send JSON without compression.',
   },
   bad_fields: {
     status: 422,
-    again: 'no',
     meaning:
       'Fields are invalid, missing or unknown. `details` has each as `{field, message}`; an entry of `metadata` is `metadata.<key>`.',
     action: 'Show the messages to the person who typed the fields.',
@@ -119,7 +108,6 @@ const KEY = {
   },
   already_rotated: {
     status: 409,
-    again: 'no',
     meaning: 'Another API key, which the message names, has replaced this one.',
     action: 'If its secret was lost, rotate that one.',
   },
@@ -131,7 +119,6 @@ const KEY = {
   },
   invitation_invalid: {
     status: 401,
-    again: 'no',
     meaning: 'The invitation was used or replaced, or has expired.',
     action: 'Ask an administrator for another link.',
   },
@@ -156,13 +143,11 @@ const KEY = {
   },
   provider_unavailable: {
     status: 503,
-    again: 'yes',
     meaning: 'The identity provider cannot be reached.',
     action: 'Wait, or sign in with a passkey or link if you have one.',
   },
   provider_decides: {
     status: 409,
-    again: 'no',
     meaning:
       'The person signs in with the identity provider, which decides name and role: there are no links and passkeys for them.',
     action: 'Change the groups of the person there.',
@@ -187,7 +172,6 @@ const KEY = {
   },
   kind_changed: {
     status: 409,
-    again: 'no',
     meaning:
       'The [kind of documents](integrate.md#kinds) has another version than the change names.',
     action: 'Read it again, and repeat the change on top of that.',
@@ -200,7 +184,6 @@ const KEY = {
   },
   rate_limited: {
     status: 429,
-    again: 'yes',
     meaning:
       'The API key, or on public routes the client address, has reached its [limit](integrate.md#rate-limits). Nothing was done.',
     action:
@@ -211,40 +194,34 @@ const KEY = {
 const DOCUMENT = {
   other_issuer: {
     status: 403,
-    again: 'no',
     meaning: "The document to change is another issuer's.",
     action: 'Change it at a gateway of that issuer.',
   },
   not_found: {
     status: 404,
-    again: 'no',
     meaning:
       "The path is unknown; or the API key's tenant has no such document, batch or webhook; or the key in the publicId does not open the document; or this service does not have the block.",
     action: 'Check the address and the tenant of the key. Another IPFS source may have the block.',
   },
   no_offers: {
     status: 404,
-    again: 'no',
     meaning:
       'The service puts no documents into wallets (`CREDENTIAL_KEY_FILE`), or only for API keys (`WALLET_OFFERS`); or the offer is over.',
     action: 'Ask the issuer for an offer.',
   },
   not_issued: {
     status: 404,
-    again: 'no',
     meaning: 'This issuer never issued the document to change, or its request was refused.',
     action: 'Check the publicId or documentHash.',
   },
   conflict: {
     status: 409,
-    again: 'no',
     meaning:
       'The registry has a record under this documentHash with another expiry. That takes a repeated Idempotency-Key.',
     action: 'To issue the document as it is now, use a new Idempotency-Key.',
   },
   distrusted: {
     status: 409,
-    again: 'no',
     meaning:
       'The registry has the document from an account that the issuer distrusts, because its key was stolen. The gateway does not issue it again.',
     action:
@@ -252,19 +229,16 @@ const DOCUMENT = {
   },
   already_revoked: {
     status: 409,
-    again: 'no',
     meaning: 'The document is revoked, which is final.',
     action: 'Issue a new one.',
   },
   already_superseded: {
     status: 409,
-    again: 'no',
     meaning: 'The document has another successor, which may still be pending.',
     action: 'Supersede the successor.',
   },
   not_suspended: {
     status: 409,
-    again: 'no',
     meaning: 'The document never was suspended.',
     action: 'There is nothing to release.',
   },
@@ -289,7 +263,6 @@ const DOCUMENT = {
   },
   erased: {
     status: 410,
-    again: 'no',
     meaning:
       'The sealed bytes were [erased](integrate.md#erase) and will not come back, not even with the Idempotency-Key that issued them. The record stays on the chain.',
     action: 'Verify it to see whether it was revoked.',
@@ -304,27 +277,23 @@ const DOCUMENT = {
   },
   batch_refused: {
     status: 422,
-    again: 'no',
     meaning:
       'Another line of a [batch](integrate.md#batches) with `atomic=true` is bad, so nothing was issued.',
     action: 'Correct the bad lines, or leave out `atomic=true`.',
   },
   not_valid: {
     status: 409,
-    again: 'no',
     meaning: 'The document to print, or to put into a wallet, is not valid now.',
     action: 'Verify it to see its status.',
   },
   unprintable: {
     status: 422,
-    again: 'no',
     meaning:
       'No certificate can be made of the document: the template is wrong or requires a field that it lacks, no font has one of its characters, or it takes too long.',
     action: 'The message names the reason. Choose another template.',
   },
   idempotency_key_reused: {
     status: 422,
-    again: 'no',
     meaning: 'The Idempotency-Key was used for another document.',
     action: 'Use a new key for a new document.',
   },
@@ -333,7 +302,6 @@ const DOCUMENT = {
 const SERVICE = {
   internal: {
     status: 500,
-    again: 'no',
     meaning: 'There is a bug. Whether anything was done is unknown.',
     action:
       'Report the `requestId` to the operator, whose log has the place in the code. Repeat only with an Idempotency-Key.',
@@ -346,60 +314,51 @@ const SERVICE = {
   },
   unverifiable: {
     status: 503,
-    again: 'yes',
     meaning: 'The document could not be checked now, which says nothing about its validity.',
     action:
       'Look for the [check](formats.md#11-the-checks) in `details` that is `unknown`: its code is the reason.',
   },
   chain_unavailable: {
     status: 503,
-    again: 'yes',
     meaning: 'No node answered, or the answer was an error.',
     action: 'Operators: see `/readyz`, and add nodes to `RPC_URL`.',
   },
   registry_refused: {
     status: 503,
-    again: 'yes',
     meaning:
       'The registry or the chain refuses this gateway: its account is retired or lacks permission or funds, the issuer is closed, the chain is wrong, or the call reverts.',
     action: 'Operators: remove the cause, which is in the log.',
   },
   fee_too_high: {
     status: 503,
-    again: 'yes',
     meaning:
       'Fees are above a cap: `MAX_FEE_GWEI`, `MAX_TRANSACTION_FEE_ETHER` or `MAX_HOURLY_FEE_ETHER`. Documents that were promised wait until fees fall.',
     action: 'Operators: wait, or raise the caps.',
   },
   overloaded: {
     status: 503,
-    again: 'yes',
     meaning:
       'Too many requests wait for the chain (10,000), or too many [batches](integrate.md#batches) or [lists of changes](integrate.md#many-changes) of this tenant, or of all, are under way.',
     action: 'Repeat with growing pauses.',
   },
   store_unavailable: {
     status: 503,
-    again: 'yes',
     meaning: 'The disk, PostgreSQL or the Kubo node does not take or return data.',
     action: 'Operators: look for a full disk, or for PostgreSQL or a Kubo node that is down.',
   },
   signer_unavailable: {
     status: 503,
-    again: 'yes',
     meaning: 'The remote signer does not answer, refuses, or signs something else.',
     action: 'Operators: mend the signer.',
   },
   account_shared: {
     status: 503,
-    again: 'yes',
     meaning: "Another program writes with this gateway's account. Only `/readyz` says so.",
     action:
       'Operators: give each gateway [an account of its own](operate.md#several-gateways-each-with-a-database-of-its-own).',
   },
   stopping: {
     status: 503,
-    again: 'yes',
     meaning: 'The service is stopping.',
     action: 'Repeat: its successor, or another gateway, takes the request.',
   },
@@ -413,6 +372,11 @@ export const ERRORS = {
 } as const satisfies Record<string, ApiErrorEntry> & Record<PublicIssueErrorCode, ApiErrorEntry>
 
 export type ApiErrorCode = keyof typeof ERRORS
+
+/** @returns Whether the same request can succeed later; `yes`: after the seconds in `Retry-After`. */
+export function againOf({ status, again }: ApiErrorEntry): string {
+  return again ?? (status === 429 || status === 503 ? 'yes' : 'no')
+}
 
 /** The same errors as docs/errors.md and /docs group them. */
 export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiErrorEntry> }[] = [

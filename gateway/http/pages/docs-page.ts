@@ -1,5 +1,11 @@
 import { html } from 'hono/html'
-import { ABOUT_ERRORS, type ApiErrorEntry, ERROR_GROUPS, ERRORS } from '../core/error-table.ts'
+import {
+  ABOUT_ERRORS,
+  type ApiErrorEntry,
+  againOf,
+  ERROR_GROUPS,
+  ERRORS,
+} from '../core/error-table.ts'
 import type { Markup } from './page.ts'
 import { prose } from './page.ts'
 
@@ -232,10 +238,10 @@ ${ERROR_GROUPS.map(({ title, errors }) =>
 }
 
 function errorSection(group: string, code: string, error: ApiErrorEntry): Markup {
-  const { status, again, meaning, action } = error
+  const { status, meaning, action } = error
   return html`<section class="operation" id="error-${code}">
 <h3><code>${code}</code> <small>${group}</small></h3>
-<p>${status}, again: ${prose(again)}</p>
+<p>${status}, again: ${prose(againOf(error))}</p>
 <p>${withoutLinks(`${meaning} ${action}`)}</p>
 </section>`
 }
