@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { KeyError } from './errors.ts'
+import { Refusal } from '#base/refusal.ts'
 import type { ApiKey, KeyStore } from './ports.ts'
 import { assertConsistent, type KeyChanges, type KeySettings } from './settings.ts'
 
@@ -16,24 +16,24 @@ type RotatedKey = MadeKey & { old: ApiKey }
 export type Keys = {
   /** @returns All keys, the oldest first. */
   list(): Promise<ApiKey[]>
-  /** @throws {KeyError} `unknown_key` */
+  /** @throws {Refusal} `not_found` */
   get(id: string): Promise<ApiKey>
-  /** @throws {KeyError} `too_many_keys`, `inconsistent` */
+  /** @throws {Refusal} `too_many_keys`, `bad_fields` */
   create(settings: KeySettings): Promise<MadeKey>
   /**
    * Creates a key with the settings of another one, which ends after the overlap.
    *
    * @param options.expiresAt A time in ISO 8601. If absent, the new key is valid for as long as the
    * old one was.
-   * @throws {KeyError} `unknown_key`, `already_rotated`, `too_many_keys`
+   * @throws {Refusal} `not_found`, `already_rotated`, `too_many_keys`
    */
   rotate(id: string, options: { overlapSeconds: number; expiresAt?: string }): Promise<RotatedKey>
   /**
    * @returns The changed key.
-   * @throws {KeyError} `unknown_key`, `inconsistent`
+   * @throws {Refusal} `not_found`, `bad_fields`
    */
   change(id: string, changes: KeyChanges): Promise<ApiKey>
-  /** Ends a key at once. @throws {KeyError} `unknown_key` */
+  /** Ends a key at once. @throws {Refusal} `not_found` */
   revoke(id: string): Promise<void>
   /** Stores a key that was created elsewhere, and replaces any other with this id. */
   adopt(id: string, secret: string, settings: KeySettings): Promise<void>
@@ -43,7 +43,7 @@ export type Keys = {
 export function createKeys(store: KeyStore, changed: () => Promise<void> = async () => {}): Keys {
   async function assertRoom(): Promise<void> {
     if ((await store.list()).length >= MAX_KEYS)
-      throw new KeyError(
+      throw new Refusal(
         'too_many_keys',
         `there are already ${MAX_KEYS} API keys: revoke some first`,
       )
@@ -100,7 +100,7 @@ export function createKeys(store: KeyStore, changed: () => Promise<void> = async
   }
 }
 
-const unknownKey = () => new KeyError('unknown_key', 'no such API key')
+const unknownKey = () => new Refusal('not_found', 'no such API key')
 
 /** @returns A new key, which is not stored yet. */
 export function makeKey(settings: KeySettings): MadeKey {
@@ -115,7 +115,7 @@ function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
 /** If the old key was created for 90 days, so is its successor. */
 function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
   if (old.replacedBy !== undefined)
-    throw new KeyError('already_rotated', `the API key was replaced by ${old.replacedBy}`)
+    throw new Refusal('already_rotated', `the API key was replaced by ${old.replacedBy}`)
   const { tenant, scopes, label, categories, rateLimit } = old
   const lifetime =
     old.expiresAt === undefined ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt)
@@ -142,17 +142,17 @@ function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
 /**
  * A value of `null` removes a setting.
  *
- * @throws {KeyError} `inconsistent` when a rotated key would become valid for longer.
+ * @throws {Refusal} `bad_fields` when a rotated key would become valid for longer.
  */
 function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
   const { expiresAt } = changes
   const endOf = (instant: string | undefined) => Date.parse(instant ?? '')
   const isLonger = expiresAt === null || endOf(expiresAt) > endOf(key.expiresAt)
   if (key.replacedBy !== undefined && isLonger)
-    throw new KeyError(
-      'inconsistent',
+    throw new Refusal(
+      'bad_fields',
       'must not be later than before, because the key was rotated; change its successor instead',
-      'expiresAt',
+      { field: 'expiresAt' },
     )
   const all = { ...key, ...changes }
   return Object.fromEntries(

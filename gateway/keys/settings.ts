@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { KeyError } from './errors.ts'
+import { Refusal } from '#base/refusal.ts'
 import { SCOPES } from './grant.ts'
 import type { ApiKey } from './ports.ts'
 
@@ -115,7 +115,7 @@ export const rotation = v.strictObject({
 })
 
 /**
- * @throws {KeyError} `inconsistent` for a key with `admin` and a list of categories, because it
+ * @throws {Refusal} `bad_fields` for a key with `admin` and a list of categories, because it
  * could create a key without that list.
  */
 export function assertConsistent({
@@ -123,9 +123,9 @@ export function assertConsistent({
   categories,
 }: Pick<KeySettings, 'scopes' | 'categories'>): void {
   if (scopes.includes('admin') && categories !== undefined)
-    throw new KeyError(
-      'inconsistent',
+    throw new Refusal(
+      'bad_fields',
       'must be absent for the scope admin, which can create keys for any category',
-      'categories',
+      { field: 'categories' },
     )
 }

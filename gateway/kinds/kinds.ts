@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
+import { Refusal } from '#base/refusal.ts'
 import { fromCanonical } from '#document/canonical.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { encodeKind, type Kind, readKind } from '#document/kind.ts'
 import { kindProblems } from '#document/kind-check.ts'
 import type { KindOf } from '#document/new-document.ts'
-import { KindError } from './errors.ts'
 import type { KindStore, KindVersion } from './ports.ts'
 
 /** The kinds that hold are in memory, and versions are kept permanently. */
@@ -35,9 +35,9 @@ export type Kinds = {
   /** @returns The kinds that held at this time, in milliseconds of the Unix epoch. */
   at(time: number): Promise<Kind[]>
   list(): Promise<KnownKind[]>
-  /** @returns The version that now holds. @throws {KindError} `kind_changed`, `too_many_kinds` */
+  /** @returns The version that now holds. @throws {Refusal} `kind_changed`, `too_many_kinds` */
   put(kind: Kind, basedOn?: number): Promise<KnownKind>
-  /** @throws {KindError} `unknown`, `kind_changed` */
+  /** @throws {Refusal} `not_found`, `kind_changed` */
   remove(category: string, basedOn?: number): Promise<void>
   /** @returns The file of a version, also of an old one; without a number, of the present one. */
   file(category: string, version?: number): Promise<Uint8Array | undefined>
@@ -119,7 +119,7 @@ export function createKinds(
         most: MOST,
       })
       if (put === 'too_many')
-        throw new KindError(
+        throw new Refusal(
           'too_many_kinds',
           `there are already ${MOST.kinds} kinds, or ${MOST.versions} versions of kinds`,
         )
@@ -130,7 +130,7 @@ export function createKinds(
     async remove(category, basedOn) {
       const { version } = (await store.get(category)) ?? {}
       if (version === undefined)
-        throw new KindError('unknown', 'no kind of documents of this category')
+        throw new Refusal('not_found', 'no kind of documents of this category')
       const next = () => 'end' as const
       const end = { next, basedOn: basedOn ?? version, most: MOST }
       if ((await store.update(category, end)) === 'changed') throw kindChanged()
@@ -150,7 +150,7 @@ export function createKinds(
 }
 
 const kindChanged = () =>
-  new KindError('kind_changed', 'the kind of documents was changed by somebody else')
+  new Refusal('kind_changed', 'the kind of documents was changed by somebody else')
 
 function knownOf(version: KindVersion): KnownKind {
   const { category, bytes } = version

@@ -5,8 +5,8 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
+import { Refusal } from '#base/refusal.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { PersonError } from './errors.ts'
 import { assertOwn } from './person.ts'
 import type { Passkey, PeopleStore, Person, SpentChallenge } from './ports.ts'
 import { newId } from './secret.ts'
@@ -23,15 +23,15 @@ const ALGORITHMS = [-8, -7, -257]
 export type Passkeys = {
   /** @returns What the browser needs to sign anybody in who has a passkey for this service. */
   signInOptions(): Promise<PublicKeyCredentialRequestOptionsJSON>
-  /** @throws {PersonError} `passkey_invalid` */
+  /** @throws {Refusal} `passkey_invalid` */
   signIn(response: AuthenticationResponseJSON): Promise<NewSession>
-  /** @throws {PersonError} `too_many_passkeys`, `provider_decides` */
+  /** @throws {Refusal} `too_many_passkeys`, `provider_decides` */
   registrationOptions(person: Person): Promise<PublicKeyCredentialCreationOptionsJSON>
-  /** @throws {PersonError} `too_many_passkeys`, `passkey_invalid`, `provider_decides` */
+  /** @throws {Refusal} `too_many_passkeys`, `passkey_invalid`, `provider_decides` */
   register(person: Person, response: RegistrationResponseJSON, label: string): Promise<Passkey>
   /** @returns The passkeys of a person, the oldest first. */
   list(person: Person): Promise<Passkey[]>
-  /** @throws {PersonError} `unknown` */
+  /** @throws {Refusal} `not_found` */
   remove(person: Person, id: string): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export function createPasskeys(
   const { origin, hostname } = new URL(deskUrl)
   const challenges = createChallenges(issuerSecrets)
 
-  /** @throws {PersonError} `passkey_invalid` */
+  /** @throws {Refusal} `passkey_invalid` */
   async function prove<T>(
     purpose: string,
     verify: (expected: Expected) => Promise<T | false>,
@@ -62,17 +62,17 @@ export function createPasskeys(
       expectedRPID: hostname,
       requireUserVerification: true,
     }).catch((cause) => {
-      throw new PersonError('passkey_invalid', REFUSED, cause)
+      throw new Refusal('passkey_invalid', REFUSED, { cause })
     })
     if (proven && challenge) return { proven, challenge }
-    throw new PersonError('passkey_invalid', REFUSED)
+    throw new Refusal('passkey_invalid', REFUSED)
   }
 
   async function ownPasskeys(person: Person): Promise<Passkey[]> {
     assertOwn(person)
     const own = await store.passkeysOf(person.id)
     if (own.length < MAX_PASSKEYS) return own
-    throw new PersonError(
+    throw new Refusal(
       'too_many_passkeys',
       `there are already ${MAX_PASSKEYS} passkeys: remove one first`,
     )
@@ -90,7 +90,7 @@ export function createPasskeys(
     },
     async signIn(response) {
       const passkey = await store.findPasskey(response.id)
-      if (!passkey) throw new PersonError('passkey_invalid', 'the passkey is unknown')
+      if (!passkey) throw new Refusal('passkey_invalid', 'the passkey is unknown')
       const { verifyAuthenticationResponse } = await load()
       const { id, credential, publicKey, counter } = passkey
       const { proven, challenge } = await prove(SIGN_IN, async (expected) => {
@@ -145,12 +145,12 @@ export function createPasskeys(
         createdAt: new Date().toISOString(),
       }
       if (await store.addPasskey(passkey, challenge)) return passkey
-      throw new PersonError('passkey_invalid', REFUSED)
+      throw new Refusal('passkey_invalid', REFUSED)
     },
     list: (person) => store.passkeysOf(person.id),
     async remove(person, id) {
       if (await store.removePasskey(person.id, id)) return
-      throw new PersonError('unknown', 'no such passkey')
+      throw new Refusal('not_found', 'no such passkey')
     },
   }
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { Refusal } from '#base/refusal.ts'
 import { assertConsistent, categories, DEFAULT_TENANT, label, tenant } from '#keys/settings.ts'
-import { PersonError } from './errors.ts'
 import { assertOwn, MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
 import type { Invitation, ListedPerson, PeopleStore, Person } from './ports.ts'
 import { ROLES, SCOPES_OF } from './roles.ts'
@@ -36,20 +36,20 @@ export type MadeInvitation = { secret: string; invitation: Invitation }
 export type People = {
   /** @returns All people with the sessions that are not over, the oldest first. */
   list(): Promise<ListedPerson[]>
-  /** @throws {PersonError} `too_many_people` @throws {KeyError} `inconsistent` */
+  /** @throws {Refusal} `too_many_people`, `bad_fields` */
   add(settings: PersonSettings): Promise<MadeInvitation & { person: Person }>
   /**
    * Another role, tenant or other categories end the person's sessions.
    *
-   * @throws {PersonError} `unknown`, `last_administrator`, `provider_decides` @throws {KeyError} `inconsistent`
+   * @throws {Refusal} `not_found`, `last_administrator`, `provider_decides`, `bad_fields`
    */
   change(id: string, changes: PersonChanges): Promise<Person>
-  /** Ends the person's sessions too. @throws {PersonError} `unknown`, `last_administrator` */
+  /** Ends the person's sessions too. @throws {Refusal} `not_found`, `last_administrator` */
   remove(id: string): Promise<void>
   /**
    * Makes an invitation in place of an earlier one.
    *
-   * @throws {PersonError} `unknown`, `provider_decides`
+   * @throws {Refusal} `not_found`, `provider_decides`
    */
   invite(id: string): Promise<MadeInvitation & { person: Person }>
 }
@@ -99,18 +99,18 @@ export function createPeople(store: PeopleStore): People {
   }
 }
 
-const unknown = () => new PersonError('unknown', 'no such person')
+const unknown = () => new Refusal('not_found', 'no such person')
 
-/** @throws {KeyError} `inconsistent` for an administrator with a list of categories. */
+/** @throws {Refusal} `bad_fields` for an administrator with a list of categories. */
 function assertAllowed({ role, categories }: Pick<Person, 'role' | 'categories'>): void {
   assertConsistent({ scopes: SCOPES_OF[role], ...(categories && { categories }) })
 }
 
-/** @throws {PersonError} `last_administrator` */
+/** @throws {Refusal} `last_administrator` */
 function assertNotLast({ id, role }: Person, all: readonly Person[]): void {
   const isAdministrator = (one: Person) => one.role === 'administrator'
   if (role !== 'administrator' || all.some((one) => one.id !== id && isAdministrator(one))) return
-  throw new PersonError('last_administrator', 'nobody else is an administrator')
+  throw new Refusal('last_administrator', 'nobody else is an administrator')
 }
 
 /** @param ttlMs Absent = it is valid until it is used. */

@@ -1,11 +1,11 @@
-import { PersonError } from './errors.ts'
+import { Refusal } from '#base/refusal.ts'
 import type { Person } from './ports.ts'
 import { newId } from './secret.ts'
 
 export const MAX_PEOPLE = 1_000
 
 export const tooManyPeople = () =>
-  new PersonError('too_many_people', `there are already ${MAX_PEOPLE} people`)
+  new Refusal('too_many_people', `there are already ${MAX_PEOPLE} people`)
 
 /** @returns A new person, who is not stored yet. */
 export function newPerson({
@@ -21,9 +21,9 @@ export function newPerson({
 /**
  * Whoever loses a group at the provider must not come in by another way.
  *
- * @throws {PersonError} `provider_decides` for somebody who signs in with the identity provider.
+ * @throws {Refusal} `provider_decides` for somebody who signs in with the identity provider.
  */
 export function assertOwn({ isFromProvider }: Person): void {
   if (!isFromProvider) return
-  throw new PersonError('provider_decides', 'the person signs in with the identity provider')
+  throw new Refusal('provider_decides', 'the person signs in with the identity provider')
 }

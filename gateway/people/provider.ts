@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { Configuration } from 'openid-client'
+import { Refusal } from '#base/refusal.ts'
 import { isLoopback } from '#verifier/readers/loopback.ts'
-import { PersonError } from './errors.ts'
 import { ROLES, type Role } from './roles.ts'
 import type { NewSession, Sessions } from './sessions.ts'
 
@@ -27,12 +27,12 @@ export type Provider = {
   name: string
   /**
    * @returns The address where a person signs in, and the secret of this attempt for a cookie.
-   * @throws {PersonError} `provider_unavailable`
+   * @throws {Refusal} `provider_unavailable`
    */
   begin(): Promise<{ url: string; attempt: string }>
   /**
    * @param query The query with which the provider sends the person back.
-   * @throws {PersonError} `provider_refused`, `no_role`, `provider_unavailable`, `too_many_people`
+   * @throws {Refusal} `provider_refused`, `no_role`, `provider_unavailable`, `too_many_people`
    */
   finish(attempt: string, query: URLSearchParams): Promise<NewSession>
 }
@@ -99,7 +99,7 @@ export function createProvider(
     async finish(attempt, query) {
       const claims = await claimsOf(attempt, query).catch((cause) => {
         if (isOutage(cause)) throw unavailable(cause)
-        throw new PersonError('provider_refused', 'the identity provider did not confirm it', cause)
+        throw new Refusal('provider_refused', 'the identity provider did not confirm it', { cause })
       })
       const digest = hash('sha256', JSON.stringify([claims.iss, claims.sub]), 'hex')
       const role = roleOf(claims[groupsClaim], roles)
@@ -107,7 +107,7 @@ export function createProvider(
         return sessions.useLogin({ digest, name: nameIn(claims) ?? claims.sub, role, tenant })
       // Whoever has lost the group works here no longer.
       await sessions.endLogin(digest)
-      throw new PersonError('no_role', 'no group of the person has a role in the desk')
+      throw new Refusal('no_role', 'no group of the person has a role in the desk')
     },
   }
 }
@@ -164,7 +164,7 @@ function nameIn(claims: Record<string, unknown>): string | undefined {
 }
 
 const unavailable = (cause: unknown) =>
-  new PersonError('provider_unavailable', 'the identity provider cannot be reached', cause)
+  new Refusal('provider_unavailable', 'the identity provider cannot be reached', { cause })
 
 const OUTAGES = ['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { Refusal } from '#base/refusal.ts'
 import type { Grant } from '#keys/grant.ts'
-import { PersonError } from './errors.ts'
 import { MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
 import type { Login, Passkey, PeopleStore, Person, Session, SpentChallenge } from './ports.ts'
 import { SCOPES_OF } from './roles.ts'
@@ -20,14 +20,14 @@ export type NewSession = SignedIn & { secret: string }
 export type Sessions = {
   /** @returns `undefined` when the session is unknown or over. */
   find(secret: string): Promise<SignedIn | undefined>
-  /** @throws {PersonError} `invitation_invalid` */
+  /** @throws {Refusal} `invitation_invalid` */
   useInvitation(invitation: string): Promise<NewSession>
-  /** @throws {PersonError} `passkey_invalid` when its challenge was used before. */
+  /** @throws {Refusal} `passkey_invalid` when its challenge was used before. */
   usePasskey(
     passkey: Pick<Passkey, 'id' | 'counter'>,
     challenge: SpentChallenge,
   ): Promise<NewSession>
-  /** @throws {PersonError} `too_many_people` */
+  /** @throws {Refusal} `too_many_people` */
   useLogin(login: Login): Promise<NewSession>
   /** Ends the sessions of somebody who has no role any more. */
   endLogin(digest: string): Promise<void>
@@ -55,13 +55,13 @@ export function createSessions(store: PeopleStore, unwritten: (error: unknown) =
       const { secret, session } = newSession()
       const person = await store.useInvitation(digestOf(invitation), session)
       if (person) return { secret, person, session: { ...session, person: person.id } }
-      throw new PersonError('invitation_invalid', 'the invitation was used, or is no longer valid')
+      throw new Refusal('invitation_invalid', 'the invitation was used, or is no longer valid')
     },
     async usePasskey(passkey, challenge) {
       const { secret, session } = newSession()
       const person = await store.usePasskey(passkey, challenge, session)
       if (person) return { secret, person, session: { ...session, person: person.id } }
-      throw new PersonError('passkey_invalid', 'the challenge was used before')
+      throw new Refusal('passkey_invalid', 'the challenge was used before')
     },
     async useLogin(login) {
       const { secret, session } = newSession()

@@ -2,15 +2,13 @@ import { RequestError } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { describeBug, type Log } from '#base/log.ts'
+import { Refusal } from '#base/refusal.ts'
 import { BatchError } from '#batches/errors.ts'
 import { FormatError } from '#document/errors.ts'
-import { KeyError } from '#keys/errors.ts'
-import { KindError } from '#kinds/errors.ts'
-import { PersonError } from '#people/errors.ts'
 import { IssueError } from '#promise/errors.ts'
 import { ChainError } from '#verifier/errors.ts'
 import type { Env } from './env.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, invalid } from './errors.ts'
 import type { createRequestLines } from './request-log.ts'
 
 /**
@@ -110,37 +108,21 @@ export function failureOf(error: unknown, requestId: string, log: Log) {
 function translate(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof IssueError) return translateIssue(error)
-  if (error instanceof KeyError) return translateKey(error)
-  if (error instanceof PersonError) return translatePerson(error)
-  if (error instanceof KindError) return translateKind(error)
+  if (error instanceof Refusal) return translateRefusal(error)
   if (error instanceof BatchError) return translateBatch(error)
   if (error instanceof ChainError)
     return new ApiError(
       'chain_unavailable',
       'the chain cannot be read at the moment; send the request again',
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   if (error instanceof FormatError) return translateFormat(error)
   return new ApiError('internal', 'internal error', { cause: error })
 }
 
-function translateKey(error: KeyError): ApiError {
-  const { code, message, field } = error
-  if (code === 'unknown_key') return new ApiError('not_found', message)
-  if (code !== 'inconsistent') return new ApiError(code, message)
-  return new ApiError('bad_fields', 'invalid fields', {
-    details: [{ field: field ?? '', message }],
-  })
-}
-
-function translatePerson({ code, message, cause }: PersonError): ApiError {
-  return new ApiError(code === 'unknown' ? 'not_found' : code, message, { cause })
-}
-
-function translateKind({ code, message }: KindError): ApiError {
-  return new ApiError(code === 'unknown' ? 'not_found' : code, message)
+function translateRefusal({ code, message, field, cause }: Refusal): ApiError {
+  if (field !== undefined) return invalid('bad_fields', [{ field, message }])
+  return new ApiError(code, message, { cause })
 }
 
 function translateBatch(error: BatchError): ApiError {
@@ -148,7 +130,7 @@ function translateBatch(error: BatchError): ApiError {
   if (code === 'too_large')
     return new ApiError(code, message, { headers: { Connection: 'close' }, cause: error })
   if (code === 'truncated') return new ApiError('bad_json', message, { cause: error })
-  return new ApiError('bad_fields', 'invalid fields', { details: [{ field: '', message }] })
+  return invalid('bad_fields', [{ field: '', message }])
 }
 
 const ISSUE_MESSAGES = {

@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { FieldProblem } from '#document/errors.ts'
 import type { Check } from '#verifier/verdict.ts'
-import { type ApiErrorCode, ERRORS } from './error-table.ts'
+import { type ApiErrorCode, againOf, ERRORS } from './error-table.ts'
 
 /** The errors of a request that may not change the document or batch that it names. */
 export const NAMED_ERRORS = [
@@ -44,7 +44,7 @@ export class ApiError extends Error {
     this.code = code
     this.details = options.details
     this.headers = {
-      ...(ERRORS[code].again === 'yes' && { 'Retry-After': RETRY_AFTER }),
+      ...(againOf(ERRORS[code]) === 'yes' && { 'Retry-After': RETRY_AFTER }),
       ...options.headers,
     }
   }
@@ -52,6 +52,17 @@ export class ApiError extends Error {
   get status(): ContentfulStatusCode {
     return ERRORS[this.code].status
   }
+}
+
+const INVALID = { bad_fields: 'invalid fields', bad_query: 'invalid query parameters' } as const
+
+/** @returns The error for a body or query with these problems. */
+export function invalid(
+  code: keyof typeof INVALID,
+  details: readonly FieldProblem[],
+  cause?: unknown,
+): ApiError {
+  return new ApiError(code, INVALID[code], { details, cause })
 }
 
 /**

@@ -4,7 +4,7 @@ import { decodeUtf8, readAtMost, TooLargeError } from '#document/bytes.ts'
 import { type FieldProblem, mergeProblems } from '#document/errors.ts'
 import { isObject, type JsonValue, parseStrictJson } from '#document/json.ts'
 import { MAX_SENT_BYTES } from '#document/new-document.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, invalid } from './errors.ts'
 
 /** When reading a body took longer than this, the API key is looked up again. */
 const SLOW_BODY_MS = 1_000
@@ -32,9 +32,7 @@ export function readQuery<P extends v.ObjectEntries>(
   })
   const result = v.safeParse(parameters, Object.fromEntries(sent))
   if (result.success && misused.length === 0) return result.output
-  throw new ApiError('bad_query', 'invalid query parameters', {
-    details: mergeProblems(misused, problemsOf(result.issues)),
-  })
+  throw invalid('bad_query', mergeProblems(misused, problemsOf(result.issues)))
 }
 
 /**
@@ -70,9 +68,8 @@ export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValu
   // Valibot would accept an array as an object.
   const result = isObject(body) ? v.safeParse(schema, body) : undefined
   if (result?.success) return result.output
-  throw new ApiError('bad_fields', 'invalid fields', {
-    details: result ? problemsOf(result.issues) : [{ field: '', message: 'must be a JSON object' }],
-  })
+  const problems = result && problemsOf(result.issues)
+  throw invalid('bad_fields', problems ?? [{ field: '', message: 'must be a JSON object' }])
 }
 
 /**

@@ -4,7 +4,7 @@ import type { BatchAnswer, BatchOutcome, Unbatched } from '#batches/batch.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Quote } from '#promise/ports.ts'
 import { failureOf } from '../core/envelope.ts'
-import { ApiError } from '../core/errors.ts'
+import { ApiError, invalid } from '../core/errors.ts'
 import { type Addresses, verifyUrlOf } from './present.ts'
 
 type Deps = { addresses: Addresses; log: Log }
@@ -44,8 +44,7 @@ export async function* batchEnvelopes(
   for await (const one of lines) {
     const { line } = one
     if ('problems' in one) {
-      const { problems: details } = one
-      yield { line, ...failed(new ApiError('bad_fields', 'invalid fields', { details })) }
+      yield { line, ...failed(invalid('bad_fields', one.problems)) }
     } else if ('isErased' in one) yield { line, ...failed(erased) }
     else if (outcome.status === 'refused') yield { line, ...failed(stopped) }
     else yield { line, success: true, data: dataOf(deps, outcome, one) }

@@ -9,7 +9,7 @@ import { type Grant, requesterOf, shareOf } from '#keys/grant.ts'
 import type { Revised, RevisionRequest } from '#promise/revise.ts'
 import { createPatience, type Patience } from '../../base/deadline.ts'
 import { failureOf } from '../core/envelope.ts'
-import { ApiError, WRITE_ERRORS } from '../core/errors.ts'
+import { ApiError, invalid, WRITE_ERRORS } from '../core/errors.ts'
 import { answerLines, isNdjson } from '../core/ndjson.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
@@ -234,7 +234,7 @@ function entriesOfArray(bytes: Uint8Array): Entry[] {
 }
 
 function badEntry(message: string): ApiError {
-  return new ApiError('bad_fields', 'invalid fields', { details: [{ field: '', message }] })
+  return invalid('bad_fields', [{ field: '', message }])
 }
 
 /** @returns The envelope of one line. Never rejects. */

@@ -8,7 +8,7 @@ import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { type Grant, shareOf } from '#keys/grant.ts'
 import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
-import { ApiError } from '../core/errors.ts'
+import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { parseBody, readJson } from '../core/request.ts'
@@ -166,9 +166,7 @@ function printerOf({ press }: AppDeps, chosen: string | undefined) {
   const known = (template: string | undefined): string => {
     if (template !== undefined && press.templates.includes(template)) return template
     const message = `must be one of ${press.templates.join(', ')}`
-    throw new ApiError('bad_query', 'invalid query parameters', {
-      details: [{ field: 'template', message }],
-    })
+    throw invalid('bad_query', [{ field: 'template', message }])
   }
   if (chosen !== undefined) known(chosen)
   return async (certificate: Certificate): Promise<Uint8Array> =>

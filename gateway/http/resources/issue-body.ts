@@ -8,7 +8,7 @@ import {
 } from '#document/document.ts'
 import type { JsonValue } from '#document/json.ts'
 import { type KindOf, MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '#document/new-document.ts'
-import { ApiError } from '../core/errors.ts'
+import { ApiError, invalid } from '../core/errors.ts'
 import { SENT_DAY } from './schemas.ts'
 
 const sentDate = (description: string) =>
@@ -96,7 +96,7 @@ export function parseIssueBody(
 ): { fields: DocumentFields; refuseNew?: ApiError } {
   const read = readNewDocument(sent, rules.now, rules.kindOf)
   const problems = 'problems' in read ? read.problems : undefined
-  const refusal = problems && new ApiError('bad_fields', 'invalid fields', { details: problems })
+  const refusal = problems && invalid('bad_fields', problems)
   const fields = 'fields' in read ? read.fields : read.misfit
   if (refusal && (fields === undefined || rules.idempotencyKey === undefined)) throw refusal
   if (fields === undefined) throw new TypeError('a document without fields or problems')

@@ -6,7 +6,7 @@ import { readKind, typeMetadata } from '#document/kind.ts'
 import type { KnownKind } from '#kinds/kinds.ts'
 import type { Env } from '../core/env.ts'
 import { succeed } from '../core/envelope.ts'
-import { ApiError } from '../core/errors.ts'
+import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeAddress } from '../core/rate-limits.ts'
 import { readJson } from '../core/request.ts'
@@ -166,8 +166,7 @@ export const kindRoutes = resource(
     serve(PUT, async (c) => {
       const named = categoryOf(c.req.param('category'))
       const read = readKind(await readJson(c), named)
-      if ('problems' in read)
-        throw new ApiError('bad_fields', 'invalid fields', { details: read.problems })
+      if ('problems' in read) throw invalid('bad_fields', read.problems)
       const put = await kinds.put(read.kind, basedOn(c.get('query')))
       log.info('kind_put', { version: put.version, by: c.get('grant').id })
       return succeed(c, present(put))
@@ -216,9 +215,7 @@ function basedOn({ version }: { version?: string }): number | undefined {
 function categoryOf(named: string): string {
   const read = v.safeParse(category, named)
   if (read.success) return read.output
-  throw new ApiError('bad_fields', 'invalid fields', {
-    details: [{ field: 'category', message: read.issues[0].message }],
-  })
+  throw invalid('bad_fields', [{ field: 'category', message: read.issues[0].message }])
 }
 
 function present({ category, version, bytes, begunAt }: KnownKind): object {

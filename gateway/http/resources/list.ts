@@ -1,12 +1,11 @@
 import * as v from 'valibot'
-import type { FieldProblem } from '#document/errors.ts'
 import type { Hex } from '#document/hex.ts'
 import type { ListedDocument, ListPage } from '#documents/list.ts'
 import { type Grant, tenantOf } from '#keys/grant.ts'
 import { dayOf } from '#promise/blind-index.ts'
 import { LISTED_STATUSES } from '#promise/document-index.ts'
 import { succeed } from '../core/envelope.ts'
-import { ApiError, unverifiable } from '../core/errors.ts'
+import { invalid, unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readOptionalJson } from '../core/request.ts'
 import type { AppDeps } from '../deps.ts'
@@ -131,34 +130,31 @@ const SEARCH = operation({
 /** Serves lists of the documents of the key's tenant. */
 export const listRoutes = resource([LIST, SEARCH], (serve, deps) => {
   serve(LIST, async (c) => {
-    const page = await listFor(deps, c.get('grant'), c.get('query'), (details) => {
-      throw new ApiError('bad_query', 'invalid query parameters', { details })
-    })
+    const page = await listFor(deps, c.get('grant'), c.get('query'), 'bad_query')
     return succeed(c, presentPage(deps.addresses, page))
   })
 
   serve(SEARCH, async (c) => {
     const filters = parseBody(searchBody, await readOptionalJson(c))
-    const page = await listFor(deps, c.get('grant'), filters, (details) => {
-      throw new ApiError('bad_fields', 'invalid fields', { details })
-    })
+    const page = await listFor(deps, c.get('grant'), filters, 'bad_fields')
     return succeed(c, presentPage(deps.addresses, page))
   })
 })
 
 /**
- * @param refuse Refuses a cursor of an index that has since been dropped.
+  * @param refusal The error for a cursor of an index that has since been dropped.
+
  * @throws {ApiError} `unverifiable` when the newest block of the node is too old.
  */
 async function listFor(
   { listing, documentIndex, verifyOptions, newDeadline }: AppDeps,
   grant: Grant,
   { cursor, batchRoot: batch, ...filters }: Filters,
-  refuse: (details: FieldProblem[]) => never,
+  refusal: 'bad_query' | 'bad_fields',
 ): Promise<ListPage> {
   const before = cursor === undefined ? undefined : parseCursor(cursor)
   if (before !== undefined && (await documentIndex.isDropped(before)))
-    refuse([
+    throw invalid(refusal, [
       {
         field: 'cursor',
         message: 'is outdated, because the index was rebuilt: start again without a cursor',

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { generateCookie, getCookie } from 'hono/cookie'
 import * as v from 'valibot'
+import { Refusal } from '#base/refusal.ts'
 import { deskUrlOf } from '#people/desk.ts'
-import { PersonError } from '#people/errors.ts'
 import type { Provider } from '#people/provider.ts'
 import type { NewSession } from '#people/sessions.ts'
 import { succeed } from '../core/envelope.ts'
@@ -104,7 +104,7 @@ export const providerRoutes = resource([WAYS, BEGIN, RETURN], (serve, deps) => {
     try {
       return await known(provider).finish(attempt, new URL(c.req.url).searchParams)
     } catch (error) {
-      if (!(error instanceof PersonError)) throw error
+      if (!(error instanceof Refusal)) throw error
       log.warn('sign_in_refused', { reason: error.code, cause: describe(error.cause) })
       return error.code
     }

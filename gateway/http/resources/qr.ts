@@ -6,10 +6,10 @@ import { drawPng } from '#certificates/png.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { Network } from '#verifier/network.ts'
 import { PRIVATE } from '../core/envelope.ts'
-import { ApiError } from '../core/errors.ts'
+import { invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
-import { prefers } from '../core/request.ts'
+import { prefers, problemsOf } from '../core/request.ts'
 import { respondLost } from '../pages/home-page.ts'
 import { type Markup, respondWithPage, testBanner } from '../pages/page.ts'
 import { OFFER_COST, OFFER_ERRORS, offerToHolder } from './offers.ts'
@@ -45,12 +45,15 @@ const QR_CODE = operation({
   query: {
     format: v.exactOptional(
       v.pipe(
-        v.picklist(['svg', 'png']),
+        v.picklist(['svg', 'png'], 'must be svg or png'),
         v.description('The format; if absent, `Accept` decides, with SVG as the default.'),
       ),
     ),
     for: v.exactOptional(
-      v.pipe(v.literal('wallet'), v.description('`wallet` draws an offer for a wallet.')),
+      v.pipe(
+        v.literal('wallet', 'must be wallet'),
+        v.description('`wallet` draws an offer for a wallet.'),
+      ),
     ),
   },
   responses: {
@@ -71,8 +74,10 @@ export const qrRoutes = resource([QR_CODE], (serve, deps) => {
   const { addresses } = deps
   serve(QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
-    const format = formatOf(c.req.query('format'))
-    if (isForWallet(c.req.query('for'))) {
+    const sent = v.safeParse(v.object(QR_CODE.query), c.req.query())
+    if (!sent.success) throw invalid('bad_query', problemsOf(sent.issues))
+    const { format, for: purpose } = sent.output
+    if (purpose === 'wallet') {
       await chargeCost(c, OFFER_COST)
       const { link } = await offerToHolder(deps, publicId)
       return respondWithPicture(c, link, format ?? acceptedFormat(c))
@@ -128,20 +133,6 @@ function modulesOf(text: string): boolean[][] {
   return lines.map((y) =>
     lines.map((x) => isInside(x) && isInside(y) && Boolean(modules.get(y, x))),
   )
-}
-
-function formatOf(format: string | undefined): Format | undefined {
-  if (format === undefined || format === 'svg' || format === 'png') return format
-  throw new ApiError('bad_query', 'invalid query parameters', {
-    details: [{ field: 'format', message: 'must be svg or png' }],
-  })
-}
-
-function isForWallet(purpose: string | undefined): boolean {
-  if (purpose === undefined || purpose === 'wallet') return purpose === 'wallet'
-  throw new ApiError('bad_query', 'invalid query parameters', {
-    details: [{ field: 'for', message: 'must be wallet' }],
-  })
 }
 
 function acceptedFormat(c: Context): Format {

@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
-import { PersonError } from '#people/errors.ts'
+import { Refusal } from '#base/refusal.ts'
 import type { Person } from '#people/ports.ts'
 import { ROLES, SCOPES_OF } from '#people/roles.ts'
 import { csrfTokenOf, type NewSession, type SignedIn } from '#people/sessions.ts'
@@ -219,7 +219,7 @@ export const sessionRoutes = resource(
 
     async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
       const begun = await signIn().catch(async (error) => {
-        if (error instanceof PersonError && (await refusals.take('', 1)).isAllowed)
+        if (error instanceof Refusal && (await refusals.take('', 1)).isAllowed)
           log.warn('sign_in_refused', { reason: error.code })
         throw error
       })

@@ -8,7 +8,7 @@ import type { ReplayFrom, Webhook, WebhookId } from '#events/webhook.ts'
 import { type Grant, shareOf, tenantOf } from '#keys/grant.ts'
 import { INSTANT } from '#keys/settings.ts'
 import { succeed } from '../core/envelope.ts'
-import { ApiError } from '../core/errors.ts'
+import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
@@ -380,10 +380,7 @@ async function checkUrl(
   url: string,
 ): Promise<void> {
   const refuse = (message: string, cause?: unknown): never => {
-    throw new ApiError('bad_fields', 'invalid fields', {
-      details: [{ field: 'url', message }],
-      cause,
-    })
+    throw invalid('bad_fields', [{ field: 'url', message }], cause)
   }
   const { protocol, hostname } = new URL(url)
   if (protocol !== 'https:' && !(mayWebhookUseHttp && protocol === 'http:'))

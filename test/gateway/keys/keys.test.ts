@@ -88,7 +88,7 @@ test('error: rotates a key once', async () => {
 test('error: nothing prolongs or revives a key that was rotated', async () => {
   const { key: old } = await keys.create(SETTINGS)
   const { old: ended } = await keys.rotate(old.id, { overlapSeconds: 60 })
-  const refused = { code: 'inconsistent', field: 'expiresAt' }
+  const refused = { code: 'bad_fields', field: 'expiresAt' }
   for (const expiresAt of [null, at(NOW + 60_001)])
     await expect(keys.change(old.id, { expiresAt })).rejects.toMatchObject(refused)
   vi.setSystemTime(NOW + DAY_MS)
@@ -109,7 +109,7 @@ test('behavior: changes only what is named, and null removes a setting', async (
 })
 
 test('error: refuses categories for a key that can make keys without them', async () => {
-  const refused = { code: 'inconsistent', field: 'categories' }
+  const refused = { code: 'bad_fields', field: 'categories' }
   await expect(keys.create({ ...FULL, scopes: ['admin'] })).rejects.toMatchObject(refused)
   const { key } = await keys.create(FULL)
   await expect(keys.change(key.id, { scopes: ['admin'] })).rejects.toMatchObject(refused)
@@ -117,7 +117,7 @@ test('error: refuses categories for a key that can make keys without them', asyn
 })
 
 test('error: reports an unknown key', async () => {
-  const unknown = { code: 'unknown_key' }
+  const unknown = { code: 'not_found' }
   await expect(keys.rotate('nobody', { overlapSeconds: 0 })).rejects.toMatchObject(unknown)
   await expect(keys.change('nobody', {})).rejects.toMatchObject(unknown)
   await expect(keys.revoke('nobody')).rejects.toMatchObject(unknown)
@@ -127,7 +127,7 @@ test('behavior: a revoked key is gone', async () => {
   const { key } = await keys.create(SETTINGS)
   await keys.revoke(key.id)
   expect(await keys.list()).toEqual([])
-  await expect(keys.revoke(key.id)).rejects.toMatchObject({ code: 'unknown_key' })
+  await expect(keys.revoke(key.id)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('behavior: adopts a secret once, and replaces the one before it', async () => {
