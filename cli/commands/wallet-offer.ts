@@ -14,6 +14,11 @@ const OPTIONS = {
   'tx-code': { about: 'the holder must type a code, which you send another way' },
   uses: { value: '<number>', about: 'how many wallets may use it; default 1' },
   minutes: { value: '<number>', about: 'how long it may be used; default 10' },
+  iss: {
+    value: '<form>',
+    choices: ['https', 'did:web'],
+    about: 'how the credential names its issuer; default as suits the key of the service',
+  },
   qr: { value: '<file.svg>', about: 'write a QR code for the wallet' },
 } as const satisfies Options
 
@@ -41,11 +46,12 @@ async function offer(
   { args, values }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
-  const { uses, minutes, qr } = values
+  const { uses, minutes, iss, qr } = values
   const body = {
     ...(values['tx-code'] && { txCode: true }),
     ...(uses !== undefined && { uses: wholeNumber('uses', uses, 1) }),
     ...(minutes !== undefined && { expiresIn: 60 * wholeNumber('minutes', minutes, 1) }),
+    ...(iss !== undefined && { iss }),
   }
   const [target] = await readTargets({ args, values })
   const { client } = connect(values)

@@ -41,8 +41,12 @@ test('default: prints a link with which a wallet fetches the document', async ()
 })
 
 test('args: prints JSON, and refuses bad numbers', async () => {
-  const { stdout } = await offer('--json', '--uses', '3')
-  expect(JSON.parse(stdout)).toMatchObject({ link: expect.stringContaining('openid-credential') })
+  const { stdout } = await offer('--json', '--uses', '3', '--iss', 'https')
+  expect(JSON.parse(stdout)).toMatchObject({
+    link: expect.stringContaining('openid-credential'),
+    offer: { credential_configuration_ids: ['plain'] },
+  })
+  expect((await offer('--iss', 'http')).code).toBe(64)
   expect((await offer('--uses', '0')).code).toBe(64)
   const { code, stderr } = await offer('--uses', '2000')
   expect([code, stderr]).toEqual([2, expect.stringContaining('uses')])
