@@ -23,6 +23,7 @@ import { passkeyRoutes } from './resources/passkeys.ts'
 import { peopleRoutes } from './resources/people.ts'
 import { providerRoutes } from './resources/provider.ts'
 import { qrRoutes } from './resources/qr.ts'
+import { batchRevisionRoutes, documentRevisionRoutes } from './resources/revisions.ts'
 import { rpcRoutes } from './resources/rpc.ts'
 import { runRoutes } from './resources/runs.ts'
 import { sessionRoutes } from './resources/session.ts'
@@ -36,11 +37,13 @@ import { webhookRoutes } from './resources/webhooks.ts'
 /** Every resource of the REST API, in the order of the reference. */
 export const RESOURCES: readonly Resource[] = [
   documentRoutes,
+  documentRevisionRoutes,
   supersedeRoutes,
   actRoutes,
   listRoutes,
   bulkRevisionRoutes,
   batchRoutes,
+  batchRevisionRoutes,
   runRoutes,
   bundleRoutes,
   eraseRoutes,

@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { batchSchema, releasedBatch, revokedBatch, suspendedBatch } from '../resources/batches.ts'
-import { issuedSchema, released, revoked, suspended } from '../resources/documents.ts'
+import { batchSchema } from '../resources/batches.ts'
+import { issuedSchema } from '../resources/documents.ts'
 import { receipt } from '../resources/erase.ts'
 import { event } from '../resources/events.ts'
 import { issueBody } from '../resources/issue-body.ts'
@@ -9,7 +9,7 @@ import { keySchema, madeKey } from '../resources/keys.ts'
 import { searchBody, unopened } from '../resources/list.ts'
 import { passkeySchema } from '../resources/passkeys.ts'
 import { listedPerson } from '../resources/people.ts'
-import { revocation } from '../resources/revisions.ts'
+import { revisedBatch, revisedDocument, revocation } from '../resources/revisions.ts'
 import { rpcRequest, rpcResponse } from '../resources/rpc.ts'
 import { runSchema } from '../resources/runs.ts'
 import * as schemas from '../resources/schemas.ts'
@@ -47,17 +47,17 @@ const COMPONENTS = {
   UnopenedDocument: unopened,
   RetrievedDocument: schemas.retrieved,
   SuccessorDocument: successor,
-  RevokedDocument: revoked,
-  SuspendedDocument: suspended,
-  ReleasedDocument: released,
+  RevokedDocument: revisedDocument.revoke,
+  SuspendedDocument: revisedDocument.suspend,
+  ReleasedDocument: revisedDocument.release,
   ErasureReceipt: receipt,
   Search: searchBody,
   Revocation: revocation,
   Batch: batchSchema,
   Run: runSchema,
-  RevokedBatch: revokedBatch,
-  SuspendedBatch: suspendedBatch,
-  ReleasedBatch: releasedBatch,
+  RevokedBatch: revisedBatch.revoke,
+  SuspendedBatch: revisedBatch.suspend,
+  ReleasedBatch: revisedBatch.release,
   Verdict: verdict,
   Check: schemas.check,
   BlockchainProof: schemas.blockchainProof,

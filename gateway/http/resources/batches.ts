@@ -1,21 +1,20 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { BatchRequest } from '#batches/batch.ts'
-import type { BatchReader, BatchStanding } from '#batches/batch-reader.ts'
+import type { BatchStanding } from '#batches/batch-reader.ts'
 import { cidOf } from '#document/cid.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { type Grant, requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
+import { requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, WRITE_ERRORS } from '../core/errors.ts'
 import { answerLines, isNdjson } from '../core/ndjson.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
-import { idempotencyKeyOf, prefersAsync, readOptionalJson } from '../core/request.ts'
+import { idempotencyKeyOf, prefersAsync } from '../core/request.ts'
 import type { AppDeps } from '../deps.ts'
 import { BATCH_STATUS, batchEnvelopes, batchHeaders } from './batch-answer.ts'
 import { issueBody } from './issue-body.ts'
 import { instant } from './present.ts'
-import { nothing, presentRevised, REVISIONS, revocation } from './revisions.ts'
 import * as schemas from './schemas.ts'
 
 const DEFAULT_LIMIT = 20
@@ -23,7 +22,9 @@ const MAX_LIMIT = 100
 
 const FLAG = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
 const CURSOR = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'must be a cursor of this list'))
-const parameters = { root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })) }
+export const batchParameters = {
+  root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })),
+}
 
 const content = { 'application/x-ndjson': null }
 const issuedLine = v.object({
@@ -151,164 +152,54 @@ const RETRIEVE_BATCH = operation({
   tag: 'Batches',
   summary: 'Retrieve a batch',
   scope: 'documents:read',
-  parameters,
+  parameters: batchParameters,
   responses: { 200: { description: 'The batch with its status.', data: batchSchema } },
   errors: ['not_found', ...READ_ERRORS],
 })
-
-const CHANGE = {
-  tag: 'Batches',
-  scope: 'documents:revoke',
-  parameters,
-  headers: { prefer: schemas.prefer },
-} as const
-const REVISION_ERRORS = [
-  'not_found',
-  'category_not_allowed',
-  'not_issued',
-  ...WRITE_ERRORS,
-] as const
-
-function revisedSchema<E extends v.ObjectEntries>(times: E) {
-  return v.object({
-    root: schemas.hash,
-    status: schemas.status,
-    ...times,
-    network: schemas.network,
-    blockchainHash: v.nullable(schemas.hash),
-  })
-}
-
-export const revokedBatch = revisedSchema({
-  reason: schemas.reason,
-  revokedAt: v.nullable(schemas.instant),
-})
-export const suspendedBatch = revisedSchema({
-  reason: schemas.reason,
-  suspendedAt: v.nullable(schemas.instant),
-})
-export const releasedBatch = revisedSchema({ releasedAt: v.nullable(schemas.instant) })
-
-const revisionResponses = (data: v.GenericSchema) => ({
-  200: {
-    description: 'The change is in a block. Repeating the request gives the same answer.',
-    data,
-  },
-  202: { description: 'The change is promised and will happen.', data },
-})
-
-const REVOKE_BATCH = operation({
-  ...CHANGE,
-  operationId: 'revokeBatch',
-  route: 'POST /v1/batches/:root/revoke',
-  summary: 'Revoke all documents of a batch, permanently',
-  body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
-  responses: revisionResponses(revokedBatch),
-  errors: REVISION_ERRORS,
-})
-const SUSPEND_BATCH = operation({
-  ...CHANGE,
-  operationId: 'suspendBatch',
-  route: 'POST /v1/batches/:root/suspend',
-  summary: 'Suspend all documents of a batch',
-  body: { schema: nothing, example: {}, isOptional: true },
-  responses: revisionResponses(suspendedBatch),
-  errors: ['already_revoked', 'change_pending', ...REVISION_ERRORS],
-})
-const RELEASE_BATCH = operation({
-  ...CHANGE,
-  operationId: 'releaseBatch',
-  route: 'POST /v1/batches/:root/release',
-  summary: 'Release a suspended batch',
-  description: 'Documents that were suspended or revoked individually stay so.',
-  body: { schema: nothing, example: {}, isOptional: true },
-  responses: revisionResponses(releasedBatch),
-  errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
-})
-
-/** The operations that revise a batch. */
-const BATCH_REVISIONS = [
-  { operation: REVOKE_BATCH, ...REVISIONS.revoke },
-  { operation: SUSPEND_BATCH, ...REVISIONS.suspend },
-  { operation: RELEASE_BATCH, ...REVISIONS.release },
-] as const
 
 /** The maximum number of uploads in progress, each of which takes disk space and memory. */
 const MAX_UPLOADS = { all: 16, each: 4 }
 /** The number of characters of an answer that are sent together. */
 const GATHER = 16 * 1024
 /** Serves batches of documents, which are issued by one root and revised together. */
-export const batchRoutes = resource(
-  [ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH, REVOKE_BATCH, SUSPEND_BATCH, RELEASE_BATCH],
-  (serve, deps) => {
-    const { batchReader, newDeadline } = deps
-    const places = createPlaces(MAX_UPLOADS, 'batches')
-    serve(ISSUE_BATCH, async (c) => {
-      const { atomic, dry_run } = c.get('query')
-      const { categories } = c.get('grant')
-      const share = shareOf(c.get('grant'))
-      return issueBatch(c, deps, places.enter(share), {
-        atomic: atomic === 'true',
-        dryRun: dry_run === 'true',
-        ...requesterOf(c.get('grant')),
-        share,
-        ...(categories && { categories }),
-        assertAllowed: c.get('assertKey'),
-      })
+export const batchRoutes = resource([ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH], (serve, deps) => {
+  const { batchReader, newDeadline } = deps
+  const places = createPlaces(MAX_UPLOADS, 'batches')
+  serve(ISSUE_BATCH, async (c) => {
+    const { atomic, dry_run } = c.get('query')
+    const { categories } = c.get('grant')
+    const share = shareOf(c.get('grant'))
+    return issueBatch(c, deps, places.enter(share), {
+      atomic: atomic === 'true',
+      dryRun: dry_run === 'true',
+      ...requesterOf(c.get('grant')),
+      share,
+      ...(categories && { categories }),
+      assertAllowed: c.get('assertKey'),
     })
+  })
 
-    serve(LIST_BATCHES, async (c) => {
-      const { limit, cursor } = c.get('query')
-      const tenant = tenantOf(c.get('grant'))
-      const before = cursor === undefined ? undefined : Number(cursor)
-      const { batches, next } = await newDeadline().within(() =>
-        batchReader.list(tenant, before, Number(limit)),
-      )
-      return succeed(c, {
-        batches: batches.map((batch) => present(deps, batch)),
-        nextCursor: next === undefined ? null : String(next),
-      })
-    })
-
-    serve(RETRIEVE_BATCH, async (c) => {
-      const root = rootOf(c.req.param('root'))
-      const tenant = tenantOf(c.get('grant'))
-      const batch = await newDeadline().within(() => batchReader.get(root, tenant))
-      if (!batch) throw new ApiError('not_found', 'no such batch')
-      return succeed(c, present(deps, batch))
-    })
-
-    for (const { operation, timeName, read } of BATCH_REVISIONS)
-      serve(operation, async (c) => {
-        const root = rootOf(c.req.param('root'))
-        await assertMayRevise(batchReader, root, c.get('grant'))
-        const revised = await deps.revising.revise({
-          intent: {
-            ...read(root, await readOptionalJson(c)),
-            root,
-            ...requesterOf(c.get('grant')),
-          },
-          wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
-          deadline: newDeadline(),
-        })
-        const presented = presentRevised(revised, timeName, deps.addresses)
-        return succeed(c, { root, ...presented }, revised.status === 'pending' ? 202 : 200)
-      })
-  },
-)
-
-/**
- * A batch can have documents of any category, so a key that is limited to some categories must
- * change the documents one by one.
- */
-async function assertMayRevise(reader: BatchReader, root: Hex, grant: Grant): Promise<void> {
-  if (!(await reader.isOf(root, tenantOf(grant)))) throw new ApiError('not_found', 'no such batch')
-  if (grant.categories)
-    throw new ApiError(
-      'category_not_allowed',
-      'the API key is limited to certain categories: name the documents instead of the batch',
+  serve(LIST_BATCHES, async (c) => {
+    const { limit, cursor } = c.get('query')
+    const tenant = tenantOf(c.get('grant'))
+    const before = cursor === undefined ? undefined : Number(cursor)
+    const { batches, next } = await newDeadline().within(() =>
+      batchReader.list(tenant, before, Number(limit)),
     )
-}
+    return succeed(c, {
+      batches: batches.map((batch) => present(deps, batch)),
+      nextCursor: next === undefined ? null : String(next),
+    })
+  })
+
+  serve(RETRIEVE_BATCH, async (c) => {
+    const root = batchRootOf(c.req.param('root'))
+    const tenant = tenantOf(c.get('grant'))
+    const batch = await newDeadline().within(() => batchReader.get(root, tenant))
+    if (!batch) throw new ApiError('not_found', 'no such batch')
+    return succeed(c, present(deps, batch))
+  })
+})
 
 async function issueBatch(
   c: Context,
@@ -340,7 +231,8 @@ async function issueBatch(
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
-function rootOf(text: string): Hex {
+/** @throws {ApiError} `not_found` */
+export function batchRootOf(text: string): Hex {
   if (/^0x[0-9a-f]{64}$/.test(text)) return text as Hex
   throw new ApiError('not_found', 'no such batch')
 }

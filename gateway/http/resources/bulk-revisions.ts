@@ -16,8 +16,7 @@ import { createPlaces } from '../core/places.ts'
 import { assertJson, parseBody, prefersAsync, readBodyAtMost } from '../core/request.ts'
 import type { AppDeps } from '../deps.ts'
 import { changeableOf } from './document-path.ts'
-import { released, revoked, suspended } from './documents.ts'
-import { presentRevised, REVISIONS, revocationReason } from './revisions.ts'
+import { intentOf, presentRevised, REVISIONS, type Revision, revisedDocument } from './revisions.ts'
 import * as schemas from './schemas.ts'
 
 /** The maximum number of documents in one request. */
@@ -39,13 +38,8 @@ const NAME = {
     v.pipe(hex, v.description('The root of its batch, in addition to the documentHash.')),
   ),
 }
-const documentEntry = v.strictObject(NAME)
-const revocationEntry = v.strictObject({ ...NAME, reason: revocationReason })
-
 /** @returns The check that an entry names exactly one document. */
-function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
-  entry: v.GenericSchema<unknown, T>,
-) {
+function oneDocument<T extends Named>(entry: v.GenericSchema<unknown, T>) {
   return v.pipe(
     entry,
     v.check(
@@ -63,69 +57,46 @@ function oneDocument<T extends v.InferOutput<typeof documentEntry>>(
   )
 }
 
+const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON with one envelope for each entry, in order, with its number as \`line\`. An invalid entry does not stop the others.`
+
 const MANY = {
-  tag: 'Documents',
-  scope: 'documents:revoke',
-  headers: { prefer: schemas.prefer },
-  errors: WRITE_ERRORS,
+  revoke: { path: '/v1/revocations', summary: 'Revoke many documents' },
+  suspend: { path: '/v1/suspensions', summary: 'Suspend many documents' },
+  release: { path: '/v1/releases', summary: 'Release many suspended documents' },
 } as const
 
-/** @param revised The data in the response of the same revision of one document. */
-function revisionResponses(revised: typeof revoked | typeof suspended | typeof released) {
-  const { publicId: _, ...entries } = revised.entries
-  return {
-    200: {
-      description:
-        'One envelope for each entry. Entries that have been read are carried out even if the client disconnects.',
-      content: { 'application/x-ndjson': null },
-      lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...entries }),
+/** The revision of many documents, with the schema of one entry. */
+const bulkRevision = (kind: Revision) => {
+  const body: v.ObjectEntries = REVISIONS[kind].body.entries
+  const entry = v.strictObject({ ...NAME, ...body })
+  const { publicId: _, ...answer } = revisedDocument[kind].entries
+  const { path, summary } = MANY[kind]
+  const one = operation({
+    operationId: `${kind}Documents`,
+    route: `POST ${path}`,
+    tag: 'Documents',
+    summary,
+    description: DESCRIPTION,
+    scope: 'documents:revoke',
+    headers: { prefer: schemas.prefer },
+    body: {
+      schema: v.pipe(v.array(entry), v.minLength(1)),
+      example: [{ publicId: schemas.EXAMPLE_PUBLIC_ID, ...REVISIONS[kind].example }],
+      isNdjsonToo: true,
     },
-  }
+    responses: {
+      200: {
+        description:
+          'One envelope for each entry. Entries that have been read are carried out even if the client disconnects.',
+        content: { 'application/x-ndjson': null },
+        lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...answer }),
+      },
+    },
+    errors: WRITE_ERRORS,
+  })
+  return { kind, one, entry: oneDocument<Named>(entry) }
 }
-
-const DESCRIPTION = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON with one envelope for each entry, in order, with its number as \`line\`. An invalid entry does not stop the others.`
-const EXAMPLE_ENTRY = { publicId: schemas.EXAMPLE_PUBLIC_ID }
-
-const documentEntries = v.pipe(v.array(documentEntry), v.minLength(1))
-
-const REVOKE_MANY = operation({
-  ...MANY,
-  operationId: 'revokeDocuments',
-  route: 'POST /v1/revocations',
-  summary: 'Revoke many documents',
-  description: DESCRIPTION,
-  body: {
-    schema: v.pipe(v.array(revocationEntry), v.minLength(1)),
-    example: [{ ...EXAMPLE_ENTRY, reason: 'keyCompromise' }],
-    isNdjsonToo: true,
-  },
-  responses: revisionResponses(revoked),
-})
-const SUSPEND_MANY = operation({
-  ...MANY,
-  operationId: 'suspendDocuments',
-  route: 'POST /v1/suspensions',
-  summary: 'Suspend many documents',
-  description: DESCRIPTION,
-  body: { schema: documentEntries, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
-  responses: revisionResponses(suspended),
-})
-const RELEASE_MANY = operation({
-  ...MANY,
-  operationId: 'releaseDocuments',
-  route: 'POST /v1/releases',
-  summary: 'Release many suspended documents',
-  description: DESCRIPTION,
-  body: { schema: documentEntries, example: [EXAMPLE_ENTRY], isNdjsonToo: true },
-  responses: revisionResponses(released),
-})
-
-/** The revisions of many documents, each with the schema of one entry. */
-const BULK_REVISIONS = [
-  { operation: REVOKE_MANY, ...REVISIONS.revoke, entry: oneDocument(revocationEntry) },
-  { operation: SUSPEND_MANY, ...REVISIONS.suspend, entry: oneDocument(documentEntry) },
-  { operation: RELEASE_MANY, ...REVISIONS.release, entry: oneDocument(documentEntry) },
-] as const
+const BULK_REVISIONS = (['revoke', 'suspend', 'release'] as const).map(bulkRevision)
 
 /** The maximum size of a body in bytes; each entry takes about 130. */
 const MAX_BYTES = 2 * 1024 * 1024
@@ -156,12 +127,12 @@ type Request = {
 
 /** Revokes, suspends and releases many documents, each on its own. */
 export const bulkRevisionRoutes = resource(
-  [REVOKE_MANY, SUSPEND_MANY, RELEASE_MANY],
+  BULK_REVISIONS.map(({ one }) => one),
   (serve, deps) => {
     const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
     const begin = limitInShares(MAX_UNDER_WAY)
     for (const revision of BULK_REVISIONS)
-      serve(revision.operation, async (c) => {
+      serve(revision.one, async (c) => {
         const share = shareOf(c.get('grant'))
         const leave = places.enter(share)
         try {
@@ -273,10 +244,10 @@ async function reviseOne(
   const { key, validUntil } = await changeableOf(deps, grant, name, deadline)
   const { documentHash } = key
   const revised = await reviseWhile(deps, patience, {
-    intent: { ...revision.read(documentHash, body), ...key, ...requesterOf(grant) },
+    intent: { ...intentOf(revision.kind, documentHash, body), ...key, ...requesterOf(grant) },
     validUntil,
   })
-  const presented = presentRevised(revised, revision.timeName, deps.addresses)
+  const presented = presentRevised(revision.kind, revised, deps.addresses)
   return { ...(publicId !== undefined && { publicId }), documentHash, ...presented }
 }
 

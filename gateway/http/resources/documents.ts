@@ -12,15 +12,14 @@ import type { IssuedDocument } from '#promise/issue.ts'
 import { FINALITIES, type Finality } from '#verifier/ports.ts'
 import { keyOf, verifyPublicId } from '#verifier/verify.ts'
 import { succeed } from '../core/envelope.ts'
-import { ApiError, NAMED_ERRORS, unverifiable, WRITE_ERRORS } from '../core/errors.ts'
+import { ApiError, unverifiable, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { isPromised } from '../core/promised.ts'
-import { idempotencyKeyOf, prefersAsync, readJson, readOptionalJson } from '../core/request.ts'
+import { idempotencyKeyOf, prefersAsync, readJson } from '../core/request.ts'
 import type { AppDeps } from '../deps.ts'
-import { changeableOf, nameIn, publicIdOf } from './document-path.ts'
+import { publicIdOf } from './document-path.ts'
 import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from './issue-body.ts'
 import { presentDocument, presentProof } from './present.ts'
-import { nothing, presentRevised, REVISIONS, revocation } from './revisions.ts'
 import * as schemas from './schemas.ts'
 
 /** The finality of the anchoring block that a response waits for. */
@@ -111,171 +110,49 @@ const RETRIEVE = operation({
   errors: ['not_found', 'erased', 'unverifiable', 'store_unavailable'],
 })
 
-/** The common part of revoke, suspend and release. */
-const REVISION = {
-  tag: 'Documents',
-  scope: 'documents:revoke',
-  parameters: { publicId: schemas.documentName },
-  headers: { prefer: schemas.prefer },
-} as const
-
-/** @param times The members with the reason and the time of the revision. */
-function revisedSchema<E extends v.ObjectEntries>(times: E) {
-  return v.object({
-    publicId: v.nullable(schemas.publicId),
-    documentHash: schemas.hash,
-    status: schemas.status,
-    ...times,
-    network: schemas.network,
-    blockchainHash: v.pipe(
-      v.nullable(schemas.hash),
-      v.description('The transaction of the change; null while there is none.'),
-    ),
-  })
-}
-
-export const revoked = revisedSchema({
-  reason: schemas.reason,
-  revokedAt: v.nullable(schemas.instant),
-})
-export const suspended = revisedSchema({
-  reason: schemas.reason,
-  suspendedAt: v.nullable(schemas.instant),
-})
-export const released = revisedSchema({ releasedAt: v.nullable(schemas.instant) })
-
-function revisionResponses(data: v.GenericSchema, example: object) {
-  return {
-    200: {
-      description: 'The change is in a block. Repeating the request gives the same answer.',
-      data,
-      example: {
-        publicId: schemas.EXAMPLE_PUBLIC_ID,
-        documentHash: schemas.EXAMPLE_HASH,
-        ...example,
-        network: 'test',
-        blockchainHash: schemas.EXAMPLE_TRANSACTION,
-      },
-    },
-    202: { description: 'The change is promised and will happen.', data },
-  }
-}
-
-const REVISION_ERRORS = ['not_issued', 'other_issuer', ...NAMED_ERRORS, ...WRITE_ERRORS] as const
-
-const REVOKE = operation({
-  ...REVISION,
-  operationId: 'revokeDocument',
-  route: 'POST /v1/documents/:publicId/revoke',
-  summary: 'Revoke a document, permanently',
-  body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
-  responses: revisionResponses(revoked, {
-    status: 'revoked',
-    reason: 'keyCompromise',
-    revokedAt: '2026-11-21T08:36:39Z',
-  }),
-  errors: REVISION_ERRORS,
-})
-
-const SUSPEND = operation({
-  ...REVISION,
-  operationId: 'suspendDocument',
-  route: 'POST /v1/documents/:publicId/suspend',
-  summary: 'Suspend a document',
-  description:
-    'The document is not valid until it is released. It can be suspended again after a release.',
-  body: { schema: nothing, example: {}, isOptional: true },
-  responses: revisionResponses(suspended, {
-    status: 'suspended',
-    reason: 'certificateHold',
-    suspendedAt: '2026-11-21T08:36:39Z',
-  }),
-  errors: ['already_revoked', 'change_pending', ...REVISION_ERRORS],
-})
-
-const RELEASE = operation({
-  ...REVISION,
-  operationId: 'releaseDocument',
-  route: 'POST /v1/documents/:publicId/release',
-  summary: 'Release a suspended document',
-  body: { schema: nothing, example: {}, isOptional: true },
-  responses: revisionResponses(released, { status: 'valid', releasedAt: '2026-11-21T08:36:39Z' }),
-  errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
-})
-
-const DOCUMENT_REVISIONS = [
-  { operation: REVOKE, ...REVISIONS.revoke },
-  { operation: SUSPEND, ...REVISIONS.suspend },
-  { operation: RELEASE, ...REVISIONS.release },
-] as const
-
-/** Serves one document: issue, retrieve, revoke, suspend, release. */
-export const documentRoutes = resource(
-  [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE],
-  (serve, deps) => {
-    const { issuing, revising, kinds, addresses, wait, newDeadline } = deps
-    serve(ISSUE, async (c) => {
-      const { wait: finality } = c.get('query')
-      const { categories } = c.get('grant')
-      const sent = await readJson(c)
-      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-      const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
-      const issued = await issuing.issue({
-        ...parseIssueBody(sent, rules),
-        ...requesterOf(c.get('grant')),
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
-        wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-        deadline: newDeadline(),
-        finality,
-      })
-      const done = issued.status !== 'pending' && reaches(issued, finality)
-      return succeed(
-        c,
-        {
-          ...presentDocument(addresses, issued.document, issued),
-          ...(finality !== 'included' && { finality: issued.finality }),
-        },
-        done ? 201 : 202,
-        {
-          Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
-          ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
-        },
-      )
+/** Issues and retrieves a document. */
+export const documentRoutes = resource([ISSUE, RETRIEVE], (serve, deps) => {
+  const { issuing, kinds, addresses, wait, newDeadline } = deps
+  serve(ISSUE, async (c) => {
+    const { wait: finality } = c.get('query')
+    const { categories } = c.get('grant')
+    const sent = await readJson(c)
+    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+    const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
+    const issued = await issuing.issue({
+      ...parseIssueBody(sent, rules),
+      ...requesterOf(c.get('grant')),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+      deadline: newDeadline(),
+      finality,
     })
-
-    serve(RETRIEVE, async (c) =>
-      succeed(
-        c,
-        await retrieve(
-          deps,
-          c.get('grant'),
-          await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
-        ),
-      ),
+    const done = issued.status !== 'pending' && reaches(issued, finality)
+    return succeed(
+      c,
+      {
+        ...presentDocument(addresses, issued.document, issued),
+        ...(finality !== 'included' && { finality: issued.finality }),
+      },
+      done ? 201 : 202,
+      {
+        Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
+        ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
+      },
     )
+  })
 
-    for (const { operation, timeName, read } of DOCUMENT_REVISIONS)
-      serve(operation, async (c) => {
-        const deadline = newDeadline()
-        const name = nameIn(c.req.param('publicId'))
-        const { key, validUntil, ...of } = await changeableOf(deps, c.get('grant'), name, deadline)
-        const { documentHash } = key
-        const publicId = await of.publicId()
-        const by = requesterOf(c.get('grant'))
-        const revised = await revising.revise({
-          intent: { ...read(documentHash, await readOptionalJson(c)), ...key, ...by },
-          validUntil,
-          wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-          deadline,
-        })
-        return succeed(
-          c,
-          { publicId, documentHash, ...presentRevised(revised, timeName, addresses) },
-          revised.status === 'pending' ? 202 : 200,
-        )
-      })
-  },
-)
+  serve(RETRIEVE, async (c) =>
+    succeed(
+      c,
+      await retrieve(
+        deps,
+        c.get('grant'),
+        await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
+      ),
+    ),
+  )
+})
 
 /**
  * Reads a document as issued, with its current status. While it is pending, it comes from the
