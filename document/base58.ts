@@ -18,15 +18,15 @@ const CHUNK_VALUE = 58n ** BigInt(CHUNK)
  * separate digit.
  */
 export function encodeBase58(bytes: Uint8Array): string {
-  let text = ''
+  const digits: string[] = []
   for (let rest = BigInt(toHex(bytes)); rest > 0n; rest /= CHUNK_VALUE) {
     let chunk = Number(rest % CHUNK_VALUE)
     for (let i = 0; i < CHUNK; i++) {
-      text = ALPHABET.charAt(chunk % 58) + text
+      digits.push(ALPHABET.charAt(chunk % 58))
       chunk = Math.floor(chunk / 58)
     }
   }
-  return text.replace(/^1+/, '')
+  return digits.reverse().join('').replace(/^1+/, '')
 }
 
 /**
