@@ -7,7 +7,7 @@ import {
 } from '#promise/anchoring.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Anchorings } from '#promise/ports.ts'
-import { bytesOf, isSet } from '../columns.ts'
+import { bytesOf, hexOf, isSet } from '../columns.ts'
 import { type Database, lockOutcomes } from '../database.ts'
 import { insertDocuments } from '../documents.ts'
 import {
@@ -118,15 +118,21 @@ function* review({ final, gone, moved, dropped }: ReviewedIntents): Work<Intent[
 }
 
 const DELETE_PLACED = statement(
-  (sql) => `${deleteBy(sql, PLACED_KEY, IS_PLACED_KEY)} RETURNING ${INTENT_COLUMNS}`,
+  (sql) => `${deleteBy(sql, PLACED_KEY, IS_PLACED_KEY)} RETURNING kind, document_hash, reported`,
 )
 
 /** Reports the outcomes of intents, and deletes them. */
 function* leave(anchored: readonly Anchored[], end: 'final' | 'failed'): Work<void> {
   const rows = yield* each(DELETE_PLACED, placedKeysOf(anchored))
-  const unreported = rows.filter(({ kind, reported }) => kind === 'issue' && !isSet(reported))
+  const unreported = new Set(
+    rows
+      .filter(({ kind, reported }) => kind === 'issue' && !isSet(reported))
+      .map(({ document_hash }) => hexOf(document_hash)),
+  )
   yield* appendEvents(
-    unreported.map(anchoredOf).map(({ intent, anchoring }) => endOf(intent, end, anchoring)),
+    anchored
+      .filter(({ intent }) => intent.kind === 'issue' && unreported.has(intent.documentHash))
+      .map(({ intent, anchoring }) => endOf(intent, end, anchoring)),
   )
 }
 
