@@ -82,7 +82,10 @@ type Declared<
   }
   /** The value of each required query parameter in the example. */
   exampleQuery?: Record<string, string>
-  responses: Record<number, Success>
+  /** The only kind of success; with the status 200 unless it says another. */
+  answer?: Success & { status?: number }
+  /** Several kinds of successes, by status. */
+  responses?: Record<number, Success>
   /** Error codes besides those that {@link errorsOf} adds. */
   errors?: readonly ApiErrorCode[]
 }
@@ -91,10 +94,11 @@ export type Operation<
   P extends string = string,
   Q extends v.ObjectEntries = v.ObjectEntries,
   S extends Access = Access,
-> = Omit<Declared<P, Q, S>, 'route'> & {
+> = Omit<Declared<P, Q, S>, 'route' | 'answer'> & {
   method: Method
   path: P
   query: Q
+  responses: Record<number, Success>
   errors: readonly ApiErrorCode[]
 }
 
@@ -120,9 +124,10 @@ export function operation<
   const P extends string,
   const S extends Access,
   Q extends v.ObjectEntries = Record<never, never>,
->({ route, query, errors = [], ...declared }: Declared<P, Q, S>): Operation<P, Q, S> {
+>({ route, query, answer, errors = [], ...declared }: Declared<P, Q, S>): Operation<P, Q, S> {
   const [method, path] = route.split(' ') as [Method, P]
-  return { ...declared, method, path, query: query ?? ({} as Q), errors }
+  const responses = { ...declared.responses, ...(answer && { [answer.status ?? 200]: answer }) }
+  return { ...declared, method, path, query: query ?? ({} as Q), responses, errors }
 }
 
 /** @returns Every code that the operation can fail with, except `internal`, which is a bug. */

@@ -16,31 +16,29 @@ const LIST = operation({
     'The newest 100 acts on the document and its batch, as they were promised; `status` of the document says what became of them. None of it is on the chain.',
   scope: 'documents:read',
   parameters: { publicId: schemas.documentName },
-  responses: {
-    200: {
-      description: 'The acts, the oldest first.',
-      data: v.object({
-        documentHash: schemas.hash,
-        acts: v.array(
-          v.object({
-            act: v.picklist(ACT_KINDS),
-            at: v.nullable(schemas.instant),
-            actor: schemas.actor,
-            isOfBatch: v.pipe(v.boolean(), v.description('Whether it was on the whole batch.')),
-          }),
-        ),
-      }),
-      example: {
-        documentHash: schemas.EXAMPLE_HASH,
-        acts: [
-          {
-            act: 'issue',
-            at: '2026-11-21T08:20:00Z',
-            actor: { kind: 'key', id: 'abcdef012345', label: 'Example' },
-            isOfBatch: false,
-          },
-        ],
-      },
+  answer: {
+    description: 'The acts, the oldest first.',
+    data: v.object({
+      documentHash: schemas.hash,
+      acts: v.array(
+        v.object({
+          act: v.picklist(ACT_KINDS),
+          at: v.nullable(schemas.instant),
+          actor: schemas.actor,
+          isOfBatch: v.pipe(v.boolean(), v.description('Whether it was on the whole batch.')),
+        }),
+      ),
+    }),
+    example: {
+      documentHash: schemas.EXAMPLE_HASH,
+      acts: [
+        {
+          act: 'issue',
+          at: '2026-11-21T08:20:00Z',
+          actor: { kind: 'key', id: 'abcdef012345', label: 'Example' },
+          isOfBatch: false,
+        },
+      ],
     },
   },
   errors: ['not_found', 'other_issuer', 'unverifiable', 'store_unavailable'],

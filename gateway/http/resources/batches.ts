@@ -137,11 +137,9 @@ const LIST_BATCHES = operation({
   description: "Returns batches of the key's tenant; with the scope `admin`, of all tenants.",
   scope: 'documents:read',
   query: { limit: schemas.sentLimit(MAX_LIMIT, DEFAULT_LIMIT), cursor: v.exactOptional(CURSOR) },
-  responses: {
-    200: {
-      description: 'A page.',
-      data: v.object({ batches: v.array(batchSchema), nextCursor: v.nullable(v.string()) }),
-    },
+  answer: {
+    description: 'A page.',
+    data: v.object({ batches: v.array(batchSchema), nextCursor: v.nullable(v.string()) }),
   },
   errors: READ_ERRORS,
 })
@@ -153,7 +151,7 @@ const RETRIEVE_BATCH = operation({
   summary: 'Retrieve a batch',
   scope: 'documents:read',
   parameters: batchParameters,
-  responses: { 200: { description: 'The batch with its status.', data: batchSchema } },
+  answer: { description: 'The batch with its status.', data: batchSchema },
   errors: ['not_found', ...READ_ERRORS],
 })
 

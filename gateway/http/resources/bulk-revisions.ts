@@ -84,13 +84,11 @@ const bulkRevision = (kind: Revision) => {
       example: [{ publicId: schemas.EXAMPLE_PUBLIC_ID, ...REVISIONS[kind].example }],
       isNdjsonToo: true,
     },
-    responses: {
-      200: {
-        description:
-          'One envelope for each entry. Entries that have been read are carried out even if the client disconnects.',
-        content: { 'application/x-ndjson': null },
-        lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...answer }),
-      },
+    answer: {
+      description:
+        'One envelope for each entry. Entries that have been read are carried out even if the client disconnects.',
+      content: { 'application/x-ndjson': null },
+      lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...answer }),
     },
     errors: WRITE_ERRORS,
   })

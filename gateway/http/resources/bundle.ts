@@ -39,12 +39,10 @@ const BUNDLE = operation({
     'One JSON file without the envelope, with which anybody can verify the document against the hash of a trusted block. It contains the document and its key.',
   scope: 'documents:read',
   parameters: { publicId: schemas.sentPublicId },
-  responses: {
-    200: {
-      description: 'The bundle at the newest block, also for a document that was never issued.',
-      content: { 'application/json': bundleSchema },
-      headers: { 'Content-Disposition': v.string() },
-    },
+  answer: {
+    description: 'The bundle at the newest block, also for a document that was never issued.',
+    content: { 'application/json': bundleSchema },
+    headers: { 'Content-Disposition': v.string() },
   },
   errors: ['erased', 'unverifiable', 'store_unavailable'],
 })

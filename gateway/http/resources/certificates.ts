@@ -48,12 +48,10 @@ const LIST = operation({
   tag: 'Certificates',
   summary: 'List the templates of certificates',
   scope: 'documents:read',
-  responses: {
-    200: {
-      description: 'The templates. Unless certificates are available, none can be used.',
-      data: v.object({ isAvailable: v.boolean(), templates: v.array(v.string()) }),
-      example: { isAvailable: true, templates: ['diploma', 'permit', 'letter'] },
-    },
+  answer: {
+    description: 'The templates. Unless certificates are available, none can be used.',
+    data: v.object({ isAvailable: v.boolean(), templates: v.array(v.string()) }),
+    example: { isAvailable: true, templates: ['diploma', 'permit', 'letter'] },
   },
   errors: [],
 })
@@ -76,9 +74,7 @@ const PRINT = operation({
   query,
   exampleQuery,
   body: { schema: printBody, example: { documents: [schemas.EXAMPLE_PUBLIC_ID] } },
-  responses: {
-    200: { description: 'The PDF or the ZIP.', content: { [PDF]: null, [ZIP]: null } },
-  },
+  answer: { description: 'The PDF or the ZIP.', content: { [PDF]: null, [ZIP]: null } },
   errors: [
     ...(['bad_public_id', 'not_found', 'other_issuer', 'erased', 'not_valid'] as const),
     ...(['unprintable', 'certificates_unavailable', 'unverifiable', 'overloaded'] as const),
@@ -96,7 +92,7 @@ const PRINT_SPECIMEN = operation({
   query,
   exampleQuery,
   body: { schema: issueBody, example: ISSUE_EXAMPLE },
-  responses: { 200: { description: 'The PDF.', content: { [PDF]: null } } },
+  answer: { description: 'The PDF.', content: { [PDF]: null } },
   errors: ['category_not_allowed', 'unprintable', 'certificates_unavailable', 'overloaded'],
 })
 

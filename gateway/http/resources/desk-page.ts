@@ -10,7 +10,7 @@ const DESK_PAGE = operation({
   summary: 'Show the desk, where people issue, find and revoke documents',
   description: 'A page that uses this API with the session of the person who has signed in.',
   scope: 'public',
-  responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
+  answer: { description: 'The page.', content: { 'text/html': null } },
   errors: [],
 })
 const DESK_TEXTS = operation({
@@ -21,11 +21,9 @@ const DESK_TEXTS = operation({
   description: 'For the page itself. Its form may change with every version.',
   parameters: { language: v.pipe(v.string(), v.examples(['de'])) },
   scope: 'public',
-  responses: {
-    200: {
-      description: 'The texts.',
-      content: { 'application/json': v.record(v.string(), v.record(v.string(), v.string())) },
-    },
+  answer: {
+    description: 'The texts.',
+    content: { 'application/json': v.record(v.string(), v.record(v.string(), v.string())) },
   },
   errors: ['not_found'],
 })

@@ -12,11 +12,9 @@ const DID_DOCUMENT = operation({
     "A did:web document that names the registry and the issuer, if this service is at the issuer's domain.",
   scope: 'public',
   anyOrigin: true,
-  responses: {
-    200: {
-      description: 'The DID document.',
-      content: { 'application/json': v.objectWithRest({ id: v.string() }, v.unknown()) },
-    },
+  answer: {
+    description: 'The DID document.',
+    content: { 'application/json': v.objectWithRest({ id: v.string() }, v.unknown()) },
   },
   errors: ['not_found'],
 })
@@ -29,15 +27,13 @@ const JWT_VC_ISSUER = operation({
     "The metadata of the issuer of SD-JWT VCs. Wallets read it at the issuer's domain: if this service is not there, serve a copy.",
   scope: 'public',
   anyOrigin: true,
-  responses: {
-    200: {
-      description: 'The metadata.',
-      content: {
-        'application/json': v.object({
-          issuer: v.string(),
-          jwks: v.object({ keys: v.array(v.record(v.string(), v.string())) }),
-        }),
-      },
+  answer: {
+    description: 'The metadata.',
+    content: {
+      'application/json': v.object({
+        issuer: v.string(),
+        jwks: v.object({ keys: v.array(v.record(v.string(), v.string())) }),
+      }),
     },
   },
   errors: ['not_found'],

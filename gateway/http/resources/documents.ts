@@ -104,9 +104,7 @@ const RETRIEVE = operation({
     "Returns the document as issued, with its current status. While it is pending it comes from the gateway's store, without a proof.",
   scope: 'documents:read',
   parameters: { publicId: schemas.documentName },
-  responses: {
-    200: { description: 'The document.', data: schemas.retrieved },
-  },
+  answer: { description: 'The document.', data: schemas.retrieved },
   errors: ['not_found', 'erased', 'unverifiable', 'store_unavailable'],
 })
 

@@ -75,17 +75,14 @@ const LIST_EVENTS = operation({
     ),
     limit: schemas.sentLimit(MAX_EVENTS, DEFAULT_LIMIT),
   },
-  responses: {
-    200: {
-      description:
-        'A page. Request the next one with `after` set to `next` while `hasMore` is true.',
-      data: v.object({
-        events: v.array(event),
-        next: v.nullable(v.string()),
-        hasMore: v.boolean(),
-      }),
-      example: { events: [EXAMPLE_EVENT], next: EXAMPLE_EVENT.id, hasMore: false },
-    },
+  answer: {
+    description: 'A page. Request the next one with `after` set to `next` while `hasMore` is true.',
+    data: v.object({
+      events: v.array(event),
+      next: v.nullable(v.string()),
+      hasMore: v.boolean(),
+    }),
+    example: { events: [EXAMPLE_EVENT], next: EXAMPLE_EVENT.id, hasMore: false },
   },
   errors: ['unknown_event'],
 })

@@ -12,12 +12,10 @@ const HEALTH = operation({
   tag: 'Service',
   summary: 'Check whether the process responds',
   scope: 'public',
-  responses: {
-    200: {
-      description: 'The process responds.',
-      data: v.object({ status: v.literal('ok'), version: v.string() }),
-      example: { status: 'ok', version: VERSION },
-    },
+  answer: {
+    description: 'The process responds.',
+    data: v.object({ status: v.literal('ok'), version: v.string() }),
+    example: { status: 'ok', version: VERSION },
   },
   errors: [],
 })
@@ -31,21 +29,19 @@ const READINESS = operation({
   summary: 'Check whether the service can issue',
   description: 'A 503 has the error code that issuing would return.',
   scope: 'public',
-  responses: {
-    200: {
-      description: 'The service can issue.',
-      data: v.object({
-        status: v.literal('ready'),
-        network: schemas.network,
-        registry: schemas.registry,
-        warnings: v.array(v.picklist(WARNINGS)),
-      }),
-      example: {
-        status: 'ready',
-        network: 'test',
-        registry: schemas.EXAMPLE_REGISTRY,
-        warnings: [],
-      },
+  answer: {
+    description: 'The service can issue.',
+    data: v.object({
+      status: v.literal('ready'),
+      network: schemas.network,
+      registry: schemas.registry,
+      warnings: v.array(v.picklist(WARNINGS)),
+    }),
+    example: {
+      status: 'ready',
+      network: 'test',
+      registry: schemas.EXAMPLE_REGISTRY,
+      warnings: [],
     },
   },
   errors: ['account_shared', ...WRITE_ERRORS],
@@ -57,11 +53,9 @@ const METRICS = operation({
   tag: 'Service',
   summary: 'Metrics',
   scope: 'public',
-  responses: {
-    200: {
-      description: 'Metrics in the Prometheus text format, without anything about a document.',
-      content: { 'text/plain': null },
-    },
+  answer: {
+    description: 'Metrics in the Prometheus text format, without anything about a document.',
+    content: { 'text/plain': null },
   },
   errors: [],
 })

@@ -17,21 +17,19 @@ const HOME = operation({
       v.pipe(v.string(), v.description('`application/json` returns links; anything else a page.')),
     ),
   },
-  responses: {
-    200: {
-      description: 'Links, or a page for people.',
-      content: {
-        'application/json': v.object({
-          success: v.literal(true),
-          data: v.object({
-            service: v.literal('document-registry'),
-            network: schemas.network,
-            registry: schemas.registry,
-            links: v.record(v.string(), schemas.url),
-          }),
+  answer: {
+    description: 'Links, or a page for people.',
+    content: {
+      'application/json': v.object({
+        success: v.literal(true),
+        data: v.object({
+          service: v.literal('document-registry'),
+          network: schemas.network,
+          registry: schemas.registry,
+          links: v.record(v.string(), schemas.url),
         }),
-        'text/html': null,
-      },
+      }),
+      'text/html': null,
     },
   },
   errors: [],

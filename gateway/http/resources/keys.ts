@@ -60,12 +60,10 @@ const LIST = operation({
   operationId: 'listKeys',
   route: 'GET /v1/keys',
   summary: 'List the API keys',
-  responses: {
-    200: {
-      description: 'The keys of all tenants, the oldest first, without their secrets.',
-      data: v.object({ keys: v.array(keySchema) }),
-      example: { keys: [EXAMPLE_KEY] },
-    },
+  answer: {
+    description: 'The keys of all tenants, the oldest first, without their secrets.',
+    data: v.object({ keys: v.array(keySchema) }),
+    example: { keys: [EXAMPLE_KEY] },
   },
   errors: ['store_unavailable'],
 })
@@ -84,12 +82,11 @@ const CREATE = operation({
       expiresAt: '2099-01-01T00:00:00Z',
     },
   },
-  responses: {
-    201: {
-      description: 'The key, which can be used at once.',
-      data: madeKey,
-      example: { ...EXAMPLE_KEY, secret: EXAMPLE_SECRET },
-    },
+  answer: {
+    status: 201,
+    description: 'The key, which can be used at once.',
+    data: madeKey,
+    example: { ...EXAMPLE_KEY, secret: EXAMPLE_SECRET },
   },
   errors: ['too_many_keys', 'store_unavailable'],
 })
@@ -99,9 +96,7 @@ const RETRIEVE = operation({
   operationId: 'retrieveKey',
   route: 'GET /v1/keys/:id',
   summary: 'Retrieve an API key',
-  responses: {
-    200: { description: 'The key without its secret.', data: keySchema, example: EXAMPLE_KEY },
-  },
+  answer: { description: 'The key without its secret.', data: keySchema, example: EXAMPLE_KEY },
   errors: ['not_found', 'store_unavailable'],
 })
 
@@ -113,20 +108,19 @@ const ROTATE = operation({
   description:
     'Creates a key of the same tenant with the same settings. The old one ends after `overlapSeconds`.',
   body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
-  responses: {
-    201: {
-      description: 'The new key, and when the old one ends.',
-      data: v.object({
-        ...presented,
-        secret: shownSecret,
-        replaces: v.object({ id: v.string(), expiresAt: v.pipe(v.string(), v.isoTimestamp()) }),
-      }),
-      example: {
-        ...EXAMPLE_KEY,
-        id: 'ba9876543210',
-        secret: EXAMPLE_SECRET,
-        replaces: { id: EXAMPLE_ID, expiresAt: '2026-11-21T09:36:39.000Z' },
-      },
+  answer: {
+    status: 201,
+    description: 'The new key, and when the old one ends.',
+    data: v.object({
+      ...presented,
+      secret: shownSecret,
+      replaces: v.object({ id: v.string(), expiresAt: v.pipe(v.string(), v.isoTimestamp()) }),
+    }),
+    example: {
+      ...EXAMPLE_KEY,
+      id: 'ba9876543210',
+      secret: EXAMPLE_SECRET,
+      replaces: { id: EXAMPLE_ID, expiresAt: '2026-11-21T09:36:39.000Z' },
     },
   },
   errors: ['not_found', 'already_rotated', 'too_many_keys', 'store_unavailable'],
@@ -143,12 +137,10 @@ const CHANGE = operation({
     example: { label: 'Back office', categories: null },
     isOptional: true,
   },
-  responses: {
-    200: {
-      description: 'The changed key. The change applies from the next request on.',
-      data: keySchema,
-      example: { ...EXAMPLE_KEY, label: 'Back office', categories: null },
-    },
+  answer: {
+    description: 'The changed key. The change applies from the next request on.',
+    data: keySchema,
+    example: { ...EXAMPLE_KEY, label: 'Back office', categories: null },
   },
   errors: ['not_found', 'store_unavailable'],
 })
@@ -158,12 +150,10 @@ const REVOKE = operation({
   operationId: 'revokeKey',
   route: 'DELETE /v1/keys/:id',
   summary: 'Revoke an API key',
-  responses: {
-    200: {
-      description: 'The key is revoked, and no further request with it is accepted.',
-      data: v.object({ id: v.string(), deleted: v.literal(true) }),
-      example: { id: EXAMPLE_ID, deleted: true },
-    },
+  answer: {
+    description: 'The key is revoked, and no further request with it is accepted.',
+    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    example: { id: EXAMPLE_ID, deleted: true },
   },
   errors: ['not_found', 'store_unavailable'],
 })

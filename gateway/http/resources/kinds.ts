@@ -71,12 +71,10 @@ const LIST = operation({
   route: 'GET /v1/kinds',
   scope: 'documents:issue',
   summary: 'List the kinds of documents',
-  responses: {
-    200: {
-      description: 'The kinds that hold now, by category.',
-      data: v.object({ kinds: v.array(kindSchema) }),
-      example: { kinds: [EXAMPLE] },
-    },
+  answer: {
+    description: 'The kinds that hold now, by category.',
+    data: v.object({ kinds: v.array(kindSchema) }),
+    example: { kinds: [EXAMPLE] },
   },
   errors: ['store_unavailable'],
 })
@@ -89,12 +87,10 @@ const PUT = operation({
   description:
     'From then on, documents of this category are issued only if they fit. Issued documents stay as they are. `vct` is set by the service.',
   body: { schema: typeMetadata, example: EXAMPLE_METADATA },
-  responses: {
-    200: {
-      description: 'The kind that holds now. Without a change, its version stays.',
-      data: kindSchema,
-      example: EXAMPLE,
-    },
+  answer: {
+    description: 'The kind that holds now. Without a change, its version stays.',
+    data: kindSchema,
+    example: EXAMPLE,
   },
   errors: ['kind_changed', 'too_many_kinds', 'store_unavailable'],
 })
@@ -106,12 +102,10 @@ const REMOVE = operation({
   summary: 'Remove a kind of documents',
   description:
     'Documents of this category are free again. The versions stay at their addresses for wallets.',
-  responses: {
-    200: {
-      description: 'The kind is removed.',
-      data: v.object({ category: v.string(), deleted: v.literal(true) }),
-      example: { category: EXAMPLE.category, deleted: true },
-    },
+  answer: {
+    description: 'The kind is removed.',
+    data: v.object({ category: v.string(), deleted: v.literal(true) }),
+    example: { category: EXAMPLE.category, deleted: true },
   },
   errors: ['not_found', 'kind_changed', 'store_unavailable'],
 })
@@ -125,11 +119,9 @@ const TYPE = {
     issuerId: v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,9}$/), v.metadata({ examples: ['1'] })),
     category: ofPath,
   },
-  responses: {
-    200: {
-      description: 'The file in canonical form.',
-      content: { 'application/json': v.objectWithRest({ vct: v.string() }, v.unknown()) },
-    },
+  answer: {
+    description: 'The file in canonical form.',
+    content: { 'application/json': v.objectWithRest({ vct: v.string() }, v.unknown()) },
   },
   errors: ['not_found', 'store_unavailable'],
 } as const

@@ -111,7 +111,7 @@ const LIST = operation({
   description: `Returns documents of the key's tenant; with the scope \`admin\`, of all tenants. They are in the order in which they were accepted; after a recovery or reindex, in the order of their blocks. ${NO_NAMES}`,
   scope: 'documents:read',
   query: PARAMETERS,
-  responses: { 200: PAGE },
+  answer: PAGE,
   errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
 })
 
@@ -123,7 +123,7 @@ const SEARCH = operation({
   description: `Same as the list. The subjectId is in the body, because proxies log addresses. ${NO_NAMES}`,
   scope: 'documents:read',
   body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 }, isOptional: true },
-  responses: { 200: PAGE },
+  answer: PAGE,
   errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
 })
 

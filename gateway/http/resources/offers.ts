@@ -70,7 +70,7 @@ const offer = v.object({
   expiresAt: schemas.instant,
   network: schemas.network,
 })
-const responses = { 201: { description: 'The offer.', data: offer } }
+const answer = { status: 201, description: 'The offer.', data: offer }
 export const OFFER_ERRORS = ['no_offers', 'not_valid', 'other_issuer', 'unverifiable'] as const
 
 const OFFER = operation({
@@ -83,7 +83,7 @@ const OFFER = operation({
   scope: 'documents:read',
   parameters: { publicId: schemas.documentName },
   body: { schema: terms, example: { txCode: true }, isOptional: true },
-  responses,
+  answer,
   errors: [...OFFER_ERRORS, 'not_found', 'erased', 'store_unavailable'],
 })
 
@@ -97,7 +97,7 @@ const HOLDER_OFFER = operation({
   scope: 'public',
   anyOrigin: true,
   body: { schema: held, example: { publicId: schemas.EXAMPLE_PUBLIC_ID } },
-  responses,
+  answer,
   errors: [...OFFER_ERRORS, 'bad_public_id', 'erased'],
 })
 
@@ -109,9 +109,7 @@ const READ_OFFER = operation({
   description: 'Wallets read it; see `credential_offer_uri` of OpenID4VCI.',
   parameters: { code: v.string() },
   scope: 'public',
-  responses: {
-    200: { description: 'The offer.', content: { 'application/json': credentialOffer } },
-  },
+  answer: { description: 'The offer.', content: { 'application/json': credentialOffer } },
   errors: ['no_offers'],
 })
 

@@ -9,12 +9,10 @@ const OPENAPI = operation({
   tag: 'Service',
   summary: 'Retrieve this description as OpenAPI 3.1',
   scope: 'public',
-  responses: {
-    200: {
-      description: 'The OpenAPI document.',
-      content: {
-        'application/json': v.objectWithRest({ openapi: v.literal('3.1.0') }, v.unknown()),
-      },
+  answer: {
+    description: 'The OpenAPI document.',
+    content: {
+      'application/json': v.objectWithRest({ openapi: v.literal('3.1.0') }, v.unknown()),
     },
   },
 })
@@ -25,7 +23,7 @@ const DOCS = operation({
   tag: 'Service',
   summary: 'Show this description as a page',
   scope: 'public',
-  responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
+  answer: { description: 'The page.', content: { 'text/html': null } },
 })
 /** @param describe Makes the OpenAPI document. It is called once for each kind of answer. */
 export const openapiRoutes = (

@@ -30,55 +30,53 @@ const OVERVIEW = operation({
   description:
     "What the key's tenant issued and revoked (with `admin`, all tenants), and the state of the service. Amounts are in wei.",
   scope: 'documents:read',
-  responses: {
-    200: {
-      description: 'The overview.',
-      data: v.object({
-        weeks: v.pipe(
-          v.array(
-            v.object({
-              from: v.pipe(v.string(), v.isoDate(), v.description('The Monday, in UTC.')),
-              issued: schemas.count,
-              revoked: schemas.count,
-              superseded: schemas.count,
-            }),
-          ),
-          v.description('This week and the seven before it, the oldest first.'),
+  answer: {
+    description: 'The overview.',
+    data: v.object({
+      weeks: v.pipe(
+        v.array(
+          v.object({
+            from: v.pipe(v.string(), v.isoDate(), v.description('The Monday, in UTC.')),
+            issued: schemas.count,
+            revoked: schemas.count,
+            superseded: schemas.count,
+          }),
         ),
-        waiting: v.pipe(
-          v.object({ queued: schemas.count, inFlight: schemas.count }),
-          v.description('Requests that wait for a transaction, and transactions for a block.'),
+        v.description('This week and the seven before it, the oldest first.'),
+      ),
+      waiting: v.pipe(
+        v.object({ queued: schemas.count, inFlight: schemas.count }),
+        v.description('Requests that wait for a transaction, and transactions for a block.'),
+      ),
+      account: v.object({
+        balance: wei,
+        fee: v.pipe(wei, v.description('What issuing one document costs now.')),
+        documents: v.pipe(
+          v.nullable(schemas.count),
+          v.description('How many documents the balance pays for at that price, one by one.'),
         ),
-        account: v.object({
-          balance: wei,
-          fee: v.pipe(wei, v.description('What issuing one document costs now.')),
-          documents: v.pipe(
-            v.nullable(schemas.count),
-            v.description('How many documents the balance pays for at that price, one by one.'),
-          ),
-        }),
-        fees: v.object({ lastHour: wei, cap: v.pipe(wei, v.description('`null` = no cap.')) }),
-        alerts: v.pipe(
-          v.array(v.picklist(ALERTS)),
-          v.description('What the operator must act on, the most urgent first.'),
-        ),
-        backup: v.object({
-          madeAt: v.pipe(
-            v.nullable(schemas.instant),
-            v.description(
-              'The last `docreg-gateway backup` while the service ran; `null` if unknown.',
-            ),
-          ),
-        }),
       }),
-      example: {
-        weeks: [{ from: '2026-11-23', issued: 120, revoked: 2, superseded: 1 }],
-        waiting: { queued: 0, inFlight: 0 },
-        account: { balance: '500000000000000000', fee: '55200000000000', documents: 9_057 },
-        fees: { lastHour: '110400000000000', cap: '1000000000000000000' },
-        alerts: [],
-        backup: { madeAt: '2026-11-23T03:00:00Z' },
-      },
+      fees: v.object({ lastHour: wei, cap: v.pipe(wei, v.description('`null` = no cap.')) }),
+      alerts: v.pipe(
+        v.array(v.picklist(ALERTS)),
+        v.description('What the operator must act on, the most urgent first.'),
+      ),
+      backup: v.object({
+        madeAt: v.pipe(
+          v.nullable(schemas.instant),
+          v.description(
+            'The last `docreg-gateway backup` while the service ran; `null` if unknown.',
+          ),
+        ),
+      }),
+    }),
+    example: {
+      weeks: [{ from: '2026-11-23', issued: 120, revoked: 2, superseded: 1 }],
+      waiting: { queued: 0, inFlight: 0 },
+      account: { balance: '500000000000000000', fee: '55200000000000', documents: 9_057 },
+      fees: { lastHour: '110400000000000', cap: '1000000000000000000' },
+      alerts: [],
+      backup: { madeAt: '2026-11-23T03:00:00Z' },
     },
   },
   errors: ['store_unavailable'],

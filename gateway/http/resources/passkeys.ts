@@ -30,12 +30,10 @@ const LIST = operation({
   operationId: 'listPasskeys',
   route: 'GET /v1/passkeys',
   summary: 'List your passkeys',
-  responses: {
-    200: {
-      description: 'The passkeys of the person who is signed in, the oldest first.',
-      data: v.object({ passkeys: v.array(passkeySchema) }),
-      example: { passkeys: [EXAMPLE] },
-    },
+  answer: {
+    description: 'The passkeys of the person who is signed in, the oldest first.',
+    data: v.object({ passkeys: v.array(passkeySchema) }),
+    example: { passkeys: [EXAMPLE] },
   },
   errors: ['store_unavailable'],
 })
@@ -45,28 +43,26 @@ const OPTIONS = operation({
   operationId: 'passkeyOptions',
   route: 'POST /v1/passkeys/options',
   summary: 'Ask for a challenge to register a passkey',
-  responses: {
-    200: {
-      description: 'For `navigator.credentials.create`. The challenge is valid for five minutes.',
-      data: v.object({
-        challenge: v.string(),
-        rp: v.object({ id: v.string(), name: v.string() }),
-        user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
-        pubKeyCredParams: v.array(v.object({ type: v.string(), alg: v.number() })),
-        timeout: v.number(),
-        attestation: v.string(),
-        excludeCredentials: v.array(
-          v.object({
-            id: v.string(),
-            type: v.string(),
-            transports: v.exactOptional(v.array(v.string())),
-          }),
-        ),
-        authenticatorSelection: v.record(v.string(), v.unknown()),
-        extensions: v.record(v.string(), v.unknown()),
-        hints: v.array(v.string()),
-      }),
-    },
+  answer: {
+    description: 'For `navigator.credentials.create`. The challenge is valid for five minutes.',
+    data: v.object({
+      challenge: v.string(),
+      rp: v.object({ id: v.string(), name: v.string() }),
+      user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
+      pubKeyCredParams: v.array(v.object({ type: v.string(), alg: v.number() })),
+      timeout: v.number(),
+      attestation: v.string(),
+      excludeCredentials: v.array(
+        v.object({
+          id: v.string(),
+          type: v.string(),
+          transports: v.exactOptional(v.array(v.string())),
+        }),
+      ),
+      authenticatorSelection: v.record(v.string(), v.unknown()),
+      extensions: v.record(v.string(), v.unknown()),
+      hints: v.array(v.string()),
+    }),
   },
   errors: ['too_many_passkeys', 'provider_decides', 'store_unavailable'],
 })
@@ -78,12 +74,11 @@ const REGISTER = operation({
   route: 'POST /v1/passkeys',
   summary: 'Register a passkey',
   body: { schema: body, example: { response: EXAMPLE_ATTESTATION, label: EXAMPLE.label } },
-  responses: {
-    201: {
-      description: 'The passkey, with which the person can sign in from now on.',
-      data: passkeySchema,
-      example: EXAMPLE,
-    },
+  answer: {
+    status: 201,
+    description: 'The passkey, with which the person can sign in from now on.',
+    data: passkeySchema,
+    example: EXAMPLE,
   },
   errors: ['passkey_invalid', 'too_many_passkeys', 'provider_decides', 'store_unavailable'],
 })
@@ -94,12 +89,10 @@ const REMOVE = operation({
   route: 'DELETE /v1/passkeys/:id',
   parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_ID] })) },
   summary: 'Remove one of your passkeys',
-  responses: {
-    200: {
-      description: 'Nobody can sign in with it any more. Sessions that it began go on.',
-      data: v.object({ id: v.string(), deleted: v.literal(true) }),
-      example: { id: EXAMPLE_ID, deleted: true },
-    },
+  answer: {
+    description: 'Nobody can sign in with it any more. Sessions that it began go on.',
+    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    example: { id: EXAMPLE_ID, deleted: true },
   },
   errors: ['not_found', 'store_unavailable'],
 })

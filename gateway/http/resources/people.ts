@@ -49,21 +49,19 @@ const LIST = operation({
   operationId: 'listPeople',
   route: 'GET /v1/people',
   summary: 'List the people',
-  responses: {
-    200: {
-      description: 'The people of all tenants with their sessions, the oldest first.',
-      data: v.object({ people: v.array(listedPerson) }),
-      example: {
-        people: [
-          {
-            ...EXAMPLE_PERSON,
-            createdAt: EXAMPLE_TIME,
-            sessions: [],
-            passkeys: 0,
-            invitation: { expiresAt: EXAMPLE_INVITED.expiresAt },
-          },
-        ],
-      },
+  answer: {
+    description: 'The people of all tenants with their sessions, the oldest first.',
+    data: v.object({ people: v.array(listedPerson) }),
+    example: {
+      people: [
+        {
+          ...EXAMPLE_PERSON,
+          createdAt: EXAMPLE_TIME,
+          sessions: [],
+          passkeys: 0,
+          invitation: { expiresAt: EXAMPLE_INVITED.expiresAt },
+        },
+      ],
     },
   },
   errors: ['store_unavailable'],
@@ -78,12 +76,11 @@ const ADD = operation({
     schema: personSettings,
     example: { name: 'Front desk', role: 'clerk', categories: ['diploma'] },
   },
-  responses: {
-    201: {
-      description: 'The person, and the link that signs them in once within seven days.',
-      data: invited,
-      example: EXAMPLE_INVITED,
-    },
+  answer: {
+    status: 201,
+    description: 'The person, and the link that signs them in once within seven days.',
+    data: invited,
+    example: EXAMPLE_INVITED,
   },
   errors: ['too_many_people', 'store_unavailable'],
 })
@@ -96,12 +93,10 @@ const CHANGE = operation({
   description:
     'Changes only the members that are sent; `null` removes a setting. Another role, tenant or other categories end the sessions of the person.',
   body: { schema: personChanges, example: { role: 'registrar' }, isOptional: true },
-  responses: {
-    200: {
-      description: 'The changed person.',
-      data: personSchema,
-      example: { ...EXAMPLE_PERSON, role: 'registrar' },
-    },
+  answer: {
+    description: 'The changed person.',
+    data: personSchema,
+    example: { ...EXAMPLE_PERSON, role: 'registrar' },
   },
   errors: ['not_found', 'last_administrator', 'provider_decides', 'store_unavailable'],
 })
@@ -111,12 +106,10 @@ const REMOVE = operation({
   operationId: 'removePerson',
   route: 'DELETE /v1/people/:id',
   summary: 'Remove a person',
-  responses: {
-    200: {
-      description: 'The person is removed, with sessions, passkeys and invitation.',
-      data: v.object({ id: v.string(), deleted: v.literal(true) }),
-      example: { id: EXAMPLE_PERSON.id, deleted: true },
-    },
+  answer: {
+    description: 'The person is removed, with sessions, passkeys and invitation.',
+    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    example: { id: EXAMPLE_PERSON.id, deleted: true },
   },
   errors: ['not_found', 'last_administrator', 'store_unavailable'],
 })
@@ -127,12 +120,11 @@ const INVITE = operation({
   route: 'POST /v1/people/:id/invitations',
   summary: 'Make another invitation',
   description: 'For a person who has lost their passkey. An earlier invitation is no longer valid.',
-  responses: {
-    201: {
-      description: 'The link that signs the person in once within seven days.',
-      data: invited,
-      example: EXAMPLE_INVITED,
-    },
+  answer: {
+    status: 201,
+    description: 'The link that signs the person in once within seven days.',
+    data: invited,
+    example: EXAMPLE_INVITED,
   },
   errors: ['not_found', 'provider_decides', 'store_unavailable'],
 })

@@ -22,17 +22,15 @@ const WAYS = operation({
   tag: 'People',
   summary: 'Retrieve the ways to sign in',
   scope: 'public',
-  responses: {
-    200: {
-      description: 'The ways besides passkeys and invitations.',
-      data: v.object({
-        provider: v.pipe(
-          v.nullable(v.string()),
-          v.description("The host of the organisation's identity provider; `null` if none."),
-        ),
-      }),
-      example: { provider: null },
-    },
+  answer: {
+    description: 'The ways besides passkeys and invitations.',
+    data: v.object({
+      provider: v.pipe(
+        v.nullable(v.string()),
+        v.description("The host of the organisation's identity provider; `null` if none."),
+      ),
+    }),
+    example: { provider: null },
   },
   errors: ['bad_query'],
 })
@@ -44,12 +42,10 @@ const BEGIN = operation({
   summary: 'Begin to sign in with the identity provider',
   description: 'The browser then goes to `url`. The attempt is valid for ten minutes.',
   scope: 'public',
-  responses: {
-    200: {
-      description: 'Where the person signs in; the cookie has the secret of the attempt.',
-      data: v.object({ url: schemas.url }),
-      headers: { 'Set-Cookie': v.string() },
-    },
+  answer: {
+    description: 'Where the person signs in; the cookie has the secret of the attempt.',
+    data: v.object({ url: schemas.url }),
+    headers: { 'Set-Cookie': v.string() },
   },
   errors: ['bad_query', 'not_found', 'csrf_token_required', 'provider_unavailable'],
 })

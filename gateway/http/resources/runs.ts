@@ -87,7 +87,7 @@ const BEGIN = operation({
     mediaType: 'application/x-ndjson',
     example: `${JSON.stringify(ISSUE_EXAMPLE)}\n`,
   },
-  responses: { 202: { description: 'The run is on disk.', data: runSchema } },
+  answer: { status: 202, description: 'The run is on disk.', data: runSchema },
   errors: [
     ...(['bad_idempotency_key', 'idempotency_key_reused', 'too_many_runs', 'not_json'] as const),
     ...(['too_large', 'bad_json', 'bad_fields', 'overloaded', 'store_unavailable'] as const),
@@ -99,9 +99,7 @@ const LIST = operation({
   tag: 'Runs',
   summary: "List the caller's runs, the newest first",
   scope: 'documents:issue',
-  responses: {
-    200: { description: 'The runs.', data: v.object({ runs: v.array(runSchema) }) },
-  },
+  answer: { description: 'The runs.', data: v.object({ runs: v.array(runSchema) }) },
   errors: ['store_unavailable'],
 })
 const OF_ONE = {
@@ -110,13 +108,13 @@ const OF_ONE = {
   parameters,
   errors: ['not_found', 'store_unavailable'],
 } as const
-const found = (description: string) => ({ 200: { description, data: runSchema } })
+const FOUND = { description: 'The run.', data: runSchema }
 const RETRIEVE = operation({
   ...OF_ONE,
   operationId: 'retrieveRun',
   route: 'GET /v1/runs/:id',
   summary: 'See how far a run is',
-  responses: found('The run.'),
+  answer: FOUND,
 })
 const RESULTS = operation({
   ...OF_ONE,
@@ -134,9 +132,7 @@ const RESULTS = operation({
       ),
     ),
   },
-  responses: {
-    200: { description: 'Rows in order.', data: v.object({ rows: v.array(rowSchema) }) },
-  },
+  answer: { description: 'Rows in order.', data: v.object({ rows: v.array(rowSchema) }) },
 })
 const STOP = operation({
   ...OF_ONE,
@@ -144,14 +140,14 @@ const STOP = operation({
   route: 'POST /v1/runs/:id/stop',
   summary: 'Stop a run before its next rows',
   description: 'A batch that is being issued is not stopped by it.',
-  responses: found('The run.'),
+  answer: FOUND,
 })
 const RESUME = operation({
   ...OF_ONE,
   operationId: 'resumeRun',
   route: 'POST /v1/runs/:id/resume',
   summary: 'Go on with a run that was stopped',
-  responses: found('The run.'),
+  answer: FOUND,
 })
 const REMOVE = operation({
   ...OF_ONE,
@@ -159,7 +155,7 @@ const REMOVE = operation({
   route: 'DELETE /v1/runs/:id',
   summary: 'Stop a run, and delete its rows and results',
   description: 'Documents that were issued stay.',
-  responses: { 200: { description: 'It is deleted.', data: v.object({ id: v.string() }) } },
+  answer: { description: 'It is deleted.', data: v.object({ id: v.string() }) },
 })
 
 /** Serves runs, which the gateway issues by itself. */

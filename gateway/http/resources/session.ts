@@ -65,12 +65,11 @@ const EXAMPLE = {
 const SESSION = { tag: 'People' } as const
 const SIGN_IN = { tag: 'People', scope: 'public' } as const
 const SIGNED_IN = {
-  201: {
-    description: 'The person is signed in; the cookie names the session.',
-    data: sessionSchema,
-    headers: { 'Set-Cookie': v.string() },
-    example: EXAMPLE,
-  },
+  status: 201,
+  description: 'The person is signed in; the cookie names the session.',
+  data: sessionSchema,
+  headers: { 'Set-Cookie': v.string() },
+  example: EXAMPLE,
 }
 
 const RETRIEVE = operation({
@@ -79,9 +78,7 @@ const RETRIEVE = operation({
   route: 'GET /v1/session',
   scope: 'session',
   summary: 'Retrieve who is signed in',
-  responses: {
-    200: { description: 'The session of the cookie.', data: sessionSchema, example: EXAMPLE },
-  },
+  answer: { description: 'The session of the cookie.', data: sessionSchema, example: EXAMPLE },
   errors: ['store_unavailable'],
 })
 
@@ -91,13 +88,11 @@ const SIGN_OUT = operation({
   route: 'DELETE /v1/session',
   scope: 'session',
   summary: 'Sign out',
-  responses: {
-    200: {
-      description: 'The session is over.',
-      data: v.object({ deleted: v.literal(true) }),
-      headers: { 'Set-Cookie': v.string() },
-      example: { deleted: true },
-    },
+  answer: {
+    description: 'The session is over.',
+    data: v.object({ deleted: v.literal(true) }),
+    headers: { 'Set-Cookie': v.string() },
+    example: { deleted: true },
   },
   errors: ['store_unavailable'],
 })
@@ -115,7 +110,7 @@ const WITH_INVITATION = operation({
     schema: invitationBody,
     example: { invitation: 'dri_bm90IGEgc2VjcmV0IG9mIGFueWJvZHksIGFuZCBub3RoaW5n' },
   },
-  responses: SIGNED_IN,
+  answer: SIGNED_IN,
   errors: ['bad_query', 'invitation_invalid', 'csrf_token_required', 'store_unavailable'],
 })
 
@@ -124,16 +119,14 @@ const OPTIONS = operation({
   operationId: 'passkeySignInOptions',
   route: 'POST /v1/session/passkey/options',
   summary: 'Ask for a challenge to sign in with a passkey',
-  responses: {
-    200: {
-      description: 'For `navigator.credentials.get`. The challenge is valid for five minutes.',
-      data: v.object({
-        challenge: v.string(),
-        rpId: v.string(),
-        timeout: v.number(),
-        userVerification: v.string(),
-      }),
-    },
+  answer: {
+    description: 'For `navigator.credentials.get`. The challenge is valid for five minutes.',
+    data: v.object({
+      challenge: v.string(),
+      rpId: v.string(),
+      timeout: v.number(),
+      userVerification: v.string(),
+    }),
   },
   errors: ['bad_query', 'csrf_token_required'],
 })
@@ -188,7 +181,7 @@ const WITH_PASSKEY = operation({
       },
     },
   },
-  responses: SIGNED_IN,
+  answer: SIGNED_IN,
   errors: ['bad_query', 'passkey_invalid', 'csrf_token_required', 'store_unavailable'],
 })
 

@@ -13,11 +13,9 @@ const LIST = operation({
   scope: 'public',
   anyOrigin: true,
   parameters: { list: v.pipe(v.string(), v.metadata({ examples: ['1-did'] })) },
-  responses: {
-    200: {
-      description: 'A signed JWT.',
-      content: { 'application/statuslist+jwt': null },
-    },
+  answer: {
+    description: 'A signed JWT.',
+    content: { 'application/statuslist+jwt': null },
   },
   errors: ['not_found', 'chain_unavailable', 'store_unavailable'],
 })

@@ -9,7 +9,7 @@ const VERIFY_PAGE = operation({
   description:
     "The reader's browser makes every check. It reads the publicId from the fragment, which is not sent to any server.",
   scope: 'public',
-  responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
+  answer: { description: 'The page.', content: { 'text/html': null } },
   errors: [],
 })
 

@@ -44,11 +44,9 @@ const VERIFY = operation({
     ),
   },
   exampleQuery: { publicId: schemas.EXAMPLE_PUBLIC_ID },
-  responses: {
-    200: {
-      description: 'The verdict.',
-      data: verdict,
-    },
+  answer: {
+    description: 'The verdict.',
+    data: verdict,
   },
   errors: ['unverifiable', 'store_unavailable'],
 })

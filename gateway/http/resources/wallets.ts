@@ -37,9 +37,7 @@ const METADATA = {
   parameters: { category: v.string() },
   scope: 'public',
   anyOrigin: true,
-  responses: {
-    200: { description: 'The metadata.', content: { 'application/json': anything } },
-  },
+  answer: { description: 'The metadata.', content: { 'application/json': anything } },
   errors: ['not_found', 'no_offers', 'store_unavailable'],
 } as const
 const ISSUER_METADATA = operation({
@@ -94,11 +92,9 @@ const NONCE = operation({
   operationId: 'requestNonce',
   route: `POST ${ENDPOINTS.nonce}`,
   summary: 'Ask for a nonce for one proof',
-  responses: {
-    200: {
-      description: 'The nonce, for five minutes.',
-      content: { 'application/json': v.object({ c_nonce: v.string() }) },
-    },
+  answer: {
+    description: 'The nonce, for five minutes.',
+    content: { 'application/json': v.object({ c_nonce: v.string() }) },
   },
   errors: ['no_offers'],
 })

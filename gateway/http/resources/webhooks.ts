@@ -144,12 +144,11 @@ const CREATE = operation({
       types: ['document.issued', 'document.revoked'],
     },
   },
-  responses: {
-    201: {
-      description: 'The receiver, which gets the events from now on.',
-      data: revealedWebhook,
-      example: { ...EXAMPLE_WEBHOOK, secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=' },
-    },
+  answer: {
+    status: 201,
+    description: 'The receiver, which gets the events from now on.',
+    data: revealedWebhook,
+    example: { ...EXAMPLE_WEBHOOK, secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=' },
   },
   errors: ['too_many_webhooks', 'store_unavailable'],
 })
@@ -159,12 +158,10 @@ const LIST = operation({
   operationId: 'listWebhooks',
   route: 'GET /v1/webhooks',
   summary: 'List the receivers of events',
-  responses: {
-    200: {
-      description: "The receivers of the key's tenant; with the scope `admin`, of all tenants.",
-      data: v.object({ webhooks: v.array(webhookSchema) }),
-      example: { webhooks: [EXAMPLE_WEBHOOK] },
-    },
+  answer: {
+    description: "The receivers of the key's tenant; with the scope `admin`, of all tenants.",
+    data: v.object({ webhooks: v.array(webhookSchema) }),
+    example: { webhooks: [EXAMPLE_WEBHOOK] },
   },
   errors: [],
 })
@@ -174,12 +171,10 @@ const RETRIEVE = operation({
   operationId: 'retrieveWebhook',
   route: 'GET /v1/webhooks/:id',
   summary: 'Retrieve a receiver',
-  responses: {
-    200: {
-      description: 'The receiver without its secret.',
-      data: webhookSchema,
-      example: EXAMPLE_WEBHOOK,
-    },
+  answer: {
+    description: 'The receiver without its secret.',
+    data: webhookSchema,
+    example: EXAMPLE_WEBHOOK,
   },
   errors: ['not_found'],
 })
@@ -191,9 +186,7 @@ const CHANGE = operation({
   summary: 'Change a receiver, or stop and start it',
   description: 'A receiver that is enabled again continues where it stopped.',
   body: { schema: change, example: { enabled: false }, isOptional: true },
-  responses: {
-    200: { description: 'The changed receiver.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
-  },
+  answer: { description: 'The changed receiver.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
   errors: ['not_found', 'store_unavailable'],
 })
 
@@ -202,12 +195,10 @@ const REMOVE = operation({
   operationId: 'removeWebhook',
   route: 'DELETE /v1/webhooks/:id',
   summary: 'Remove a receiver',
-  responses: {
-    200: {
-      description: 'The receiver is removed and gets no more events.',
-      data: v.object({ id: v.string(), deleted: v.literal(true) }),
-      example: { id: schemas.EXAMPLE_WEBHOOK_ID, deleted: true },
-    },
+  answer: {
+    description: 'The receiver is removed and gets no more events.',
+    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    example: { id: schemas.EXAMPLE_WEBHOOK_ID, deleted: true },
   },
   errors: ['not_found', 'store_unavailable'],
 })
@@ -219,15 +210,13 @@ const ROTATE = operation({
   summary: 'Give a receiver a new secret',
   description: 'For `overlapSeconds`, deliveries are also signed with the older secret.',
   body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
-  responses: {
-    200: {
-      description: 'The receiver with its new secret.',
-      data: revealedWebhook,
-      example: {
-        ...EXAMPLE_WEBHOOK,
-        olderSecretsUntil: '2026-11-21T09:36:39.000Z',
-        secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=',
-      },
+  answer: {
+    description: 'The receiver with its new secret.',
+    data: revealedWebhook,
+    example: {
+      ...EXAMPLE_WEBHOOK,
+      olderSecretsUntil: '2026-11-21T09:36:39.000Z',
+      secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=',
     },
   },
   errors: ['not_found', 'store_unavailable'],
@@ -239,12 +228,11 @@ const REPLAY = operation({
   route: 'POST /v1/webhooks/:id/replay',
   summary: 'Send events to a receiver again',
   body: { schema: replay, example: { since: '2026-11-21T00:00:00Z' } },
-  responses: {
-    202: {
-      description: 'The events will be sent again.',
-      data: webhookSchema,
-      example: EXAMPLE_WEBHOOK,
-    },
+  answer: {
+    status: 202,
+    description: 'The events will be sent again.',
+    data: webhookSchema,
+    example: EXAMPLE_WEBHOOK,
   },
   errors: ['not_found', 'unknown_event', 'store_unavailable'],
 })
@@ -255,13 +243,10 @@ const TEST = operation({
   route: 'POST /v1/webhooks/:id/test',
   summary: 'Send a test message to a receiver',
   description: 'The message has the type `webhook.test` and is signed like an event.',
-  responses: {
-    200: {
-      description:
-        'What became of it. `failed`: no answer within ten seconds, or another than 2xx.',
-      data: v.object({ outcome: v.picklist(['delivered', 'gone', 'failed']) }),
-      example: { outcome: 'failed' },
-    },
+  answer: {
+    description: 'What became of it. `failed`: no answer within ten seconds, or another than 2xx.',
+    data: v.object({ outcome: v.picklist(['delivered', 'gone', 'failed']) }),
+    example: { outcome: 'failed' },
   },
   errors: ['not_found', 'overloaded', 'store_unavailable'],
 })
