@@ -83,7 +83,7 @@ async function start(
   const unlock = isApart ? async () => {} : await lockAccount(chain.accountId)
   undo.push(unlock)
   const pipeline = openIssuing(config, identity, { chain, readers, stores, log })
-  const { batcher, superseding, erasing } = pipeline
+  const { batcher, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
   const kinds = openKinds(config, identity, stores.kinds, log)
@@ -109,7 +109,6 @@ async function start(
   const stopChores = [
     chores.run('erasures', erasing.start),
     chores.run('finality', () => startFinality(chain, { outbox, store, pipeline, log })),
-    chores.run('superseding', superseding.start),
     chores.run('events', () =>
       pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     ),

@@ -1,21 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import type { ChainReader } from '#verifier/ports.ts'
 import { SUPERSEDED } from '#verifier/reasons.ts'
-import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
 import type { IssuedDocument, IssueRequest, Issuing } from './issue.ts'
 import type { Outbox, Readiness, RegistryReader } from './ports.ts'
 import { revocationOf } from './record.ts'
 import { isPromised, readRevisable } from './revisable.ts'
 import type { Revised, Revising } from './revise.ts'
-
-/**
- * How long to wait between searches for revocations that were promised with the outcome of a
- * successor.
- */
-const LOOK_INTERVAL_MS = 1_000
 
 /**
  * The superseded documents of this gateway and their successors. The promise to revoke a superseded
@@ -25,11 +17,6 @@ const LOOK_INTERVAL_MS = 1_000
 export type Successions = {
   /** @returns The documentHash of the successor, also while that is pending. */
   successorOf(documentHash: Hex): Promise<Hex | undefined>
-  /**
-   * @returns Some of the superseded documents whose revocation waits in the outbox for a
-   * transaction.
-   */
-  waiting(): Promise<Hex[]>
 }
 
 export type SupersedeRequest = Omit<IssueRequest, 'finality' | 'supersedes' | 'supersededRoot'> & {
@@ -55,8 +42,6 @@ export type Superseding = {
    * `already_revoked`, `already_superseded`; with a `ChainError` when the chain could not be read.
    */
   supersede(request: SupersedeRequest): Promise<Superseded>
-  /** Looks for promised revocations until the returned function is called. */
-  start(): () => Promise<void>
 }
 
 type SupersedingDeps = {
@@ -66,7 +51,6 @@ type SupersedingDeps = {
   issuing: Issuing
   revising: Revising
   outbox: Outbox
-  batcher: Pick<Batcher, 'enqueue'>
   successions: Successions
   readiness: () => Promise<Pick<Readiness, 'mayRevoke'>>
   log: Log
@@ -109,15 +93,6 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
       const left = Math.min(until - performance.now(), request.deadline.left())
       return { successor, revised: await revoke(request, Math.max(0, left)) }
     },
-
-    start() {
-      const stop = new AbortController()
-      const running = queueUntil(stop.signal, deps)
-      return async () => {
-        stop.abort()
-        await running
-      }
-    },
   }
 }
 
@@ -158,20 +133,4 @@ function createAssertMaySupersede(
     if (now.status === 'superseded' && idempotencyKey !== undefined) return error
     throw error
   }
-}
-
-/** Queues revocations that database triggers promised while no request waited for them. */
-async function queueUntil(
-  signal: AbortSignal,
-  { outbox, batcher, successions, log }: SupersedingDeps,
-): Promise<void> {
-  async function queueWaiting(): Promise<void> {
-    for (const documentHash of await successions.waiting()) {
-      const standing = await outbox.find('revoke', documentHash)
-      if (standing?.outcome.status === 'pending') batcher.enqueue([standing.intent])
-    }
-  }
-
-  while (await sleep(LOOK_INTERVAL_MS, true, { signal }).catch(() => false))
-    await queueWaiting().catch((error) => log.warn('successions_unread', { error: String(error) }))
 }

@@ -10,10 +10,6 @@ export const MAX_PAYLOADS = 200
 /** The maximum number of webhooks of a tenant, and of webhooks for the events of all tenants. */
 export const MAX_WEBHOOKS = 20
 /**
- * The number of revocations of superseded documents in one read. The rest comes with the next one.
- */
-export const MAX_WAITING_REVOCATIONS = 500
-/**
  * The number of erasures that are finished together, because with SQLite the whole file is searched
  * for each.
  */

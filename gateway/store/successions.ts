@@ -2,14 +2,9 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import type { Successions } from '#promise/supersede.ts'
 import { bytesOf, hexOf } from './columns.ts'
 import type { Database } from './database.ts'
-import { MAX_WAITING_REVOCATIONS } from './rules.ts'
 import { all, first, statement, type Work } from './sql.ts'
 
 const SELECT = statement('SELECT successor_hash FROM succession WHERE document_hash = :hash')
-const SELECT_WAITING = statement(`
-  SELECT succession.document_hash FROM succession
-  JOIN intent ON intent.kind = 'revoke' AND intent.document_hash = succession.document_hash
-  WHERE NOT revoked AND plan IS NULL AND block_number IS NULL LIMIT ${MAX_WAITING_REVOCATIONS}`)
 const INSERT = statement(`
   INSERT INTO succession (document_hash, successor_hash, root) VALUES (:hash, :successor, :root)
   ON CONFLICT DO NOTHING`)
@@ -23,9 +18,6 @@ export function createSuccessions(database: Database): Successions {
     async successorOf(documentHash) {
       const [row] = await database.read(SELECT, { hash: fromHex(documentHash) })
       return row && hexOf(row.successor_hash)
-    },
-    async waiting() {
-      return (await database.read(SELECT_WAITING)).map((row) => hexOf(row.document_hash))
     },
   }
 }
