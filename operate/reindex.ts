@@ -1,8 +1,7 @@
 // Rebuilds the index of documents from the gateway's history and outbox, the chain and the
 // payloads.
 import { hash as digestOf } from 'node:crypto'
-import { hkdfWithNode } from '#base/node-hkdf.ts'
-import { openWithNode } from '#base/node-open.ts'
+import { hkdfWithNode, openWithNode } from '#base/node-crypto.ts'
 import { createRegistry } from '#chain/registry.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'
 import { type Hex, toHex } from '#document/hex.ts'

@@ -1,6 +1,6 @@
 import { type NewDeadline, verifyWithin } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
-import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { hkdfWithNode } from '#base/node-crypto.ts'
 import { openRegistryReads } from '#chain/registry.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
 import { createReadHeld } from '#credentials/held.ts'

@@ -2,20 +2,19 @@ import { shareRead } from '#base/concurrency.ts'
 import { groupReads } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { createMetrics, type Metrics } from '#base/metrics.ts'
-import { hkdfWithNode, hmacWithNode } from '#base/node-hkdf.ts'
-import { sealWithNode } from '#base/node-seal.ts'
+import { hkdfWithNode, hmacWithNode, sealWithNode } from '#base/node-crypto.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
 import { type BlockTime, createBlockTime } from '#engine/block-time.ts'
+import type { Engines } from '#engine/engines.ts'
 import type { ForeignWatch } from '#engine/foreign.ts'
 import type { Outcome } from '#promise/anchoring.ts'
-import type { Batcher } from '#promise/batcher.ts'
 import { createErasing, type Erasing } from '#promise/erase.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { createIssuing, type Issuing } from '#promise/issue.ts'
 import { outcomeOf, outcomesOf } from '#promise/outcome.ts'
-import type { Head, OutboxPorts, Readiness, RegistryReader } from '#promise/ports.ts'
+import type { Head, Readiness, RegistryReader } from '#promise/ports.ts'
 import type { RecordKey, TrustedRecord } from '#promise/record.ts'
 import { createRevising, type Revising } from '#promise/revise.ts'
 import { createSealing } from '#promise/sealing.ts'
@@ -37,8 +36,7 @@ const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 /** The parts between a request and the chain. */
 export type IssuingParts = {
   metrics: Metrics
-  /** The outbox, which measures transactions and final intents. */
-  outbox: OutboxPorts
+  times: Pick<Times, 'final'>
   /** The watch of the account that gets this gateway's intents. */
   foreign: Pick<ForeignWatch, 'assertAlone'>
   /** The readiness of that account. */
@@ -46,7 +44,7 @@ export type IssuingParts = {
   /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
   blockTime: Pick<BlockTime, 'interval' | 'look'>
-  batcher: Batcher
+  batcher: Engines
   issuing: Issuing
   revising: Revising
   superseding: Superseding
@@ -73,13 +71,21 @@ export function openIssuing(
     webhookBacklog: stores.deliveries.backlog,
     rpcCalls: identity.rpc.sent,
   })
-  const times = createTimes({ included: metrics.included, final: metrics.final })
-  const outbox = measureOutbox(stores.outbox, { metrics, times })
+  const times = createTimes(metrics)
+  const { outbox, shared } = stores
   const blockTime = createBlockTime(blocks)
-  const batcherParts = { chain, stores, outbox, blockTime, metrics, times, log }
-  const { batcher: unmeasured, ...opened } = openBatcher(config, identity, batcherParts)
-  const batcher = measureRequests(times, unmeasured)
-  const { readiness } = opened
+  const engines = openEngines(config, identity, {
+    shared,
+    outbox,
+    blockTime,
+    outcomeOf: (intent) => outcomeOf(registry, intent),
+    requested: times.requested,
+    planned: metrics.planned,
+    concluded: times.concluded,
+    foundForeign: metrics.foundForeign,
+    log,
+  })
+  const { batcher, readiness } = engines
   const common = { issuerId, outbox, batcher, log }
   const revising = createRevising({
     ...common,
@@ -113,7 +119,7 @@ export function openIssuing(
   })
   const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
   const promises = { issuing, revising, superseding, erasing }
-  return { ...opened, ...promises, metrics, outbox, blockTime, headAge, batcher }
+  return { ...engines, ...promises, metrics, times, blockTime, headAge }
 }
 
 /**
@@ -148,76 +154,8 @@ function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
   return (keys) => Promise.all(keys.map((key) => read(key)))
 }
 
-type BatcherParts = {
-  chain: Chain
-  stores: Stores
-  outbox: OutboxPorts
-  blockTime: BlockTime
-  metrics: Metrics
-  times: Times
-  log: Log
-}
-
-function openBatcher(
-  config: Config,
-  identity: Identity,
-  { chain, stores, outbox, blockTime, metrics, times, log }: BatcherParts,
-): Pick<IssuingParts, 'batcher' | 'foreign' | 'readiness'> {
-  const { shared } = stores
-  const { busyAccounts, countUnclaimed } = shared
-  return openEngines(config, identity, {
-    log,
-    shared,
-    feeCaps: config.feeCaps,
-    maxBatch: config.maxBatch,
-    blockTime,
-    outbox: { ...outbox, busyAccounts, countUnclaimed },
-    foundForeign: metrics.foundForeign,
-    measured: (some) => measurePlans(some, metrics),
-    outcomeOf: (intent) => outcomeOf(chain.registry, intent),
-    concluded(intent, outcome) {
-      metrics.concluded(intent.kind, outcome.status)
-      times.concluded(intent, outcome)
-    },
-  })
-}
-
 function headAgeOf({ timestamp }: Head): number {
   return Date.now() / 1000 - timestamp
-}
-
-function measureRequests(times: Times, batcher: Batcher): Batcher {
-  return {
-    ...batcher,
-    submit(intent, wait) {
-      times.requested(intent)
-      return batcher.submit(intent, wait)
-    },
-  }
-}
-
-function measureOutbox(
-  outbox: OutboxPorts,
-  { metrics, times }: { metrics: Metrics; times: Times },
-): OutboxPorts {
-  return {
-    ...measurePlans(outbox, metrics),
-    async review(found) {
-      const queued = await outbox.review(found)
-      times.final(found.final)
-      return queued
-    },
-  }
-}
-
-function measurePlans<O extends Pick<OutboxPorts, 'plan'>>(outbox: O, metrics: Metrics): O {
-  return {
-    ...outbox,
-    plan(transaction, intents, head) {
-      metrics.planned(intents.length)
-      return outbox.plan(transaction, intents, head)
-    },
-  }
 }
 
 function openErasing(

@@ -1,7 +1,6 @@
 // Runs in the thread that batches.ts starts.
 import { parentPort } from 'node:worker_threads'
-import { hkdfWithNode, hmacWithNode } from '#base/node-hkdf.ts'
-import { sealWithNode } from '#base/node-seal.ts'
+import { hkdfWithNode, hmacWithNode, sealWithNode } from '#base/node-crypto.ts'
 import type { Task, TaskCalls } from '#batches/sealer.ts'
 import { runTask } from '#batches/sealing-work.ts'
 import { serveTasks } from '#batches/thread-tasks.ts'

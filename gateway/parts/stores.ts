@@ -1,5 +1,5 @@
 import type { Log } from '#base/log.ts'
-import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { hkdfWithNode } from '#base/node-crypto.ts'
 import { fromHex } from '#document/hex.ts'
 import { createOpenedDocuments, type GatewayDocuments } from '#documents/opened-documents.ts'
 import { createKuboStore, type KuboStore } from '#kubo/store.ts'

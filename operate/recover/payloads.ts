@@ -1,5 +1,4 @@
-import { hkdfWithNode } from '#base/node-hkdf.ts'
-import { openWithNode } from '#base/node-open.ts'
+import { hkdfWithNode, openWithNode } from '#base/node-crypto.ts'
 import { createOpenIndexed, type OpenIndexed } from '#documents/opening.ts'
 import type { Identity } from '#parts/chain.ts'
 import type { Config } from '#settings/config.ts'

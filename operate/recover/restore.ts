@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { hkdfWithNode } from '#base/node-crypto.ts'
 import type { LedgerBatch } from '#cli/audit/ledger.ts'
 import { inParallel } from '#cli/parallel.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'

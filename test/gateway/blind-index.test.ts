@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { hkdfWithNode } from '#base/node-crypto.ts'
 import type { Document } from '#document/document.ts'
 import { fromHex } from '#document/hex.ts'
 import { hkdf } from '#document/hkdf.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sealWithNode } from '#base/node-seal.ts'
+import { sealWithNode } from '#base/node-crypto.ts'
 import { registryAbi } from '#base/registry-abi.ts'
 import { decodeRecords, encodeIssueMany } from '#chain/registry-codec.ts'
 import { type Hex, toHex } from '#document/hex.ts'

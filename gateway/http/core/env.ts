@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Limit } from '#base/load-metrics.ts'
+import type { Limit } from '#base/metrics.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
 import type { Grant } from '#keys/grant.ts'
 import type { Sessions, SignedIn } from '#people/sessions.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { describe, expect, test } from 'vitest'
-import { openWithNode } from '#base/node-open.ts'
+import { openWithNode } from '#base/node-crypto.ts'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { decodeDocument } from '#document/document.ts'
 import { FormatError } from '#document/errors.ts'

@@ -1,7 +1,6 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { hkdfWithNode, hmacWithNode } from '#base/node-hkdf.ts'
-import { sealWithNode } from '#base/node-seal.ts'
+import { hkdfWithNode, hmacWithNode, sealWithNode } from '#base/node-crypto.ts'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { decodeDocument } from '#document/document.ts'
 import { seal } from '#document/sealed.ts'

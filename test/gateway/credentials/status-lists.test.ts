@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib'
 import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
-import { hkdfWithNode } from '#base/node-hkdf.ts'
+import { hkdfWithNode } from '#base/node-crypto.ts'
 import { type CredentialKeys, readCredentialKeys } from '#credentials/keys.ts'
 import { LIST_SIZE, STATUS } from '#credentials/status-list.ts'
 import { createStatusLists, REFRESH_MS } from '#credentials/status-lists.ts'

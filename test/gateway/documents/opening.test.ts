@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { openWithNode } from '#base/node-open.ts'
+import { openWithNode } from '#base/node-crypto.ts'
 import type { Document } from '#document/document.ts'
 import { toHex } from '#document/hex.ts'
 import { hkdf } from '#document/hkdf.ts'
