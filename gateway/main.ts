@@ -156,7 +156,8 @@ function startFinality(
   const stopWatching = watchFinality({
     registry,
     blocks,
-    outbox: pipeline.outbox,
+    outbox,
+    final: pipeline.times.final,
     batcher: pipeline.batcher,
     interval: pipeline.blockTime.interval,
     log,

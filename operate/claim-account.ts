@@ -3,7 +3,7 @@ import type { Signer } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import { lockAccount } from '#parts/account-lock.ts'
 import type { Identity } from '#parts/chain.ts'
-import { leasedSigner } from '#parts/signer.ts'
+import { leasedSigner } from '#parts/engines.ts'
 import type { Config } from '#settings/config.ts'
 import type { CommandDatabase } from '#store/command-database.ts'
 import { patiently } from './identity.ts'
@@ -27,7 +27,7 @@ export async function claimAccount(
   )
   const { account, lease } = await database.claimAccount([...signers.keys()])
   const own = signers.get(account) ?? signer
-  const claimed = lease ? leasedSigner(own, () => lease) : own
+  const claimed = lease ? leasedSigner(own, { lease }) : own
   const { ports, genesis } = await patiently(async () => {
     const ports = await createRegistry(rpc, { registry, issuerId, signer: claimed, finality })
     return { ports, genesis: await ports.blocks.blockHash(0) }

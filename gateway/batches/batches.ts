@@ -5,11 +5,10 @@ import type { IssuerSubkeys } from '#document/keys.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { type BatchClaim, type BatchLog, intentOfBatch } from '#promise/batch-log.ts'
-import type { Batcher } from '#promise/batcher.ts'
 import { IssueError, refusalOf } from '#promise/errors.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import type { Lease } from '#promise/lease.ts'
-import type { Quote } from '#promise/ports.ts'
+import type { Batcher, Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
 import type {
@@ -152,7 +151,7 @@ async function anchor(
   const isNew = await log.promise(id, { ...batch, ...(actor !== undefined && { actor }) }, lease)
   if (before.status === 'anchored') {
     // The batcher has the intent until its block is final.
-    batcher.enqueue([intent])
+    batcher.wake()
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }
   const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))

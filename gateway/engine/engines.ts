@@ -3,14 +3,34 @@ import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Outcome } from '#promise/anchoring.ts'
-import type { Batcher } from '#promise/batcher.ts'
-import { IssueError } from '#promise/errors.ts'
+import { asIssueError, IssueError, type IssueErrorCode } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
-import type { Lease, Leases } from '#promise/lease.ts'
-import type { BusyAccounts, Outbox } from '#promise/ports.ts'
-import { MAX_QUEUE } from './engine.ts'
+import { type Lease, type Leases, leaseOfAccount } from '#promise/lease.ts'
+import type { Batcher, BusyAccounts, Outbox, SharedBacklog } from '#promise/ports.ts'
+import { type Engine, MAX_QUEUE } from './engine.ts'
 import { type Answers, createFront } from './front.ts'
-import { createStarting, type LeasedEngine, type Running } from './starting.ts'
+
+/** An engine for one lease of its account. */
+type LeasedEngine = {
+  engine: Engine
+  backlog: SharedBacklog
+  /** @throws {IssueError} when the account cannot write. */
+  assertReady(): Promise<void>
+  /** @throws {IssueError} when something else writes with it. */
+  assertAlone(): Promise<void>
+}
+
+/** An engine that was started. */
+type Running = LeasedEngine & {
+  account: Hex
+  lease: Lease
+  /** Whether it gets new intents. */
+  isOwn: boolean
+  /** Since when it cannot anchor anything; `performance.now()`. */
+  stoppedAt?: number | undefined
+  /** Why the account cannot write; it may still be drained. */
+  unusable?: IssueError
+}
 
 type EnginesDeps = {
   /** Addresses, lower case, that this gateway can sign for. */
@@ -18,11 +38,14 @@ type EnginesDeps = {
   leases: Leases
   /** Whether there is no other gateway that could do what this one cannot. */
   isSole: boolean
-  outbox: Pick<Outbox, 'find' | 'promise'> & BusyAccounts
+  outbox: Pick<Outbox, 'find' | 'promise'>
+  busy: BusyAccounts
   /** Makes an engine whose writes have effect only while the lease lasts. */
   open: (account: Hex, lease: Lease, answers: Answers) => LeasedEngine
   /** Reads the outcome of an intent that has left the outbox. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
+  /** Called when a request for an intent is durable. */
+  requested: (intent: Intent) => void
   log: Log
 }
 
@@ -30,8 +53,22 @@ type EnginesDeps = {
 export type Engines = Batcher & {
   /** The account that gets this gateway's intents; `undefined` when it has none. */
   own(): { account: Hex; lease: Lease } | undefined
-  /** Somebody else changed the outbox, or released a lease: looks now. */
-  wake(): void
+  /** The number of intents that wait for a transaction, and of transactions in flight. */
+  depth(): { queued: number; inFlight: number }
+  /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
+  spentLastHour(): Promise<bigint>
+  /** Why nothing can be anchored at the moment; `undefined` when it can. */
+  stopped(): IssueErrorCode | undefined
+  /**
+   * Continues with the intents of an earlier process, and runs until `stop`.
+   *
+   * @throws {IssueError} when no account can be used, and no other gateway could anchor instead.
+   */
+  start(): Promise<void>
+  /**
+   * Resolves after the transactions in flight, or after 5 seconds. The rest stays in the outbox.
+   */
+  stop(): Promise<void>
 }
 
 /** Milliseconds. */
@@ -57,9 +94,11 @@ const MAX_CLAIM = 1_000
  * of funds or of a node, gives it up: another gateway or another account may.
  */
 export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
-  const { log } = deps
+  const { leases, isSole, busy, log } = deps
   const nap = createNap()
   const running = new Map<Hex, Running>()
+  /** Why an account could not be used, and when it is tried again; `performance.now()`. */
+  const failed = new Map<Hex, { error: IssueError; until: number }>()
   let isStopping = false
   /** Intents that wait for any engine; 0 while this gateway has one for them. */
   let unclaimed = 0
@@ -73,21 +112,16 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
     engineFor: ({ account }) => running.get(account ?? '0x')?.engine,
     engines,
   })
-  const starting = createStarting({ ...deps, front, ended: leave }, timing.rest)
-  /** Why this gateway has no account, if it is not for lack of a free one. */
-  const unusable = () => (own() ? undefined : starting.failure(deps.accounts))
 
-  /** The lease is lost: another gateway may run the engine by now. */
-  function leave(one: Running): void {
-    one.engine.abandon()
-    if (running.get(one.account) === one) running.delete(one.account)
-    nap.wake()
+  /** @returns Why this gateway has no account, if it is not for lack of a free one. */
+  function unusable(): IssueError | undefined {
+    const errors = deps.accounts.flatMap((account) => failed.get(account)?.error ?? [])
+    return own() || errors.length < deps.accounts.length ? undefined : errors[0]
   }
 
-  function add(one: Running | undefined): void {
-    if (one === undefined || one.lease.ended.aborted) return
-    running.set(one.account, one)
-    nap.wake()
+  /** Leaves an account alone for a while. */
+  function rest(account: Hex, error: IssueError): void {
+    failed.set(account, { error, until: performance.now() + timing.rest })
   }
 
   /** Leases what is missing. It may take long, and nothing else waits for it. */
@@ -99,21 +133,72 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
   }
 
   async function leaseMissing(): Promise<void> {
-    const busy = await deps.outbox.busyAccounts()
+    const withIntents = await busy.busyAccounts()
     const isFree = (account: Hex) => !running.has(account)
     if (own() === undefined) {
-      const left = deps.accounts.filter((account) => busy.includes(account))
+      const left = deps.accounts.filter((account) => withIntents.includes(account))
       const wanted = [...new Set([...left, ...deps.accounts])]
-      add(await starting.start(wanted.filter(isFree), true))
+      await startFirst(wanted.filter(isFree), true)
     }
     // Also of accounts that were taken out of the settings.
-    const orphaned = busy.filter(isFree)
-    if (orphaned.length > 0) add(await starting.start(orphaned, false))
+    await startFirst(withIntents.filter(isFree), false)
+  }
+
+  /** Leases the first of these accounts that can be used now, and starts its engine. */
+  async function startFirst(accounts: readonly Hex[], isOwn: boolean): Promise<void> {
+    const now = performance.now()
+    const rested = accounts.filter((account) => (failed.get(account)?.until ?? 0) <= now)
+    if (rested.length === 0) return
+    const lease = await leases.take(rested.map(leaseOfAccount))
+    if (lease === undefined) {
+      // Other gateways have them.
+      for (const account of rested) failed.delete(account)
+      return
+    }
+    const account = rested.find((one) => leaseOfAccount(one) === lease.name) ?? '0x'
+    const one: Running = { ...deps.open(account, lease, front), account, lease, isOwn }
+    lease.ended.addEventListener('abort', () => leave(one))
+    try {
+      await begin(one)
+      failed.delete(account)
+      log.info('account_leased', { account, token: lease.token, isOwn })
+      running.set(account, one)
+      nap.wake()
+    } catch (cause) {
+      const error = asIssueError(cause)
+      log.warn('account_not_usable', { account, code: error.code, error: error.message })
+      rest(account, error)
+      await lease.release().catch(() => {})
+      const others = rested.filter((other) => other !== account)
+      await startFirst(others, isOwn)
+    }
+  }
+
+  async function begin(one: Running): Promise<void> {
+    if (one.isOwn) {
+      await one.assertReady()
+      await one.assertAlone()
+      if (isSole) await one.backlog.adopt()
+    } else {
+      await one.backlog.disclaim()
+      await one.assertReady().catch((error) => {
+        one.unusable = asIssueError(error)
+      })
+    }
+    await one.engine.start()
+    one.lease.ended.throwIfAborted()
+  }
+
+  /** The lease is lost: another gateway may run the engine by now. */
+  function leave(one: Running): void {
+    one.engine.abandon()
+    if (running.get(one.account) === one) running.delete(one.account)
+    nap.wake()
   }
 
   async function look(): Promise<void> {
     await Promise.all([...running.values()].map(advance))
-    unclaimed = own() === undefined ? await deps.outbox.countUnclaimed(MAX_QUEUE) : 0
+    unclaimed = own() === undefined ? await busy.countUnclaimed(MAX_QUEUE) : 0
     await front.look()
   }
 
@@ -124,29 +209,29 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
     if (outage) {
       // Intents without an account are left to engines that can anchor them.
       const isLong = performance.now() - (one.stoppedAt ?? 0) >= timing.giveUp
-      const isLast = isOwn && deps.isSole
+      const isLast = isOwn && isSole
       if (isLong && !isLast && outage.code !== 'fee_too_high') await giveUp(one, outage)
       return
     }
     // A longer queue lasts until a later look.
     if (engine.depth().queued < MAX_CLAIM) {
-      engine.addPromised(await one.claim(MAX_CLAIM))
+      engine.addPromised(await claim(one))
       await engine.refresh()
     }
     if (isOwn || !engine.isIdle()) return
     running.delete(one.account)
     await engine.stop()
     // Something waits that only this account may do.
-    if (one.unusable) starting.rest(one.account, one.unusable)
+    if (one.unusable) rest(one.account, one.unusable)
     await lease.release()
     log.info('account_drained', { account: one.account })
-    if (deps.isSole) await own()?.backlog.adopt()
+    if (isSole) await own()?.backlog.adopt()
   }
 
   async function giveUp(one: Running, error: IssueError): Promise<void> {
     const { account, backlog } = one
     log.warn('account_given_up', { account, code: error.code, error: error.message })
-    starting.rest(account, error)
+    rest(account, error)
     running.delete(account)
     one.engine.abandon()
     await backlog.disclaim().catch(() => {})
@@ -167,24 +252,10 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
     }
   }
 
-  async function stop(): Promise<void> {
-    isStopping = true
-    nap.wake()
-    await looking
-    await leasing?.catch(() => {})
-    const all = [...running.values()]
-    await Promise.all(all.map(({ engine }) => engine.stop()))
-    await Promise.all(all.map(({ lease }) => lease.release().catch(() => {})))
-    await front.close()
-  }
-
   return {
     own: () => (isStopping ? undefined : own()),
     wake: nap.wake,
     submit: front.submit,
-    // Their rows say whose they are.
-    enqueue: nap.wake,
-    stop,
 
     assertOpen() {
       if (isStopping) throw new IssueError('stopping', 'the service is stopping')
@@ -194,16 +265,13 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
       const error = unusable()
       if (error) throw error
     },
-    depth: () =>
-      engines()
-        .map((engine) => engine.depth())
-        .reduce(
-          (sum, { queued, inFlight }) => ({
-            queued: sum.queued + queued,
-            inFlight: sum.inFlight + inFlight,
-          }),
-          { queued: 0, inFlight: 0 },
-        ),
+    depth() {
+      const depths = engines().map((engine) => engine.depth())
+      return {
+        queued: depths.reduce((sum, { queued }) => sum + queued, 0),
+        inFlight: depths.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      }
+    },
     async spentLastHour() {
       const [any] = engines()
       return any ? any.spentLastHour() : 0n
@@ -212,9 +280,25 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
 
     async start() {
       await lease()
-      const error = deps.isSole ? unusable() : undefined
+      const error = isSole ? unusable() : undefined
       if (error) throw error
       looking = run()
     },
+    async stop() {
+      isStopping = true
+      nap.wake()
+      await looking
+      await leasing?.catch(() => {})
+      const all = [...running.values()]
+      await Promise.all(all.map(({ engine }) => engine.stop()))
+      await Promise.all(all.map(({ lease }) => lease.release().catch(() => {})))
+      await front.close()
+    },
   }
+}
+
+/** @returns Intents that nobody has and that the engine may send. */
+async function claim({ isOwn, unusable, backlog }: Running): Promise<Intent[]> {
+  if (unusable) return []
+  return isOwn ? backlog.claim(MAX_CLAIM) : backlog.claimRevisions(MAX_CLAIM)
 }

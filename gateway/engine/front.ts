@@ -4,7 +4,6 @@ import type { Outcome, Standing } from '#promise/anchoring.ts'
 import { asIssueError, IssueError, refusalOf } from '#promise/errors.ts'
 import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
 import type { Outbox } from '#promise/ports.ts'
-import { createWaiters, type Waiters } from './waiters.ts'
 
 /** The part of an engine that requests use. */
 export type Intake = {
@@ -28,19 +27,22 @@ export type Answers = {
   conclude(intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>): void
   /** Answers requests that came after the outcome was known but before the outbox had it. */
   noted(intents: readonly Intent[]): void
-  /** See `Waiters`. */
-  take: Waiters['take']
+  /** @returns The waiting requests of this key. The caller answers them, and no timer does. */
+  take(key: IntentKey): Waiter[]
 }
+
+/** A request that waits for an intent. The first answer counts; later ones are ignored. */
+type Waiter = PromiseWithResolvers<Outcome> & { intent: Intent; timer: NodeJS.Timeout }
 
 /** Answers the requests that wait for intents, which engines anchor. */
 export type Front = Answers & {
   /**
    * Queues an intent of the outbox and waits for its outcome.
    *
-   * @param wait Milliseconds until `pending` is the answer.
+   * @param milliseconds How long until `pending` is the answer.
    * @throws {IssueError} when the intent was withdrawn.
    */
-  submit(intent: Intent, wait: number): Promise<Outcome>
+  submit(intent: Intent, milliseconds: number): Promise<Outcome>
   /** Answers requests whose intents another gateway's engine has anchored or given up. */
   look(): Promise<void>
   /** Answers all requests. */
@@ -55,12 +57,51 @@ type FrontDeps = {
   outbox: Pick<Outbox, 'find' | 'promise'>
   /** Reads the outcome of an intent that is no longer in the outbox. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
+  /** Called when a request for an intent is durable. */
+  requested: (intent: Intent) => void
   log: Log
 }
 
 export function createFront(deps: FrontDeps): Front {
   const { engineFor, engines, outbox, log } = deps
-  const waiters = createWaiters(late)
+  const waiting = new Map<IntentKey, Set<Waiter>>()
+
+  /** @param milliseconds After this time the request gets the answer of `late`. */
+  function wait(intent: Intent, milliseconds: number): Promise<Outcome> {
+    const key = keyOfIntent(intent)
+    const timer = setTimeout(() => stopWaiting(waiter), milliseconds).unref()
+    const waiter: Waiter = { ...Promise.withResolvers<Outcome>(), intent, timer }
+    const others = waiting.get(key) ?? new Set<Waiter>()
+    waiting.set(key, others.add(waiter))
+    return waiter.promise
+  }
+
+  async function stopWaiting(waiter: Waiter): Promise<void> {
+    const key = keyOfIntent(waiter.intent)
+    const others = waiting.get(key)
+    // If the request was taken, the caller of `take` answers it.
+    if (!others?.delete(waiter)) return
+    if (others.size === 0) waiting.delete(key)
+    await late(waiter.intent).then(waiter.resolve, waiter.reject)
+  }
+
+  function take(key: IntentKey): Waiter[] {
+    const taken = [...(waiting.get(key) ?? [])]
+    waiting.delete(key)
+    for (const { timer } of taken) clearTimeout(timer)
+    return taken
+  }
+
+  function answer(key: IntentKey, outcome: Outcome): void {
+    for (const { resolve } of take(key)) resolve(outcome)
+  }
+
+  /** @returns Whether a request waited. */
+  function reject(key: IntentKey, error: IssueError): boolean {
+    const taken = take(key)
+    for (const one of taken) one.reject(error)
+    return taken.length > 0
+  }
 
   /**
    * @returns The error for an intent that another request for the same document withdrew at this
@@ -111,29 +152,33 @@ export function createFront(deps: FrontDeps): Front {
     const key = keyOfIntent(intent)
     if (standing === undefined)
       gone(intent).then(
-        (outcome) => waiters.answer(key, outcome),
-        (error) => waiters.reject(key, asIssueError(error)),
+        (outcome) => answer(key, outcome),
+        (error) => reject(key, asIssueError(error)),
       )
-    else if (standing.outcome.status === 'anchored') waiters.answer(key, standing.outcome)
+    else if (standing.outcome.status === 'anchored') answer(key, standing.outcome)
     // The request was answered while the outbox was read.
-    else if (!waiters.has(key)) return
+    else if (!waiting.has(key)) return
     // A transaction carried it for an earlier request, which may have been told `pending`.
     else if (standing.outcome.transactionHash !== null)
       engineFor(standing)?.addPromised([standing.intent])
     else engineFor(standing)?.add([standing.intent])
   }
 
-  return {
-    take: waiters.take,
-    close: waiters.close,
+  async function readAgain(intent: Intent): Promise<void> {
+    admit(intent, await outbox.find(intent.kind, intent.documentHash))
+  }
 
-    async submit(intent, wait) {
+  return {
+    take,
+
+    async submit(intent, milliseconds) {
+      deps.requested(intent)
       for (const engine of engines()) await engine.settled(intent)
-      const answer = waiters.wait(intent, wait)
+      const answered = wait(intent, milliseconds)
       // When `find` fails, the caller gets that error, and this one must not be unhandled.
-      answer.catch(() => {})
+      answered.catch(() => {})
       admit(intent, await outbox.find(intent.kind, intent.documentHash))
-      return answer
+      return answered
     },
 
     conclude(intent, outcome, transactions) {
@@ -143,28 +188,25 @@ export function createFront(deps: FrontDeps): Front {
       if (outcome.status === 'anchored') {
         const { transactionHash } = outcome
         const byAnother = transactionHash !== null && transactions?.has(transactionHash) === false
-        waiters.answer(key, { ...outcome, byAnother })
-      } else if (refusal === undefined) waiters.answer(key, outcome)
-      else if (!waiters.reject(key, refusal))
+        answer(key, { ...outcome, byAnother })
+      } else if (refusal === undefined) answer(key, outcome)
+      else if (!reject(key, refusal))
         log.error('promise_broken', { intent: key, reason: outcome.status })
     },
 
     async look() {
       const isHere = (intent: Intent) => engines().some(({ has }) => has(keyOfIntent(intent)))
-      const elsewhere = waiters.intents().filter((intent) => !isHere(intent))
-      await Promise.all(
-        elsewhere.map(async (intent) =>
-          admit(intent, await outbox.find(intent.kind, intent.documentHash)),
-        ),
-      )
+      const first = [...waiting.values()].flatMap(([waiter]) => waiter?.intent ?? [])
+      await Promise.all(first.filter((intent) => !isHere(intent)).map(readAgain))
     },
 
     noted(intents) {
-      for (const intent of intents.filter((one) => waiters.has(keyOfIntent(one))))
-        outbox.find(intent.kind, intent.documentHash).then(
-          (standing) => admit(intent, standing),
-          () => {},
-        )
+      for (const intent of intents)
+        if (waiting.has(keyOfIntent(intent))) readAgain(intent).catch(() => {})
+    },
+
+    async close() {
+      await Promise.all([...waiting.values()].flatMap((some) => [...some]).map(stopWaiting))
     },
   }
 }

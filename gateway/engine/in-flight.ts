@@ -28,6 +28,10 @@ export type InFlight = {
   /** @returns The same plans, and those that have left but whose cost is not on disk yet. */
   unsettled(): readonly Plan[]
   sendingOf(plan: Plan): Sending
+  /**
+   * @returns The milliseconds from signing the last transaction until the chain showed its outcome.
+   */
+  roundTrip(): number
   carries(key: IntentKey): boolean
   add(plans: readonly Plan[]): void
   /** Replaces a plan with its version that has another attempt, perhaps with fewer intents. */
@@ -47,6 +51,7 @@ export type InFlight = {
 export function createInFlight(dropped: (intents: readonly Intent[]) => void = () => {}): InFlight {
   let plans: readonly Plan[] = []
   let left: readonly Plan[] = []
+  let roundTrip = Number.POSITIVE_INFINITY
   const carried = new Set<IntentKey>()
   const sendings = new Map<number, Sending>()
 
@@ -76,6 +81,7 @@ export function createInFlight(dropped: (intents: readonly Intent[]) => void = (
     plans: () => plans,
     unsettled: () => [...left, ...plans],
     sendingOf,
+    roundTrip: () => roundTrip,
     carries: (key) => carried.has(key),
 
     add(some) {
@@ -90,6 +96,7 @@ export function createInFlight(dropped: (intents: readonly Intent[]) => void = (
     },
 
     leave(some) {
+      for (const plan of some) roundTrip = performance.now() - sendingOf(plan).made
       plans = without(plans, some)
       left = [...left, ...some]
     },

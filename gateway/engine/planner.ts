@@ -1,19 +1,20 @@
 import type { Log } from '#base/log.ts'
 import { settledBy } from '#promise/anchoring.ts'
 import { asIssueError, IssueError } from '#promise/errors.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
+import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
+import { LeaseLost } from '#promise/lease.ts'
 import { outcomesOf } from '#promise/outcome.ts'
 import type { Account, Backlog, RegistryReader } from '#promise/ports.ts'
+import type { Answers } from './front.ts'
 import type { Queue } from './queue.ts'
 import type { Conclude } from './settle.ts'
-import type { TurnAway } from './turn-away.ts'
 
 /** The maximum number of intents in one transaction; this is about 13 KB for documents to issue. */
 export const MAX_BATCH = 200
 /** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
 
-/** Makes transactions of queued intents. */
+/** Makes transactions of queued intents, and turns intents away for which none can be made. */
 export type Planner = {
   /** The number of intents that fill the next transaction. */
   readonly limit: number
@@ -24,6 +25,8 @@ export type Planner = {
    * promised have then left the queue.
    */
   run(isDue: () => boolean): Promise<void>
+  /** Resolves when the intent is not being withdrawn. */
+  settled(intent: Intent): Promise<void>
 }
 
 type PlannerDeps = {
@@ -34,15 +37,19 @@ type PlannerDeps = {
   /** Signs a transaction for these intents and makes it durable. */
   plan: (intents: readonly Intent[]) => Promise<void>
   conclude: Conclude
-  turnAway: TurnAway['turnAway']
+  take: Answers['take']
+  /** Resolves with the intents that are no longer on disk. */
+  withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
   log: Log
   /** The maximum number of intents in one transaction; 1 = no grouping. */
   maxBatch?: number
 }
 
 export function createPlanner(deps: PlannerDeps): Planner {
-  const { queue, account, turnAway, maxBatch = MAX_BATCH } = deps
+  const { queue, account, log, maxBatch = MAX_BATCH } = deps
   let limit = maxBatch
+  /** The intents that are being withdrawn. */
+  const leaving = new Map<IntentKey, Promise<void>>()
 
   async function run(isDue: () => boolean): Promise<void> {
     const until = performance.now() + TOGETHER_MS
@@ -72,8 +79,9 @@ export function createPlanner(deps: PlannerDeps): Planner {
     if (outage) {
       // The limit stays at one, so that a single attempt shows whether the fee is still too high.
       if (outage.code !== 'fee_too_high') limit = maxBatch
-      // The others cannot get a transaction either.
-      await turnAway(queue.all(), outage)
+      // The others cannot get a transaction either. Without its lease, their requests wait for the
+      // engine that now has the account.
+      if (!(outage instanceof LeaseLost)) await turnAway(queue.all(), outage)
       throw outage
     }
     const isClosed = closed !== undefined && intents[0]?.kind === 'issue'
@@ -83,8 +91,51 @@ export function createPlanner(deps: PlannerDeps): Planner {
       return
     }
     limit = maxBatch
-    if (isClosed) await stopIssuing(deps, closed)
-    else await turnAwayOrRetry(deps, intents, error)
+    // While the issuer is closed, revisions continue.
+    const refusal = isClosed ? closed : error
+    const some = isClosed ? queue.all().filter(({ kind }) => kind === 'issue') : intents
+    const promised = await turnAway(some, refusal)
+    if (isClosed) log.warn('issuer_closed', { promised: promised.length })
+    // A promised intent is never given up: an operator has to find out why it is refused.
+    else
+      for (const intent of promised)
+        log.error('intent_set_aside', { key: keyOfIntent(intent), error: error.message })
+    if (promised.length > 0) await queue.setAside(promised)
+  }
+
+  /**
+   * Withdraws intents that were not promised, and rejects their requests.
+   *
+   * @returns The intents that stay queued because they were promised.
+   */
+  async function turnAway(intents: readonly Intent[], error: IssueError): Promise<Intent[]> {
+    const leavers = queue.unpromised(intents)
+    queue.remove(leavers)
+    const left = withdraw(leavers, error)
+    const keys = leavers.map(keyOfIntent)
+    for (const key of keys) leaving.set(key, left)
+    await left
+    for (const key of keys) leaving.delete(key)
+    const gone = new Set(leavers)
+    return intents.filter((intent) => !gone.has(intent))
+  }
+
+  async function withdraw(leavers: readonly Intent[], error: IssueError): Promise<void> {
+    // From here on no timer answers them with `pending`.
+    const waiting = leavers.map((intent) => deps.take(keyOfIntent(intent)))
+    const withdrawn = await deps.withdraw(leavers).catch((cause): Intent[] => {
+      log.warn('intents_not_withdrawn', { error: String(cause) })
+      return []
+    })
+    const gone = new Set(withdrawn.map(keyOfIntent))
+    leavers.forEach((intent, i) => {
+      const isGone = gone.has(keyOfIntent(intent))
+      for (const { resolve, reject } of waiting[i] ?? [])
+        if (isGone) reject(error)
+        else resolve({ status: 'pending', transactionHash: null })
+    })
+    // Intents that are still in the outbox count as promised at the next start, and so also now.
+    queue.addPromised(leavers.filter((intent) => !gone.has(keyOfIntent(intent))))
   }
 
   return {
@@ -92,6 +143,7 @@ export function createPlanner(deps: PlannerDeps): Planner {
       return limit
     },
     run,
+    settled: async (intent) => leaving.get(keyOfIntent(intent)),
   }
 }
 
@@ -140,31 +192,4 @@ async function causeOf(
   } catch (cause) {
     return { outage: asIssueError(cause) }
   }
-}
-
-/** Stops issuing, while revisions continue. */
-async function stopIssuing(
-  { queue, turnAway, log }: PlannerDeps,
-  closed: IssueError,
-): Promise<void> {
-  const issues = queue.all().filter(({ kind }) => kind === 'issue')
-  const promised = await turnAway(issues, closed)
-  log.warn('issuer_closed', { promised: promised.length })
-  await queue.setAside(promised)
-}
-
-/**
- * Turns away an intent that the chain refuses. A promised one is never given up: it is retried, and
- * an operator has to find out why it is refused.
- */
-async function turnAwayOrRetry(
-  { queue, turnAway, log }: PlannerDeps,
-  intents: readonly Intent[],
-  error: IssueError,
-): Promise<void> {
-  const promised = await turnAway(intents, error)
-  if (promised.length === 0) return
-  for (const intent of promised)
-    log.error('intent_set_aside', { key: keyOfIntent(intent), error: error.message })
-  await queue.setAside(promised)
 }

@@ -34,7 +34,7 @@ export type Queue = {
   unpromised(intents: readonly Intent[]): Intent[]
   /** Marks intents that must not be withdrawn. */
   markPromised(intents: readonly Intent[]): void
-  /** Removes intents for a few seconds, so that they do not delay the others. */
+  /** Removes intents for a few seconds, also across a restart, so that they delay no others. */
   setAside(intents: readonly Intent[]): Promise<void>
   all(): Intent[]
   /** @returns Whether an intent is queued or in flight. */
@@ -43,7 +43,7 @@ export type Queue = {
   isEmpty(): boolean
   /** Queues the intents of an earlier process, all of which count as promised. */
   restore(): Promise<void>
-  /** Queues intents that others have added to the outbox or put back. */
+  /** Queues intents that others have added to the outbox or put back. One read at a time. */
   refresh(): Promise<void>
   /** Reports intents that are no longer in flight. */
   dropped(intents: readonly Intent[]): void
@@ -72,8 +72,10 @@ type QueueDeps = {
 export function createQueue(deps: QueueDeps): Queue {
   const { outbox, carries, changed, log } = deps
   const entries = new Map<IntentKey, Entry>()
-  const aside = createAside({ outbox, back, log })
-  const departures = createDepartures()
+  /** The intents that wait before they are tried again. */
+  const aside = new Set<IntentKey>()
+  /** The intents that left the queue or their transaction while the outbox is read. */
+  let leftSince: Set<IntentKey> | undefined
   let gatheringSince = 0
 
   const entriesOf = (intents: readonly Intent[]) =>
@@ -92,15 +94,18 @@ export function createQueue(deps: QueueDeps): Queue {
     entries.set(key, newEntry(intent, promised))
   }
 
-  /** Queues intents that the chain refused before. */
-  function back(intents: readonly Intent[]): void {
-    addAll(intents, true)
-    for (const entry of entriesOf(intents)) markRefused(entry)
-  }
-
   function addAll(intents: readonly Intent[], promised: boolean): void {
     for (const intent of intents) add(intent, promised)
     changed()
+  }
+
+  function waitAside(intents: readonly Intent[], milliseconds: number): void {
+    for (const intent of intents) aside.add(keyOfIntent(intent))
+    setTimeout(() => {
+      for (const intent of intents) aside.delete(keyOfIntent(intent))
+      addAll(intents, true)
+      for (const entry of entriesOf(intents)) markRefused(entry)
+    }, milliseconds).unref()
   }
 
   /** A revision waits until its document, or its batch, is on the chain. */
@@ -108,19 +113,31 @@ export function createQueue(deps: QueueDeps): Queue {
     return kind !== 'issue' && isUnderWay(keyOf('issue', root))
   }
 
+  function dropped(intents: readonly Intent[]): void {
+    if (leftSince) for (const intent of intents) leftSince.add(keyOfIntent(intent))
+  }
+
   function remove(intents: readonly Intent[]): void {
     for (const intent of intents) entries.delete(keyOfIntent(intent))
-    departures.note(intents)
+    dropped(intents)
     gatheringSince = performance.now()
   }
 
   async function read(isPromised: (promised: boolean) => boolean): Promise<void> {
-    const { result, left } = await departures.during(outbox.queued)
-    for (const { intent, asideUntil, promised } of result) {
-      const key = keyOfIntent(intent)
-      // It was planned or even settled while the outbox was read.
-      if (isUnderWay(key) || left.has(key)) continue
-      if (!aside.restore(intent, asideUntil)) add(intent, isPromised(promised))
+    const left = new Set<IntentKey>()
+    leftSince = left
+    try {
+      for (const { intent, asideUntil, promised } of await outbox.queued()) {
+        const key = keyOfIntent(intent)
+        // It was planned or even settled while the outbox was read.
+        if (isUnderWay(key) || left.has(key)) continue
+        // A change of the clock must not prolong the wait of an intent.
+        const wait = Math.min((asideUntil ?? 0) - Date.now(), ASIDE_MS)
+        if (wait > 0) waitAside([intent], wait)
+        else add(intent, isPromised(promised))
+      }
+    } finally {
+      leftSince = undefined
     }
     changed()
   }
@@ -137,33 +154,6 @@ export function createQueue(deps: QueueDeps): Queue {
     addPromised: (intents) => addAll(intents, true),
     next: (limit) => nextBatch(entries.values(), limit, mustWait),
     remove,
-    ...marksOf(entriesOf),
-
-    async setAside(intents) {
-      remove(intents)
-      await aside.add(intents)
-    },
-
-    all: () => [...entries.values()].map(({ intent }) => intent),
-
-    has: isUnderWay,
-    isEmpty: () => entries.size === 0 && aside.size === 0,
-    dropped: departures.note,
-
-    restore: () => read(() => true),
-    // A request of this process may have added an intent that it has not queued yet.
-    refresh: () => read((promised) => promised),
-  }
-}
-
-/**
- * The knowledge about queued intents: whether they may be on the chain, and whether they are
- * promised.
- */
-function marksOf(
-  entriesOf: (intents: readonly Intent[]) => Entry[],
-): Pick<Queue, 'uncertain' | 'seenAbsent' | 'unpromised' | 'markPromised'> {
-  return {
     uncertain(intents) {
       const now = performance.now()
       const unsure = entriesOf(intents).filter(({ uncertainFrom }) => now >= uncertainFrom)
@@ -177,6 +167,24 @@ function marksOf(
     markPromised(intents) {
       for (const entry of entriesOf(intents)) entry.promised = true
     },
+
+    async setAside(intents) {
+      remove(intents)
+      waitAside(intents, ASIDE_MS)
+      await outbox
+        .setAside(intents, Date.now() + ASIDE_MS)
+        .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
+    },
+
+    all: () => [...entries.values()].map(({ intent }) => intent),
+
+    has: isUnderWay,
+    isEmpty: () => entries.size === 0 && aside.size === 0,
+    dropped,
+
+    restore: () => read(() => true),
+    // A request of this process may have added an intent that it has not queued yet.
+    refresh: () => read((promised) => promised),
   }
 }
 
@@ -236,85 +244,4 @@ function goTogether(one: Intent, other: Intent): boolean {
   if (one.root !== other.root) return false
   if (one.kind === 'revoke' && other.kind === 'revoke') return one.reason === other.reason
   return one.kind === other.kind
-}
-
-/** The intents that wait before they are tried again. */
-type Aside = {
-  has(key: IntentKey): boolean
-  readonly size: number
-  /** Sets intents aside for a few seconds, also across a restart. */
-  add(intents: readonly Intent[]): Promise<void>
-  /**
-   * Continues a wait from an earlier process.
-   *
-   * @param until Milliseconds of the Unix epoch; `null` = it does not wait.
-   * @returns Whether the intent still waits.
-   */
-  restore(intent: Intent, until: number | null): boolean
-}
-
-/** @param deps.back Receives intents whose wait is over. */
-function createAside(deps: {
-  outbox: Pick<Backlog, 'setAside'>
-  back: (intents: readonly Intent[]) => void
-  log: Log
-}): Aside {
-  const { outbox, back, log } = deps
-  const aside = new Set<IntentKey>()
-
-  function wait(intents: readonly Intent[], milliseconds: number): void {
-    for (const intent of intents) aside.add(keyOfIntent(intent))
-    setTimeout(() => {
-      for (const intent of intents) aside.delete(keyOfIntent(intent))
-      back(intents)
-    }, milliseconds).unref()
-  }
-
-  return {
-    has: (key) => aside.has(key),
-    get size() {
-      return aside.size
-    },
-
-    async add(intents) {
-      wait(intents, ASIDE_MS)
-      await outbox
-        .setAside(intents, Date.now() + ASIDE_MS)
-        .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
-    },
-
-    restore(intent, until) {
-      const now = Date.now()
-      // A change of the clock must not prolong the wait of an intent.
-      const left = Math.min((until ?? now) - now, ASIDE_MS)
-      if (left > 0) wait([intent], left)
-      return left > 0
-    },
-  }
-}
-
-/** Remembers which intents left the queue or their transaction while the outbox was read. */
-type Departures = {
-  note(intents: readonly Intent[]): void
-  /** @returns The result, and the intents that left meanwhile, which the outbox may still have. */
-  during<T>(read: () => Promise<T>): Promise<{ result: T; left: ReadonlySet<IntentKey> }>
-}
-
-export function createDepartures(): Departures {
-  const readings = new Set<Set<IntentKey>>()
-
-  return {
-    note(intents) {
-      for (const left of readings) for (const intent of intents) left.add(keyOfIntent(intent))
-    },
-    async during(read) {
-      const left = new Set<IntentKey>()
-      readings.add(left)
-      try {
-        return { result: await read(), left }
-      } finally {
-        readings.delete(left)
-      }
-    },
-  }
 }

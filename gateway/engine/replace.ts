@@ -4,11 +4,12 @@ import type { Intent } from '#promise/intent.ts'
 import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type { Blocks, Plans, Transactions } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
-import { REBROADCAST_INTERVAL_MS } from './broadcast.ts'
 import type { InFlight, Sending } from './in-flight.ts'
 import type { Conclude } from './settle.ts'
 import type { Spending } from './spending.ts'
 
+/** The time between broadcasts of the same bytes, until the chain shows the transaction. */
+export const REBROADCAST_INTERVAL_MS = 5_000
 /**
  * A transaction that is not in a block after this time, or after this many slow blocks, is replaced
  * if it pays too little, and after twice as long in any case.

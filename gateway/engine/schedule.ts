@@ -45,10 +45,8 @@ export function createSchedule(deps: {
   blockTime: BlockTime
   /** @returns The number of intents that fill the next transaction. */
   batchLimit: () => number
-  /** @returns How long the last transaction took from signing to its outcome, in milliseconds. */
-  roundTrip: () => number
 }): Schedule {
-  const { queue, inFlight, blockTime, batchLimit, roundTrip } = deps
+  const { queue, inFlight, blockTime, batchLimit } = deps
 
   /**
    * @returns The milliseconds for which intents still gather.
@@ -61,7 +59,7 @@ export function createSchedule(deps: {
       waitingSince: queue.queuedAt(first),
       gatheringSince: queue.gatheringSince,
       oldestMade: oldest && inFlight.sendingOf(oldest).made,
-      roundTrip: roundTrip(),
+      roundTrip: inFlight.roundTrip(),
     }
     return dueAt(load, blockTime) - performance.now()
   }

@@ -1,5 +1,5 @@
 import type { Log } from '#base/log.ts'
-import { createLookTimer } from '#base/look-timer.ts'
+import { asIssueError } from '#promise/errors.ts'
 import { canBeUndone, type Intent } from '#promise/intent.ts'
 import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type {
@@ -11,11 +11,10 @@ import type {
   Transactions,
 } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
-import { createBroadcaster } from './broadcast.ts'
 import type { ForeignWatch } from './foreign.ts'
-import type { InFlight } from './in-flight.ts'
+import type { InFlight, Sending } from './in-flight.ts'
 import { createNonces, type Nonces } from './nonces.ts'
-import { createReplacing } from './replace.ts'
+import { createReplacing, REBROADCAST_INTERVAL_MS } from './replace.ts'
 import { type Conclude, createSettling } from './settle.ts'
 import { createSpending, type FeeCaps, type Spending } from './spending.ts'
 
@@ -45,10 +44,6 @@ export type Sender = {
   spentLastHour(): Promise<bigint>
   /** @returns The milliseconds until the next read; `answered` may come before. */
   pause(): number
-  /**
-   * @returns The milliseconds from signing the last transaction until the chain showed its outcome.
-   */
-  roundTrip(): number
 }
 
 /**
@@ -58,6 +53,13 @@ export type Sender = {
 const LOOKS_PER_BLOCK = 2
 /** The time until a new block is noticed, once it was seen. */
 const NOTICE_MS = 50
+/**
+ * The time between looks at transactions in flight, as a fraction of the age of the oldest, with
+ * its limits. So the delay in noticing a block is a small part of the time that the block took.
+ */
+const LOOK = { part: 1 / 8, minMs: 2, maxMs: 250 }
+/** How long to wait for the first look at a plan whose broadcast no node has answered. */
+const UNANSWERED_MS = 50
 /**
  * After this time a transaction is sent even if a read of the chain hangs, as it does when a node
  * is down.
@@ -77,6 +79,8 @@ type SenderDeps = {
   conclude: Conclude
   /** Called when a node has answered a broadcast, because the chain should then be read. */
   answered: () => void
+  /** Counts the intents of a new transaction. */
+  planned: (intents: number) => void
   /** Receives intents whose outcome is on disk; none when the write failed. */
   noted: (intents: readonly Intent[]) => void
   log: Log
@@ -89,21 +93,65 @@ type SenderDeps = {
  * intents are simply queued again.
  */
 export function createSender(deps: SenderDeps): Sender {
-  const { inFlight, transactions, registry, outbox, feeCaps, blockTime, answered } = deps
+  const { inFlight, transactions, registry, outbox, feeCaps, blockTime } = deps
   const timer = createLookTimer()
   const looked = { block: -1, times: 0 }
   const spending = createSpending(feeCaps, outbox, registry, inFlight.unsettled)
-  const { send, assertSent } = createBroadcaster({
-    ...deps,
-    answered: () => {
-      looked.times = LOOKS_PER_BLOCK - 1
-      timer.answered()
-      answered()
-    },
-  })
-  const { settle, abandon, roundTrip } = createSettling({ ...deps, costOf: spending.costOf })
+  const { settle, abandon } = createSettling({ ...deps, costOf: spending.costOf })
   const nonces = createNonces({ ...deps, abandon })
   const { replaceStuck } = createReplacing({ ...deps, spending })
+
+  /** With slow blocks, the next one is awaited first. */
+  const untilRepeat = () => Math.max(REBROADCAST_INTERVAL_MS, 1.25 * (blockTime.interval() ?? 0))
+  const failure = () =>
+    inFlight
+      .plans()
+      .map((plan) => inFlight.sendingOf(plan).failure)
+      .find(Boolean)
+
+  /** Sends the newest attempts of plans that are due, always with the same bytes. */
+  function send(plans: readonly Plan[]): void {
+    for (const plan of plans) {
+      const sending = inFlight.sendingOf(plan)
+      const newest = plan.attempts.at(-1)
+      const due = performance.now() - sending.sent >= untilRepeat()
+      if (!newest || !due || sending.underWay) continue
+      sending.sent = performance.now()
+      sending.underWay = sendOne(newest, sending).then(() => {
+        sending.underWay = undefined
+        // The chain should now be read.
+        looked.times = LOOKS_PER_BLOCK - 1
+        timer.answered()
+        deps.answered()
+      })
+    }
+  }
+
+  async function sendOne(transaction: SignedTransaction, sending: Sending): Promise<void> {
+    try {
+      // If the nonce is occupied, most likely by an earlier attempt, one of the two will be mined.
+      await transactions.broadcast(transaction)
+      sending.taken = true
+      sending.retries = 0
+      sending.failure = undefined
+    } catch (cause) {
+      const error = asIssueError(cause)
+      sending.failure = error
+      // The transaction was not sent at all, so it is retried as soon as the chain answers.
+      if (error.code === 'chain_unavailable') sending.sent = Number.NEGATIVE_INFINITY
+      else sending.taken = false
+    }
+  }
+
+  /**
+   * Rejects when a plan could not be sent. After a failure, it first waits for the nodes' answers.
+   */
+  async function assertSent(): Promise<void> {
+    const plans = inFlight.plans()
+    if (failure()) await Promise.all(plans.map((plan) => inFlight.sendingOf(plan).underWay))
+    const error = failure()
+    if (error) throw error
+  }
 
   /** @returns The milliseconds until the chain may show something that the last look did not. */
   function pause(): number {
@@ -138,6 +186,7 @@ export function createSender(deps: SenderDeps): Sender {
       prepare({ nonces, spending, transactions }, intents),
       intents.some(canBeUndone) ? deps.blocks.head() : undefined,
     ])
+    deps.planned(intents.length)
     const plan = await outbox.plan(transaction, intents, head?.number)
     inFlight.add([plan])
     return plan
@@ -169,7 +218,6 @@ export function createSender(deps: SenderDeps): Sender {
     spentLastHour: spending.lastHour,
 
     pause,
-    roundTrip,
   }
 }
 
@@ -189,4 +237,45 @@ async function prepare(
     ...(maxFee !== undefined && { maxFee }),
   })
   return before === nonces.losses() ? transaction : prepare(parts, intents)
+}
+
+/**
+ * Decides when to look at the chain again, which is less and less often until something changes.
+ */
+export type LookTimer = {
+  /** @returns The milliseconds until the next look is due. */
+  left(): number
+  /** Call this when a node has answered a broadcast, because a look is then due. */
+  answered(): void
+  /**
+   * Call this when a plan was made.
+   *
+   * @param isOnly Whether no other plan is in flight.
+   */
+  planned(isOnly: boolean): void
+  /**
+   * @param oldestMade When the oldest plan that is still in flight was signed; `undefined` = none
+   * is.
+   */
+  looked(oldestMade: number | undefined): void
+}
+
+/** All times are those of `now`, in milliseconds. */
+export function createLookTimer(now: () => number = () => performance.now()): LookTimer {
+  let nextAt = 0
+
+  return {
+    left: () => Math.max(0, nextAt - now()),
+    answered() {
+      nextAt = 0
+    },
+    planned(isOnly) {
+      const soon = now() + UNANSWERED_MS
+      nextAt = isOnly ? soon : Math.min(nextAt, soon)
+    },
+    looked(oldestMade = now()) {
+      const interval = LOOK.part * (now() - oldestMade)
+      nextAt = now() + Math.min(Math.max(interval, LOOK.minMs), LOOK.maxMs)
+    },
+  }
 }

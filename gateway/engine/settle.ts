@@ -29,10 +29,6 @@ export type Settling = {
   settle(next: number): Promise<boolean>
   /** Gives up plans that can no longer be mined, and queues their intents again. */
   abandon(plans: readonly Plan[]): Promise<void>
-  /**
-   * @returns The milliseconds from signing the last transaction until the chain showed its outcome.
-   */
-  roundTrip(): number
 }
 
 type SettlingDeps = {
@@ -51,7 +47,6 @@ type SettlingDeps = {
 export function createSettling(deps: SettlingDeps): Settling {
   const { inFlight, registry, blockTime, foreign, conclude } = deps
   let unclearSince: number | undefined
-  let roundTrip = Number.POSITIVE_INFINITY
 
   async function trySettling(used: readonly Plan[]): Promise<unknown> {
     try {
@@ -69,11 +64,7 @@ export function createSettling(deps: SettlingDeps): Settling {
     const outcomes = await outcomesOfPlans(registry, used)
     // An anchored intent needs no write to stay anchored, so it is answered before the disk.
     concludeAll(conclude, used, outcomes, (outcome) => outcome.status === 'anchored')
-    for (const plan of used) {
-      const { made } = inFlight.sendingOf(plan)
-      roundTrip = performance.now() - made
-      blockTime.included(made)
-    }
+    for (const plan of used) blockTime.included(inFlight.sendingOf(plan).made)
     foreign.suspect(unseenOf(used, outcomes))
     inFlight.leave(used)
     writeAll(deps, used, outcomes).catch((error) => {
@@ -106,8 +97,6 @@ export function createSettling(deps: SettlingDeps): Settling {
         concludeAll(conclude, [plan], [], () => true)
       }
     },
-
-    roundTrip: () => roundTrip,
   }
 }
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '#base/log.ts'
 import { type Anchored, UNSEEN } from '#promise/anchoring.ts'
-import type { Batcher } from '#promise/batcher.ts'
-import type { AnchorBlocks, Anchorings, Blocks, RegistryReader } from '#promise/ports.ts'
+import type { AnchorBlocks, Anchorings, Batcher, Blocks, RegistryReader } from '#promise/ports.ts'
 import { createBlockWatch } from './block-watch.ts'
 import { createReviewing } from './review.ts'
 
@@ -31,7 +30,9 @@ export function watchFinality(deps: {
   registry: RegistryReader
   blocks: Blocks
   outbox: Anchorings & AnchorBlocks
-  batcher: Batcher
+  batcher: Pick<Batcher, 'wake'>
+  /** Receives the intents whose blocks are final. */
+  final: (some: readonly Anchored[]) => void
   /** @returns The milliseconds between slow blocks; `undefined` for others. See `BlockTime`. */
   interval: () => number | undefined
   /** Nothing leaves the outbox before this resolves, because its payloads may still be needed. */

@@ -8,10 +8,9 @@ import {
   type Moved,
   UNSEEN,
 } from '#promise/anchoring.ts'
-import type { Batcher } from '#promise/batcher.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
+import { keyOfIntent } from '#promise/intent.ts'
 import { type Place, reasonAt } from '#promise/outcome.ts'
-import type { Anchorings, Blocks, RegistryReader } from '#promise/ports.ts'
+import type { Anchorings, Batcher, Blocks, RegistryReader } from '#promise/ports.ts'
 import { hashesOf, type Location, locate, withTransactions } from './locate.ts'
 
 /**
@@ -50,17 +49,12 @@ export function createReviewing(deps: {
   registry: RegistryReader
   blocks: Blocks
   outbox: Pick<Anchorings, 'review'>
-  batcher: Pick<Batcher, 'enqueue'>
+  batcher: Pick<Batcher, 'wake'>
+  final: (some: readonly Anchored[]) => void
   log: Log
 }): Reviewing {
   const { registry, blocks, outbox, batcher, log } = deps
   const pooled = createPooled(registry)
-
-  function requeue(dropped: readonly Anchored[], queued: readonly Intent[]): void {
-    if (dropped.length === 0) return
-    log.info('intents_requeued_after_reorg', { intents: queued.length })
-    batcher.enqueue(queued)
-  }
 
   return {
     reset: pooled.reset,
@@ -77,7 +71,11 @@ export function createReviewing(deps: {
         dropped,
         moved: await withTransactions(registry, moved),
       })
-      requeue(dropped, queued)
+      deps.final(leaving.final)
+      if (dropped.length > 0) {
+        log.info('intents_requeued_after_reorg', { intents: queued.length })
+        batcher.wake()
+      }
       const isStuck = moved.some((one) => contradicts(one, finalized))
       return !isStuck && dropped.length === absent.length && queued.length >= dropped.length
     },

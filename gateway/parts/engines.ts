@@ -15,23 +15,21 @@ import {
 import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
-import type { Lease } from '#promise/lease.ts'
-import type { BusyAccounts, Outbox, Readiness } from '#promise/ports.ts'
+import { type Lease, LeaseLost } from '#promise/lease.ts'
+import type { Outbox, Readiness } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
-import { leasedSigner } from './signer.ts'
 import type { SharedStores } from './stores.ts'
 
 /** How long a reading of the account is reused for reports: the route is public. */
 const READINESS_TTL_MS = 1_000
 
-type Parts = Pick<EngineDeps, 'blockTime' | 'concluded' | 'feeCaps' | 'maxBatch'> & {
+type Parts = Pick<EngineDeps, 'blockTime' | 'concluded' | 'planned'> & {
   shared: SharedStores
-  outbox: Pick<Outbox, 'find' | 'promise'> & BusyAccounts
+  outbox: Pick<Outbox, 'find' | 'promise'>
+  requested: (intent: Intent) => void
   /** Counts a foreign transaction. */
   foundForeign: () => void
-  /** Counts the transactions of an outbox. */
-  measured: <O extends Pick<EngineDeps['outbox'], 'plan'>>(outbox: O) => O
   outcomeOf: (intent: Intent) => Promise<Outcome>
   log: Log
 }
@@ -55,7 +53,8 @@ export function openEngines(
    */
   readiness: () => Promise<Readiness>
 } {
-  const { shared, log } = parts
+  const { shared, outbox, requested, outcomeOf, log } = parts
+  const { feeCaps, maxBatch } = config
   const openAccount = accountOpener(config, identity)
   const { signer, otherSigners = [] } = identity
   const accounts = new Map(
@@ -67,8 +66,10 @@ export function openEngines(
     accounts: [...accounts.keys()],
     leases: shared.leases,
     isSole: shared.isSole,
-    outbox: parts.outbox,
-    outcomeOf: parts.outcomeOf,
+    busy: shared,
+    outbox,
+    requested,
+    outcomeOf,
     log,
     open(account, lease, answers) {
       // The key of this account is no longer in the settings, but the transactions that it sent
@@ -82,7 +83,7 @@ export function openEngines(
         found: parts.foundForeign,
       })
       watches.set(account, foreign)
-      const deps = { ...parts, ...ports, foreign, withdraw, outbox: parts.measured(outbox) }
+      const deps = { ...parts, ...ports, feeCaps, maxBatch, foreign, withdraw, outbox }
       return {
         engine: createEngine(deps, answers),
         backlog: outbox,
@@ -103,8 +104,8 @@ export function openEngines(
     batcher,
     foreign: { assertAlone: () => watches.get(batcher.own()?.account ?? '0x')?.assertAlone() },
     readiness: shareRead(() => {
-      const own = batcher.own()
-      return own ? accountOf(accounts, own.account).account.assertReady() : firstReady(accounts)
+      const own = accounts.get(batcher.own()?.account ?? '0x')
+      return own ? own.account.assertReady() : firstReady(accounts)
     }, READINESS_TTL_MS),
   }
 }
@@ -118,14 +119,24 @@ function accountOpener(
   const provider = rpc.apart(PATIENCE_MS.issuing)
   return (signer) => {
     const holder: Account['holder'] = {}
-    const options = {
-      registry,
-      issuerId,
-      finality,
-      signer: leasedSigner(signer, () => holder.lease),
-    }
+    const options = { registry, issuerId, finality, signer: leasedSigner(signer, holder) }
     const ports = openRegistry(provider, { ...options, ...(feeCap !== undefined && { feeCap }) })
     return { ...ports, holder }
+  }
+}
+
+/** @returns A signer that signs only while this process holds the lease of its account. */
+export function leasedSigner(
+  signer: Signer,
+  holder: { lease?: Pick<Lease, 'assertHeld'> },
+): Signer {
+  return {
+    ...signer,
+    async sign(transaction) {
+      if (holder.lease === undefined) throw new LeaseLost(signer.address)
+      await holder.lease.assertHeld()
+      return signer.sign(transaction)
+    },
   }
 }
 
@@ -144,10 +155,4 @@ async function firstReady(accounts: ReadonlyMap<Hex, Account>): Promise<Readines
   return Promise.any(answers).catch(({ errors }: AggregateError) => {
     throw errors[0]
   })
-}
-
-function accountOf(accounts: ReadonlyMap<Hex, Account>, address: Hex): Account {
-  const account = accounts.get(address)
-  if (account === undefined) throw new TypeError('the account has no signer')
-  return account
 }

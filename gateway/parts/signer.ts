@@ -4,7 +4,6 @@ import { createRemoteSigner } from '#chain/remote-signer.ts'
 import type { Signer } from '#chain/signer.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
-import { type Lease, LeaseLost } from '#promise/lease.ts'
 import { ConfigError } from '#settings/config.ts'
 import type { SignerSetting } from '#settings/signer.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
@@ -51,24 +50,5 @@ async function read(name: string, path: string): Promise<string> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new ConfigError([`${name} cannot be read: ${code}`])
-  }
-}
-
-/**
- * @param lease The lease of the signer's account; `undefined` before there is one.
- * @returns A signer that signs only while this process holds the lease.
- */
-export function leasedSigner(
-  signer: Signer,
-  lease: () => Pick<Lease, 'assertHeld'> | undefined,
-): Signer {
-  return {
-    ...signer,
-    async sign(transaction) {
-      const held = lease()
-      if (held === undefined) throw new LeaseLost(signer.address)
-      await held.assertHeld()
-      return signer.sign(transaction)
-    },
   }
 }

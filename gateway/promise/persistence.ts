@@ -4,8 +4,14 @@ import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { Sealed } from '#document/sealed.ts'
 import type { Anchoring } from './anchoring.ts'
 import type { Intent, IssueIntent } from './intent.ts'
-import type { IndexedSealed, PromisedPayload } from './payload.ts'
-import type { Anchorings, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
+import type {
+  Anchorings,
+  IndexedSealed,
+  Outbox,
+  PayloadStore,
+  PromisedPayload,
+  PromisedPayloads,
+} from './ports.ts'
 
 /** How long to wait between attempts to restore payloads while their store does not answer. */
 const RETRY_INTERVAL_MS = 5_000

@@ -1,15 +1,17 @@
 import type { Hex } from '#document/hex.ts'
+import type { Sealed } from '#document/sealed.ts'
 import type { BlockRead } from '#verifier/ports.ts'
 import type {
   Anchored,
   Anchoring,
   BlockId,
+  Outcome,
   ReviewedIntents,
   SettledIntents,
   Standing,
 } from './anchoring.ts'
+import type { IndexEntry } from './document-index.ts'
 import type { Intent, IssueIntent, QueuedIntent } from './intent.ts'
-import type { Payload, PromisedPayload } from './payload.ts'
 import type { Plan, Receipt, SignedTransaction } from './plan.ts'
 import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
 
@@ -31,6 +33,24 @@ export type PayloadStore = {
    */
   remove(hash: Uint8Array): Promise<void>
 }
+
+/** A sealed document with its data for the index. */
+export type IndexedSealed = Sealed & { entry?: IndexEntry }
+
+/** The data that the outbox stores about the payload of a document to issue. */
+export type Payload = {
+  /** Whether the intent added the payload to the store. Only then is it removed with the intent. */
+  inserted: boolean
+  /**
+   * The sealed bytes (never plaintext), to restore a payload that its store has lost; absent when
+   * the store is in the same database.
+   */
+  sealed?: Uint8Array
+  /** The entry for the index of documents, written in the same transaction. */
+  entry?: IndexEntry | undefined
+}
+
+export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }
 
 // The outbox stores promises on disk. It has seven ports: for requests, the backlog, plans, fees,
 // anchored intents, their blocks, and payloads. A method that changes something resolves when the
@@ -204,6 +224,23 @@ export type OutboxPorts = Outbox &
   Anchorings &
   AnchorBlocks &
   PromisedPayloads
+
+/** Anchors intents with one engine or several. */
+export type Batcher = {
+  /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
+  assertOpen(): void
+  /**
+   * Anchors an intent of the outbox, together with other waiting intents.
+   *
+   * @param wait Milliseconds until `pending` is the answer.
+   * @returns `anchored`, `pending` or `moot`.
+   * @throws {IssueError} when the intent was withdrawn or can never be anchored: nothing was done
+   * and nothing will be.
+   */
+  submit(intent: Intent, wait: number): Promise<Outcome>
+  /** Somebody else changed the outbox, or released a lease: looks now. */
+  wake(): void
+}
 
 /**
  * Remembers requests with an `Idempotency-Key`, but neither the keys nor the contents of documents.

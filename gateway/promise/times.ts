@@ -8,19 +8,22 @@ import { type Intent, type IntentKey, keyOfIntent } from './intent.ts'
 const MAX_REMEMBERED = 20_000
 
 /**
- * Measures how long intents take to reach the chain and to become final there. It works in memory
- * only, so intents of an earlier process are not measured.
+ * Counts outcomes, and measures how long intents take to reach the chain and to become final there.
+ * It works in memory only, so intents of an earlier process are not measured.
  */
 export type Times = {
   /** Call this when a request is durable. */
   requested(intent: Intent): void
+  /** Call this for every outcome that was read from the chain. */
   concluded(intent: Intent, outcome: Outcome): void
   /** Call this when the blocks of these intents are final. */
   final(some: readonly Anchored[]): void
 }
 
-/** Both functions receive seconds. */
-export function createTimes(deps: {
+export function createTimes(metrics: {
+  /** Counts an outcome. */
+  concluded: (kind: Intent['kind'], outcome: Outcome['status']) => void
+  /** These receive seconds. */
   included: (kind: Intent['kind'], seconds: number) => void
   final: (kind: Intent['kind'], seconds: number) => void
 }): Times {
@@ -34,18 +37,19 @@ export function createTimes(deps: {
       if (!requestedAt.has(key)) remember(requestedAt, key)
     },
     concluded(intent, outcome) {
+      metrics.concluded(intent.kind, outcome.status)
       if (outcome.status === 'absent') return
       const key = keyOfIntent(intent)
       const requested = requestedAt.get(key)
       requestedAt.delete(key)
       if (outcome.status !== 'anchored') return
-      if (requested !== undefined) deps.included(intent.kind, secondsSince(requested))
+      if (requested !== undefined) metrics.included(intent.kind, secondsSince(requested))
       if (!seenAt.has(outcome.blockNumber)) remember(seenAt, outcome.blockNumber)
     },
     final(some) {
       for (const { intent, anchoring } of some) {
         const seen = seenAt.get(anchoring.blockNumber)
-        if (seen !== undefined) deps.final(intent.kind, secondsSince(seen))
+        if (seen !== undefined) metrics.final(intent.kind, secondsSince(seen))
       }
     },
   }

@@ -67,12 +67,13 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   const log = { debug: note, info: note, warn: note, error: note }
   const leases = createLeases(database, log, 60_000)
   const shared = createShared(database, leases, fresh)
-  const { busyAccounts, countUnclaimed } = shared
   const batcher = createEngines({
     accounts: [ACCOUNT],
     leases,
     isSole: true,
-    outbox: Object.assign(outbox, { busyAccounts, countUnclaimed }),
+    busy: shared,
+    outbox,
+    requested: () => {},
     outcomeOf: async () => ({ status: 'absent' }),
     log,
     open(account, lease, answers) {
@@ -87,6 +88,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
         feeCaps,
         foreign: createForeignWatch({ account: ports, log, found() {} }),
         outbox: own,
+        planned: () => {},
         concluded: () => {},
         log,
         withdraw,
@@ -416,7 +418,7 @@ test('behavior: does not queue an intent again that is in flight', async () => {
   const intent = newIntent()
   const answer = issue(intent)
   await expect.poll(() => chain.pool.size).toBe(1)
-  batcher.enqueue([intent])
+  batcher.wake()
   expect(batcher.depth()).toEqual({ queued: 0, inFlight: 1 })
   chain.mining = true
   chain.mine()

@@ -125,6 +125,9 @@ function startGateway(accounts: Hex[], isSole = false) {
           }
         },
         promise: async () => undefined,
+      },
+      requested: () => {},
+      busy: {
         countUnclaimed: async () => rowsOf(null).length,
         busyAccounts: async () => [...new Set(rows.values())].filter((one) => one !== null),
       },

@@ -17,6 +17,7 @@ function measured() {
   const included: number[] = []
   const final: number[] = []
   const times = createTimes({
+    concluded() {},
     included: (_, seconds) => included.push(seconds),
     final: (_, seconds) => final.push(seconds),
   })
