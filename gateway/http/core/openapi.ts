@@ -18,8 +18,8 @@ import { successor } from '../resources/supersede.ts'
 import { verdict } from '../resources/verify.ts'
 import { revealedWebhook, webhookSchema } from '../resources/webhooks.ts'
 import { type ApiErrorCode, ERRORS } from './error-table.ts'
-import { NDJSON } from './ndjson.ts'
 import { type Access, aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
+import { NDJSON } from './request.ts'
 
 import { cookieNameOf } from './session.ts'
 

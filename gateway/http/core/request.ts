@@ -79,7 +79,7 @@ export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValu
  */
 export async function readJson(c: Context): Promise<JsonValue> {
   assertJson(c)
-  return parseStrictJson(decode(await readBody(c)))
+  return parseStrictJson(decode(await readBodyAtMost(c, MAX_SENT_BYTES)))
 }
 
 /**
@@ -89,10 +89,28 @@ export async function readJson(c: Context): Promise<JsonValue> {
  * @throws {ApiError} as {@link readJson}.
  */
 export async function readOptionalJson(c: Context): Promise<JsonValue> {
-  const bytes = await readBody(c)
+  const bytes = await readBodyAtMost(c, MAX_SENT_BYTES)
   if (bytes.length === 0) return {}
   assertJson(c)
   return parseStrictJson(decode(bytes))
+}
+
+/** Newline-delimited JSON: one JSON text on each line, UTF-8. */
+export const NDJSON = 'application/x-ndjson'
+
+/**
+ * @returns Whether the body is NDJSON.
+ * @throws {ApiError} `not_json` for a `Content-Encoding`.
+ */
+export function isNdjson(c: Context): boolean {
+  assertNotEncoded(c)
+  const type = c.req.header('content-type') ?? ''
+  return /^application\/x-ndjson\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)
+}
+
+function assertNotEncoded(c: Context): void {
+  if (c.req.header('content-encoding') !== undefined)
+    throw new ApiError('not_json', 'Content-Encoding is not supported')
 }
 
 /** @throws {ApiError} `not_json` (content type or encoding). */
@@ -100,24 +118,14 @@ export function assertJson(c: Context, accepted = 'application/json'): void {
   const type = c.req.header('content-type') ?? ''
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
     throw new ApiError('not_json', `Content-Type must be ${accepted}`)
-  if (c.req.header('content-encoding') !== undefined)
-    throw new ApiError('not_json', 'Content-Encoding is not supported')
-}
-
-async function readBody(c: Context): Promise<Uint8Array> {
-  try {
-    return await readBodyAtMost(c, MAX_SENT_BYTES)
-  } catch (error) {
-    if (error instanceof ApiError) throw error
-    throw new ApiError('bad_json', 'the request body is truncated', { cause: error })
-  }
+  assertNotEncoded(c)
 }
 
 /**
  * Reads a body of at most `limit` bytes.
  *
- * @throws {ApiError} `too_large`; `unauthorized` when the API key was revoked while the body was
- * received; other errors when the body is cut off.
+ * @throws {ApiError} `too_large`; `bad_json` when the body is cut off; `unauthorized` when the API
+ * key was revoked while the body was received.
  */
 export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Array> {
   const started = performance.now()
@@ -133,11 +141,12 @@ async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
     })
   const announced = Number(c.req.header('content-length') ?? Number.NaN)
   if (announced > limit) throw tooLarge()
-  if (announced >= 0) return new Uint8Array(await c.req.arrayBuffer())
   try {
+    if (announced >= 0) return new Uint8Array(await c.req.arrayBuffer())
     return await readAtMost(c.req.raw.body, limit)
-  } catch (error) {
-    throw error instanceof TooLargeError ? tooLarge() : error
+  } catch (cause) {
+    if (cause instanceof TooLargeError) throw tooLarge()
+    throw new ApiError('bad_json', 'the request body is truncated', { cause })
   }
 }
 

@@ -10,10 +10,10 @@ import type { Revised, RevisionRequest } from '#promise/revise.ts'
 import { createPatience, type Patience } from '../../base/deadline.ts'
 import { failureOf } from '../core/envelope.ts'
 import { ApiError, invalid, WRITE_ERRORS } from '../core/errors.ts'
-import { answerLines, isNdjson } from '../core/ndjson.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
-import { assertJson, parseBody, prefersAsync, readBodyAtMost } from '../core/request.ts'
+import { assertJson, isNdjson, parseBody, prefersAsync, readBodyAtMost } from '../core/request.ts'
+import { answerLines } from '../core/streams.ts'
 import type { AppDeps } from '../deps.ts'
 import { changeableOf } from './document-path.ts'
 import { intentOf, presentRevised, REVISIONS, type Revision, revisedDocument } from './revisions.ts'
@@ -164,11 +164,7 @@ type Entry = { value: JsonValue } | { error: unknown }
 async function readEntries(c: Context): Promise<Entry[]> {
   const isLines = isNdjson(c)
   if (!isLines) assertJson(c, 'application/json or application/x-ndjson')
-  const bytes = await readBodyAtMost(c, MAX_BYTES).catch((cause) => {
-    throw cause instanceof ApiError
-      ? cause
-      : new ApiError('bad_json', 'the request body is truncated', { cause })
-  })
+  const bytes = await readBodyAtMost(c, MAX_BYTES)
   const entries = isLines ? await entriesOfLines(bytes) : entriesOfArray(bytes)
   if (entries.length > MAX_ENTRIES)
     throw new ApiError('too_large', `the body must have at most ${MAX_ENTRIES} entries`)

@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import * as v from 'valibot'
 import { turnAfter } from '#base/concurrency.ts'
 import { splitLines } from '#base/lines.ts'
@@ -10,10 +9,9 @@ import { type CountedRun, RUN_MODES, RUN_STATES } from '#runs/ports.ts'
 import type { RunRow } from '#runs/runs.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
-import { isNdjson } from '../core/ndjson.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
-import { idempotencyKeyOf, readBodyAtMost } from '../core/request.ts'
+import { idempotencyKeyOf, isNdjson, readBodyAtMost } from '../core/request.ts'
 import { ISSUE_EXAMPLE, issueBody } from './issue-body.ts'
 import { type Addresses, instant, verifyUrlOf } from './present.ts'
 import * as schemas from './schemas.ts'
@@ -171,7 +169,7 @@ export const runRoutes = resource(
       const grant = c.get('grant')
       const leave = places.enter(grant.tenant)
       try {
-        const content = await readUpload(c)
+        const content = await readBodyAtMost(c, MAX_BYTES)
         const rows = await readRows(content, await kinds.current(), grant.categories)
         await c.get('assertKey')()
         const key = idempotencyKey !== undefined && { idempotencyKey }
@@ -208,16 +206,6 @@ export const runRoutes = resource(
 )
 
 const notFound = () => new ApiError('not_found', 'no such run')
-
-/** @throws {ApiError} `too_large`, `bad_json`. */
-async function readUpload(c: Context): Promise<Uint8Array> {
-  try {
-    return await readBodyAtMost(c, MAX_BYTES)
-  } catch (cause) {
-    if (cause instanceof ApiError) throw cause
-    throw new ApiError('bad_json', 'the request body is truncated', { cause })
-  }
-}
 
 /** @throws {ApiError} `too_large`; `bad_fields`, naming bad rows by their lines. */
 async function readRows(
