@@ -1,6 +1,6 @@
 import type { FindKey } from './grant.ts'
-import { digestOf } from './keys.ts'
 import type { ApiKey, KeyReader, KeyWriter } from './ports.ts'
+import { digestOf } from './secret.ts'
 
 /** How long a change by another process may go unnoticed. */
 const MAX_AGE_MS = 1_000

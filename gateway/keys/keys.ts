@@ -1,6 +1,6 @@
-import { hash, randomBytes } from 'node:crypto'
 import { Refusal } from '#base/refusal.ts'
 import type { ApiKey, KeyStore } from './ports.ts'
+import { digestOf, newId, newSecret } from './secret.ts'
 import { assertConsistent, type KeyChanges, type KeySettings } from './settings.ts'
 
 /** The number is limited because all keys are in memory. */
@@ -104,8 +104,8 @@ const unknownKey = () => new Refusal('not_found', 'no such API key')
 
 /** @returns A new key, which is not stored yet. */
 export function makeKey(settings: KeySettings): MadeKey {
-  const secret = newSecret()
-  return { key: keyOf(randomBytes(6).toString('hex'), secret, settings), secret }
+  const secret = newSecret('key')
+  return { key: keyOf(newId(), secret, settings), secret }
 }
 
 function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
@@ -158,17 +158,4 @@ function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
   return Object.fromEntries(
     Object.entries(all).filter(([, value]) => value !== null && value !== undefined),
   ) as ApiKey
-}
-
-/** @returns A new API key: 256 random bits in base64url, after a prefix that scanners can find. */
-function newSecret(): string {
-  return `drk_${randomBytes(32).toString('base64url')}`
-}
-
-/**
- * @returns The sha-256 of an API key, 64 hexadecimal digits. A password hash is not needed, because
- * a key has 256 random bits, and every request computes this.
- */
-export function digestOf(secret: string): string {
-  return hash('sha256', secret, 'hex')
 }

@@ -56,12 +56,14 @@ export const tenant = v.pipe(
     'must be 1 to 64 letters, digits, dots, underscores and hyphens',
   ),
 )
-const rateLimit = v.pipe(
-  v.number('must be a number'),
-  v.integer('must be a whole number'),
-  v.minValue(1, 'must be at least 1'),
-  v.maxValue(MAX_RATE_LIMIT, `must be at most ${MAX_RATE_LIMIT}`),
-)
+/** A whole number in a body. */
+export const whole = (min: number, max: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  )
 /** A time in RFC 3339. */
 export const INSTANT =
   /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/
@@ -76,12 +78,6 @@ const expiresAt = v.pipe(
   ),
   v.transform((text) => new Date(text).toISOString()),
 )
-const overlapSeconds = v.pipe(
-  v.number('must be a number'),
-  v.integer('must be a whole number'),
-  v.minValue(0, 'must be at least 0'),
-  v.maxValue(MAX_OVERLAP_SECONDS, `must be at most ${MAX_OVERLAP_SECONDS}`),
-)
 
 /** The settings of a new key. */
 export const keySettings = v.strictObject({
@@ -89,7 +85,7 @@ export const keySettings = v.strictObject({
   tenant: v.optional(tenant, DEFAULT_TENANT),
   label: v.exactOptional(label),
   categories: v.exactOptional(categories),
-  rateLimit: v.exactOptional(rateLimit),
+  rateLimit: v.exactOptional(whole(1, MAX_RATE_LIMIT)),
   expiresAt: v.exactOptional(expiresAt),
 })
 export type KeySettings = Pick<
@@ -102,7 +98,7 @@ export const keyChanges = v.strictObject({
   scopes: v.exactOptional(scopes),
   label: v.exactOptional(v.nullable(label)),
   categories: v.exactOptional(v.nullable(categories)),
-  rateLimit: v.exactOptional(v.nullable(rateLimit)),
+  rateLimit: v.exactOptional(v.nullable(whole(1, MAX_RATE_LIMIT))),
   expiresAt: v.exactOptional(v.nullable(expiresAt)),
 })
 export type KeyChanges = v.InferOutput<typeof keyChanges>
@@ -110,7 +106,7 @@ export type KeyChanges = v.InferOutput<typeof keyChanges>
 /** The settings of a rotation. */
 export const rotation = v.strictObject({
   /** How long the old key stays valid, in seconds. */
-  overlapSeconds: v.optional(overlapSeconds, OVERLAP_SECONDS),
+  overlapSeconds: v.optional(whole(0, MAX_OVERLAP_SECONDS), OVERLAP_SECONDS),
   expiresAt: v.exactOptional(expiresAt),
 })
 

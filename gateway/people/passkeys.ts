@@ -7,9 +7,9 @@ import type {
 } from '@simplewebauthn/server'
 import { Refusal } from '#base/refusal.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
+import { newId } from '#keys/secret.ts'
 import { assertOwn } from './person.ts'
 import type { Passkey, PeopleStore, Person, SpentChallenge } from './ports.ts'
-import { newId } from './secret.ts'
 import type { NewSession, Sessions } from './sessions.ts'
 
 const MAX_PASSKEYS = 10

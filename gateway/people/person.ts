@@ -1,6 +1,6 @@
 import { Refusal } from '#base/refusal.ts'
+import { newId } from '#keys/secret.ts'
 import type { Person } from './ports.ts'
-import { newId } from './secret.ts'
 
 export const MAX_PEOPLE = 1_000
 

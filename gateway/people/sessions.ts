@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { Refusal } from '#base/refusal.ts'
 import type { Grant } from '#keys/grant.ts'
+import { digestOf, newId, newSecret } from '#keys/secret.ts'
 import { MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
 import type { Login, Passkey, PeopleStore, Person, Session, SpentChallenge } from './ports.ts'
 import { SCOPES_OF } from './roles.ts'
-import { digestOf, newId, newSecret } from './secret.ts'
 
 const SESSION_TTL_MS = 12 * 3_600_000
 const IDLE_TTL_MS = 3_600_000

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createKeys, digestOf, type Keys } from '#keys/keys.ts'
+import { createKeys, type Keys } from '#keys/keys.ts'
+import { digestOf } from '#keys/secret.ts'
 import type { KeySettings } from '#keys/settings.ts'
 import { type KeyFolder, makeKeyFolder } from '../../support/key-file.ts'
 
