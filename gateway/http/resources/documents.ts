@@ -6,7 +6,7 @@ import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId, type PublicId } from '#document/public-id.ts'
 import { openDocument } from '#document/sealed.ts'
-import { type Grant, requesterOf } from '#keys/grant.ts'
+import type { Grant } from '#keys/grant.ts'
 import { withHistory } from '#promise/history.ts'
 import type { IssuedDocument } from '#promise/issue.ts'
 import { FINALITIES, type Finality } from '#verifier/ports.ts'
@@ -15,10 +15,9 @@ import { succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { isPromised } from '../core/promised.ts'
-import { idempotencyKeyOf, prefersAsync, readJson } from '../core/request.ts'
 import type { AppDeps } from '../deps.ts'
 import { publicIdOf } from './document-path.ts'
-import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from './issue-body.ts'
+import { ISSUE_EXAMPLE, issueBody, issuedHeaders, readIssueRequest } from './issue-body.ts'
 import { presentDocument, presentProof } from './present.ts'
 import * as schemas from './schemas.ts'
 
@@ -110,18 +109,12 @@ const RETRIEVE = operation({
 
 /** Issues and retrieves a document. */
 export const documentRoutes = resource([ISSUE, RETRIEVE], (serve, deps) => {
-  const { issuing, kinds, addresses, wait, newDeadline } = deps
+  const { issuing, addresses, newDeadline } = deps
   serve(ISSUE, async (c) => {
     const { wait: finality } = c.get('query')
-    const { categories } = c.get('grant')
-    const sent = await readJson(c)
-    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-    const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
     const issued = await issuing.issue({
-      ...parseIssueBody(sent, rules),
-      ...requesterOf(c.get('grant')),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+      ...(await readIssueRequest(c, deps)),
+
       deadline: newDeadline(),
       finality,
     })
@@ -133,10 +126,7 @@ export const documentRoutes = resource([ISSUE, RETRIEVE], (serve, deps) => {
         ...(finality !== 'included' && { finality: issued.finality }),
       },
       done ? 201 : 202,
-      {
-        Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
-        ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
-      },
+      issuedHeaders(addresses, issued),
     )
   })
 

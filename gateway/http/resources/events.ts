@@ -29,7 +29,7 @@ const types = v.pipe(
 export const event = v.object({
   id: v.string(),
   type: schemas.eventType,
-  timestamp: v.pipe(v.string(), v.isoTimestamp()),
+  timestamp: schemas.time,
   data: v.object({
     documentHash: v.exactOptional(schemas.hash),
     batchRoot: v.exactOptional(

@@ -1,3 +1,4 @@
+import type { Context } from 'hono'
 import * as v from 'valibot'
 import {
   type DocumentFields,
@@ -8,7 +9,11 @@ import {
 } from '#document/document.ts'
 import type { JsonValue } from '#document/json.ts'
 import { type KindOf, MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '#document/new-document.ts'
+import { type Grant, requesterOf } from '#keys/grant.ts'
 import { ApiError, invalid } from '../core/errors.ts'
+import { idempotencyKeyOf, prefersAsync, readJson } from '../core/request.ts'
+import type { AppDeps } from '../deps.ts'
+import type { Addresses } from './present.ts'
 import { SENT_DAY } from './schemas.ts'
 
 const sentDate = (description: string) =>
@@ -103,4 +108,34 @@ export function parseIssueBody(
   if (!mayIssue(fields, rules.categories))
     throw new ApiError('category_not_allowed', 'the API key may not issue this category')
   return { fields, ...(refusal && { refuseNew: refusal }) }
+}
+
+/**
+ * Reads a request to issue a document.
+ *
+ * @throws {ApiError} as {@link parseIssueBody} and `readJson`; `bad_idempotency_key`.
+ */
+export async function readIssueRequest(c: Context, { kinds, wait }: AppDeps) {
+  const grant: Grant = c.get('grant')
+  const sent = await readJson(c)
+  const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+  const { categories } = grant
+  const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
+  return {
+    ...parseIssueBody(sent, rules),
+    ...requesterOf(grant),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+  }
+}
+
+/** @returns The headers of the answer about an issued document. */
+export function issuedHeaders(
+  { baseUrl }: Addresses,
+  { publicId, replayed }: { publicId: string; replayed: boolean },
+): Record<string, string> {
+  return {
+    Location: `${baseUrl}/v1/documents/${publicId}`,
+    ...(replayed && { 'Idempotency-Replayed': 'true' }),
+  }
 }

@@ -5,9 +5,10 @@ import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import { membersOf } from './present.ts'
 import * as schemas from './schemas.ts'
 
-const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
+const time = v.nullable(schemas.time)
 const presented = {
   id: v.pipe(v.string(), v.description('The id of the key, which is not secret.')),
   tenant: v.string(),
@@ -21,7 +22,7 @@ const presented = {
     v.nullable(v.number()),
     v.description("Requests per second; `null` = the service's default."),
   ),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: schemas.time,
   expiresAt: v.pipe(time, v.description('When the key expires; `null` = never.')),
   lastUsedAt: v.pipe(time, v.description('When the key was last used, exact to a minute.')),
   replacedBy: v.pipe(v.nullable(v.string()), v.description('The id of the key that replaced it.')),
@@ -114,7 +115,7 @@ const ROTATE = operation({
     data: v.object({
       ...presented,
       secret: shownSecret,
-      replaces: v.object({ id: v.string(), expiresAt: v.pipe(v.string(), v.isoTimestamp()) }),
+      replaces: v.object({ id: v.string(), expiresAt: schemas.time }),
     }),
     example: {
       ...EXAMPLE_KEY,
@@ -152,7 +153,7 @@ const REVOKE = operation({
   summary: 'Revoke an API key',
   answer: {
     description: 'The key is revoked, and no further request with it is accepted.',
-    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    data: schemas.removed,
     example: { id: EXAMPLE_ID, deleted: true },
   },
   errors: ['not_found', 'store_unavailable'],
@@ -201,17 +202,4 @@ function presentMade({ key, secret }: MadeKey): object {
 }
 
 /** The digest is omitted, because nobody can use it. */
-function presentKey(key: ApiKey): object {
-  return {
-    id: key.id,
-    tenant: key.tenant,
-    scopes: key.scopes,
-    label: key.label ?? null,
-    categories: key.categories ?? null,
-    rateLimit: key.rateLimit ?? null,
-    createdAt: key.createdAt,
-    expiresAt: key.expiresAt ?? null,
-    lastUsedAt: key.lastUsedAt ?? null,
-    replacedBy: key.replacedBy ?? null,
-  }
-}
+const presentKey = (key: ApiKey): object => membersOf(presented, key)

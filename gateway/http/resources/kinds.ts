@@ -10,12 +10,13 @@ import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeAddress } from '../core/rate-limits.ts'
 import { readJson } from '../core/request.ts'
+import * as schemas from './schemas.ts'
 
 const version = v.pipe(v.number(), v.integer(), v.minValue(1))
 export const kindSchema = v.object({
   category: v.string(),
   version: v.pipe(version, v.description('Grows by one with each change.')),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  updatedAt: schemas.time,
   metadata: v.pipe(
     v.record(v.string(), v.unknown()),
     v.description('The SD-JWT VC Type Metadata, as wallets read it at its `vct`.'),

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import type { Held } from '#credentials/held.ts'
 import type { OfferTerms } from '#credentials/wallets.ts'
 import { decodePublicId } from '#document/public-id.ts'
+import { whole } from '#keys/settings.ts'
 import { IssueError } from '#promise/errors.ts'
 import { PRIVATE, succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
@@ -21,13 +22,6 @@ const YEAR = 366 * 86_400
 /** An offer that nobody described further. */
 const PLAIN: OfferTerms = { uses: 1, seconds: 10 * MINUTE, withTxCode: false }
 
-const whole = (min: number, max: number) =>
-  v.pipe(
-    v.number('must be a number'),
-    v.integer('must be a whole number'),
-    v.minValue(min, `must be at least ${min}`),
-    v.maxValue(max, `must be at most ${max}`),
-  )
 const terms = v.strictObject({
   txCode: v.exactOptional(
     v.pipe(

@@ -5,14 +5,15 @@ import type { Passkey } from '#people/ports.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson } from '../core/request.ts'
+import { membersOf } from './present.ts'
+import * as schemas from './schemas.ts'
 import { attestation, EXAMPLE_ATTESTATION } from './session.ts'
 
-const time = v.pipe(v.string(), v.isoTimestamp())
 export const passkeySchema = v.object({
   id: v.string(),
   label: v.string(),
-  createdAt: time,
-  lastUsedAt: v.pipe(v.nullable(time), v.description('The last time that it signed in.')),
+  createdAt: schemas.time,
+  lastUsedAt: v.pipe(v.nullable(schemas.time), v.description('The last time that it signed in.')),
 })
 
 const EXAMPLE_ID = '012345abcdef'
@@ -91,7 +92,7 @@ const REMOVE = operation({
   summary: 'Remove one of your passkeys',
   answer: {
     description: 'Nobody can sign in with it any more. Sessions that it began go on.',
-    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    data: schemas.removed,
     example: { id: EXAMPLE_ID, deleted: true },
   },
   errors: ['not_found', 'store_unavailable'],
@@ -128,6 +129,4 @@ export const passkeyRoutes = resource(
   },
 )
 
-function presentPasskey({ id, label, createdAt, lastUsedAt }: Passkey): object {
-  return { id, label, createdAt, lastUsedAt: lastUsedAt ?? null }
-}
+const presentPasskey = (passkey: Passkey): object => membersOf(passkeySchema.entries, passkey)

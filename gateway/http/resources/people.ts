@@ -5,19 +5,26 @@ import type { ListedPerson, Person } from '#people/ports.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import { membersOf } from './present.ts'
+import * as schemas from './schemas.ts'
 import { EXAMPLE_PERSON, personSchema, presentPerson } from './session.ts'
 
-const time = v.pipe(v.string(), v.isoTimestamp())
+const shownSession = {
+  id: v.string(),
+  createdAt: schemas.time,
+  expiresAt: schemas.time,
+  lastUsedAt: schemas.time,
+}
 export const listedPerson = v.object({
   ...personSchema.entries,
-  createdAt: time,
+  createdAt: schemas.time,
   sessions: v.pipe(
-    v.array(v.object({ id: v.string(), createdAt: time, expiresAt: time, lastUsedAt: time })),
+    v.array(v.object(shownSession)),
     v.description('The sessions that have not ended, the oldest first.'),
   ),
   passkeys: v.pipe(v.number(), v.description('The number of passkeys.')),
   invitation: v.pipe(
-    v.nullable(v.object({ expiresAt: v.nullable(time) })),
+    v.nullable(v.object({ expiresAt: v.nullable(schemas.time) })),
     v.description('The invitation that was not used yet.'),
   ),
 })
@@ -27,7 +34,7 @@ const invited = v.object({
     v.string(),
     v.description('The link that signs the person in once. It is shown only here.'),
   ),
-  expiresAt: time,
+  expiresAt: schemas.time,
 })
 
 const EXAMPLE_TIME = '2026-11-21T08:36:39.000Z'
@@ -108,7 +115,7 @@ const REMOVE = operation({
   summary: 'Remove a person',
   answer: {
     description: 'The person is removed, with sessions, passkeys and invitation.',
-    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    data: schemas.removed,
     example: { id: EXAMPLE_PERSON.id, deleted: true },
   },
   errors: ['not_found', 'last_administrator', 'store_unavailable'],
@@ -178,9 +185,7 @@ function presentListed(person: ListedPerson): object {
   return {
     ...presentPerson(person),
     createdAt,
-    sessions: sessions.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
-      ...{ id, createdAt, expiresAt, lastUsedAt },
-    })),
+    sessions: sessions.map((one) => membersOf(shownSession, one)),
     passkeys,
     invitation: invitation ? { expiresAt: invitation.expiresAt ?? null } : null,
   }

@@ -34,6 +34,18 @@ export function instant(seconds: number | null): string | null {
   return `${date.toISOString().slice(0, SECONDS_LENGTH)}Z`
 }
 
+/**
+ * @param entries The entries of the schema of an answer.
+ * @returns These members of a value, `null` for those that are absent.
+ */
+export function membersOf<K extends string>(
+  entries: Record<K, unknown>,
+  value: Partial<Record<NoInfer<K>, unknown>>,
+): object {
+  const names = Object.keys(entries) as K[]
+  return Object.fromEntries(names.map((name) => [name, value[name] ?? null]))
+}
+
 /** @returns A proof with its times in RFC 3339. */
 export function presentProof(proof: BlockchainProof | null): object | null {
   return (

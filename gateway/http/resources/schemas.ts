@@ -75,11 +75,15 @@ export const instant = v.pipe(
   v.regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$/),
   v.metadata({ format: 'date-time' }),
 )
+/** An RFC 3339 time in UTC, to the millisecond. */
+export const time = v.pipe(v.string(), v.isoTimestamp())
 const day = v.pipe(
   v.string(),
   v.regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T00:00:00Z$/),
   v.metadata({ format: 'date-time' }),
 )
+/** The answer about what was removed. */
+export const removed = v.object({ id: v.string(), deleted: v.literal(true) })
 export const url = v.pipe(v.string(), v.url())
 export const network = v.pipe(
   v.picklist(['test', 'live']),

@@ -13,7 +13,6 @@ import { parseBody, readJson, readQuery } from '../core/request.ts'
 import { assertSameOrigin, setCookieOf } from '../core/session.ts'
 import * as schemas from './schemas.ts'
 
-const time = v.pipe(v.string(), v.isoTimestamp())
 const presented = {
   id: v.pipe(v.string(), v.description('The id of the person, which is not secret.')),
   name: v.string(),
@@ -37,7 +36,7 @@ export const sessionSchema = v.object({
     v.description('For `X-CSRF-Token` of every request with the cookie, except GET and HEAD.'),
   ),
   expiresAt: v.pipe(
-    time,
+    schemas.time,
     v.description('When the session ends at the latest. It also ends after an hour without use.'),
   ),
   passkeys: v.pipe(v.number(), v.description('The number of passkeys of the person.')),

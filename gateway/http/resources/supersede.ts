@@ -1,16 +1,14 @@
 import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
-import { requesterOf } from '#keys/grant.ts'
 import type { Superseded } from '#promise/supersede.ts'
 import { reasonName } from '#verifier/reasons.ts'
 import { assertScope } from '../core/authorize.ts'
 import { succeed } from '../core/envelope.ts'
 import { NAMED_ERRORS, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
-import { idempotencyKeyOf, prefersAsync, readJson } from '../core/request.ts'
 import { changeableOf, nameIn } from './document-path.ts'
 import { ISSUED_HEADERS } from './documents.ts'
-import { issueBody, parseIssueBody } from './issue-body.ts'
+import { issueBody, issuedHeaders, readIssueRequest } from './issue-body.ts'
 import { instant, presentDocument } from './present.ts'
 import * as schemas from './schemas.ts'
 
@@ -72,25 +70,21 @@ const SUPERSEDE = operation({
 
 /** Issues the document in the body and revokes the one in the path. */
 export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
-  const { superseding, kinds, addresses, newDeadline } = deps
+  const { superseding, addresses, newDeadline } = deps
   serve(SUPERSEDE, async (c) => {
     const grant = c.get('grant')
     assertScope(grant, 'documents:issue')
-    const { categories } = grant
+
     const deadline = newDeadline()
     const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
     const { key, validUntil } = old
     const publicId = await old.publicId()
-    const sent = await readJson(c)
-    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-    const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
+
     const superseded = await superseding.supersede({
       ...key,
       validUntil,
-      ...parseIssueBody(sent, rules),
-      ...requesterOf(grant),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
+      ...(await readIssueRequest(c, deps)),
+
       deadline,
     })
     const { successor, revised } = superseded
@@ -102,10 +96,7 @@ export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
         superseded: presentSuperseded({ publicId, ...key }, superseded),
       },
       isDone ? 201 : 202,
-      {
-        Location: `${addresses.baseUrl}/v1/documents/${successor.publicId}`,
-        ...(successor.replayed && { 'Idempotency-Replayed': 'true' }),
-      },
+      issuedHeaders(addresses, successor),
     )
   })
 })

@@ -6,7 +6,7 @@ import { EVENT_TYPES, parseEventId } from '#events/events.ts'
 import { rotate } from '#events/secrets.ts'
 import type { ReplayFrom, Webhook, WebhookId } from '#events/webhook.ts'
 import { type Grant, shareOf, tenantOf } from '#keys/grant.ts'
-import { INSTANT } from '#keys/settings.ts'
+import { INSTANT, whole } from '#keys/settings.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -52,15 +52,7 @@ const change = v.strictObject({
   enabled: v.exactOptional(v.boolean('must be true or false')),
 })
 const rotation = v.strictObject({
-  overlapSeconds: v.optional(
-    v.pipe(
-      v.number('must be a number'),
-      v.integer('must be a whole number'),
-      v.minValue(0, 'must be at least 0'),
-      v.maxValue(MAX_OVERLAP_SECONDS, `must be at most ${MAX_OVERLAP_SECONDS}`),
-    ),
-    86_400,
-  ),
+  overlapSeconds: v.optional(whole(0, MAX_OVERLAP_SECONDS), 86_400),
 })
 const replay = v.pipe(
   v.strictObject({
@@ -84,7 +76,7 @@ const replay = v.pipe(
   }),
 )
 
-const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
+const time = v.nullable(schemas.time)
 const presented = {
   id: v.string(),
   url: v.string(),
@@ -197,7 +189,7 @@ const REMOVE = operation({
   summary: 'Remove a receiver',
   answer: {
     description: 'The receiver is removed and gets no more events.',
-    data: v.object({ id: v.string(), deleted: v.literal(true) }),
+    data: schemas.removed,
     example: { id: schemas.EXAMPLE_WEBHOOK_ID, deleted: true },
   },
   errors: ['not_found', 'store_unavailable'],
