@@ -98,19 +98,36 @@ export async function saysErased(service: string, documentHash: Hex): Promise<bo
   }
 }
 
-/** @returns A link that opens a wallet with an offer; `undefined` when there is none. */
-export async function askForOffer(service: string, publicId: string): Promise<string | undefined> {
+/** How a credential names its issuer, because some wallets know only one of the two. */
+export type OfferForm = 'https' | 'did:web'
+
+/** @returns The form that an offer is not in. */
+export function otherFormOf(offer: { credential_configuration_ids: string[] }): OfferForm {
+  return offer.credential_configuration_ids[0]?.endsWith('-did-web') ? 'https' : 'did:web'
+}
+
+/**
+ * @param iss The form of the credential; absent = as suits the service.
+ * @returns A link that opens a wallet with an offer, and the form that it is not in; `undefined`
+ * when there is none.
+ */
+export async function askForOffer(
+  service: string,
+  publicId: string,
+  iss: OfferForm | undefined,
+): Promise<{ link: string; other: OfferForm } | undefined> {
   try {
     const response = await fetch(`${service}/wallets/offers`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ publicId }),
+      body: JSON.stringify({ publicId, iss }),
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_SECONDS * 1000),
     })
     if (!response.ok) return undefined
-    const { link } = (await response.json()).data
+    const { link, offer } = (await response.json()).data
     // Nothing else may come from a service into a link that people press.
-    return String(link).startsWith('openid-credential-offer://') ? link : undefined
+    if (!String(link).startsWith('openid-credential-offer://')) return undefined
+    return { link, other: otherFormOf(offer) }
   } catch {
     return undefined
   }

@@ -160,6 +160,7 @@ export const de: Texts = {
   'wallet.qr': 'QR-Code des Angebots für die Wallet',
   'wallet.code': 'Teilen Sie der Person diesen Code auf anderem Weg mit:',
   'wallet.open': 'Wallet auf diesem Gerät öffnen',
+  'wallet.other': 'Die Wallet lehnt es ab? In der anderen Form anbieten',
   'wallet.until': 'Für eine Wallet, bis {time}. Wer den Link hat, kann das Dokument abholen.',
   'find.noNames':
     'Nach Namen kann nicht gesucht werden, weil der Dienst keine speichert. Suchen Sie nach der Kennnummer.',

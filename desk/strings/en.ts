@@ -165,6 +165,7 @@ export const en = {
   'wallet.qr': 'QR code of the offer, for the wallet',
   'wallet.code': 'Tell the holder this code another way:',
   'wallet.open': 'Open a wallet on this device',
+  'wallet.other': 'The wallet refuses it? Offer the other form',
   'wallet.until': 'For one wallet, until {time}. Whoever has the link can fetch the document.',
 
   'find.noNames':

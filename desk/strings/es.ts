@@ -157,6 +157,7 @@ export const es: Texts = {
   'wallet.qr': 'Código QR de la oferta, para la cartera',
   'wallet.code': 'Comunique este código al titular por otra vía:',
   'wallet.open': 'Abrir una cartera en este dispositivo',
+  'wallet.other': '¿La cartera lo rechaza? Ofrecerlo en la otra forma',
   'wallet.until':
     'Para una cartera, hasta {time}. Quien tenga el enlace puede recoger el documento.',
   'find.noNames':

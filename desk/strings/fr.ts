@@ -159,6 +159,7 @@ export const fr: Texts = {
   'wallet.qr': 'Code QR de l’offre, pour le portefeuille',
   'wallet.code': 'Communiquez ce code au titulaire par une autre voie :',
   'wallet.open': 'Ouvrir un portefeuille sur cet appareil',
+  'wallet.other': 'Le portefeuille le refuse ? Proposer l’autre forme',
   'wallet.until':
     'Pour un portefeuille, jusqu’au {time}. Quiconque a le lien peut retirer le document.',
   'find.noNames':

@@ -155,6 +155,7 @@ export const pt: Texts = {
   'wallet.qr': 'Código QR da oferta, para a carteira',
   'wallet.code': 'Diga este código ao titular por outra via:',
   'wallet.open': 'Abrir uma carteira neste dispositivo',
+  'wallet.other': 'A carteira recusa-o? Oferecê-lo na outra forma',
   'wallet.until': 'Para uma carteira, até {time}. Quem tiver a ligação pode recolher o documento.',
   'find.noNames':
     'Não se pode procurar por nome, porque o serviço não guarda nenhum. Procure o identificador.',

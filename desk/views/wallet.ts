@@ -1,6 +1,7 @@
 import type { Calls, IssuedDocument } from '#client/index.ts'
 import { h } from '#web/dom.ts'
 import { showTime } from '#web/i18n.ts'
+import { type OfferForm, otherFormOf } from '#web/readers.ts'
 import { viewQr } from '#web/views/qr-code.ts'
 import type { Desk } from '../desk.ts'
 import { d } from '../i18n.ts'
@@ -18,11 +19,20 @@ export function viewWallet(desk: Desk, { documentHash, status }: IssuedDocument)
   if (status !== 'valid' || !may(desk.session, 'documents:read')) return false
   const result = h('section', { 'aria-live': 'polite' })
 
-  async function offer(terms: keyof typeof TERMS): Promise<void> {
+  async function offer(terms: keyof typeof TERMS, iss?: OfferForm): Promise<void> {
     try {
       const path = { publicId: documentHash }
-      const offered = await desk.client.offerDocument({ path, body: TERMS[terms] })
-      result.replaceChildren(...viewOffer(desk, offered))
+      const body = { ...TERMS[terms], ...(iss && { iss }) }
+      const offered = await desk.client.offerDocument({ path, body })
+      const other = () => offer(terms, otherFormOf(offered.offer))
+      result.replaceChildren(
+        ...viewOffer(desk, offered),
+        h(
+          'div',
+          { class: 'ways' },
+          h('button', { type: 'button', click: other }, d('wallet.other')),
+        ),
+      )
     } catch (error) {
       result.replaceChildren(viewTrouble(wordsOf(error)))
     }

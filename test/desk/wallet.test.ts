@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
@@ -36,7 +37,12 @@ describeInBrowser('offers to wallets, at the desk', () => {
     const { page, link } = await open()
     await page.locator('#offer-here').click()
     await page.getByRole('img', { name: 'QR code of the offer' }).waitFor()
-    expect((await createWallet().fetch((await link()) ?? '')).credential).toMatch(/^ey/)
+    const first = await link()
+    expect((await createWallet().fetch(first ?? '')).credential).toMatch(/^ey/)
+    await page.getByRole('button', { name: 'Offer the other form' }).click()
+    await expect.poll(link).not.toBe(first)
+    const { credential } = await createWallet().fetch((await link()) ?? '')
+    expect(decodeJwt(credential.split('~')[0] ?? '').iss).toBe('https://testville.example')
   })
 
   test('default: a link to send needs the code that is shown', async () => {

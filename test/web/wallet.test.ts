@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatWalletLink } from '#document/verify-link.ts'
@@ -45,6 +46,12 @@ describeInBrowser('putting a document into a wallet', () => {
     expect(await page.getByRole('img', { name: 'QR code of the offer' }).count()).toBe(1)
     const { credential } = await createWallet().fetch(link ?? '')
     expect(credential.split('~').length).toBeGreaterThan(4)
+    expect(decodeJwt(credential.split('~')[0] ?? '').iss).toBe('did:web:testville.example')
+    await page.getByRole('button', { name: 'Offer the other form' }).click()
+    const next = page.getByText('Open the wallet')
+    await expect.poll(() => next.getAttribute('href')).not.toBe(link)
+    const other = await createWallet().fetch((await next.getAttribute('href')) ?? '')
+    expect(decodeJwt(other.credential.split('~')[0] ?? '').iss).toBe('https://testville.example')
   })
 
   test('behavior: the QR code for wallets of a certificate puts the button on top, also after a reload', async () => {

@@ -185,6 +185,7 @@ export const de: Texts = {
   'wallet.make': 'Um ein Angebot bitten',
   'wallet.ready': 'Das Angebot ist bereit',
   'wallet.open': 'Wallet auf diesem Gerät öffnen',
+  'wallet.other': 'Die Wallet lehnt es ab? In der anderen Form anbieten',
   'wallet.qr': 'QR-Code des Angebots für die Wallet',
   'wallet.hint':
     'Scannen Sie ihn mit dem Telefon, auf dem die Wallet ist. Das Angebot gilt für eine Wallet und zehn Minuten.',

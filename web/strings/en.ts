@@ -183,6 +183,7 @@ export const en = {
   'wallet.make': 'Ask for an offer',
   'wallet.ready': 'The offer is ready',
   'wallet.open': 'Open the wallet on this device',
+  'wallet.other': 'The wallet refuses it? Offer the other form',
   'wallet.qr': 'QR code of the offer, for the wallet',
   'wallet.hint':
     'Scan it with the phone that has the wallet. The offer is good for one wallet and ten minutes.',

@@ -176,6 +176,7 @@ export const es: Texts = {
   'wallet.make': 'Pedir una oferta',
   'wallet.ready': 'La oferta está lista',
   'wallet.open': 'Abrir la cartera en este dispositivo',
+  'wallet.other': '¿La cartera lo rechaza? Ofrecerlo en la otra forma',
   'wallet.qr': 'Código QR de la oferta, para la cartera',
   'wallet.hint':
     'Escanéelo con el teléfono que tiene la cartera. La oferta vale para una cartera y diez minutos.',

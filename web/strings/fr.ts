@@ -176,6 +176,7 @@ export const fr: Texts = {
   'wallet.make': 'Demander une offre',
   'wallet.ready': 'L’offre est prête',
   'wallet.open': 'Ouvrir le portefeuille sur cet appareil',
+  'wallet.other': 'Le portefeuille le refuse ? Proposer l’autre forme',
   'wallet.qr': 'Code QR de l’offre, pour le portefeuille',
   'wallet.hint':
     'Scannez-le avec le téléphone qui a le portefeuille. L’offre vaut pour un portefeuille et dix minutes.',

@@ -175,6 +175,7 @@ export const pt: Texts = {
   'wallet.make': 'Pedir uma oferta',
   'wallet.ready': 'A oferta está pronta',
   'wallet.open': 'Abrir a carteira neste dispositivo',
+  'wallet.other': 'A carteira recusa-o? Oferecê-lo na outra forma',
   'wallet.qr': 'Código QR da oferta, para a carteira',
   'wallet.hint':
     'Digitalize-o com o telefone que tem a carteira. A oferta serve para uma carteira e dez minutos.',

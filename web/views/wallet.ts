@@ -2,7 +2,7 @@ import { decodePublicId } from '#document/public-id.ts'
 import { h } from '../dom.ts'
 import { t } from '../i18n.ts'
 import { isExcerpt } from '../input.ts'
-import { askForOffer } from '../readers.ts'
+import { askForOffer, type OfferForm } from '../readers.ts'
 import type { Done, State } from '../state.ts'
 import { viewQr } from './qr-code.ts'
 
@@ -17,12 +17,17 @@ export function viewWallet(phase: Done, { config, sources }: State): HTMLElement
   const problem = h('p', { class: 'problem', role: 'alert' })
   const result = h('div', { class: 'result' })
 
+  async function ask(form?: OfferForm): Promise<void> {
+    const offer = await askForOffer(service as string, publicId, form)
+    problem.textContent = offer === undefined ? t('wallet.failed') : ''
+    result.replaceChildren(
+      ...(offer === undefined ? [] : [viewOffer(offer.link, () => ask(offer.other))]),
+    )
+    result.querySelector('h3')?.focus()
+  }
   async function submit(event: Event): Promise<void> {
     event.preventDefault()
-    const link = await askForOffer(service as string, publicId)
-    problem.textContent = link === undefined ? t('wallet.failed') : ''
-    result.replaceChildren(...(link === undefined ? [] : [viewOffer(link)]))
-    result.querySelector('h3')?.focus()
+    await ask()
   }
   return h(
     'section',
@@ -44,7 +49,8 @@ export function viewWallet(phase: Done, { config, sources }: State): HTMLElement
   )
 }
 
-function viewOffer(link: string): HTMLElement {
+/** @param askForOther Asks for an offer in the other form. */
+function viewOffer(link: string, askForOther: () => void): HTMLElement {
   return h(
     'div',
     {},
@@ -52,5 +58,6 @@ function viewOffer(link: string): HTMLElement {
     h('a', { href: link }, t('wallet.open')),
     viewQr(link, t('wallet.qr')),
     h('p', { class: 'hint' }, t('wallet.hint')),
+    h('button', { type: 'button', click: askForOther }, t('wallet.other')),
   )
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import type { Naming } from '#credentials/credential.ts'
 import type { Held } from '#credentials/held.ts'
 import type { OfferTerms } from '#credentials/wallets.ts'
 import { decodePublicId } from '#document/public-id.ts'
@@ -81,7 +82,7 @@ const OFFER = operation({
   errors: [...OFFER_ERRORS, 'not_found', 'erased', 'store_unavailable'],
 })
 
-const held = v.strictObject({ publicId: v.string('must be a string') })
+const held = v.strictObject({ publicId: v.string('must be a string'), iss: terms.entries.iss })
 const HOLDER_OFFER = operation({
   operationId: 'offerToHolder',
   route: 'POST /wallets/offers',
@@ -126,8 +127,8 @@ export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, d
 
   serve(HOLDER_OFFER, async (c) => {
     await chargeCost(c, OFFER_COST)
-    const { publicId } = parseBody(held, await readJson(c))
-    return succeed(c, await offerToHolder(deps, publicId), 201)
+    const { publicId, iss } = parseBody(held, await readJson(c))
+    return succeed(c, await offerToHolder(deps, publicId, iss), 201)
   })
 
   serve(READ_OFFER, (c) => {
@@ -141,9 +142,9 @@ export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, d
 export const respondPrivately = (c: Context, body: object) => c.json(body, 200, PRIVATE)
 
 /** @returns An offer for whoever holds a publicId. @throws As {@link makeOffer}. */
-export async function offerToHolder(deps: AppDeps, publicId: string) {
+export async function offerToHolder(deps: AppDeps, publicId: string, naming?: Naming) {
   if (!deps.offersToHolders) throw noOffers('only API keys make offers here')
-  return makeOffer(deps, publicId, PLAIN)
+  return makeOffer(deps, publicId, { ...PLAIN, ...(naming && { naming }) })
 }
 
 /**
