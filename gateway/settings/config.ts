@@ -1,13 +1,9 @@
 import { dirname, join, resolve } from 'node:path'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
-import type { LogLevel } from '#base/log.ts'
-import type { Hex } from '#document/hex.ts'
 import { MAX_BATCH } from '#engine/planner.ts'
 import type { FeeCaps } from '#engine/spending.ts'
-import type { ProviderSettings } from '#people/provider.ts'
 import { MAX_HEAD_AGE_SECONDS } from '#verifier/defaults.ts'
-import type { FinalityRule } from '#verifier/readers/finality.ts'
 import { isLoopback } from '#verifier/readers/loopback.ts'
 import { oidcOf, oidcProblems, oidcVariables } from './oidc.ts'
 import { type SignerSetting, signerProblems, signersOf } from './signer.ts'
@@ -32,89 +28,6 @@ import {
   urls,
   wholeNumber,
 } from './values.ts'
-
-/** All settings of the gateway. Only this file reads the environment. */
-export type Config = {
-  port: number
-  host: string
-  /** The port of the local chain, which is used when `rpcUrls` is empty. */
-  chainPort: number
-  /** The address at which clients reach the gateway, without a slash at the end. */
-  baseUrl: string
-  /** The verify page that QR codes lead to. */
-  verifyUrl: string
-  dataDir: string
-  /** The file of erasures, outside of `dataDir`. */
-  erasureList: string
-  /** The endpoints of the chain; empty = the local chain. */
-  rpcUrls: string[]
-  /** The endpoints that the verify page uses; empty = the gateway's own `/rpc`. */
-  publicRpcUrls: string[]
-  /** An address in lower case; absent = that of the local chain or the one in `deployments/`. */
-  registryAddress?: Hex
-  /** Chain ids that count as live besides the known ones. */
-  liveChains: number[]
-  /** The issuer's number in the registry; the local chain has its own. */
-  issuerId?: number
-  /**
-   * The name and uri of the issuer in the registry. The local chain's issuer is created with them;
-   * for any other they are compared.
-   */
-  issuerName?: string
-  issuerUri?: string
-  signer?: SignerSetting
-  /** Other accounts of the issuer, which gateways share; only with `databaseUrl`. */
-  otherSigners: readonly SignerSetting[]
-  /** The file with the keys that sign credentials; absent = on the local chain only. */
-  credentialKeyFile?: string
-  /** Who may have an offer for a wallet: whoever holds a publicId, or only whom a key makes one. */
-  walletOffers: 'holders' | 'keys'
-  /** Secrets of 32 bytes each, the newest first. */
-  issuerSecrets?: readonly [Hex, ...Hex[]]
-  apiKey?: string
-  /** A PostgreSQL database; absent = SQLite in `dataDir`. The URL may contain a password. */
-  databaseUrl?: string
-  /** The RPC API of a Kubo node; absent = payloads are stored in `dataDir`. */
-  ipfsApiUrl?: string
-  /** Whether the Kubo node may announce the payloads to the public network. */
-  ipfsAnnounce: boolean
-  ipfsGateways: string[]
-  /** How long a request waits for a block, in milliseconds. */
-  wait: number
-  rpcTimeout: number
-  /** How long a stopped gateway keeps its account, if gateways share accounts. */
-  leaseTerm: number
-  ipfsTimeout: number
-  /** Decides which blocks count as final. */
-  finality: FinalityRule
-  /** The maximum number of intents in one transaction; 1 = no grouping. */
-  maxBatch: number
-  /** The maximum wei per gas; absent = any price. */
-  feeCap?: bigint
-  /** The maximum wei for one transaction, and for all in an hour; absent = any fee. */
-  feeCaps: FeeCaps
-  /** The balance of the issuer account, in wei, below which readiness warns. */
-  lowBalance: bigint
-  /** How long events are kept, in milliseconds. */
-  eventRetention: number
-  /** Whether webhooks may lead to private addresses, and over plain http. */
-  webhookAllowPrivate: boolean
-  /** The folder with the engine for certificates; absent = that of `docreg`. */
-  certificatePacks?: string
-  /** A folder of templates for certificates. */
-  certificateTemplates?: string
-  /** The maximum age of the newest block in seconds; absent = any age. */
-  maxHeadAge?: number
-  /** The identity provider with which people sign in to the desk. */
-  oidc?: ProviderSettings
-  /** Requests per second for each API key without its own limit; absent = any number. */
-  keyRateLimit?: number
-  /** Requests per second to public routes, for each client address; absent = any number. */
-  addressRateLimit?: number
-  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is trusted. */
-  trustedProxies: readonly string[]
-  logLevel: LogLevel
-}
 
 /**
  * Thrown for an environment with which the service cannot start. The message names every bad
@@ -221,16 +134,16 @@ const FEE_CAPS: FeeCaps = {
   hour: parseUnits('1', 'ether'),
 }
 
+/** All settings of the gateway. Only this file reads the environment. */
+export type Config = Readonly<ReturnType<typeof readConfig>>
+
 /**
  * @param env The environment. An empty variable counts as absent.
  * @throws {ConfigError} naming every bad variable.
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const result = v.safeParse(environment, present)
-  if (!result.success)
-    throw new ConfigError(result.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
-  const e = result.output
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const e = parse(environment, env)
+
   const baseUrl = baseUrlOf(e)
   const remote = e.RPC_URL.length > 0
   const problems = [...signerProblems(e, e.DATABASE_URL !== undefined), ...oidcProblems(e)]
@@ -246,50 +159,93 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     port: e.PORT,
     host: e.HOST,
+    /** The port of the local chain, which is used when `rpcUrls` is empty. */
     chainPort: e.CHAIN_PORT,
+    /** The address at which clients reach the gateway, without a slash at the end. */
     baseUrl,
+    /** The verify page that QR codes lead to. */
     verifyUrl: e.VERIFY_URL ?? `${baseUrl}/verify`,
     dataDir: resolve(e.DATA_DIR),
+    /** The file of erasures, outside of `dataDir`. */
     erasureList: resolve(e.ERASURE_LIST ?? join(dirname(resolve(e.DATA_DIR)), ERASURE_LIST)),
+    /** The endpoints of the chain; empty = the local chain. */
     rpcUrls: e.RPC_URL,
+    /** The endpoints that the verify page uses; empty = the gateway's own `/rpc`. */
     publicRpcUrls: e.PUBLIC_RPC_URL,
+    /** An address in lower case; absent = that of the local chain or the one in `deployments/`. */
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
+    /** Chain ids that count as live besides the known ones. */
     liveChains: e.LIVE_CHAINS,
+    /** The issuer's number in the registry; the local chain has its own. */
     ...(e.ISSUER_ID !== undefined && { issuerId: e.ISSUER_ID }),
+    /**
+     * The name and uri of the issuer in the registry. The local chain's issuer is created with them;
+     * for any other they are compared.
+     */
     ...(e.ISSUER_NAME && { issuerName: e.ISSUER_NAME }),
     ...(e.ISSUER_URI && { issuerUri: e.ISSUER_URI }),
     ...(signer && { signer }),
+    /** Other accounts of the issuer, which gateways share; only with `databaseUrl`. */
     otherSigners,
+    /** Secrets of 32 bytes each, the newest first. */
     ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
+    /** The file with the keys that sign credentials; absent = on the local chain only. */
     ...(e.CREDENTIAL_KEY_FILE && { credentialKeyFile: resolve(e.CREDENTIAL_KEY_FILE) }),
+    /** Who may have an offer for a wallet: whoever holds a publicId, or only whom a key makes one. */
     walletOffers: e.WALLET_OFFERS,
     ...(e.API_KEY && { apiKey: e.API_KEY }),
+    /** A PostgreSQL database; absent = SQLite in `dataDir`. The URL may contain a password. */
     ...(e.DATABASE_URL && { databaseUrl: e.DATABASE_URL }),
+    /** The RPC API of a Kubo node; absent = payloads are stored in `dataDir`. */
     ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),
+    /** Whether the Kubo node may announce the payloads to the public network. */
     ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',
     ipfsGateways: e.IPFS_GATEWAYS,
+    /** How long a request waits for a block, in milliseconds. */
     wait: e.WAIT_SECONDS,
+    /** How long a stopped gateway keeps its account, if gateways share accounts. */
     leaseTerm: e.LEASE_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    /** Decides which blocks count as final. */
     finality:
       e.FINALITY_DEPTH === undefined
         ? { depthWithoutTag: DEPTH_WITHOUT_TAG }
         : { depth: e.FINALITY_DEPTH },
+    /** The maximum number of intents in one transaction; 1 = no grouping. */
     maxBatch: e.MAX_BATCH,
+    /** The maximum wei per gas; absent = any price. */
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
+    /** The maximum wei for one transaction, and for all in an hour; absent = any fee. */
     feeCaps: feeCapsOf(e, remote ? FEE_CAPS : {}),
+    /** The balance of the issuer account, in wei, below which readiness warns. */
     lowBalance: e.LOW_BALANCE_ETHER,
+    /** Whether webhooks may lead to private addresses, and over plain http. */
     webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE === 'true',
+    /** How long events are kept, in milliseconds. */
     eventRetention: e.EVENT_RETENTION_DAYS * MS_PER_DAY,
+    /** The folder with the engine for certificates; absent = that of `docreg`. */
     ...(e.CERTIFICATE_PACKS && { certificatePacks: resolve(e.CERTIFICATE_PACKS) }),
+    /** A folder of templates for certificates. */
     ...(e.CERTIFICATE_TEMPLATES && { certificateTemplates: resolve(e.CERTIFICATE_TEMPLATES) }),
+    /** The maximum age of the newest block in seconds; absent = any age. */
     ...(maxHeadAge !== undefined && { maxHeadAge }),
+    /** The identity provider with which people sign in to the desk. */
     ...(oidc && { oidc }),
     ...rateLimitsOf(e),
+    /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: e.TRUSTED_PROXIES,
     logLevel: e.LOG_LEVEL,
   }
+}
+
+/** @throws {ConfigError} naming every bad variable of the schema. */
+function parse<T>(schema: v.GenericSchema<unknown, T>, env: NodeJS.ProcessEnv): T {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const { output, issues } = v.safeParse(schema, present)
+  if (issues)
+    throw new ConfigError(issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
+  return output
 }
 
 /**
@@ -309,7 +265,9 @@ function feeCapsOf(e: Environment, fallback: FeeCaps): FeeCaps {
 function rateLimitsOf({ RATE_LIMIT: perKey, ADDRESS_RATE_LIMIT }: Environment) {
   const perAddress = ADDRESS_RATE_LIMIT ?? (perKey === 'off' ? 'off' : ADDRESS_LIMIT)
   return {
+    /** Requests per second for each API key without its own limit; absent = any number. */
     ...(perKey !== 'off' && { keyRateLimit: perKey }),
+    /** Requests per second to public routes, for each client address; absent = any number. */
     ...(perAddress !== 'off' && { addressRateLimit: perAddress }),
   }
 }
@@ -321,9 +279,7 @@ export function readDataDir(env: NodeJS.ProcessEnv): string {
 
 /** @returns The setting DATABASE_URL alone; `undefined` = SQLite in the data folder. */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
-  const { output, issues } = v.safeParse(v.optional(databaseUrl), env.DATABASE_URL || undefined)
-  if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))
-  return output
+  return parse(v.pick(environment, ['DATABASE_URL']), env).DATABASE_URL
 }
 
 /** @returns The setting CERTIFICATE_PACKS alone, for the command that fills the folder. */
@@ -333,11 +289,7 @@ export function readCertificatePacks(env: NodeJS.ProcessEnv): string | undefined
 
 /** @returns The address at which clients reach the gateway, for commands that need nothing else. */
 export function readBaseUrl(env: NodeJS.ProcessEnv): string {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const { output, issues } = v.safeParse(address, present)
-  if (issues)
-    throw new ConfigError(issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
-  return baseUrlOf(output)
+  return baseUrlOf(parse(address, env))
 }
 const address = v.pick(environment, ['PORT', 'HOST', 'BASE_URL'])
 
