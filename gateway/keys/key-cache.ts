@@ -1,11 +1,8 @@
+import { createCached } from '#base/cached.ts'
 import type { FindKey } from './grant.ts'
 import type { ApiKey, KeyReader, KeyWriter } from './ports.ts'
 import { digestOf } from './secret.ts'
 
-/** How long a change by another process may go unnoticed. */
-const MAX_AGE_MS = 1_000
-/** An outage is reported at most this often. */
-const REPORT_INTERVAL_MS = 60_000
 /** How often the last use of one key is written at most. */
 const USE_INTERVAL_MS = 60_000
 /** How long uses are gathered, so that many keys are written together. */
@@ -30,69 +27,33 @@ export function createKeyCache(
   used: (key: ApiKey) => void,
   unreadable: (error: unknown) => void,
 ): KeyCache {
-  let byDigest = new Map<string, ApiKey>()
-  let version = Number.NaN
-  let polledAt = Number.NEGATIVE_INFINITY
-  let reportedAt = Number.NEGATIVE_INFINITY
-  const load = coalesce(async () => {
-    polledAt = performance.now()
+  const { known, fresh, load, poll } = createCached<Keys>(async (before) => {
     // The version is read before the keys, so that the next poll notices a change between the two.
-    const current = await store.version()
-    if (current === version) return
-    byDigest = new Map((await store.list()).map((key) => [key.digest, key]))
-    version = current
-  })
-
-  function report(error: unknown): void {
-    if (performance.now() - reportedAt < REPORT_INTERVAL_MS) return
-    reportedAt = performance.now()
-    unreadable(error)
-  }
+    const version = await store.version()
+    if (version === before?.version) return before
+    const keys = await store.list()
+    return { version, byDigest: new Map(keys.map((key) => [key.digest, key])) }
+  }, unreadable)
 
   return {
     async find(secret) {
       const digest = digestOf(secret)
-      const isStale = performance.now() - polledAt > MAX_AGE_MS
-      if (isStale && byDigest.has(digest)) await load().catch(report)
+      let found = known()?.byDigest.get(digest)
+      if (found) found = (await fresh()).byDigest.get(digest)
       // An unknown key may be new.
-      if (!byDigest.has(digest)) await load()
-      const found = byDigest.get(digest)
+      found ??= (await load()).byDigest.get(digest)
       if (found === undefined || isExpired(found)) return undefined
       used(found)
       return found
     },
-    poll: () => load().catch(report),
+    poll,
   }
 }
+
+type Keys = { version: number; byDigest: ReadonlyMap<string, ApiKey> }
 
 function isExpired({ expiresAt }: ApiKey): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()
-}
-
-/**
- * @returns A function that runs `work` once for all callers that wait for it. A caller never gets a
- * run that started before its call.
- */
-function coalesce(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  let next: Promise<void> | undefined
-
-  function run(): Promise<void> {
-    if (running === undefined) {
-      running = work().finally(() => {
-        running = undefined
-      })
-      return running
-    }
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined
-        return run()
-      })
-    return next
-  }
-  return run
 }
 
 type LastUses = {

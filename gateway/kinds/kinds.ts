@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { createCached } from '#base/cached.ts'
 import { Refusal } from '#base/refusal.ts'
 import { fromCanonical } from '#document/canonical.ts'
 import type { DocumentFields } from '#document/document.ts'
@@ -9,11 +10,6 @@ import type { KindStore, KindVersion } from './ports.ts'
 
 /** The kinds that hold are in memory, and versions are kept permanently. */
 const MOST = { kinds: 200, versions: 10_000 }
-/** How long a change by another gateway may go unnoticed. */
-const MAX_AGE_MS = 1_000
-/** An outage is reported at most this often. */
-const REPORT_INTERVAL_MS = 60_000
-
 /** A version of a kind, with what its file says. */
 export type KnownKind = KindVersion & { kind: Kind }
 
@@ -62,42 +58,14 @@ export function createKinds(
   address: string,
   unreadable: (error: unknown) => void,
 ): Kinds {
-  let known: ReadonlyMap<string, KnownKind> | undefined
-  let readAt = Number.NEGATIVE_INFINITY
-  let reportedAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<void> | undefined
-
-  async function read(): Promise<void> {
+  const { fresh, poll: changed } = createCached<ReadonlyMap<string, KnownKind>>(async (before) => {
     const current = await store.current()
     const isSame =
-      current.length === known?.size &&
-      current.every(({ category, version }) => known?.get(category)?.version === version)
-    if (!isSame) known = new Map((await store.list()).map((one) => [one.category, knownOf(one)]))
-  }
-
-  function report(error: unknown): void {
-    if (known === undefined) throw error
-    if (performance.now() - reportedAt < REPORT_INTERVAL_MS) return
-    reportedAt = performance.now()
-    unreadable(error)
-  }
-
-  async function fresh(): Promise<ReadonlyMap<string, KnownKind>> {
-    if (performance.now() - readAt > MAX_AGE_MS) {
-      reading ??= read().finally(() => {
-        readAt = performance.now()
-        reading = undefined
-      })
-      await reading.catch(report)
-    }
-    return known ?? new Map()
-  }
-
-  /** Reads them anew, so that the change counts from the next request on. */
-  async function changed(): Promise<void> {
-    await reading?.catch(() => {})
-    await read().catch(unreadable)
-  }
+      current.length === before?.size &&
+      current.every(({ category, version }) => before.get(category)?.version === version)
+    if (before && isSame) return before
+    return new Map((await store.list()).map((one) => [one.category, knownOf(one)]))
+  }, unreadable)
 
   const fileOf = (kind: Kind, version: number) =>
     encodeKind(kind, `${address}/${kind.category}/${version}`)
