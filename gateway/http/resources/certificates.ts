@@ -53,7 +53,6 @@ const LIST = operation({
     data: v.object({ isAvailable: v.boolean(), templates: v.array(v.string()) }),
     example: { isAvailable: true, templates: ['diploma', 'permit', 'letter'] },
   },
-  errors: [],
 })
 
 const printBody = v.strictObject({

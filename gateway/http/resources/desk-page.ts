@@ -11,7 +11,6 @@ const DESK_PAGE = operation({
   description: 'A page that uses this API with the session of the person who has signed in.',
   scope: 'public',
   answer: { description: 'The page.', content: { 'text/html': null } },
-  errors: [],
 })
 const DESK_TEXTS = operation({
   operationId: 'retrieveDeskTexts',

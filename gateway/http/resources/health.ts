@@ -17,7 +17,6 @@ const HEALTH = operation({
     data: v.object({ status: v.literal('ok'), version: v.string() }),
     example: { status: 'ok', version: VERSION },
   },
-  errors: [],
 })
 
 const WARNINGS = ['low_balance', 'may_not_revoke', 'clock_behind_chain'] as const
@@ -57,7 +56,6 @@ const METRICS = operation({
     description: 'Metrics in the Prometheus text format, without anything about a document.',
     content: { 'text/plain': null },
   },
-  errors: [],
 })
 
 /** Serves the state of the service, for monitoring. */

@@ -32,7 +32,6 @@ const HOME = operation({
       'text/html': null,
     },
   },
-  errors: [],
 })
 
 /** Serves a page to browsers and links to programs. */

@@ -106,7 +106,6 @@ const RPC = operation({
     429: { description: 'The node is answering too many requests.', content: RPC_CONTENT },
     503: { description: 'The chain cannot be read at the moment.', content: RPC_CONTENT },
   },
-  errors: [],
 })
 
 /**

@@ -10,7 +10,6 @@ const VERIFY_PAGE = operation({
     "The reader's browser makes every check. It reads the publicId from the fragment, which is not sent to any server.",
   scope: 'public',
   answer: { description: 'The page.', content: { 'text/html': null } },
-  errors: [],
 })
 
 /** Serves the page for readers of a QR code. */

@@ -155,7 +155,6 @@ const LIST = operation({
     data: v.object({ webhooks: v.array(webhookSchema) }),
     example: { webhooks: [EXAMPLE_WEBHOOK] },
   },
-  errors: [],
 })
 
 const RETRIEVE = operation({
