@@ -5,7 +5,6 @@ import { batchRoutes } from './resources/batches.ts'
 import { bulkRevisionRoutes } from './resources/bulk-revisions.ts'
 import { bundleRoutes } from './resources/bundle.ts'
 import { certificateRoutes } from './resources/certificates.ts'
-import { deskPageRoutes } from './resources/desk-page.ts'
 import { didRoutes } from './resources/did.ts'
 import { documentRoutes } from './resources/documents.ts'
 import { eraseRoutes } from './resources/erase.ts'
@@ -19,6 +18,7 @@ import { listRoutes } from './resources/list.ts'
 import { offerRoutes } from './resources/offers.ts'
 import { openapiRoutes } from './resources/openapi.ts'
 import { overviewRoutes } from './resources/overview.ts'
+import { pageRoutes } from './resources/pages.ts'
 import { passkeyRoutes } from './resources/passkeys.ts'
 import { peopleRoutes } from './resources/people.ts'
 import { providerRoutes } from './resources/provider.ts'
@@ -30,7 +30,6 @@ import { sessionRoutes } from './resources/session.ts'
 import { statusListRoutes } from './resources/status-lists.ts'
 import { supersedeRoutes } from './resources/supersede.ts'
 import { verifyRoutes } from './resources/verify.ts'
-import { verifyPageRoutes } from './resources/verify-page.ts'
 import { walletRoutes } from './resources/wallets.ts'
 import { webhookRoutes } from './resources/webhooks.ts'
 
@@ -60,8 +59,7 @@ export const RESOURCES: readonly Resource[] = [
   offerRoutes,
   walletRoutes,
   qrRoutes,
-  verifyPageRoutes,
-  deskPageRoutes,
+  pageRoutes,
   ipfsRoutes,
   rpcRoutes,
   didRoutes,

@@ -1,12 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
 import type { PageConfig } from '#web/config.ts'
-import type { BuiltPage } from './built-page.ts'
+import { type BuiltPage, readBuilt } from './built-page.ts'
 
 /** The page as built by the set-up or `scripts/build-page.ts`. */
 export const PAGE_FILE = new URL('../../../dist/verify.html', import.meta.url)
 
 const NO_CONFIG = '<script type="application/json" id="config">null</script>'
-const POLICY = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/
 
 /**
  * Puts a configuration into the built page. It is data, so no hash in the policy covers it.
@@ -21,21 +19,13 @@ export function withConfig(html: string, config: PageConfig): string {
   return html.replace(NO_CONFIG, () => NO_CONFIG.replace('null', () => json))
 }
 
-/**
- * @throws {Error} when the set-up has not built the page.
- */
+/** @throws {Error} when the set-up has not built the page. */
 export function readVerifyPage(config: PageConfig): BuiltPage {
-  if (!existsSync(PAGE_FILE)) throw new Error('the verify page is not built: node scripts/run.mjs')
-  const html = withConfig(readFileSync(PAGE_FILE, 'utf8'), config)
-  const policy = POLICY.exec(html)?.[1]
-  if (policy === undefined) throw new Error('the verify page has no policy')
-  return { html, policy: forHeader(policy, config) }
+  const { html, policy } = readBuilt(PAGE_FILE, 'the verify page')
+  return { html: withConfig(html, config), policy: forHeader(policy, config) }
 }
 
-/**
- * Adds the directives that a meta element cannot contain, and the hosts that the page may connect
- * to.
- */
+/** Adds the hosts that the page may connect to. */
 function forHeader(policy: string, { rpc, ipfs }: PageConfig): string {
   const plain = [...rpc, ...ipfs]
     .map((url) => new URL(url).origin)
@@ -49,5 +39,5 @@ function forHeader(policy: string, { rpc, ipfs }: PageConfig): string {
     'http://127.0.0.1:*',
     ...new Set(plain),
   ]
-  return `${policy.replace(/connect-src [^;]*/, `connect-src ${connect.join(' ')}`)}; frame-ancestors 'none'`
+  return policy.replace(/connect-src [^;]*/, `connect-src ${connect.join(' ')}`)
 }

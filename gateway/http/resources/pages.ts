@@ -3,6 +3,18 @@ import { ApiError } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPackedHandler, createPageHandler } from '../pages/built-page.ts'
 
+const PAGE = { description: 'The page.', content: { 'text/html': null } }
+
+const VERIFY_PAGE = operation({
+  operationId: 'showVerifyPage',
+  route: 'GET /verify',
+  tag: 'Public',
+  summary: 'Show the page to which QR codes lead',
+  description:
+    "The reader's browser makes every check. It reads the publicId from the fragment, which is not sent to any server.",
+  scope: 'public',
+  answer: PAGE,
+})
 const DESK_PAGE = operation({
   operationId: 'showDesk',
   route: 'GET /desk',
@@ -10,7 +22,7 @@ const DESK_PAGE = operation({
   summary: 'Show the desk, where people issue, find and revoke documents',
   description: 'A page that uses this API with the session of the person who has signed in.',
   scope: 'public',
-  answer: { description: 'The page.', content: { 'text/html': null } },
+  answer: PAGE,
 })
 const DESK_TEXTS = operation({
   operationId: 'retrieveDeskTexts',
@@ -27,8 +39,10 @@ const DESK_TEXTS = operation({
   errors: ['not_found'],
 })
 
-/** Serves the desk. */
-export const deskPageRoutes = resource([DESK_PAGE, DESK_TEXTS], (serve, { deskPage }) => {
+/** Serves the page for readers of a QR code, and the desk. */
+export const pageRoutes = resource([VERIFY_PAGE, DESK_PAGE, DESK_TEXTS], (serve, deps) => {
+  const { verifyPage, deskPage } = deps
+  serve(VERIFY_PAGE, createPageHandler(verifyPage, 'camera=(self)'))
   serve(DESK_PAGE, createPageHandler(deskPage, 'camera=()'))
   const handlers = new Map(
     Object.entries(deskPage.texts).map(([language, texts]) => [
