@@ -42,14 +42,15 @@ export async function chargeKey(c: Context, { id, rateLimit }: Grant): Promise<v
 
 /**
  * @param count The number of requests that it counts as.
+ * @param fallback The limit where addresses have none.
  * @throws {ApiError} `rate_limited` when the client's address has used up its quota.
  */
-export async function chargeAddress(c: Context, count = 1): Promise<void> {
-  const { addresses, perAddress, addressOf }: RateLimits = c.get('rateLimits')
-  if (perAddress === undefined) return
+export async function chargeAddress(c: Context, count = 1, fallback?: number): Promise<void> {
+  const { addresses, perAddress: limit = fallback, addressOf }: RateLimits = c.get('rateLimits')
+  if (limit === undefined) return
   const address = countedAddress(addressOf(c))
   const name = MONITORED.includes(c.req.path) ? `${address} ${c.req.path}` : address
-  await charge(c, addresses, { policy: 'address', name, limit: perAddress }, count)
+  await charge(c, addresses, { policy: 'address', name, limit }, Math.min(count, limit))
 }
 
 /** The requests that an attempt to sign in counts as, so that few are possible. */
@@ -62,10 +63,7 @@ const SIGN_IN_LIMIT = 1_000
 
 /** Charges the address for an attempt to sign in, also where addresses have no other limit. */
 export async function chargeSignIn(c: Context): Promise<void> {
-  const { addresses, perAddress, addressOf }: RateLimits = c.get('rateLimits')
-  const limit = perAddress ?? SIGN_IN_LIMIT
-  const quota = { policy: 'address', name: countedAddress(addressOf(c)), limit } as const
-  await charge(c, addresses, quota, Math.min(SIGN_IN_COST, limit))
+  await chargeAddress(c, SIGN_IN_COST, SIGN_IN_LIMIT)
 }
 
 /**
