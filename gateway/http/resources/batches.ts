@@ -1,20 +1,21 @@
 import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import * as v from 'valibot'
-import type { BatchRequest } from '#batches/batch.ts'
+import type { BatchAnswer, BatchOutcome, BatchRequest, Unbatched } from '#batches/batch.ts'
 import type { BatchStanding } from '#batches/batch-reader.ts'
 import { cidOf } from '#document/cid.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
-import { succeed } from '../core/envelope.ts'
-import { ApiError, WRITE_ERRORS } from '../core/errors.ts'
+import type { Quote } from '#promise/ports.ts'
+import { failureOf, succeed } from '../core/envelope.ts'
+import { ApiError, invalid, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
 import { idempotencyKeyOf, isNdjson, prefersAsync } from '../core/request.ts'
 import { answerLines } from '../core/streams.ts'
 import type { AppDeps } from '../deps.ts'
-import { BATCH_STATUS, batchEnvelopes, batchHeaders } from './batch-answer.ts'
 import { issueBody } from './issue-body.ts'
-import { instant } from './present.ts'
+import { instant, verifyUrlOf } from './present.ts'
 import * as schemas from './schemas.ts'
 
 const DEFAULT_LIMIT = 20
@@ -225,6 +226,74 @@ async function issueBatch(
     leave()
     throw error
   }
+}
+
+/** The HTTP status of each outcome. */
+const BATCH_STATUS = {
+  refused: 422,
+  checked: 200,
+  valid: 201,
+  pending: 202,
+} as const satisfies Record<BatchOutcome['status'], ContentfulStatusCode>
+
+/** @returns The headers of the answer about a batch. */
+function batchHeaders({ addresses }: AppDeps, outcome: BatchOutcome): Record<string, string> {
+  if (!('root' in outcome)) return {}
+  return {
+    Location: `${addresses.baseUrl}/v1/batches/${outcome.root}`,
+    ...(outcome.replayed && { 'Idempotency-Replayed': 'true' }),
+  }
+}
+
+/** @returns One envelope for each line. */
+async function* batchEnvelopes(
+  deps: AppDeps,
+  { outcome, lines }: BatchAnswer,
+  requestId: string,
+): AsyncGenerator<object> {
+  const stopped = new ApiError(
+    'batch_refused',
+    'nothing was issued, because another line is invalid',
+  )
+  const erased = new ApiError('erased', 'the document has been erased')
+  const failed = (error: ApiError) => failureOf(error, requestId, deps.log).body
+  for await (const one of lines) {
+    const { line } = one
+    if ('problems' in one) {
+      yield { line, ...failed(invalid('bad_fields', one.problems)) }
+    } else if ('isErased' in one) yield { line, ...failed(erased) }
+    else if (outcome.status === 'refused') yield { line, ...failed(stopped) }
+    else yield { line, success: true, data: lineData(deps, outcome, one) }
+  }
+}
+
+function lineData(
+  { addresses }: AppDeps,
+  outcome: Exclude<BatchOutcome, { status: 'refused' }>,
+  { publicId = '', documentHash }: { publicId?: string; documentHash?: Hex },
+): object {
+  if (outcome.status === 'checked') {
+    const { size, quote, unbatched, durations } = outcome
+    return {
+      status: 'checked',
+      batch: { size, ...textsOf(quote), seconds: durations.batch },
+      unbatched: { ...textsOf(unbatched), seconds: durations.single },
+    }
+  }
+  return {
+    publicId,
+    documentHash,
+    batchRoot: outcome.root,
+    blockchainHash: outcome.transactionHash,
+    status: outcome.status,
+    network: addresses.network,
+    verifyUrl: verifyUrlOf(addresses, publicId),
+  }
+}
+
+/** Gas and wei are text, because they can exceed the numbers of JSON. */
+function textsOf<T extends Quote | Unbatched>(amounts: T) {
+  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}

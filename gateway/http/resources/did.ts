@@ -39,21 +39,19 @@ const JWT_VC_ISSUER = operation({
   errors: ['not_found'],
 })
 
+const OPERATIONS = [DID_DOCUMENT, JWT_VC_ISSUER]
+
 /** Serves the documents of the issuer's domain (docs/formats.md §11). */
-export const didRoutes = resource(
-  [DID_DOCUMENT, JWT_VC_ISSUER],
-  (serve, { didDocument, jwtVcIssuer }) => {
-    serve(DID_DOCUMENT, (c) => {
-      if (!didDocument)
-        throw new ApiError('not_found', "this service is not at the issuer's domain")
-      return respondWithJson(c, didDocument)
-    })
-    serve(JWT_VC_ISSUER, (c) => {
-      if (!jwtVcIssuer) throw new ApiError('not_found', 'this service signs no credentials')
-      return respondWithJson(c, jwtVcIssuer)
-    })
-  },
-)
+export const didRoutes = resource(OPERATIONS, (serve, { didDocument, jwtVcIssuer }) => {
+  serve(DID_DOCUMENT, (c) => {
+    if (!didDocument) throw new ApiError('not_found', "this service is not at the issuer's domain")
+    return respondWithJson(c, didDocument)
+  })
+  serve(JWT_VC_ISSUER, (c) => {
+    if (!jwtVcIssuer) throw new ApiError('not_found', 'this service signs no credentials')
+    return respondWithJson(c, jwtVcIssuer)
+  })
+})
 
 function respondWithJson(c: Context, document: object): Response {
   return c.body(JSON.stringify(document), 200, {

@@ -150,53 +150,47 @@ const TYPE_VERSION = operation({
   },
 })
 
+const OPERATIONS = [LIST, PUT, REMOVE, CURRENT_TYPE, TYPE_VERSION]
+
 /** Serves the kinds of documents: to issuers for the desk and docreg, and to everybody as files. */
-export const kindRoutes = resource(
-  [LIST, PUT, REMOVE, CURRENT_TYPE, TYPE_VERSION],
-  (serve, { kinds, addresses, log }) => {
-    serve(LIST, async (c) => succeed(c, { kinds: (await kinds.list()).map(present) }))
+export const kindRoutes = resource(OPERATIONS, (serve, { kinds, addresses, log }) => {
+  serve(LIST, async (c) => succeed(c, { kinds: (await kinds.list()).map(present) }))
 
-    serve(PUT, async (c) => {
-      const named = categoryOf(c.req.param('category'))
-      const read = readKind(await readJson(c), named)
-      if ('problems' in read) throw invalid('bad_fields', read.problems)
-      const put = await kinds.put(read.kind, basedOn(c.get('query')))
-      log.info('kind_put', { version: put.version, by: c.get('grant').id })
-      return succeed(c, present(put))
+  serve(PUT, async (c) => {
+    const named = categoryOf(c.req.param('category'))
+    const read = readKind(await readJson(c), named)
+    if ('problems' in read) throw invalid('bad_fields', read.problems)
+    const put = await kinds.put(read.kind, basedOn(c.get('query')))
+    log.info('kind_put', { version: put.version, by: c.get('grant').id })
+    return succeed(c, present(put))
+  })
+
+  serve(REMOVE, async (c) => {
+    const named = c.req.param('category')
+    await kinds.remove(named, basedOn(c.get('query')))
+    log.info('kind_removed', { by: c.get('grant').id })
+    return succeed(c, { category: named, deleted: true })
+  })
+
+  const serveFile = async (c: Context<Env>, issuerId: string, named: string, version?: string) => {
+    await chargeAddress(c)
+    const isOwn = issuerId === String(addresses.issuerId) && v.is(category, named)
+    const isVersion = version === undefined || VERSION.test(version)
+    const number = version === undefined ? undefined : Number(version)
+    const file = isOwn && isVersion ? await kinds.file(named, number) : undefined
+    if (!file) throw new ApiError('not_found', 'no such type')
+    return c.body(new Uint8Array(file), 200, {
+      'Content-Type': 'application/json',
+      'Cache-Control': version === undefined ? 'public, max-age=60' : IMMUTABLE,
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "default-src 'none'",
     })
-
-    serve(REMOVE, async (c) => {
-      const named = c.req.param('category')
-      await kinds.remove(named, basedOn(c.get('query')))
-      log.info('kind_removed', { by: c.get('grant').id })
-      return succeed(c, { category: named, deleted: true })
-    })
-
-    const serveFile = async (
-      c: Context<Env>,
-      issuerId: string,
-      named: string,
-      version?: string,
-    ) => {
-      await chargeAddress(c)
-      const isOwn = issuerId === String(addresses.issuerId) && v.is(category, named)
-      const isVersion = version === undefined || VERSION.test(version)
-      const number = version === undefined ? undefined : Number(version)
-      const file = isOwn && isVersion ? await kinds.file(named, number) : undefined
-      if (!file) throw new ApiError('not_found', 'no such type')
-      return c.body(new Uint8Array(file), 200, {
-        'Content-Type': 'application/json',
-        'Cache-Control': version === undefined ? 'public, max-age=60' : IMMUTABLE,
-        'X-Content-Type-Options': 'nosniff',
-        'Content-Security-Policy': "default-src 'none'",
-      })
-    }
-    serve(CURRENT_TYPE, (c) => serveFile(c, c.req.param('issuerId'), c.req.param('category')))
-    serve(TYPE_VERSION, (c) =>
-      serveFile(c, c.req.param('issuerId'), c.req.param('category'), c.req.param('version')),
-    )
-  },
-)
+  }
+  serve(CURRENT_TYPE, (c) => serveFile(c, c.req.param('issuerId'), c.req.param('category')))
+  serve(TYPE_VERSION, (c) =>
+    serveFile(c, c.req.param('issuerId'), c.req.param('category'), c.req.param('version')),
+  )
+})
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 

@@ -98,35 +98,34 @@ const REMOVE = operation({
   errors: ['not_found', 'store_unavailable'],
 })
 
+const OPERATIONS = [LIST, OPTIONS, REGISTER, REMOVE]
+
 /** Serves the passkeys of the person who is signed in. */
-export const passkeyRoutes = resource(
-  [LIST, OPTIONS, REGISTER, REMOVE],
-  (serve, { passkeys, log }) => {
-    serve(LIST, async (c) => {
-      const own = await passkeys.list(c.get('signedIn').person)
-      return succeed(c, { passkeys: own.map(presentPasskey) })
-    })
+export const passkeyRoutes = resource(OPERATIONS, (serve, { passkeys, log }) => {
+  serve(LIST, async (c) => {
+    const own = await passkeys.list(c.get('signedIn').person)
+    return succeed(c, { passkeys: own.map(presentPasskey) })
+  })
 
-    serve(OPTIONS, async (c) =>
-      succeed(c, await passkeys.registrationOptions(c.get('signedIn').person)),
-    )
+  serve(OPTIONS, async (c) =>
+    succeed(c, await passkeys.registrationOptions(c.get('signedIn').person)),
+  )
 
-    serve(REGISTER, async (c) => {
-      const { person } = c.get('signedIn')
-      const { response, label } = parseBody(body, await readJson(c))
-      const passkey = await passkeys.register(person, response as RegistrationResponseJSON, label)
-      log.info('passkey_registered', { id: passkey.id, person: person.id })
-      return succeed(c, presentPasskey(passkey), 201)
-    })
+  serve(REGISTER, async (c) => {
+    const { person } = c.get('signedIn')
+    const { response, label } = parseBody(body, await readJson(c))
+    const passkey = await passkeys.register(person, response as RegistrationResponseJSON, label)
+    log.info('passkey_registered', { id: passkey.id, person: person.id })
+    return succeed(c, presentPasskey(passkey), 201)
+  })
 
-    serve(REMOVE, async (c) => {
-      const { person } = c.get('signedIn')
-      const id = c.req.param('id')
-      await passkeys.remove(person, id)
-      log.info('passkey_removed', { id, person: person.id })
-      return succeed(c, { id, deleted: true })
-    })
-  },
-)
+  serve(REMOVE, async (c) => {
+    const { person } = c.get('signedIn')
+    const id = c.req.param('id')
+    await passkeys.remove(person, id)
+    log.info('passkey_removed', { id, person: person.id })
+    return succeed(c, { id, deleted: true })
+  })
+})
 
 const presentPasskey = (passkey: Passkey): object => membersOf(passkeySchema.entries, passkey)

@@ -136,49 +136,44 @@ const INVITE = operation({
   errors: ['not_found', 'provider_decides', 'store_unavailable'],
 })
 
+const OPERATIONS = [LIST, ADD, CHANGE, REMOVE, INVITE]
+
 /** Serves the administration of people of all tenants. */
-export const peopleRoutes = resource(
-  [LIST, ADD, CHANGE, REMOVE, INVITE],
-  (serve, { people, addresses, log }) => {
-    const presentInvited = ({
-      person,
-      secret,
-      invitation,
-    }: MadeInvitation & { person: Person }) => ({
-      person: presentPerson(person),
-      invitation: invitationLinkOf(addresses.baseUrl, secret),
-      expiresAt: invitation.expiresAt,
-    })
+export const peopleRoutes = resource(OPERATIONS, (serve, { people, addresses, log }) => {
+  const presentInvited = ({ person, secret, invitation }: MadeInvitation & { person: Person }) => ({
+    person: presentPerson(person),
+    invitation: invitationLinkOf(addresses.baseUrl, secret),
+    expiresAt: invitation.expiresAt,
+  })
 
-    serve(LIST, async (c) => succeed(c, { people: (await people.list()).map(presentListed) }))
+  serve(LIST, async (c) => succeed(c, { people: (await people.list()).map(presentListed) }))
 
-    serve(ADD, async (c) => {
-      const made = await people.add(parseBody(personSettings, await readJson(c)))
-      log.info('person_added', { id: made.person.id, by: c.get('grant').id })
-      return succeed(c, presentInvited(made), 201)
-    })
+  serve(ADD, async (c) => {
+    const made = await people.add(parseBody(personSettings, await readJson(c)))
+    log.info('person_added', { id: made.person.id, by: c.get('grant').id })
+    return succeed(c, presentInvited(made), 201)
+  })
 
-    serve(CHANGE, async (c) => {
-      const changes = parseBody(personChanges, await readOptionalJson(c))
-      const person = await people.change(c.req.param('id'), changes)
-      log.info('person_changed', { id: person.id, by: c.get('grant').id })
-      return succeed(c, presentPerson(person))
-    })
+  serve(CHANGE, async (c) => {
+    const changes = parseBody(personChanges, await readOptionalJson(c))
+    const person = await people.change(c.req.param('id'), changes)
+    log.info('person_changed', { id: person.id, by: c.get('grant').id })
+    return succeed(c, presentPerson(person))
+  })
 
-    serve(REMOVE, async (c) => {
-      const id = c.req.param('id')
-      await people.remove(id)
-      log.info('person_removed', { id, by: c.get('grant').id })
-      return succeed(c, { id, deleted: true })
-    })
+  serve(REMOVE, async (c) => {
+    const id = c.req.param('id')
+    await people.remove(id)
+    log.info('person_removed', { id, by: c.get('grant').id })
+    return succeed(c, { id, deleted: true })
+  })
 
-    serve(INVITE, async (c) => {
-      const made = await people.invite(c.req.param('id'))
-      log.info('person_invited', { id: made.person.id, by: c.get('grant').id })
-      return succeed(c, presentInvited(made), 201)
-    })
-  },
-)
+  serve(INVITE, async (c) => {
+    const made = await people.invite(c.req.param('id'))
+    log.info('person_invited', { id: made.person.id, by: c.get('grant').id })
+    return succeed(c, presentInvited(made), 201)
+  })
+})
 
 function presentListed(person: ListedPerson): object {
   const { createdAt, sessions, passkeys, invitation } = person

@@ -156,54 +156,53 @@ const REMOVE = operation({
   answer: { description: 'It is deleted.', data: v.object({ id: v.string() }) },
 })
 
-/** Serves runs, which the gateway issues by itself. */
-export const runRoutes = resource(
-  [BEGIN, LIST, RETRIEVE, RESULTS, STOP, RESUME, REMOVE],
-  (serve, { runs, kinds, addresses }) => {
-    const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
+const OPERATIONS = [BEGIN, LIST, RETRIEVE, RESULTS, STOP, RESUME, REMOVE]
 
-    serve(BEGIN, async (c) => {
-      if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
-      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-      const { mode } = c.get('query')
-      const grant = c.get('grant')
-      const leave = places.enter(grant.tenant)
-      try {
-        const content = await readBodyAtMost(c, MAX_BYTES)
-        const rows = await readRows(content, await kinds.current(), grant.categories)
-        await c.get('assertKey')()
-        const key = idempotencyKey !== undefined && { idempotencyKey }
-        const run = await runs.add({ grant, mode, content, rows, ...key })
-        if (!run) throw new ApiError('too_many_runs', 'there are too many runs: remove one first')
-        return succeed(c, present(run), 202)
-      } finally {
-        leave()
-      }
+/** Serves runs, which the gateway issues by itself. */
+export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }) => {
+  const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
+
+  serve(BEGIN, async (c) => {
+    if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
+    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+    const { mode } = c.get('query')
+    const grant = c.get('grant')
+    const leave = places.enter(grant.tenant)
+    try {
+      const content = await readBodyAtMost(c, MAX_BYTES)
+      const rows = await readRows(content, await kinds.current(), grant.categories)
+      await c.get('assertKey')()
+      const key = idempotencyKey !== undefined && { idempotencyKey }
+      const run = await runs.add({ grant, mode, content, rows, ...key })
+      if (!run) throw new ApiError('too_many_runs', 'there are too many runs: remove one first')
+      return succeed(c, present(run), 202)
+    } finally {
+      leave()
+    }
+  })
+  serve(LIST, async (c) => succeed(c, { runs: (await runs.list(c.get('grant'))).map(present) }))
+  for (const [one, read] of [
+    [RETRIEVE, runs.get],
+    [STOP, runs.stop],
+    [RESUME, runs.resume],
+  ] as const)
+    serve(one, async (c) => {
+      const run = await read(c.get('grant'), c.req.param('id'))
+      if (!run) throw notFound()
+      return succeed(c, present(run))
     })
-    serve(LIST, async (c) => succeed(c, { runs: (await runs.list(c.get('grant'))).map(present) }))
-    for (const [one, read] of [
-      [RETRIEVE, runs.get],
-      [STOP, runs.stop],
-      [RESUME, runs.resume],
-    ] as const)
-      serve(one, async (c) => {
-        const run = await read(c.get('grant'), c.req.param('id'))
-        if (!run) throw notFound()
-        return succeed(c, present(run))
-      })
-    serve(RESULTS, async (c) => {
-      const { after = '0', limit } = c.get('query')
-      const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
-      if (!rows) throw notFound()
-      return succeed(c, { rows: rows.map((row) => presentRow(addresses, row)) })
-    })
-    serve(REMOVE, async (c) => {
-      const id = c.req.param('id')
-      if (!(await runs.remove(c.get('grant'), id))) throw notFound()
-      return succeed(c, { id })
-    })
-  },
-)
+  serve(RESULTS, async (c) => {
+    const { after = '0', limit } = c.get('query')
+    const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
+    if (!rows) throw notFound()
+    return succeed(c, { rows: rows.map((row) => presentRow(addresses, row)) })
+  })
+  serve(REMOVE, async (c) => {
+    const id = c.req.param('id')
+    if (!(await runs.remove(c.get('grant'), id))) throw notFound()
+    return succeed(c, { id })
+  })
+})
 
 const notFound = () => new ApiError('not_found', 'no such run')
 

@@ -184,69 +184,68 @@ const WITH_PASSKEY = operation({
   errors: ['bad_query', 'passkey_invalid', 'csrf_token_required', 'store_unavailable'],
 })
 
+const OPERATIONS = [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY]
+
 /** Serves signing in and out. */
-export const sessionRoutes = resource(
-  [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY],
-  (serve, deps) => {
-    const { sessions, passkeys, addresses, log } = deps
-    // Whoever guesses must not fill the disk.
-    const refusals = createMemoryRateLimiter(1)
+export const sessionRoutes = resource(OPERATIONS, (serve, deps) => {
+  const { sessions, passkeys, addresses, log } = deps
+  // Whoever guesses must not fill the disk.
+  const refusals = createMemoryRateLimiter(1)
 
-    async function present({ person, secret, session }: SignedIn & { secret: string }) {
-      return {
-        person: presentPerson(person),
-        scopes: SCOPES_OF[person.role],
-        csrfToken: csrfTokenOf(secret),
-        expiresAt: session.expiresAt,
-        passkeys: (await passkeys.list(person)).length,
-        network: addresses.network,
-      }
+  async function present({ person, secret, session }: SignedIn & { secret: string }) {
+    return {
+      person: presentPerson(person),
+      scopes: SCOPES_OF[person.role],
+      csrfToken: csrfTokenOf(secret),
+      expiresAt: session.expiresAt,
+      passkeys: (await passkeys.list(person)).length,
+      network: addresses.network,
     }
+  }
 
-    async function admit(c: Context): Promise<void> {
-      await chargeSignIn(c)
-      assertSameOrigin(c)
-      readQuery(c, v.object({}))
-    }
+  async function admit(c: Context): Promise<void> {
+    await chargeSignIn(c)
+    assertSameOrigin(c)
+    readQuery(c, v.object({}))
+  }
 
-    async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
-      const begun = await signIn().catch(async (error) => {
-        if (error instanceof Refusal && (await refusals.take('', 1)).isAllowed)
-          log.warn('sign_in_refused', { reason: error.code })
-        throw error
-      })
-      log.info('signed_in', { person: begun.person.id, session: begun.session.id })
-      const { baseUrl } = addresses
-      return succeed(c, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
-    }
-
-    serve(RETRIEVE, async (c) => succeed(c, await present(c.get('signedIn'))))
-
-    serve(SIGN_OUT, async (c) => {
-      const { session } = c.get('signedIn')
-      await sessions.end(session)
-      log.info('signed_out', { person: session.person, session: session.id })
-      return succeed(c, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
+  async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
+    const begun = await signIn().catch(async (error) => {
+      if (error instanceof Refusal && (await refusals.take('', 1)).isAllowed)
+        log.warn('sign_in_refused', { reason: error.code })
+      throw error
     })
+    log.info('signed_in', { person: begun.person.id, session: begun.session.id })
+    const { baseUrl } = addresses
+    return succeed(c, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
+  }
 
-    serve(WITH_INVITATION, async (c) => {
-      await admit(c)
-      const { invitation } = parseBody(invitationBody, await readJson(c))
-      return begin(c, () => sessions.useInvitation(invitation))
-    })
+  serve(RETRIEVE, async (c) => succeed(c, await present(c.get('signedIn'))))
 
-    serve(OPTIONS, async (c) => {
-      await admit(c)
-      return succeed(c, await passkeys.signInOptions())
-    })
+  serve(SIGN_OUT, async (c) => {
+    const { session } = c.get('signedIn')
+    await sessions.end(session)
+    log.info('signed_out', { person: session.person, session: session.id })
+    return succeed(c, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
+  })
 
-    serve(WITH_PASSKEY, async (c) => {
-      await admit(c)
-      const { response } = parseBody(passkeyBody, await readJson(c))
-      return begin(c, () => passkeys.signIn(response as AuthenticationResponseJSON))
-    })
-  },
-)
+  serve(WITH_INVITATION, async (c) => {
+    await admit(c)
+    const { invitation } = parseBody(invitationBody, await readJson(c))
+    return begin(c, () => sessions.useInvitation(invitation))
+  })
+
+  serve(OPTIONS, async (c) => {
+    await admit(c)
+    return succeed(c, await passkeys.signInOptions())
+  })
+
+  serve(WITH_PASSKEY, async (c) => {
+    await admit(c)
+    const { response } = parseBody(passkeyBody, await readJson(c))
+    return begin(c, () => passkeys.signIn(response as AuthenticationResponseJSON))
+  })
+})
 
 export function presentPerson(person: Person) {
   const { id, name, role, tenant, categories = null, isFromProvider = false } = person
