@@ -1,9 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { limitPerTurn } from '#base/concurrency.ts'
 import type { Deadline } from '#base/deadline.ts'
 import type { Document, DocumentFields } from '#document/document.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import type { ChainReader, Finality } from '#verifier/ports.ts'
+import {
+  type ChainReader,
+  type DocumentKey,
+  FINALITIES,
+  type Finality,
+  type RegistryStatus,
+} from '#verifier/ports.ts'
 import type { Anchoring, Outcome } from './anchoring.ts'
 import type { IsErased } from './erase.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
@@ -11,11 +18,12 @@ import type { History } from './history.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
 import type { Persistence } from './persistence.ts'
 import type { Batcher } from './ports.ts'
-import { createReadStatus, type DocumentStatus, PENDING } from './progress.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 
 /** The documents to seal in one turn of the event loop, which take about 1 ms. */
 const SEALED_A_TURN = 16
+/** How long to wait between reads of a block's finality. */
+const FINALITY_POLL_INTERVAL_MS = 250
 
 export type IssueRequest = {
   fields: DocumentFields
@@ -35,6 +43,14 @@ export type IssueRequest = {
   deadline: Deadline
   /** The finality to wait for before the answer, within the same wait. */
   finality: Finality
+}
+
+/** The status of a document to issue. */
+type DocumentStatus = {
+  status: RegistryStatus | 'pending'
+  transactionHash: Hex | null
+  /** `null` while it is pending, or when it could not be read. */
+  finality: Finality | null
 }
 
 /**
@@ -75,7 +91,6 @@ type IssuingDeps = {
 export function createIssuing(deps: IssuingDeps): Issuing {
   const { registryId, issuerId, persistence, sealing, history, batcher } = deps
   const turn = limitPerTurn(SEALED_A_TURN)
-  const readStatus = createReadStatus(deps)
 
   async function issue(request: IssueRequest): Promise<IssuedDocument> {
     const { supersedes, idempotencyKey, wait, deadline, finality } = request
@@ -107,7 +122,12 @@ export function createIssuing(deps: IssuingDeps): Issuing {
       : await promise(intent, sealed, request)
     const status = isPending
       ? { ...PENDING, transactionHash }
-      : await readStatus(intent, transactionHash, { finality, isRepeat: replayed, until, deadline })
+      : await readStatus(deps, intent, transactionHash, {
+          finality,
+          isRepeat: replayed,
+          until,
+          deadline,
+        })
     const { documentHash } = intent
     return { publicId: sealed.publicId, document, documentHash, replayed, ...status }
   }
@@ -173,4 +193,74 @@ async function findRepeat(
   // If no node still has the event, the block is final.
   if (outcome.transactionHash !== null) await persistence.adopt(intent, outcome, sealed)
   return { ...candidate, anchoring: outcome }
+}
+
+/** The status to wait for, and the time to wait. */
+type StatusRequest = {
+  /** The finality to wait for. */
+  finality: Finality
+  /** Whether the document was promised or anchored before this request, and so may be revoked. */
+  isRepeat: boolean
+  /** When the wait is over; `performance.now()`. */
+  until: number
+  deadline: Deadline
+}
+
+/** A reading of the chain, without the transaction if that was not read. */
+type Reading = Pick<DocumentStatus, 'status' | 'finality'> & { transactionHash?: Hex }
+
+/** The status of a document that will be anchored in a block that is not known yet. */
+const PENDING = { status: 'pending', finality: null } as const
+
+/**
+ * Reports the status of an anchored document. A new one is valid until it expires. A repeated one
+ * may since have been revoked, and one that must be final may be dropped by a reorg. For these, the
+ * chain is read until they are as final as requested, or the time is up.
+ *
+ * @param transactionHash The transaction that anchored it.
+ */
+async function readStatus(
+  { issuerId, chain }: Pick<IssuingDeps, 'issuerId' | 'chain'>,
+  { documentHash, validUntil }: IssueIntent,
+  transactionHash: Hex | null,
+  { finality, isRepeat, until, deadline }: StatusRequest,
+): Promise<DocumentStatus> {
+  if (!isRepeat && finality === 'included') {
+    const isExpired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+    return { status: isExpired ? 'expired' : 'valid', transactionHash, finality }
+  }
+  const key = { issuerId, documentHash }
+  let now: Reading = PENDING
+  while (true) {
+    now = await read(chain, key, finality, deadline).catch(() => now)
+    const isLate = performance.now() >= until || deadline.left() === 0
+    if (isLate || reaches(now.finality, finality)) return { transactionHash, ...now }
+    await sleep(Math.min(FINALITY_POLL_INTERVAL_MS, deadline.left()))
+  }
+}
+
+/**
+ * A missing record was dropped by a reorg, or has not reached this node yet, so its finality is
+ * unknown.
+ */
+async function read(
+  chain: ChainReader,
+  key: DocumentKey,
+  wanted: Finality,
+  { within }: Deadline,
+): Promise<Reading> {
+  const { status, record } = await within((signal) => chain.read(key, { signal }))
+  const { anchoredBlock } = record
+  if (anchoredBlock === 0) return PENDING
+  if (wanted === 'included') return { status, finality: wanted }
+  const [finality, event] = await Promise.all([
+    within((signal) => chain.finalityOf(anchoredBlock, { signal })).catch(() => null),
+    // After a reorg, another transaction may have anchored it.
+    within((signal) => chain.issuedEvent(key, anchoredBlock, { signal })).catch(() => undefined),
+  ])
+  return { status, finality, ...(event && { transactionHash: event.transactionHash }) }
+}
+
+function reaches(finality: Finality | null, wanted: Finality): boolean {
+  return finality !== null && FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
 }
