@@ -27,6 +27,8 @@ import type { FeeCaps } from './spending.ts'
 export type Engine = Intake & {
   /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
   assertOpen(): void
+  /** @throws {IssueError} `account_shared` when foreign transactions keep coming. */
+  assertAlone(): void
   /** @returns The number of intents that wait for a transaction, and of transactions in flight. */
   depth(): { queued: number; inFlight: number }
   /** @returns The wei spent in the last hour, plus the maximum cost of transactions in flight. */
@@ -203,6 +205,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
         throw new IssueError('overloaded', `the queue is full: ${queue.size} intents wait`)
     },
 
+    assertAlone: deps.foreign.assertAlone,
     spentLastHour: sender.spentLastHour,
     depth: () => ({ queued: queue.size, inFlight: inFlight.plans().length }),
 

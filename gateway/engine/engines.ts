@@ -53,6 +53,8 @@ type EnginesDeps = {
 export type Engines = Batcher & {
   /** The account that gets this gateway's intents; `undefined` when it has none. */
   own(): { account: Hex; lease: Lease } | undefined
+  /** @throws {IssueError} `account_shared` when something else writes with that account. */
+  assertAlone(): void
   /** The number of intents that wait for a transaction, and of transactions in flight. */
   depth(): { queued: number; inFlight: number }
   /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
@@ -265,6 +267,7 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
       const error = unusable()
       if (error) throw error
     },
+    assertAlone: () => own()?.engine.assertAlone(),
     depth() {
       const depths = engines().map((engine) => engine.depth())
       return {

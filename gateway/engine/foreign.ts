@@ -37,9 +37,9 @@ type Clock = { now(): number; sleep(duration: number): Promise<void> }
 const TIMING: StartTiming = { poll: 250, grace: 10_000, quiet: 3_000, limit: 30_000 }
 
 /** The account's next nonces: after its transactions in blocks, and after those in the pool. */
-export type Counts = { next: number; pooled: number }
+type Counts = { next: number; pooled: number }
 
-export async function readCounts(account: Account): Promise<Counts> {
+async function readCounts(account: Account): Promise<Counts> {
   // In this order, a transaction that is mined in between does not seem to be in the pool.
   const pooled = await account.pooledNonce()
   const next = await account.nextNonce()
@@ -51,17 +51,16 @@ export async function readCounts(account: Account): Promise<Counts> {
  * that is gone (lost, or before a backup was restored) get into blocks and end, so this waits for
  * them. A running gateway sends more.
  *
- * @param first An earlier reading; transactions that came since are foreign too.
  * @param own The nonces of the transactions in the outbox.
  * @returns The nonce after the foreign transactions.
  * @throws {IssueError} `account_shared` when new ones keep coming.
  */
 export async function waitForForeign(
-  deps: { account: Account; first: Counts; own: ReadonlySet<number>; log: Log },
+  { account, own, log }: { account: Account; own: ReadonlySet<number>; log: Log },
   timing = TIMING,
   clock: Clock = { now: () => performance.now(), sleep },
 ): Promise<number> {
-  const { account, first, own, log } = deps
+  const first = await readCounts(account)
   const started = clock.now()
   let top = first.next
   let next = first.next

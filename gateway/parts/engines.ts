@@ -6,12 +6,7 @@ import type { Signer } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import { createEngine, type EngineDeps } from '#engine/engine.ts'
 import { createEngines, type Engines } from '#engine/engines.ts'
-import {
-  createForeignWatch,
-  type ForeignWatch,
-  readCounts,
-  waitForForeign,
-} from '#engine/foreign.ts'
+import { createForeignWatch, waitForForeign } from '#engine/foreign.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Intent } from '#promise/intent.ts'
@@ -46,7 +41,6 @@ export function openEngines(
   parts: Parts,
 ): {
   batcher: Engines
-  foreign: Pick<ForeignWatch, 'assertAlone'>
   /**
    * The readiness of the account that gets this gateway's intents, or of any usable one while there
    * is none.
@@ -60,7 +54,6 @@ export function openEngines(
   const accounts = new Map(
     [signer, ...otherSigners].map((one) => [lowerCase(one.address), openAccount(one)]),
   )
-  const watches = new Map<Hex, ForeignWatch>()
 
   const batcher = createEngines({
     accounts: [...accounts.keys()],
@@ -82,7 +75,6 @@ export function openEngines(
         log,
         found: parts.foundForeign,
       })
-      watches.set(account, foreign)
       const deps = { ...parts, ...ports, feeCaps, maxBatch, foreign, withdraw, outbox }
       return {
         engine: createEngine(deps, answers),
@@ -92,8 +84,7 @@ export function openEngines(
         },
         async assertAlone() {
           const own = new Set((await outbox.plans()).map(({ nonce }) => nonce))
-          const first = await readCounts(ports.account)
-          foreign.begin(await waitForForeign({ account: ports.account, first, own, log }))
+          foreign.begin(await waitForForeign({ account: ports.account, own, log }))
         },
       }
     },
@@ -102,7 +93,6 @@ export function openEngines(
   shared.listen(batcher.wake)
   return {
     batcher,
-    foreign: { assertAlone: () => watches.get(batcher.own()?.account ?? '0x')?.assertAlone() },
     readiness: shareRead(() => {
       const own = accounts.get(batcher.own()?.account ?? '0x')
       return own ? own.account.assertReady() : firstReady(accounts)

@@ -8,7 +8,6 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
 import { type BlockTime, createBlockTime } from '#engine/block-time.ts'
 import type { Engines } from '#engine/engines.ts'
-import type { ForeignWatch } from '#engine/foreign.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { createErasing, type Erasing } from '#promise/erase.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
@@ -37,9 +36,7 @@ const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 export type IssuingParts = {
   metrics: Metrics
   times: Pick<Times, 'final'>
-  /** The watch of the account that gets this gateway's intents. */
-  foreign: Pick<ForeignWatch, 'assertAlone'>
-  /** The readiness of that account. */
+  /** The readiness of the account that gets this gateway's intents. */
   readiness: () => Promise<Readiness>
   /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>

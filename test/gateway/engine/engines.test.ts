@@ -92,6 +92,7 @@ function startGateway(accounts: Hex[], isSole = false) {
         const { outage } = at(account)
         if (outage) throw outage
       },
+      assertAlone() {},
       depth: () => ({ queued: queued.size, inFlight: 0 }),
       spentLastHour: async () => 0n,
       async start() {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
-import { createForeignWatch, readCounts, waitForForeign } from '#engine/foreign.ts'
+import { createForeignWatch, waitForForeign } from '#engine/foreign.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { Plan } from '#promise/plan.ts'
 import type { Account } from '#promise/ports.ts'
@@ -160,7 +160,6 @@ async function start(
       return next
     },
   }
-  const first = await readCounts(account)
   let took = 0
   const clock = {
     now: () => took,
@@ -169,11 +168,9 @@ async function start(
     },
   }
   const log = { debug: note, info: note, warn: note, error: note }
-  const outcome = await waitForForeign(
-    { account, first, own: new Set(own), log },
-    TIMING,
-    clock,
-  ).catch((error: IssueError) => error)
+  const outcome = await waitForForeign({ account, own: new Set(own), log }, TIMING, clock).catch(
+    (error: IssueError) => error,
+  )
   return { outcome, events, looks: at, took }
 }
 
