@@ -3,16 +3,15 @@ import { clock, createCertainTime } from '#base/clock.ts'
 import { createLog, type Log } from '#base/log.ts'
 import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
+import { createKinds, typesUrlOf } from '#kinds/kinds.ts'
 import { lockAccount } from '#parts/account-lock.ts'
-import { openApp } from '#parts/app.ts'
+import { openApp, openCertificates } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
-import { openCertificates } from '#parts/certificates.ts'
 import { type Chain, type Identity, openChain, openReaders } from '#parts/chain.ts'
 import { createChores } from '#parts/chores.ts'
 import { openIdentities } from '#parts/identity.ts'
 import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
-import { openKinds } from '#parts/kinds.ts'
 import { listen } from '#parts/listen.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
@@ -86,7 +85,9 @@ async function start(
   const { batcher, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
-  const kinds = openKinds(config, identity, stores.kinds, log)
+  const kinds = createKinds(stores.kinds, typesUrlOf(config.baseUrl, issuerId), (error) =>
+    log.error('kinds_unreadable', { error: String(error) }),
+  )
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
   const webhooks = openWebhooks(config, identity, { stores, metrics, certainTime, log })

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ENTRIES = [
   'scripts/image.mjs',
   'operate/docreg-gateway.ts',
-  'gateway/parts/sealing-thread.ts',
+  'gateway/batches/sealing-work.ts',
   'gateway/store/drivers/sqlite/checkpoint-thread.ts',
   'certificates/worker.ts',
 ]

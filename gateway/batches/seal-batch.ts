@@ -1,15 +1,14 @@
 import { hash as digestOf } from 'node:crypto'
+import { hkdfWithNode, hmacWithNode, sealWithNode } from '#base/node-crypto.ts'
 import { type Batch, buildBatch } from '#document/batch/batch.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'
 import type { BatchEntry } from '#document/batch/entry.ts'
 import { createRows } from '#document/batch/rows.ts'
 import { type DocumentFields, encodeDocument, validUntilOf } from '#document/document.ts'
 import { type Hex, toHex } from '#document/hex.ts'
-import type { Hkdf } from '#document/hkdf.ts'
-import { deriveSealingKeys, type Hmac, type IssuerSubkeys, idempotentSalt } from '#document/keys.ts'
+import { deriveSealingKeys, type IssuerSubkeys, idempotentSalt } from '#document/keys.ts'
 import { encodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import type { Seal } from '#document/sealed.ts'
 
 /** A block and its sha-256, 32 bytes. */
 export type Block = { hash: Uint8Array; bytes: Uint8Array }
@@ -40,9 +39,6 @@ type SealDeps = {
   registry: RegistryId
   issuerId: number
   subkeys: IssuerSubkeys
-  seal: Seal
-  hkdf: Hkdf
-  hmac: Hmac
   /** Stores blocks, and resolves when they are durable. */
   keep(blocks: readonly Block[]): Promise<void>
   /** The number of blocks that are stored together. */
@@ -65,7 +61,7 @@ export async function sealBatch(
   documents: AsyncIterable<DocumentFields>,
   idempotencyKey: string,
 ): Promise<SealedBatch> {
-  const { registry, issuerId, subkeys, seal, hkdf, hmac, keyOwner } = deps
+  const { registry, issuerId, subkeys, keyOwner } = deps
   const documentKeys = createRows(KEY_LENGTH)
   const keeper = createKeeper(deps.keep, deps.group, deps.ahead)
 
@@ -79,8 +75,12 @@ export async function sealBatch(
         itemIndex: documentKeys.length,
         document: encoded,
       }
-      const keys = deriveSealingKeys(subkeys, idempotentSalt(subkeys, item, hmac), hkdf)
-      const { bytes, documentHash } = await seal(document, keys, encoded)
+      const keys = deriveSealingKeys(
+        subkeys,
+        idempotentSalt(subkeys, item, hmacWithNode),
+        hkdfWithNode,
+      )
+      const { bytes, documentHash } = await sealWithNode(document, keys, encoded)
       await keeper.add({ hash: documentHash, bytes })
       documentKeys.push(keys.documentKey)
       yield { documentHash, validUntil: validUntilOf(document) }

@@ -66,7 +66,7 @@ export type TaskCalls = SealedParts & {
  * Checks and seals in a thread. This work takes most of the time of a batch; in a thread it does
  * not delay requests, and uses another core than the database.
  *
- * @param newThread Starts a thread that serves tasks; see gateway/parts/sealing-thread.ts.
+ * @param newThread Starts a thread that serves tasks; see sealing-work.ts.
  * @param signal Ends the thread.
  */
 export function createThreadSealer(newThread: () => Worker, signal: AbortSignal): Sealer {

@@ -1,32 +1,26 @@
+import { parentPort } from 'node:worker_threads'
 import { turnAfter } from '#base/concurrency.ts'
+import { hkdfWithNode } from '#base/node-crypto.ts'
 import { createRows } from '#document/batch/rows.ts'
 import type { DocumentFields } from '#document/document.ts'
-import type { Hkdf } from '#document/hkdf.ts'
-import type { Hmac } from '#document/keys.ts'
-import type { Seal } from '#document/sealed.ts'
 import { createIndexEntryOf } from '#promise/blind-index.ts'
 import { checkLines, type Rules, readLines } from './lines.ts'
 import { ENTRY_BYTES, packBlocks, packDocuments, writeEntry } from './packed.ts'
 import { createKeeper, type SealedDocument, sealBatch } from './seal-batch.ts'
 import type { CheckedLines, SealedRoot, SealOrder, Task, TaskCalls } from './sealer.ts'
-import type { Call } from './thread-tasks.ts'
+import { type Call, serveTasks } from './thread-tasks.ts'
 
-// Runs in the batch worker. The upload and the database stay in the main thread.
-
-type TaskResult = CheckedLines | SealedRoot | undefined
+// The batch worker. The upload and the database stay in the main thread.
 
 /** The number of blocks or documents that are stored together. */
 const GROUP_SIZE = 256
 /** The maximum number of groups being stored while the next one is made. */
 const MAX_AHEAD = 2
 
-export function runTask(
-  task: Task,
-  call: Call<TaskCalls>,
-  primitives: { seal: Seal; hkdf: Hkdf; hmac: Hmac },
-): Promise<TaskResult> {
-  return task.kind === 'check' ? check(task, call) : seal(task.order, call, primitives)
-}
+if (parentPort)
+  serveTasks<Task, TaskCalls>(parentPort, (task, call) =>
+    task.kind === 'check' ? check(task, call) : seal(task.order, call),
+  )
 
 class TooManyLines extends Error {}
 
@@ -50,10 +44,9 @@ async function check(
 async function seal(
   { rules, registry, issuerId, subkeys, tenant, salt }: SealOrder,
   call: Call<TaskCalls>,
-  primitives: { seal: Seal; hkdf: Hkdf; hmac: Hmac },
 ): Promise<SealedRoot> {
   const send = createSend(call)
-  const indexEntryOf = createIndexEntryOf(primitives.hkdf)
+  const indexEntryOf = createIndexEntryOf(hkdfWithNode)
   const entries = createRows(ENTRY_BYTES)
   const row = new Uint8Array(ENTRY_BYTES)
   const view = new DataView(row.buffer)
@@ -73,7 +66,6 @@ async function seal(
 
   const { batch, keepBlocks } = await sealBatch(
     {
-      ...primitives,
       registry,
       issuerId,
       subkeys,

@@ -6,7 +6,8 @@ import type { Metrics } from '#base/metrics.ts'
 import { hkdfWithNode, openWithNode } from '#base/node-crypto.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { VERSION } from '#base/version.ts'
-import type { Press } from '#certificates/press.ts'
+import { packCache } from '#certificates/packs.ts'
+import { openPress, type Press } from '#certificates/press.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { createFindDocument } from '#documents/find.ts'
@@ -18,6 +19,12 @@ import type { RateLimits } from '#http/core/env.ts'
 import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
 import type { Kinds } from '#kinds/kinds.ts'
+import { deskUrlOf, returnUrlOf } from '#people/desk.ts'
+import { createPasskeys, type Passkeys } from '#people/passkeys.ts'
+import { createPeople, type People } from '#people/people.ts'
+import type { PeopleStore } from '#people/ports.ts'
+import { createProvider, type Provider } from '#people/provider.ts'
+import { createSessions, type Sessions } from '#people/sessions.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
 import type { Quotes } from '#promise/ports.ts'
 import { createStandingOf } from '#promise/revisable.ts'
@@ -38,7 +45,6 @@ import type { Identities } from './identity.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
 import { openServiceState } from './overview.ts'
-import { openPeople } from './people.ts'
 import type { Stores } from './stores.ts'
 import type { WebhookParts } from './webhooks.ts'
 
@@ -67,7 +73,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { readers, identities, stores, pipeline, apiKeys, kinds, log } = parts
   const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
-  const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
+  const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
   const storesReady = shareRead(async () => {
     await stores.assertReady()
@@ -102,7 +108,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     rateLimits: rateLimitsOf(config, stores, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()
-      foreign.assertAlone()
+      batcher.assertAlone()
       await storesReady()
       return assertOpenIssuer(await pipeline.readiness())
     },
@@ -227,4 +233,34 @@ function pageConfigOf(
     liveChains,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
   }
+}
+
+/** Assembles the parts with which people sign in to the desk. */
+function openPeople(
+  { baseUrl, oidc }: Config,
+  { issuerSecrets }: Identity,
+  store: PeopleStore,
+  log: Log,
+): { people: People; sessions: Sessions; passkeys: Passkeys; provider?: Provider } {
+  const sessions = createSessions(store, (error) =>
+    log.warn('session_use_not_written', { error: String(error) }),
+  )
+  const deskUrl = deskUrlOf(baseUrl)
+  const passkeys = createPasskeys(store, sessions, { deskUrl, issuerSecrets })
+  const provider = oidc && createProvider(oidc, returnUrlOf(baseUrl), sessions)
+  return { people: createPeople(store), sessions, passkeys, ...(provider && { provider }) }
+}
+
+/**
+ * @returns The part that prints certificates. `undefined` for documents that count without a
+ * template of their issuer, because those of `docreg` name an office that does not exist.
+ * @throws {CertificateError} when a template is wrong.
+ */
+export function openCertificates(
+  { certificatePacks, certificateTemplates, liveChains }: Config,
+  { registry }: Identity,
+): Press | undefined {
+  const network = networkOf(parseRegistry(registry).chainId, liveChains)
+  if (certificateTemplates === undefined && network !== 'test') return undefined
+  return openPress(certificatePacks ?? packCache({}), certificateTemplates)
 }

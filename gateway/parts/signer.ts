@@ -3,6 +3,7 @@ import { decryptKeystoreJson } from 'ethers'
 import { createRemoteSigner } from '#chain/remote-signer.ts'
 import type { Signer } from '#chain/signer.ts'
 import { createKeySigner } from '#chain/signer.ts'
+import { type CredentialKeys, readCredentialKeys } from '#credentials/keys.ts'
 import type { Hex } from '#document/hex.ts'
 import { ConfigError } from '#settings/config.ts'
 import type { SignerSetting } from '#settings/signer.ts'
@@ -51,4 +52,14 @@ async function read(name: string, path: string): Promise<string> {
     const { code } = error as NodeJS.ErrnoException
     throw new ConfigError([`${name} cannot be read: ${code}`])
   }
+}
+
+/** @throws {ConfigError} when the file cannot be read, or has no keys as they must be. */
+export async function openCredentialKeys(path: string): Promise<CredentialKeys> {
+  const text = await read('CREDENTIAL_KEY_FILE', path)
+  return readCredentialKeys(text).catch(({ code, message }: NodeJS.ErrnoException) => {
+    throw new ConfigError([
+      `CREDENTIAL_KEY_FILE ${code === undefined ? message : `cannot be read: ${code}`}`,
+    ])
+  })
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openCredentialKeys } from '#parts/credential-keys.ts'
+import { openCredentialKeys } from '#parts/signer.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { startStack } from '#test/support/stack.ts'
 

@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openCredentialKeys } from '#parts/credential-keys.ts'
+import { openCredentialKeys } from '#parts/signer.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 import { statusesIn } from '#test/support/status-list.ts'
