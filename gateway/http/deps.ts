@@ -35,7 +35,7 @@ import type { ChainReader, Eip1193Provider } from '#verifier/ports.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
 import type { RateLimits } from './core/env.ts'
 import type { StandingOf } from './core/promised.ts'
-import type { BuiltPage } from './pages/built-page.ts'
+import type { BuiltPage } from './pages/built-file.ts'
 import type { DeskPage } from './pages/desk-page.ts'
 import type { Addresses } from './resources/present.ts'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type BuiltPage, readBuilt } from './built-page.ts'
+import { type BuiltPage, readBuilt } from './built-file.ts'
 
 /** The desk as built by the set-up or `scripts/build-desk.ts`. */
 export const DESK_FILE = new URL('../../../dist/desk.html', import.meta.url)

@@ -1,5 +1,5 @@
 import type { PageConfig } from '#web/config.ts'
-import { type BuiltPage, readBuilt } from './built-page.ts'
+import { type BuiltPage, readBuilt } from './built-file.ts'
 
 /** The page as built by the set-up or `scripts/build-page.ts`. */
 export const PAGE_FILE = new URL('../../../dist/verify.html', import.meta.url)
