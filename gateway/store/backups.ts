@@ -1,7 +1,6 @@
 import { clock } from '#base/clock.ts'
-import { numberOrNull } from './columns.ts'
 import type { Database } from './database.ts'
-import { statement } from './sql.ts'
+import { numberOrNull, statement } from './sql.ts'
 
 /** The backups that the service made itself. */
 export type Backups = {

@@ -7,11 +7,10 @@ import {
   type KnownBatch,
 } from '#promise/batch-log.ts'
 import { addActs } from './acts.ts'
-import { isSet } from './columns.ts'
 import { type Database, fence } from './database.ts'
 import { insertIssues, type Owner } from './outbox/requests.ts'
 import { batchOf } from './rows.ts'
-import { all, first, statement, type Work } from './sql.ts'
+import { all, first, isSet, statement, type Work } from './sql.ts'
 
 /** The batches that were requested. */
 export function createBatchLog(

@@ -1,11 +1,10 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { DocumentIndex, IndexEntry } from '#promise/document-index.ts'
-import { bytesOf } from './columns.ts'
 import type { Database } from './database.ts'
 import { COLUMNS, IS_PROMISED, readPage } from './index-pages.ts'
 import { ownedOf } from './rows.ts'
 import { KEPT_STATUSES } from './rules.ts'
-import { each, statement, type Work } from './sql.ts'
+import { bytesOf, each, statement, type Work } from './sql.ts'
 
 // Blind indexes have 64 bits, which is more than a number can represent.
 const FIND = statement(`

@@ -1,13 +1,23 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { ErasedFrom, Erasure, RemainsIn } from '#promise/erase.ts'
 import { addActs } from './acts.ts'
-import { hexOf, isSet, numberOrNull } from './columns.ts'
 import { type Database, lockOutcomes } from './database.ts'
 import type { ErasureList, ListedErasures } from './erasure-list.ts'
 import { appendEvents } from './outcomes.ts'
 import { deletePayloads } from './payloads.ts'
 import { MAX_ERASED_TOGETHER } from './rules.ts'
-import { all, each, first, notify, type Row, statement, type Work } from './sql.ts'
+import {
+  all,
+  each,
+  first,
+  hexOf,
+  isSet,
+  notify,
+  numberOrNull,
+  type Row,
+  statement,
+  type Work,
+} from './sql.ts'
 
 /** The channel that tells gateways that an erasure has begun. The payload is the documentHash. */
 export const ERASURE_CHANNEL = 'docreg_erasure'

@@ -1,10 +1,9 @@
 import { fromHex } from '#document/hex.ts'
 import type { History } from '#promise/history.ts'
-import { hexOf, hexOrNull } from './columns.ts'
 import type { AnchoredLog } from './command-database.ts'
 import type { Database } from './database.ts'
 import { addHistory } from './outcomes.ts'
-import { statement } from './sql.ts'
+import { hexOf, hexOrNull, statement } from './sql.ts'
 
 const SELECT = statement(`
   SELECT transaction_hash FROM history WHERE document_hash = :hash AND block_number = :block

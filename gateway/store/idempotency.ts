@@ -1,10 +1,9 @@
 import { clock } from '#base/clock.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { IdempotencyLog } from '#promise/ports.ts'
-import { hexOf } from './columns.ts'
 import type { Database } from './database.ts'
 import { DELETED_PER_CLAIM, periodOf } from './rules.ts'
-import { all, each, statement, type Work } from './sql.ts'
+import { all, each, hexOf, statement, type Work } from './sql.ts'
 
 type Claim = { key: Uint8Array; documentHash: Hex }
 

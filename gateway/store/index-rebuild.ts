@@ -1,11 +1,20 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import { bytesOf, hexOf, numberOrNull } from './columns.ts'
 import type { HistoryPlace, IndexRebuild, Rebuilt } from './command-database.ts'
 import { type Database, lockOutcomes } from './database.ts'
 import { insertDocuments } from './documents.ts'
 import { erasedOf } from './payloads.ts'
 import { KEPT_STATUSES } from './rules.ts'
-import { all, each, first, type Row, statement, type Work } from './sql.ts'
+import {
+  all,
+  bytesOf,
+  each,
+  first,
+  hexOf,
+  numberOrNull,
+  type Row,
+  statement,
+  type Work,
+} from './sql.ts'
 
 /** The number of documents in one read. */
 const CHUNK = 500

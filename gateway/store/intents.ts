@@ -1,8 +1,7 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Anchored, BlockId, Standing } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
-import { hexOf, hexOrNull, isSet } from './columns.ts'
-import { type Dialect, type Row, statement, type Values } from './sql.ts'
+import { type Dialect, hexOf, hexOrNull, isSet, type Row, statement, type Values } from './sql.ts'
 
 // Rows of the table `intent`.
 

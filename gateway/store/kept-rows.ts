@@ -1,10 +1,9 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import { hexOf, numberOrNull } from './columns.ts'
 import type { HistoryPlace, KeptRows } from './command-database.ts'
 import type { Database } from './database.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
 import { KEPT_STATUSES } from './rules.ts'
-import { all, each, statement } from './sql.ts'
+import { all, each, hexOf, numberOrNull, statement } from './sql.ts'
 
 /** The number of rows of the history in one read. */
 const PAGE = 5_000

@@ -4,9 +4,20 @@ import { type Anchoring, type BlockId, keyOfBlock, UNSEEN } from '#promise/ancho
 import type { Intent } from '#promise/intent.ts'
 import type { Tallied } from '#promise/tallies.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
-import { bytesOf, hexOf, numberOrNull } from './columns.ts'
 import { KEPT_STATUSES } from './rules.ts'
-import { all, each, first, notify, type Row, statement, type Values, type Work } from './sql.ts'
+import {
+  all,
+  bytesOf,
+  each,
+  first,
+  hexOf,
+  notify,
+  numberOrNull,
+  type Row,
+  statement,
+  type Values,
+  type Work,
+} from './sql.ts'
 import { tally } from './tallies.ts'
 
 // What follows when an intent gets into a block, leaves one, or can never be anchored: events,

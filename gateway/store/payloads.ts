@@ -1,9 +1,8 @@
 import { type Hex, toHex } from '#document/hex.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { BlockRead } from '#verifier/ports.ts'
-import { hexOf } from './columns.ts'
 import type { Database } from './database.ts'
-import { all, each, statement, type Work } from './sql.ts'
+import { all, each, hexOf, statement, type Work } from './sql.ts'
 import type { IsBlockErased } from './tombstones.ts'
 
 /** The number of payloads in one read, of some kilobytes each. */

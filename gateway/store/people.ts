@@ -9,9 +9,8 @@ import type {
   SpentChallenge,
 } from '#people/ports.ts'
 import type { Role } from '#people/roles.ts'
-import { isSet } from './columns.ts'
 import type { Database } from './database.ts'
-import { all, first, type Row, statement, type Work } from './sql.ts'
+import { all, first, isSet, type Row, statement, type Work } from './sql.ts'
 
 /** The maximum number of sessions of a person. The oldest one ends for another. */
 const MAX_SESSIONS = 20

@@ -12,8 +12,8 @@ import type { ApiKey } from '#keys/ports.ts'
 import { parseActor } from '#promise/acts.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import type { IndexedDocument, OwnedDocument } from '#promise/document-index.ts'
-import { hexOf, hexOrNull } from './columns.ts'
 import { KEPT_STATUSES } from './rules.ts'
+import { hexOf, hexOrNull } from './sql.ts'
 
 // Reads rows whose columns are the same in both databases.
 

@@ -6,10 +6,9 @@ import {
   type StatusSlots,
 } from '#credentials/status-slots.ts'
 import { fromHex } from '#document/hex.ts'
-import { hexOf, isSet } from './columns.ts'
 import type { Database } from './database.ts'
 import { IS_PROMISED } from './index-pages.ts'
-import { all, first, type Row, statement, type Work } from './sql.ts'
+import { all, first, hexOf, isSet, type Row, statement, type Work } from './sql.ts'
 
 // Slots are given one after another. Any other number would do.
 const LOCK = statement(({ name }) =>

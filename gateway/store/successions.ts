@@ -1,8 +1,7 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Successions } from '#promise/supersede.ts'
-import { bytesOf, hexOf } from './columns.ts'
 import type { Database } from './database.ts'
-import { all, first, statement, type Work } from './sql.ts'
+import { all, bytesOf, first, hexOf, statement, type Work } from './sql.ts'
 
 const SELECT = statement('SELECT successor_hash FROM succession WHERE document_hash = :hash')
 const INSERT = statement(`

@@ -1,9 +1,8 @@
 import { clock } from '#base/clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
-import { numberOrNull, textOrNull } from './columns.ts'
 import type { Database } from './database.ts'
 import { MAX_WEBHOOKS, numberBefore } from './rules.ts'
-import { all, first, type Row, statement, type Work } from './sql.ts'
+import { all, first, numberOrNull, type Row, statement, textOrNull, type Work } from './sql.ts'
 
 // Webhooks are added one at a time, so that they can be counted. Any other number would do.
 const LOCK_ADDING = statement(({ name }) =>

@@ -7,7 +7,6 @@ import {
 } from '#promise/anchoring.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Anchorings } from '#promise/ports.ts'
-import { bytesOf, hexOf, isSet } from '../columns.ts'
 import { type Database, lockOutcomes } from '../database.ts'
 import { insertDocuments } from '../documents.ts'
 import {
@@ -22,7 +21,7 @@ import {
   SELECT_BY_PLACED_KEY,
 } from '../intents.ts'
 import { addHistory, appendEvents, endOf, eventOf, followChanges } from '../outcomes.ts'
-import { all, each, statement, type Work } from '../sql.ts'
+import { all, bytesOf, each, isSet, statement, type Work, hexOf } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 import { anchor, placeOf } from './settle.ts'

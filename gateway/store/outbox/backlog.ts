@@ -1,12 +1,11 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
 import type { Backlog, BusyAccounts, PromisedPayloads, SharedBacklog } from '#promise/ports.ts'
-import { bytesOf, hexOf, isSet, numberOrNull } from '../columns.ts'
 import { type Database, lockOutcomes } from '../database.ts'
 import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '../intents.ts'
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
 import { MAX_PAYLOADS } from '../rules.ts'
-import { all, notify, statement } from '../sql.ts'
+import { all, bytesOf, hexOf, isSet, notify, numberOrNull, statement } from '../sql.ts'
 import type { Fresh } from './fresh.ts'
 import { writeOutcome } from './settle.ts'
 

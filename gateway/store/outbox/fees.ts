@@ -2,10 +2,9 @@ import { clock } from '#base/clock.ts'
 import { WEI_OF_GWEI } from '#base/wei.ts'
 import type { Hex } from '#document/hex.ts'
 import type { FeeLog } from '#promise/ports.ts'
-import { bytesOf } from '../columns.ts'
 import type { Database } from '../database.ts'
 import { gweiOf, MAX_FEE_AGE_MINUTES, minuteOf } from '../rules.ts'
-import { all, type Row, statement, type Work } from '../sql.ts'
+import { all, bytesOf, type Row, statement, type Work } from '../sql.ts'
 
 const DELETE_BEFORE = statement('DELETE FROM fee WHERE minute < :minute')
 const ADD = statement(`

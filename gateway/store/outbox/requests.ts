@@ -10,7 +10,6 @@ import {
 } from '#promise/intent.ts'
 import type { Outbox, Withdrawn } from '#promise/ports.ts'
 import { addActs, addRevisionActs, dropActs } from '../acts.ts'
-import { bytesOf, hexOf, isSet } from '../columns.ts'
 import { type Database, holds, type LeasedAccount, lockOutcomes } from '../database.ts'
 import { insertDocuments } from '../documents.ts'
 import {
@@ -27,7 +26,7 @@ import {
 } from '../intents.ts'
 import { followChanges, followGone, OUTBOX_CHANNEL } from '../outcomes.ts'
 import { insertPayloads } from '../payloads.ts'
-import { each, notify, statement, type Work } from '../sql.ts'
+import { bytesOf, each, hexOf, isSet, notify, statement, type Work } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
 import { deleteEmptyBlocks } from './blocks.ts'
 import type { Fresh } from './fresh.ts'

@@ -2,7 +2,6 @@ import { fromHex } from '#document/hex.ts'
 import type { Anchored, Anchoring, BlockId, SettledIntents } from '#promise/anchoring.ts'
 import { type Intent, keyOf, keyOfIntent } from '#promise/intent.ts'
 import type { Plan } from '#promise/plan.ts'
-import { bytesOf, hexOf, isSet } from '../columns.ts'
 import {
   blockOf,
   deleteBy,
@@ -14,7 +13,7 @@ import {
   SELECT_BY_KEY,
 } from '../intents.ts'
 import { type Change, followChanges, followGone } from '../outcomes.ts'
-import { all, each, type Row, statement, type Work } from '../sql.ts'
+import { all, bytesOf, each, hexOf, isSet, type Row, statement, type Work } from '../sql.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 
 /**
