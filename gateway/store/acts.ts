@@ -1,9 +1,8 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import { type Act, type ActKind, type ActLog, actOf, parseActor } from '#promise/acts.ts'
 import type { Intent, RevisionIntent } from '#promise/intent.ts'
-import { CREATED_AT } from './created-days.ts'
 import type { Database } from './database.ts'
-import { IS_PROMISED } from './index-pages.ts'
+import { CREATED_AT, IS_PROMISED } from './index-pages.ts'
 import { all, each, first, hexOf, numberOrNull, type Row, statement, type Work } from './sql.ts'
 
 // Who did what. The issuing of a single document is in its row of the index, so that it costs no

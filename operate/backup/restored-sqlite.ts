@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { DataDirError } from '#store/drivers/sqlite/data-dir-error.ts'
 import { openSqlite, type SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
+import { DataDirError } from '#store/drivers/sqlite/open-file.ts'
 import { createScrubber } from '#store/drivers/sqlite/scrub.ts'
 import { refusalsOf } from '#store/drivers/sqlite/sqlite.ts'
 import { readSqlite } from '../tables/sqlite.ts'

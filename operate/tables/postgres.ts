@@ -1,4 +1,4 @@
-import type { Query } from '#store/drivers/postgres/query.ts'
+import type { Query } from '#store/drivers/postgres/connection.ts'
 import type { Kind } from '#store/sql.ts'
 import { BLOCKS, type Table, typeOf } from '#store/tables.ts'
 import {

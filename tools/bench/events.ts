@@ -9,10 +9,8 @@ import { join } from 'node:path'
 import { toHex } from '#document/hex.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox } from '#store/outbox.ts'
+import { createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
-import { createPersistence } from '#store/persistence.ts'
-
 import { median } from './quantile.ts'
 
 const ROUNDS = 8

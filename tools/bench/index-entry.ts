@@ -14,10 +14,8 @@ import type { IndexEntry } from '#promise/document-index.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import { createDocumentIndex } from '#store/documents.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox } from '#store/outbox.ts'
+import { createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
-import { createPersistence } from '#store/persistence.ts'
-
 import { fillDatabase, rowsFor } from './ten-million/fill.ts'
 import { FIRST_SECOND } from './ten-million/pretended.ts'
 

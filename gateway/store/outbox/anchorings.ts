@@ -23,8 +23,7 @@ import {
 import { addHistory, appendEvents, endOf, eventOf, followChanges } from '../outcomes.ts'
 import { all, bytesOf, each, isSet, statement, type Work, hexOf } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
-import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
-import { anchor, placeOf } from './settle.ts'
+import { addBlocks, anchor, deleteEmptyBlocks, placeOf } from './settle.ts'
 
 const SELECT_UP_TO = statement(`
   SELECT ${INTENT_COLUMNS} FROM intent WHERE block_number <= :number

@@ -6,7 +6,7 @@ import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '..
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
 import { MAX_PAYLOADS } from '../rules.ts'
 import { all, bytesOf, hexOf, isSet, notify, numberOrNull, statement } from '../sql.ts'
-import type { Fresh } from './fresh.ts'
+import type { Fresh } from './requests.ts'
 import { writeOutcome } from './settle.ts'
 
 const WAITS = waitsForIssue({

@@ -3,6 +3,7 @@ import type { Standing } from '#promise/anchoring.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import {
   type Intent,
+  type IntentKey,
   type IssueIntent,
   keyOf,
   keyOfIntent,
@@ -28,9 +29,7 @@ import { followChanges, followGone, OUTBOX_CHANNEL } from '../outcomes.ts'
 import { insertPayloads } from '../payloads.ts'
 import { bytesOf, each, hexOf, isSet, notify, statement, type Work } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
-import { deleteEmptyBlocks } from './blocks.ts'
-import type { Fresh } from './fresh.ts'
-import { placeOf } from './settle.ts'
+import { deleteEmptyBlocks, placeOf } from './settle.ts'
 
 /** A document or batch to issue, with what is written together with it. */
 export type NewIssue = {
@@ -340,5 +339,42 @@ export function* deleteUnpromised(intents: readonly Intent[]): Work<Withdrawn> {
     inserted: withdrawn
       .filter((intent) => isSet(deleted.get(keyOfIntent(intent))?.inserted))
       .map(({ documentHash }) => documentHash),
+  }
+}
+
+/**
+ * The standings of intents that this process has just added. They need not be read again: nothing
+ * happens to an intent before an engine knows it, and an engine knows it from the request that added
+ * it, or from the outbox.
+ */
+export type Fresh = {
+  /** @param add Adds an intent. It resolves once that is durable, with a standing if it is new. */
+  during<T extends { standing?: Standing }>(add: () => Promise<T>): Promise<T>
+  /** @returns The standing of an intent, once. */
+  take(key: IntentKey): Standing | undefined
+  /** An engine reads the outbox. */
+  forget(): void
+}
+
+export function createFresh(): Fresh {
+  const standings = new Map<IntentKey, Standing>()
+  let readings = 0
+  return {
+    async during(add) {
+      const before = readings
+      const added = await add()
+      const { standing } = added
+      if (standing && readings === before) standings.set(keyOfIntent(standing.intent), standing)
+      return added
+    },
+    take(key) {
+      const standing = standings.get(key)
+      standings.delete(key)
+      return standing
+    },
+    forget() {
+      readings++
+      standings.clear()
+    },
   }
 }

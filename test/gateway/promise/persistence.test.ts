@@ -9,11 +9,9 @@ import type { Intent } from '#promise/intent.ts'
 import { persistInOrder, restorePayloads } from '#promise/persistence.ts'
 import type { PayloadStore, PromisedPayload } from '#promise/ports.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox } from '#store/outbox.ts'
+import { createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
-import { createPersistence } from '#store/persistence.ts'
-
-import { withOlder } from '#store/with-older.ts'
+import { withOlder } from '#store/tombstones.ts'
 
 /**
  * What a gateway has in one folder. With `separate`, its payloads are in a database of their own.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Standing } from '#promise/anchoring.ts'
 import { keyOfIntent } from '#promise/intent.ts'
-import { createFresh } from '#store/outbox/fresh.ts'
+import { createFresh } from '#store/outbox/requests.ts'
 
 const standing: Standing = {
   intent: { kind: 'issue', documentHash: `0x${'1'.repeat(64)}`, validUntil: 0 },

@@ -1,7 +1,6 @@
 import pg from 'pg'
-
-/** The driver's options of a connection. */
-type ConnectionOptions = pg.ClientConfig
+import type { Row } from '../../sql.ts'
+import { outageOf } from './errors.ts'
 
 /** How long a connection may take to open. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -34,7 +33,7 @@ const limitsOf = (statementTimeout: number) => `SET statement_timeout = ${statem
  * @param url `postgres://…`; its parameters choose TLS (`sslmode`, `sslrootcert`).
  * @param answerTimeoutMs Absent for work that may take long, such as changes of the schema.
  */
-export function optionsOf(url: string, answerTimeoutMs?: number): ConnectionOptions {
+export function optionsOf(url: string, answerTimeoutMs?: number): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'document-registry',
@@ -62,5 +61,36 @@ export function poolOptionsOf(
     onConnect: async (client) => {
       await client.query(limitsOf(statementTimeout))
     },
+  }
+}
+
+/**
+ * Runs one statement.
+ *
+ * @param values For `$1` and so on. Bytes are `bytea`, an array is an array, `undefined` is NULL.
+ * @throws {IssueError} `store_unavailable`.
+ */
+export type Query = <R extends Row = Row>(text: string, values?: readonly unknown[]) => Promise<R[]>
+
+/** Names by text: the server then plans each statement once for a connection. */
+const names = new Map<string, string>()
+
+function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  const name = `s${names.size}`
+  names.set(text, name)
+  return name
+}
+
+/** @returns Statements on one connection; each text must be one of a few, as it is prepared. */
+export function queryOn(client: Pick<pg.ClientBase, 'query'>): Query {
+  return async <R extends Row>(text: string, values: readonly unknown[] = []) => {
+    try {
+      const { rows } = await client.query({ name: nameOf(text), text, values: [...values] })
+      return rows as R[]
+    } catch (error) {
+      throw outageOf(error)
+    }
   }
 }

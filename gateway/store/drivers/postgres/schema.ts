@@ -1,8 +1,8 @@
 import pg from 'pg'
+import type { Row } from '../../sql.ts'
 import { columnsAfter, SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
-import { optionsOf } from './connection.ts'
+import { optionsOf, type Query } from './connection.ts'
 import { DatabaseUrlError, outageOf } from './errors.ts'
-import type { Query, Row } from './query.ts'
 
 /** Identifies this service's lock; any number would do. */
 const SCHEMA_LOCK = 7_160_017

@@ -1,7 +1,15 @@
-import type { Dialect, Kind, Row, Statement, Step, Values, Work } from '../../sql.ts'
-import { withMarks } from '../../sql.ts'
+import {
+  type Dialect,
+  type Kind,
+  type Row,
+  type Statement,
+  type Step,
+  type Values,
+  type Work,
+  withMarks,
+} from '../../sql.ts'
 import { typeOf } from '../../tables.ts'
-import type { Query } from './query.ts'
+import type { Query } from './connection.ts'
 
 const cast = (name: string, kind: Kind, isArray = false) =>
   `:${name}::${typeOf('postgres', kind)}${isArray ? '[]' : ''}`

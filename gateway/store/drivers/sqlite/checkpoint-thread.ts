@@ -1,7 +1,7 @@
-// Runs in the thread that checkpointer.ts starts.
+// Runs in the thread that checkpoints.ts starts.
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Checkpointed, CheckpointWork } from './checkpointer.ts'
+import type { Checkpointed, CheckpointWork } from './checkpoints.ts'
 
 const sqlite = new DatabaseSync(workerData)
 // Flushes the log and then the file, so that a power cut leaves a database that is whole.

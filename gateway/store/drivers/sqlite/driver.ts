@@ -1,36 +1,88 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { backup, type DatabaseSync } from 'node:sqlite'
 import { groupCalls } from '#base/grouping.ts'
 import type { IssueError } from '#promise/errors.ts'
 import type { Database, Group } from '../../database.ts'
 import { MAX_GROUP } from '../../rules.ts'
 import { single, type Work } from '../../sql.ts'
-import { openFile, type SqliteFile } from './file.ts'
+import type { DatabaseParts } from '../../stores.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import { openLocked } from './open-file.ts'
 import { createRun } from './statements.ts'
+import { createHolds, createWriteQueue, type Holds, type WriteQueue } from './write-queue.ts'
 
-/** The gateway's one SQLite file. */
-export type SqliteDatabase = Database & Omit<SqliteFile, 'write'>
+/**
+ * Pages that SQLite copies in one step. The service waits for a step, some milliseconds, not for
+ * the whole copy.
+ */
+const PAGES_PER_STEP = 500
+/** How long one successful write proves that the disk takes writes. */
+const PROBE_TTL_MS = 1_000
+
+/**
+ * The gateway's one SQLite file. Writes that wait share a transaction: one commit, one flush to the
+ * disk. When that fails, none of them has happened, and all reject with an `IssueError`
+ * `store_unavailable`.
+ */
+export type SqliteDatabase = Database &
+  Pick<DatabaseParts, 'assertReady' | 'copyTo' | 'close'> & {
+    readonly sqlite: DatabaseSync
+    readonly path: string
+    /**
+     * Leaves the write-ahead log empty, and with it nothing that was deleted before.
+     *
+     * @throws {Error} when the disk refuses, or a copy is being made.
+     */
+    emptyLog(): Promise<void>
+    /** Rewrites the file without what was deleted; takes time and as much room again. */
+    rewrite(): Promise<void>
+  }
 
 /**
  * @param path The file; created if it does not exist.
- * @param flushFailed See `openFile`.
+ * @param flushFailed Called after a failed flush, before the writes that wait for it reject. The
+ * content of the disk is unknown then (the kernel may drop pages that it could not write), so the
+ * process must end; the next start reads what is there. Until then all writes are rejected.
  * @throws {DataDirError} `other_version` when another version of the service wrote it.
  * @throws {Error} when another process has it open: two gateways must not share a data folder.
  */
 export function openSqlite(
   path: string,
-  flushFailed?: (error: IssueError) => void,
+  flushFailed: (error: IssueError) => void = () => {},
 ): SqliteDatabase {
-  return openOver(openFile(path, flushFailed))
+  const { sqlite, lock } = openLocked(path)
+  const holds = createHolds()
+  const checkpoints = createCheckpoints(path, sqlite, holds)
+  const copier = createCopier(sqlite, holds)
+  const committed = checkpoints.startIfDue
+  const queue = createWriteQueue(sqlite, `${path}-wal`, { holds, flushFailed, committed })
+  let closed = false
+  return {
+    ...createPort(sqlite, queue.write),
+    sqlite,
+    path,
+    copyTo: copier.copyTo,
+    emptyLog: checkpoints.emptyLog,
+    rewrite: checkpoints.rewrite,
+    assertReady: createProbe(sqlite, queue.write),
+    async close() {
+      if (closed) return
+      closed = true
+      const written = queue.close()
+      await copier.idle()
+      await written
+      await checkpoints.close()
+      sqlite.close()
+      lock.close()
+    },
+  }
 }
 
-function openOver(file: SqliteFile): SqliteDatabase {
+/** @param commit Runs work in the next transaction. */
+function createPort(sqlite: DatabaseSync, commit: WriteQueue['write']): Database {
   const listeners = new Map<string, Set<(payload: string) => void>>()
   let heard: { channel: string; payload: string }[] = []
-  const run = createRun(file.sqlite, (channel, payload) => heard.push({ channel, payload }))
-
-  function tell(told: typeof heard): void {
-    for (const { channel, payload } of told)
-      for (const listener of listeners.get(channel) ?? []) listener(payload)
-  }
+  const run = createRun(sqlite, (channel, payload) => heard.push({ channel, payload }))
 
   /** @returns The result, or the error that the work threw before it changed anything. */
   function attempt<T>(work: () => Work<T>) {
@@ -46,14 +98,14 @@ function openOver(file: SqliteFile): SqliteDatabase {
   }
 
   async function write<T>(work: () => Work<T>, urgent = false): Promise<T> {
-    const { result, error, told } = await file.write(() => attempt(work), urgent)
+    const { result, error, told } = await commit(() => attempt(work), urgent)
     if (error !== undefined) throw error
-    tell(told)
+    for (const { channel, payload } of told)
+      for (const listener of listeners.get(channel) ?? []) listener(payload)
     return result as T
   }
 
   return {
-    ...file,
     read: async (...asked) => run.rows(...asked),
     snapshot: async (work) => run.work(work),
     // A write resolves when everything before it is on the disk.
@@ -80,3 +132,61 @@ function openOver(file: SqliteFile): SqliteDatabase {
 }
 
 const isOfSqlite = (error: unknown) => error instanceof Error && 'errcode' in error
+
+function createCopier(sqlite: DatabaseSync, holds: Holds) {
+  let copying: Promise<void> | undefined
+  return {
+    /** See `DatabaseStores`. */
+    async copyTo(path: string, beside?: () => Promise<void>): Promise<void> {
+      if (copying) throw new Error('another copy is being made')
+      const begun = Promise.withResolvers<void>()
+      copying = copyDatabase(sqlite, path, begun.resolve).then(beside)
+      const held = holds.hold(beside ? copying : Promise.race([begun.promise, copying]))
+      try {
+        await copying
+      } finally {
+        await held
+        copying = undefined
+      }
+    },
+    /** Resolves when no copy is being made. */
+    async idle(): Promise<void> {
+      await copying?.catch(() => {})
+    },
+  }
+}
+
+/**
+ * Uses SQLite's backup API, which adds to the copy what is committed meanwhile.
+ *
+ * @param begun Called after the first step, if there are more. Until then there must be no
+ * transaction: Node repeats a later step that meets one (SQLITE_BUSY), but fails at the first.
+ */
+async function copyDatabase(sqlite: DatabaseSync, path: string, begun: () => void): Promise<void> {
+  closeSync(openSync(path, 'wx', 0o600))
+  await backup(sqlite, path, { rate: PAGES_PER_STEP, progress: begun })
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+/** @returns `assertReady` of `DatabaseStores`. It writes rarely, since anybody may ask for readiness. */
+function createProbe(sqlite: DatabaseSync, write: WriteQueue['write']): () => Promise<void> {
+  const probe = sqlite.prepare(`
+    INSERT INTO probe VALUES (1, ?1) ON CONFLICT DO UPDATE SET written_at = ?1`)
+  let succeededAt = Number.NEGATIVE_INFINITY
+  let probing: Promise<void> | undefined
+  return async () => {
+    if (performance.now() - succeededAt < PROBE_TTL_MS) return
+    probing ??= write(() => {
+      probe.run(Date.now())
+    })
+      .then(() => {
+        succeededAt = performance.now()
+      })
+      .finally(() => {
+        probing = undefined
+      })
+    await probing
+  }
+}

@@ -8,7 +8,7 @@ import { createKeyStore } from '../../keys.ts'
 import { createPeopleStore } from '../../people.ts'
 import { single, type Work } from '../../sql.ts'
 import { KEPT_WITH_KEYS, KEY_CHANGES, schemaOf } from '../../tables.ts'
-import { DataDirError, movedError } from './data-dir-error.ts'
+import { DataDirError, movedError } from './open-file.ts'
 import { createRun } from './statements.ts'
 
 /** The file with the API keys and people, in the data folder. */

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { IssueError } from '#promise/errors.ts'
 import type { Scrubber } from '../../erasures.ts'
-import type { SqliteFile } from './file.ts'
+import type { SqliteDatabase } from './driver.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 
@@ -10,7 +10,9 @@ const CHUNK_BYTES = 1024 * 1024
  * when it moved rows between pages. So the file is searched for the end of each document, and
  * rewritten if there is one.
  */
-export function createScrubber(file: Pick<SqliteFile, 'path' | 'emptyLog' | 'rewrite'>): Scrubber {
+export function createScrubber(
+  file: Pick<SqliteDatabase, 'path' | 'emptyLog' | 'rewrite'>,
+): Scrubber {
   return {
     writtenBy: 'NULL',
     // Without its bytes, the file could not be searched: the outbox had them until it was final.

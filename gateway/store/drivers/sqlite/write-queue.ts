@@ -1,6 +1,8 @@
+import { closeSync, fdatasync, openSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DurableCommit } from './durable-commit.ts'
-import type { Holds } from './holds.ts'
+import { promisify } from 'node:util'
+import { IssueError } from '#promise/errors.ts'
 
 /**
  * Gathers work for one commit at most this many turns of the event loop, as long as each turn
@@ -10,8 +12,20 @@ const MAX_GATHER_TURNS = 4
 /** A commit takes no further work after this time: the event loop waits for it. */
 const MAX_WORK_MS = 15
 
+const flushToDisk = promisify(fdatasync)
+
+/**
+ * Commits, and then flushes the write-ahead log off the event loop. `synchronous = FULL` would
+ * flush within the commit, while everything waits.
+ */
 export type WriteQueue = {
-  /** See `Database`. */
+  /**
+   * Runs `work` in the next transaction, together with other waiting work. When that takes long, the
+   * rest waits for another one. When the commit fails, all of the waiting work rejects.
+   *
+   * @param urgent Other work depends on this: it is committed at once, together with all waiting
+   * work, even while a flush is under way.
+   */
   write<T>(work: () => T, urgent?: boolean): Promise<T>
   /** Rejects further writes at once; resolves when all earlier ones have ended. */
   close(): Promise<void>
@@ -19,50 +33,84 @@ export type WriteQueue = {
 
 type Job = { work: () => void; urgent: boolean; settle: (error?: unknown) => void }
 
-export function createWriteQueue(deps: {
-  commits: DurableCommit
-  holds: Holds
-  /** Called after each commit. */
-  committed: () => void
-}): WriteQueue {
+/**
+ * @param log The path of the write-ahead log.
+ * @param deps `flushFailed`: see `openSqlite`. `committed` is called after each commit.
+ */
+export function createWriteQueue(
+  sqlite: DatabaseSync,
+  log: string,
+  deps: { holds: Holds; flushFailed: (error: IssueError) => void; committed: () => void },
+): WriteQueue {
+  const { holds, flushFailed, committed } = deps
+  const file = openSync(log, 'r+')
+  // Linux reports a failed flush once to each file descriptor (errseq), so two flushes at the same
+  // time need two.
+  const urgentFile = openSync(log, 'r+')
   const jobs: Job[] = []
   let closed = false
   let flushing: Promise<void> | undefined
   let hurrying: Promise<void> | undefined
+  /** Why a flush failed: nothing is committed any more. */
+  let broken: IssueError | undefined
 
   async function flushAll(): Promise<void> {
     while (jobs.length > 0) {
       await gather(() => jobs.length)
-      await flushGroup(false)
+      await flushGroup(file)
     }
     flushing = undefined
   }
 
   async function hurry(): Promise<void> {
-    while (jobs.some(({ urgent }) => urgent)) await flushGroup(true)
+    while (jobs.some(({ urgent }) => urgent)) await flushGroup(urgentFile)
     hurrying = undefined
     if (jobs.length > 0) flushing ??= flushAll()
   }
 
-  async function flushGroup(urgent: boolean): Promise<void> {
-    while (deps.holds.isHeld()) await deps.holds.released()
+  async function flushGroup(descriptor: number): Promise<void> {
+    while (holds.isHeld()) await holds.released()
     if (jobs.length === 0) return
     const group: Job[] = []
-    const error = await deps.commits.run(takeInto(group), urgent)
+    const error = broken ?? commit(group) ?? (await flush(descriptor))
     if (error) group.push(...jobs.splice(0))
     for (const { settle } of group) settle(error)
-    deps.committed()
+    committed()
   }
 
-  /** Takes waiting work, in order, as long as there is time for more. */
-  function* takeInto(group: Job[]): Generator<() => void> {
+  /**
+   * Commits waiting work, in order, as long as there is time for more.
+   *
+   * @param group Gets what was taken.
+   */
+  function commit(group: Job[]): IssueError | undefined {
     const end = performance.now() + MAX_WORK_MS
-    do {
-      const [job] = jobs.splice(0, 1)
-      if (!job) return
-      group.push(job)
-      yield job.work
-    } while (performance.now() < end)
+    try {
+      sqlite.exec('BEGIN IMMEDIATE')
+      do {
+        const job = jobs.shift()
+        if (!job) break
+        group.push(job)
+        job.work()
+      } while (performance.now() < end)
+      sqlite.exec('COMMIT')
+      return undefined
+    } catch (cause) {
+      if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+      return notWritten(cause)
+    }
+  }
+
+  async function flush(descriptor: number): Promise<IssueError | undefined> {
+    try {
+      await flushToDisk(descriptor)
+      // If another flush has failed meanwhile, the log before this transaction has a gap.
+      return broken
+    } catch (cause) {
+      broken ??= notWritten(cause)
+      flushFailed(broken)
+      return broken
+    }
   }
 
   return {
@@ -84,6 +132,8 @@ export function createWriteQueue(deps: {
     async close() {
       closed = true
       while (flushing || hurrying) await Promise.all([flushing, hurrying])
+      closeSync(file)
+      closeSync(urgentFile)
     },
   }
 }
@@ -93,5 +143,32 @@ async function gather(count: () => number): Promise<void> {
     const before = count()
     await nextTurn()
     if (count() <= before) return
+  }
+}
+
+function notWritten(cause: unknown): IssueError {
+  const message = cause instanceof Error ? cause.message : cause
+  return new IssueError('store_unavailable', `not written: ${message}`, cause)
+}
+
+/** Holds commits back while something else needs the database to stay as it is. */
+export type Holds = ReturnType<typeof createHolds>
+
+export function createHolds() {
+  const holds = new Set<Promise<void>>()
+  return {
+    /** Lets nothing be committed until `work` has ended. Resolves then, also when `work` rejects. */
+    async hold(work: Promise<unknown>): Promise<void> {
+      const ended = work.then(
+        () => {},
+        () => {},
+      )
+      holds.add(ended)
+      await ended
+      holds.delete(ended)
+    },
+    /** Whether commits have to wait for `released`. */
+    isHeld: () => holds.size > 0,
+    released: () => Promise.all(holds),
   }
 }

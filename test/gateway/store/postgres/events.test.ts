@@ -5,12 +5,11 @@ import { createLog } from '#base/log.ts'
 import { toHex } from '#document/hex.ts'
 import type { EventType } from '#events/events.ts'
 import { lockOutcomes } from '#store/database.ts'
+import type { Query } from '#store/drivers/postgres/connection.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
-import type { Query } from '#store/drivers/postgres/query.ts'
 import { runWork } from '#store/drivers/postgres/statements.ts'
 import { createEventLog } from '#store/events.ts'
 import { appendEvents } from '#store/outcomes.ts'
-
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()

@@ -5,10 +5,8 @@ import { createLog } from '#base/log.ts'
 import { toHex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
-import { createOutbox } from '#store/outbox.ts'
+import { createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
-import { createPersistence } from '#store/persistence.ts'
-
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Query } from '#store/drivers/postgres/query.ts'
+import type { Query } from '#store/drivers/postgres/connection.ts'
 import { runWork } from '#store/drivers/postgres/statements.ts'
 import { all, statement } from '#store/sql.ts'
 

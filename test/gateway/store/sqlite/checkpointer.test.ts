@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Checkpointer, createCheckpointer } from '#store/drivers/sqlite/checkpointer.ts'
+import { type Checkpointer, createCheckpointer } from '#store/drivers/sqlite/checkpoints.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { onConnection } from '#test/support/on-connection.ts'
 
