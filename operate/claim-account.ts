@@ -5,7 +5,7 @@ import { lockAccount } from '#parts/account-lock.ts'
 import type { Identity } from '#parts/chain.ts'
 import { leasedSigner } from '#parts/engines.ts'
 import type { Config } from '#settings/config.ts'
-import type { CommandDatabase } from '#store/command-database.ts'
+import type { CommandDatabase } from '#store/commands.ts'
 import { patiently } from './identity.ts'
 
 /**

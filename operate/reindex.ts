@@ -13,12 +13,8 @@ import type { PayloadStore, RegistryReader } from '#promise/ports.ts'
 import { revocationOf, type TrustedRecord } from '#promise/record.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
-import type {
-  CommandDatabase,
-  HistoryPlace,
-  IndexRebuild,
-  Rebuilt,
-} from '#store/command-database.ts'
+import type { CommandDatabase } from '#store/commands.ts'
+import type { HistoryPlace, IndexRebuild, Rebuilt } from '#store/index-rebuild.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isSuperseded } from '#verifier/status.ts'
 import { openPayloadStore, openWithIdentity } from './command-database.ts'

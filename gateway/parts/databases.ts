@@ -1,5 +1,5 @@
 import type { Config } from '#settings/config.ts'
-import type { DatabaseAdapter } from '#store/command-database.ts'
+import type { DatabaseAdapter } from '#store/commands.ts'
 import { postgresAdapter } from '#store/drivers/postgres/postgres.ts'
 import { sqliteAdapter } from '#store/drivers/sqlite/sqlite.ts'
 

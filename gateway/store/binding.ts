@@ -1,9 +1,19 @@
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
-import type { Health } from './command-database.ts'
 import type { Database } from './database.ts'
 import { all, first, type Row, statement, type Work } from './sql.ts'
-import type { Binding } from './stores.ts'
+
+/**
+ * The owner of a database's documents and promises. The issuer's account is not part of it, because
+ * an issuer may have several.
+ */
+export type Binding = {
+  /** The CAIP-10 account ID of the registry, in lower case. */
+  registry: RegistryId
+  issuerId: number
+  /** The fingerprints of the issuer secrets, the newest first; see `fingerprintOf`. */
+  fingerprints: readonly Hex[]
+}
 
 /**
  * The prefix for the names of leases of commands that fill a database. The row stays until the
@@ -92,6 +102,13 @@ export function* readBinding(): Work<Binding | undefined> {
 /** @returns The start of a fingerprint, as messages show it. */
 export function shortFingerprint(fingerprint: Hex): string {
   return `${fingerprint.slice(0, 2 + SHOWN_DIGITS)}…`
+}
+
+/** A finding with advice. It contains no secret. */
+export type Health = {
+  outcome: 'ok' | 'warn' | 'fail'
+  message: string
+  advice?: string
 }
 
 /**

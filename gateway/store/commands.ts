@@ -1,26 +1,83 @@
+import type { Log } from '#base/log.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
+import type { KeyStore } from '#keys/ports.ts'
+import type { PeopleStore } from '#people/ports.ts'
+import type { KnownBatch } from '#promise/batch-log.ts'
+import type { KeptStatus } from '#promise/document-index.ts'
 import { IssueError } from '#promise/errors.ts'
 import { type Lease, type Leases, leaseOfAccount } from '#promise/lease.ts'
 import { addBatch } from './batches.ts'
-import { bind, lockBinding, type Refusals, UNFINISHED } from './binding.ts'
-import type { ClaimedAccount, CommandDatabase } from './command-database.ts'
+import {
+  type Binding,
+  bind,
+  type Health,
+  lockBinding,
+  type Refusals,
+  UNFINISHED,
+} from './binding.ts'
 import { loseStatusLists } from './credentials.ts'
 import { type Database, fenced } from './database.ts'
+import type { ErasureList } from './erasure-list.ts'
 import { createErasures, type Scrubber } from './erasures.ts'
-import { createAnchoredLog, createHistory } from './history.ts'
+import { createHistory } from './history.ts'
 import { createIndexRebuild } from './index-rebuild.ts'
+import type { KeptRows } from './kept-rows.ts'
 import { addHistory } from './outcomes.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
 import { KEPT_STATUSES } from './rules.ts'
-import { all, first, isSet, statement, type Work } from './sql.ts'
+import { all, first, hexOf, isSet, statement, type Work } from './sql.ts'
+import type { DatabaseDeps, DatabaseStores } from './stores.ts'
+
+/** A kind of database, and its location. */
+export type DatabaseAdapter = {
+  openStores(deps: DatabaseDeps): Promise<DatabaseStores>
+  /** Opens the API keys and people. The gateway may be running. */
+  openKeys(log: Log): Promise<OpenKeyStore>
+  /**
+   * Opens it for a command. With SQLite, no gateway runs until it is closed; with gateways on
+   * PostgreSQL, each method says what it excludes.
+   *
+   * @throws {Error} when it cannot be used; the message says what to do.
+   */
+  openForCommand(options: CommandOptions): Promise<CommandDatabase>
+  /**
+   * Opens it to read, without changing anything, not even the schema. The gateway may be running.
+   */
+  openToRead(log: Log): Promise<KeptRows>
+  /**
+   * Reports its state without changing anything.
+   *
+   * @param fingerprints The fingerprints of the issuer secrets in the settings, if there are any.
+   */
+  examine(fingerprints: readonly Hex[] | undefined): Promise<Health[]>
+}
+
+type OpenKeyStore = {
+  store: KeyStore
+  people: PeopleStore
+  /** @returns Whether it has ever had a key. */
+  hadKeys(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export type CommandOptions = {
+  /** Whether to create the data folder if it is missing. */
+  create?: boolean
+  /** The term of a lease in milliseconds; see `DatabaseDeps`. */
+  leaseTerm: number
+  log: Log
+}
+
+/** A database for operators' commands. */
+export type CommandDatabase = ReturnType<typeof createCommandDatabase>
 
 const REBUILD = 'command reindex'
 
-/** A database for operators' commands. It leases what only one process may use. */
+/** It leases what only one process may use. */
 export function createCommandDatabase(
   database: Database,
   deps: { leases: Leases; refusals: Refusals; scrubber: Scrubber; close: () => Promise<void> },
-): CommandDatabase {
+) {
   const { leases, refusals, scrubber, close } = deps
   const held: Lease[] = []
   let isFilling = false
@@ -36,31 +93,89 @@ export function createCommandDatabase(
     embedded: createPayloadStore(database),
     isErased: createIsErased(database),
     history: createHistory(database),
+    /** The places where documents that were issued alone, and batches, are anchored. */
     anchored: createAnchoredLog(database),
-    bindTo: (binding) => bind(database, binding, { refusals, mayBeUnfinished: isFilling }),
-    mergeErasures: (list) => createErasures(database, scrubber, list).mergeList(),
+    /** @throws {Error} as opening the stores does, for the database of another gateway. */
+    bindTo: (binding: Binding) => bind(database, binding, { refusals, mayBeUnfinished: isFilling }),
+    /** Begins the erasures of the list that it does not have. @returns The number of these. */
+    mergeErasures: (list: ErasureList) => createErasures(database, scrubber, list).mergeList(),
+    /** Call this when the database was made again: it may not know who is in the status lists. */
     loseStatusLists: () => loseStatusLists(database),
-    addBatch: (...batch) => database.write(() => restoreBatch(...batch)),
-    claimAccount: (accounts) => claimAccount(database, { leases, held }, accounts),
-    async rebuildIndex(blindTenant) {
+    /** Adds a promised batch from the chain. @returns Its id. */
+    addBatch: (...batch: Parameters<typeof restoreBatch>) =>
+      database.write(() => restoreBatch(...batch)),
+    /**
+     * Claims one of these accounts to send transactions, until the database is closed.
+     *
+     * @param accounts Addresses in lower case.
+     * @throws {IssueError} `account_shared` when gateways use all of them, or left transactions in
+     * flight.
+     */
+    async claimAccount(accounts: readonly Hex[]): Promise<{ account: Hex; lease: Lease }> {
+      const claimed = await claimAccount(database, leases, accounts)
+      held.push(claimed.lease)
+      return claimed
+    },
+    /**
+     * Begins to rebuild the index. Gateways may run, but not another rebuild.
+     *
+     * @param blindTenant The blind index for documents of an unknown tenant.
+     */
+    async rebuildIndex(blindTenant: bigint | null) {
       const lease = await take(REBUILD, 'reindex')
       return createIndexRebuild(fenced(database, lease), blindTenant)
     },
-    async claimEmpty(command) {
+    /**
+     * Claims an empty database, which no gateway uses until `filled`, or one that an earlier run
+     * left unfinished.
+     *
+     * @param command The name of the command that fills it.
+     * @throws {Error} when the database has other rows, or another run is filling it.
+     */
+    async claimEmpty(command: string) {
       const mark = `${UNFINISHED}${command}`
       await database.write(() => markUnfinished(mark, refusals.notEmpty(command)))
       const lease = await take(mark, command)
       isFilling = true
       return {
-        async filled() {
+        async filled(): Promise<void> {
           await database.change(DELETE_LEASE, { name: mark })
           await lease.release()
         },
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(held.map((lease) => lease.release().catch(() => {})))
       await close()
+    },
+  }
+}
+
+/** A document that was issued alone, or a batch by its root, with its block. */
+export type Anchored = { hash: Hex; blockNumber: number; transactionHash: Hex | null }
+export type AnchoredLog = ReturnType<typeof createAnchoredLog>
+
+const DOCUMENTS_SINCE = statement(
+  'SELECT DISTINCT document_hash AS hash FROM history WHERE block_number >= :block',
+)
+const BATCHES_SINCE = statement(
+  'SELECT DISTINCT root AS hash FROM batch_history WHERE block_number >= :block',
+)
+
+/** The history for commands, which also write it. */
+function createAnchoredLog(database: Database) {
+  return {
+    addDocuments: (documents: readonly Anchored[]) =>
+      database.write(() => addHistory(false, documents)),
+    addBatch: (batch: Anchored) => database.write(() => addHistory(true, [batch])),
+    /** @returns The documents and the roots of batches that are in a block from this one on. */
+    async since(block: number): Promise<{ documentHashes: Hex[]; roots: Hex[] }> {
+      const documents = await database.read(DOCUMENTS_SINCE, { block })
+      const batches = await database.read(BATCHES_SINCE, { block })
+      return {
+        documentHashes: documents.map(({ hash }) => hexOf(hash)),
+        roots: batches.map(({ hash }) => hexOf(hash)),
+      }
     },
   }
 }
@@ -73,9 +188,9 @@ const SELECT_PLAN = statement(
 /** Leases an account without transactions in flight. */
 async function claimAccount(
   database: Database,
-  { leases, held }: { leases: Leases; held: Lease[] },
+  leases: Leases,
   accounts: readonly Hex[],
-): Promise<ClaimedAccount> {
+): Promise<{ account: Hex; lease: Lease }> {
   const rest = new Set(accounts)
   let isInFlight = false
   while (rest.size > 0) {
@@ -83,10 +198,7 @@ async function claimAccount(
     if (lease === undefined) break
     const account = accounts.find((one) => leaseOfAccount(one) === lease.name) as Hex
     const plans = await database.read(SELECT_PLAN, { account: fromHex(account) })
-    if (plans.length === 0) {
-      held.push(lease)
-      return { account, lease }
-    }
+    if (plans.length === 0) return { account, lease }
     isInFlight = true
     rest.delete(account)
     await lease.release()
@@ -120,7 +232,14 @@ const PROMISE_BATCH = statement(`
   WHERE id = :id`)
 
 function* restoreBatch(
-  ...[batch, anchoring]: Parameters<CommandDatabase['addBatch']>
+  batch: Omit<KnownBatch, 'id'>,
+  anchoring: {
+    blockNumber: number
+    /** The time of the block, in seconds of the Unix epoch. */
+    blockTime: number
+    transactionHash: Hex | null
+    status: KeptStatus | null
+  },
 ): Work<number> {
   const { blockNumber, blockTime, transactionHash, status } = anchoring
   const { id } = yield* addBatch(batch)

@@ -10,10 +10,9 @@ import {
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { Webhook, WebhookId } from '#events/webhook.ts'
 import type { Database } from './database.ts'
-import { EVENT_COLUMNS, isWanted, wantedValues } from './events.ts'
+import { type BlindTenant, EVENT_COLUMNS, isWanted, wantedValues } from './events.ts'
 import { turnOf } from './rows.ts'
 import { all, each, first, type Row, statement, type Work } from './sql.ts'
-import type { BlindTenant } from './stores.ts'
 import { webhookOf } from './webhooks.ts'
 
 /** Whether a delivery is due. A time that is too far ahead comes from a clock that was wrong. */

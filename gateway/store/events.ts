@@ -4,7 +4,9 @@ import type { Database } from './database.ts'
 import { eventPageOf } from './rows.ts'
 import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from './rules.ts'
 import { all, type Dialect, first, statement, type Values, type Work } from './sql.ts'
-import type { BlindTenant } from './stores.ts'
+
+/** @returns The blind indexes of a tenant, one for each issuer secret. */
+export type BlindTenant = (tenant: string) => readonly bigint[]
 
 /** The act behind each type of event. */
 const ACT_OF = Object.entries({

@@ -1,5 +1,5 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { HistoryPlace, IndexRebuild, Rebuilt } from './command-database.ts'
+import type { IndexEntry, KeptStatus } from '#promise/document-index.ts'
 import { type Database, lockOutcomes } from './database.ts'
 import { insertDocuments } from './documents.ts'
 import { erasedOf } from './payloads.ts'
@@ -20,6 +20,29 @@ import {
 const CHUNK = 500
 /** The number of rows that are moved or deleted in one write, which takes some milliseconds. */
 const ROWS_A_WRITE = 2_000
+
+/** A document for the rebuilt index. */
+export type Rebuilt = {
+  documentHash: Hex
+  /** `null` while it is pending, and for a document in a batch. */
+  blockNumber: number | null
+  /** The id of its batch in the database. */
+  batch?: number
+  validUntil: number
+  status: KeptStatus | null
+  /**
+   * The time of its block, in seconds of the Unix epoch, used unless the index has its own time.
+   * Absent while it is pending, and for a document in a batch.
+   */
+  blockTime?: number
+  /** Absent when its payload could not be opened. The previous entry of the index then stays. */
+  entry?: IndexEntry
+}
+
+/** The place of a document in the history: by block, then by hash. */
+export type HistoryPlace = { blockNumber: number; documentHash: Hex }
+
+export type IndexRebuild = Awaited<ReturnType<typeof createIndexRebuild>>
 
 /** A row as `see` found it. */
 type Seen = { status: number; block: number | null }
@@ -61,70 +84,82 @@ const LOCK_ERASURES = statement(({ name }) =>
 )
 
 /**
- * Rebuilds the index, also while gateways write to it. Each write waits until no gateway writes
- * outcomes or erases, so that none of their changes falls between an old row and its new one.
+ * Rebuilds the index, also while gateways write to it. A row gets a new place above all old ones,
+ * and the old row is deleted in the same write. An interrupted rebuild leaves a complete index, and
+ * the next one goes through it again. Rows that a gateway writes meanwhile stay.
+ *
+ * Each write waits until no gateway writes outcomes or erases, so that none of their changes falls
+ * between an old row and its new one.
  *
  * @param database A database that is fenced by the lease of the command.
  * @param blindTenant The blind index for documents of an unknown tenant.
  */
-export async function createIndexRebuild(
-  database: Database,
-  blindTenant: bigint | null,
-): Promise<IndexRebuild> {
+export async function createIndexRebuild(database: Database, blindTenant: bigint | null) {
   const lastOld = await database.write(newestRow)
   let seen = new Map<Hex, Seen>()
 
   return {
-    async anchoredAfter(place) {
+    /** @returns Up to 500 documents of the history after a place, in order. */
+    async anchoredAfter(place: HistoryPlace | undefined): Promise<HistoryPlace[]> {
       const rows = await database.read(SELECT_ANCHORED, {
         block: place?.blockNumber ?? -1,
         hash: bytesOf(place?.documentHash) ?? new Uint8Array(),
       })
-      return rows.map(
-        (row): HistoryPlace => ({
-          blockNumber: Number(row.block_number),
-          documentHash: hexOf(row.document_hash),
-        }),
-      )
+      return rows.map(historyPlaceOf)
     },
-    async pending() {
+    /** @returns The promised documents, in the order of their requests. */
+    async pending(): Promise<{ documentHash: Hex; validUntil: number }[]> {
       return (await database.read(SELECT_PENDING)).map(({ document_hash, valid_until }) => ({
         documentHash: hexOf(document_hash),
         validUntil: Number(valid_until),
       }))
     },
-    async see(documentHashes) {
+    /**
+     * Reads the entries of documents in the index, so that `replace` does not undo changes that a
+     * gateway makes in between.
+     */
+    async see(documentHashes: readonly Hex[]): Promise<void> {
       const rows = await database.read(SELECT_ROWS, { hashes: documentHashes.map(fromHex) })
       seen = new Map(rows.toReversed().map((row) => [hexOf(row.document_hash), seenOf(row)]))
     },
-    replace: (documents) =>
+    replace: (documents: readonly Rebuilt[]) =>
       database.write(function* () {
         yield* alone()
         yield* replaceRows(documents, { seen, blindTenant })
         yield* linkSuccessors(documents)
       }),
-    async ownBatches(name) {
+    /**
+     * Assigns batches of an unknown tenant, which were restored from the chain, to this tenant.
+     *
+     * @returns The number of batches.
+     */
+    async ownBatches(name: string): Promise<number> {
       return (await database.change(OWN, { name })).length
     },
-    async undatedBatches() {
+    /** @returns The roots of batches that are on the chain, and promised at an unknown time. */
+    async undatedBatches(): Promise<Hex[]> {
       return (await database.read(SELECT_UNDATED)).map(({ root }) => hexOf(root))
     },
-    async dateBatch(root, time) {
+    /** @param time Seconds of the Unix epoch. */
+    async dateBatch(root: Hex, time: number): Promise<void> {
       await database.change(DATE, { root: fromHex(root), time })
     },
-    async incompleteBatches() {
+    /** @returns The batches of which the index lacks some or all documents. */
+    async incompleteBatches(): Promise<{ id: number; manifest: Hex; tenant: string }[]> {
       return (await database.read(SELECT_INCOMPLETE)).map(({ id, manifest, tenant }) => ({
         id: Number(id),
         manifest: hexOf(manifest),
         tenant: String(tenant),
       }))
     },
-    addToBatch: (id, documents) =>
+    /** Adds documents of a batch that the index lacks. */
+    addToBatch: (id: number, documents: readonly { documentHash: Hex; entry: IndexEntry }[]) =>
       database.write(function* () {
         yield* alone()
         yield* insertDocuments(documents.map((one) => ({ ...one, blockNumber: null, batch: id })))
       }),
-    async end() {
+    /** Drops the rows that were not replaced. @returns The number of rows. */
+    async end(): Promise<number> {
       const move = () => database.write(() => moveKept(lastOld, blindTenant))
       while ((await move()) > 0) {}
       let dropped = 0
@@ -137,6 +172,11 @@ export async function createIndexRebuild(
       return dropped
     },
   }
+}
+
+/** @param row A row of the table `history`. */
+export function historyPlaceOf(row: Row): HistoryPlace {
+  return { blockNumber: Number(row.block_number), documentHash: hexOf(row.document_hash) }
 }
 
 /** Until the transaction ends, no gateway writes outcomes, and none begins an erasure. */

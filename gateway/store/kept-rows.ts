@@ -1,6 +1,7 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { HistoryPlace, KeptRows } from './command-database.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import type { Database } from './database.ts'
+import { type HistoryPlace, historyPlaceOf } from './index-rebuild.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
 import { KEPT_STATUSES } from './rules.ts'
 import { all, each, hexOf, numberOrNull, statement } from './sql.ts'
@@ -27,20 +28,24 @@ const SELECT_HISTORY = statement(`
   WHERE (block_number, document_hash) > (:block, :hash)
   ORDER BY block_number, document_hash LIMIT ${PAGE}`)
 
-/**
- * The stored rows, for comparisons with the chain. @param database A database that was opened to
- * read.
- */
-export function createKeptRows(
-  database: Database,
-): Omit<KeptRows, 'registry' | 'issuerId' | 'damage' | 'close'> {
+/** Reads a database, to compare it with the chain. */
+export type KeptRows = ReturnType<typeof createKeptRows> & {
+  registry: RegistryId
+  issuerId: number
+  /** @returns The damage that it reports about itself; empty when there is none. */
+  damage(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** @param database A database that was opened to read. */
+export function createKeptRows(database: Database) {
   const inHistory = createPlaces(database, IN_HISTORY)
   const inBatchHistory = createPlaces(database, IN_BATCH_HISTORY)
   const isErased = createIsErased(database)
   return {
-    historyOf: (hash, block) => inHistory({ hash, block }),
-    batchHistoryOf: (hash, block) => inBatchHistory({ hash, block }),
-    isErased: (hash) => isErased(fromHex(hash)),
+    historyOf: (hash: Hex, block: number) => inHistory({ hash, block }),
+    batchHistoryOf: (hash: Hex, block: number) => inBatchHistory({ hash, block }),
+    isErased: (hash: Hex) => isErased(fromHex(hash)),
     indexOf: database.together({
       *work(hashes: readonly Hex[]) {
         const rows = yield* all(SELECT_INDEXED, { hashes: hashes.map(fromHex) })
@@ -57,7 +62,9 @@ export function createKeptRows(
       },
       reads: true,
     }),
+    /** The payloads in the database, whose bytes are not checked. */
     blocks: createPayloadStore(database),
+    /** @returns Rows of the history, in any order. */
     history: () => readHistory(database),
   }
 }
@@ -83,10 +90,7 @@ async function* readHistory(database: Database): AsyncGenerator<HistoryPlace> {
       block: last?.blockNumber ?? -1,
       hash: fromHex(last?.documentHash ?? '0x'),
     })
-    const places = rows.map((row) => ({
-      blockNumber: Number(row.block_number),
-      documentHash: hexOf(row.document_hash),
-    }))
+    const places = rows.map(historyPlaceOf)
     yield* places
     last = places.at(-1)
   } while (last)

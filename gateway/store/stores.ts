@@ -1,53 +1,38 @@
+import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
-import type { CredentialStore } from '#credentials/ports.ts'
-import type { StatusSlots } from '#credentials/status-slots.ts'
-import type { Hex } from '#document/hex.ts'
-import type { RegistryId } from '#document/registry-id.ts'
-import type { Deliveries } from '#events/deliveries.ts'
-import type { EventLog } from '#events/events.ts'
-import type { Webhooks } from '#events/webhook.ts'
 import type { KeyStore } from '#keys/ports.ts'
-import type { KindStore } from '#kinds/ports.ts'
 import type { PeopleStore } from '#people/ports.ts'
-import type { ActLog } from '#promise/acts.ts'
-import type { BatchDrafts, BatchList, BatchLog } from '#promise/batch-log.ts'
-import type { DocumentIndex } from '#promise/document-index.ts'
-import type { Erasures } from '#promise/erase.ts'
 import type { IssueError } from '#promise/errors.ts'
-import type { History } from '#promise/history.ts'
 import type { Leases } from '#promise/lease.ts'
-import type { Persistence } from '#promise/persistence.ts'
-import type {
-  BusyAccounts,
-  IdempotencyLog,
-  OutboxPorts,
-  PayloadStore,
-  SharedBacklog,
-} from '#promise/ports.ts'
-import type { Successions } from '#promise/supersede.ts'
-import type { Tallies } from '#promise/tallies.ts'
-import type { RunStore } from '#runs/ports.ts'
-import type { Backups } from './backups.ts'
+import { createActLog } from './acts.ts'
 import type { DraftGroups } from './batch-drafts.ts'
-import type { LeasedAccount } from './database.ts'
+import { createBatchDrafts } from './batch-drafts.ts'
+import { createBatchLog } from './batches.ts'
+import { type Binding, bind, type Refusals } from './binding.ts'
+import { createCredentialStore, createStatusSlots } from './credentials.ts'
+import { type Database, fenced, type LeasedAccount } from './database.ts'
+import { createDeliveries } from './deliveries.ts'
+import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
+import { createErasures, type Scrubber } from './erasures.ts'
+import { type BlindTenant, createEventLog } from './events.ts'
+import { createHistory } from './history.ts'
+import { createIdempotencyLog } from './idempotency.ts'
+import { createKindStore } from './kinds.ts'
+import { RELEASED_CHANNEL } from './leases.ts'
+import { createBusyAccounts, createSharedBacklog } from './outbox/backlog.ts'
+import type { Owner } from './outbox/requests.ts'
+import { createFresh, type Fresh } from './outbox/requests.ts'
+import { createOutbox, createPersistence } from './outbox.ts'
+import { OUTBOX_CHANNEL } from './outcomes.ts'
+import { createPayloadStore } from './payloads.ts'
+import { createRunStore } from './runs.ts'
+import { numberOrNull, statement } from './sql.ts'
+import { createSuccessions } from './successions.ts'
+import { createTallies } from './tallies.ts'
 import type { IsBlockErased } from './tombstones.ts'
-
-/**
- * The owner of a database's documents and promises. The issuer's account is not part of it, because
- * an issuer may have several.
- */
-export type Binding = {
-  /** The CAIP-10 account ID of the registry, in lower case. */
-  registry: RegistryId
-  issuerId: number
-  /** The fingerprints of the issuer secrets, the newest first; see `fingerprintOf`. */
-  fingerprints: readonly Hex[]
-}
-
-/** @returns The blind indexes of a tenant, one for each issuer secret. */
-export type BlindTenant = (tenant: string) => readonly bigint[]
+import { createWebhooks } from './webhooks.ts'
 
 /** Everything a database needs from outside. */
 export type DatabaseDeps = {
@@ -61,66 +46,22 @@ export type DatabaseDeps = {
   end(error: IssueError): void
 }
 
-/** Coordinates the gateways that use one database. */
-export type SharedDatabase = BusyAccounts & {
-  /** Whether only one gateway can use the database. */
-  isSole: boolean
+/** The parts that only one kind of database has, and that its repositories need. */
+export type DatabaseParts = {
+  keys: KeyStore
+  people: PeopleStore
   leases: Leases
-  /** @returns The outbox of one account. What it writes has effect only while the lease lasts. */
-  outboxOf(account: LeasedAccount): OutboxPorts & SharedBacklog
-  /** @returns The persistence of one account, under the same condition. */
-  embeddedPersistenceOf(account: LeasedAccount): Persistence
+  refusals: Refusals
+  scrubber: Scrubber
+  /** Opened after the erasures of the list have been merged. */
+  openErased(): Promise<IsBlockErased>
   /**
-   * @param own Returns the account for new intents of this gateway. Intents without an account wait
-   * until an engine claims them.
-   */
-  assignTo(own: () => LeasedAccount | undefined): void
-  /**
-   * @param changed Called when another gateway has changed the outbox or released a lease, and when
-   * that may have gone unnoticed.
-   * @returns A function that stops listening.
-   */
-  listen(changed: () => void): () => void
-  /**
+   * Absent when only one gateway can use the database.
+   *
    * @param kind The kind of the names.
    * @param local Limits requests while the database does not answer.
    */
-  rateLimiter: (kind: string, local: RateLimiter) => RateLimiter
-}
-
-/** The ports of one database. */
-export type DatabaseStores = {
-  outbox: OutboxPorts
-  /** Payloads in the database itself. It does not store erased payloads again. */
-  embedded: PayloadStore
-  /** Payloads and promises, both in the database. */
-  embeddedPersistence: Persistence
-  isErased: IsBlockErased
-  idempotency: IdempotencyLog
-  history: History
-  acts: ActLog
-  tallies: Tallies
-  /** Absent when the database is backed up with its own tools. */
-  backups?: Backups
-  documentIndex: DocumentIndex
-  successions: Successions
-  statusSlots: StatusSlots
-  events: EventLog
-  webhooks: Webhooks
-  deliveries: Deliveries
-  /** What wallets have used. */
-  credentials: CredentialStore
-  /** When opened, it begins the erasures of the list that it does not have. */
-  erasures: Erasures
-  /** The batches that were requested. */
-  batchLog: BatchLog & BatchList
-  /** @param groups The groups of a Kubo node; absent when payloads are stored in the database. */
-  batchDrafts(groups?: DraftGroups): BatchDrafts
-  kinds: KindStore
-  runs: RunStore
-  keys: KeyStore
-  people: PeopleStore
-  shared: SharedDatabase
+  rateLimiter?: (kind: string, local: RateLimiter) => RateLimiter
   /**
    * Makes a test write, at most once a second.
    *
@@ -137,4 +78,143 @@ export type DatabaseStores = {
    */
   copyTo(path: string, beside?: () => Promise<void>): Promise<void>
   close(): Promise<void>
+}
+
+/** The ports of one database. */
+export type DatabaseStores = Awaited<ReturnType<typeof openStores>>
+
+/** Coordinates the gateways that use one database. */
+export type SharedDatabase = DatabaseStores['shared']
+
+/**
+ * Opens the ports of a database, and closes it when that fails.
+ *
+ * @throws One of the refusals, for the database of another owner, or one that is not filled yet.
+ */
+export async function openStores(
+  database: Database,
+  parts: DatabaseParts,
+  { binding, erasureList, blindTenant, log }: DatabaseDeps,
+) {
+  const { leases, refusals, scrubber, openErased, rateLimiter, ...rest } = parts
+  try {
+    await bind(database, binding, { refusals })
+    const { owner, assignTo } = createOwner()
+    const fresh = createFresh()
+    const outbox = createOutbox(database, { owner, fresh })
+    const embedded = createPayloadStore(database)
+    const erasures = createErasures(database, scrubber, erasureList)
+    const merged = await erasures.mergeList()
+    if (merged > 0) log.warn('erasures_merged', { documents: merged })
+    const isSole = rateLimiter === undefined
+    const shared = createShared(database, leases, fresh)
+    return {
+      ...rest,
+      outbox,
+      /** Payloads in the database itself. It does not store erased payloads again. */
+      embedded,
+      erasures,
+      /** Payloads and promises, both in the database. */
+      embeddedPersistence: createPersistence(database, embedded, outbox),
+      isErased: await openErased(),
+      idempotency: createIdempotencyLog(database),
+      history: createHistory(database),
+      acts: createActLog(database),
+      tallies: createTallies(database),
+      /** Absent for PostgreSQL, which is backed up with its own tools. */
+      backups: isSole ? createBackups(database) : undefined,
+      documentIndex: createDocumentIndex(database),
+      successions: createSuccessions(database),
+      statusSlots: createStatusSlots(database),
+      events: createEventLog(database, blindTenant),
+      webhooks: createWebhooks(database),
+      kinds: createKindStore(database),
+      runs: createRunStore(database),
+      deliveries: createDeliveries(database, blindTenant),
+      /** What wallets have used. */
+      credentials: createCredentialStore(database),
+      batchLog: createBatchLog(database, owner),
+      /** @param groups The groups of a Kubo node; absent when payloads are in the database. */
+      batchDrafts: (groups?: DraftGroups) =>
+        createBatchDrafts(database, { leases, isSole }, groups),
+      shared: {
+        ...shared,
+        // Without other gateways, nobody else changes anything.
+        listen: isSole ? () => () => {} : shared.listen,
+        /** Whether only one gateway can use the database. */
+        isSole,
+        assignTo,
+        rateLimiter: rateLimiter ?? ((_kind: string, local: RateLimiter) => local),
+      },
+    }
+  } catch (error) {
+    await rest.close()
+    throw error
+  }
+}
+
+/** Coordinates gateways on one database by means of leases. */
+export function createShared(database: Database, leases: Leases, fresh: Fresh) {
+  return {
+    leases,
+    ...createBusyAccounts(database),
+    /** @returns The outbox of one account. What it writes has effect only while the lease lasts. */
+    outboxOf({ account, lease }: LeasedAccount) {
+      const own = fenced(database, lease)
+      return { ...createOutbox(own, { account, fresh }), ...createSharedBacklog(own, account) }
+    },
+    /** @returns The persistence of one account, under the same condition. */
+    embeddedPersistenceOf({ account, lease }: LeasedAccount) {
+      const own = fenced(database, lease)
+      return createPersistence(own, createPayloadStore(own), createOutbox(own, { account, fresh }))
+    },
+    /**
+     * @param changed Called when another gateway has changed the outbox or released a lease, and
+     * when that may have gone unnoticed.
+     * @returns A function that stops listening.
+     */
+    listen(changed: () => void): () => void {
+      const ends = [OUTBOX_CHANNEL, RELEASED_CHANNEL].map((channel) =>
+        database.listen(channel, changed),
+      )
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+  }
+}
+
+/** The account for new intents. The outbox is created before it is known. */
+export function createOwner() {
+  let current: Owner = () => undefined
+  return {
+    owner: () => current(),
+    /**
+     * @param own Returns the account for new intents of this gateway. Intents without an account
+     * wait until an engine claims them.
+     */
+    assignTo(own: Owner): void {
+      current = own
+    },
+  }
+}
+
+const NOTE_BACKUP = statement(`
+  INSERT INTO backup (id, made_at) VALUES (1, :now)
+  ON CONFLICT (id) DO UPDATE SET made_at = excluded.made_at`)
+const SELECT_BACKUP = statement('SELECT made_at FROM backup')
+
+/** The backups that the service made itself. */
+function createBackups(database: Database) {
+  return {
+    /** Records that one has just been made. */
+    async note(): Promise<void> {
+      await database.change(NOTE_BACKUP, { now: clock.now() })
+    },
+    /** @returns When the last one was made, in milliseconds of the Unix epoch; `null` = none. */
+    async last(): Promise<number | null> {
+      const [row] = await database.read(SELECT_BACKUP)
+      return numberOrNull(row?.made_at ?? null)
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import type { Health } from '#store/command-database.ts'
+import type { Health } from '#store/binding.ts'
 
 /**
  * A finding of `docreg-gateway doctor`. It never contains a secret or a key, and of an address only

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { KeptRows } from '#store/command-database.ts'
+import type { KeptRows } from '#store/kept-rows.ts'
 import type { BlockSource } from '#verifier/ports.ts'
 
 /** The data of a gateway, read-only. */

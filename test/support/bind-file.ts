@@ -1,8 +1,7 @@
 import type { Hex } from '#document/hex.ts'
-import { bind } from '#store/binding.ts'
+import { type Binding, bind } from '#store/binding.ts'
 import type { SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
 import { refusalsOf } from '#store/drivers/sqlite/sqlite.ts'
-import type { Binding } from '#store/stores.ts'
 
 /** Binds a gateway's file, like a start. @throws {DataDirError} */
 export function bindFile(

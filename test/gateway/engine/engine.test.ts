@@ -15,10 +15,10 @@ import type { SignedTransaction } from '#promise/plan.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createLeases } from '#store/leases.ts'
-import { createOwner, createShared } from '#store/open-stores.ts'
 import { createFresh } from '#store/outbox/requests.ts'
 import { createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
+import { createOwner, createShared } from '#store/stores.ts'
 
 // Cases whose timing a real chain does not allow. Database, outbox and store are real; a test may
 // delay the disk's flush.

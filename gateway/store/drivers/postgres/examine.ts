@@ -1,7 +1,6 @@
 import pg from 'pg'
 import type { Hex } from '#document/hex.ts'
-import { readBinding, secretHealth, UNFINISHED } from '../../binding.ts'
-import type { Health } from '../../command-database.ts'
+import { type Health, readBinding, secretHealth, UNFINISHED } from '../../binding.ts'
 import { hexOf } from '../../sql.ts'
 import { SCHEMA_VERSION } from '../../tables.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, type Query } from './connection.ts'

@@ -4,22 +4,20 @@ import type { Log } from '#base/log.ts'
 import { REMAINS_IN } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
 import { type Refusals, readBinding } from '../../binding.ts'
-import type {
-  CommandDatabase,
-  CommandOptions,
-  DatabaseAdapter,
-  KeptRows,
-} from '../../command-database.ts'
-import { createCommandDatabase } from '../../commands.ts'
+import {
+  type CommandDatabase,
+  type CommandOptions,
+  createCommandDatabase,
+  type DatabaseAdapter,
+} from '../../commands.ts'
 import type { Database } from '../../database.ts'
 import type { Scrubber } from '../../erasures.ts'
-import { createKeptRows } from '../../kept-rows.ts'
+import { createKeptRows, type KeptRows } from '../../kept-rows.ts'
 import { createKeyStore } from '../../keys.ts'
 import { createLeases } from '../../leases.ts'
-import { openStores } from '../../open-stores.ts'
 import { createPeopleStore } from '../../people.ts'
 import { statement } from '../../sql.ts'
-import type { DatabaseDeps, DatabaseStores } from '../../stores.ts'
+import { type DatabaseDeps, type DatabaseStores, openStores } from '../../stores.ts'
 import { poolOptionsOf } from './connection.ts'
 import { createPort, createTransactions, openPostgres } from './database.ts'
 import { DatabaseUrlError } from './errors.ts'

@@ -3,21 +3,18 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
-import { type Refusals, readBinding, secretHealth } from '../../binding.ts'
-import type {
-  CommandDatabase,
-  CommandOptions,
-  DatabaseAdapter,
-  Health,
-  KeptRows,
-} from '../../command-database.ts'
-import { createCommandDatabase } from '../../commands.ts'
+import { type Health, type Refusals, readBinding, secretHealth } from '../../binding.ts'
+import {
+  type CommandDatabase,
+  type CommandOptions,
+  createCommandDatabase,
+  type DatabaseAdapter,
+} from '../../commands.ts'
 import type { Database, Group } from '../../database.ts'
-import { createKeptRows } from '../../kept-rows.ts'
+import { createKeptRows, type KeptRows } from '../../kept-rows.ts'
 import { createLeases } from '../../leases.ts'
-import { openStores } from '../../open-stores.ts'
 import { createIsErased } from '../../payloads.ts'
-import type { DatabaseDeps, DatabaseStores } from '../../stores.ts'
+import { type DatabaseDeps, type DatabaseStores, openStores } from '../../stores.ts'
 import { SCHEMA_VERSION } from '../../tables.ts'
 import { openSqlite, type SqliteDatabase } from './driver.ts'
 import { KEYS_FILE, openKeysFile } from './keys-file.ts'

@@ -7,9 +7,9 @@ import type { SignedTransaction } from '#promise/plan.ts'
 import type { LeasedAccount } from '#store/database.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
 import { createLeases } from '#store/leases.ts'
-import { createOwner, createShared } from '#store/open-stores.ts'
 import { createFresh } from '#store/outbox/requests.ts'
 import { createOutbox } from '#store/outbox.ts'
+import { createOwner, createShared } from '#store/stores.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 
 const folder = postgresFolder()
