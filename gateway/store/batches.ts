@@ -9,8 +9,7 @@ import {
 import { addActs } from './acts.ts'
 import { type Database, fence } from './database.ts'
 import { insertIssues, type Owner } from './outbox/requests.ts'
-import { batchOf } from './rows.ts'
-import { all, first, isSet, statement, type Work } from './sql.ts'
+import { all, first, hexOf, isSet, type Row, statement, type Work } from './sql.ts'
 
 /** The batches that were requested. */
 export function createBatchLog(
@@ -111,5 +110,15 @@ function createList(database: Database): BatchList {
       const [row] = await database.read(SELECT_ONE, { root: fromHex(root) })
       return row && batchOf(row)
     },
+  }
+}
+
+function batchOf(row: Row): KnownBatch {
+  return {
+    id: Number(row.id),
+    root: hexOf(row.root),
+    size: Number(row.size),
+    manifest: hexOf(row.manifest),
+    tenant: String(row.tenant),
   }
 }

@@ -24,9 +24,9 @@ import { createIndexRebuild } from './index-rebuild.ts'
 import type { KeptRows } from './kept-rows.ts'
 import { addHistory } from './outcomes.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
-import { KEPT_STATUSES } from './rules.ts'
 import { all, first, hexOf, isSet, statement, type Work } from './sql.ts'
 import type { DatabaseDeps, DatabaseStores } from './stores.ts'
+import { KEPT_STATUSES } from './tables.ts'
 
 /** A kind of database, and its location. */
 export type DatabaseAdapter = {

@@ -10,6 +10,9 @@ import {
   type Work,
 } from './sql.ts'
 
+/** Concurrent calls that one transaction, or read, answers together. */
+export const MAX_GROUP = 200
+
 /** A database as the repositories see it. Methods reject with `IssueError` `store_unavailable`. */
 export type Database = {
   /** Reads with one statement, on items if there are any. */

@@ -1,6 +1,7 @@
 import { fromHex } from '#document/hex.ts'
 import {
   type Deliveries,
+  type Delivery,
   type DueWebhook,
   MAX_SCANNED,
   MAX_WAITING,
@@ -10,9 +11,14 @@ import {
 import { MAX_DELAY_MS } from '#events/retries.ts'
 import type { Webhook, WebhookId } from '#events/webhook.ts'
 import type { Database } from './database.ts'
-import { type BlindTenant, EVENT_COLUMNS, isWanted, wantedValues } from './events.ts'
-import { turnOf } from './rows.ts'
-import { all, each, first, type Row, statement, type Work } from './sql.ts'
+import {
+  type BlindTenant,
+  documentEventOf,
+  EVENT_COLUMNS,
+  isWanted,
+  wantedValues,
+} from './events.ts'
+import { all, each, first, hexOf, type Row, statement, type Work } from './sql.ts'
 import { webhookOf } from './webhooks.ts'
 
 /** Whether a delivery is due. A time that is too far ahead comes from a clock that was wrong. */
@@ -100,6 +106,35 @@ function* freshOf(
   { after, room, blind }: { after: number; room: number; blind: BlindTenant },
 ): Work<Row[]> {
   return yield* all(SELECT_FRESH, { ...wantedValues(tenant, types, blind), id, after, room })
+}
+
+/** @param found `scanned` is the last event that was scanned, if all fresh ones fit. */
+function turnOf(
+  webhook: Webhook,
+  row: Row,
+  { retries, fresh, scanned }: { retries: Row[]; fresh: Row[]; scanned: unknown },
+): Turn | undefined {
+  const after = Number(row.cursor)
+  const upTo = Number(scanned ?? fresh.at(-1)?.id ?? after)
+  if (retries.length === 0 && upTo === after) return undefined
+  return {
+    webhook,
+    epoch: Number(row.epoch),
+    upTo,
+    retries: retries.map(deliveryOf),
+    fresh: fresh.map(deliveryOf),
+    held: new Set(fresh.filter(({ held }) => held).map((one) => hexOf(one.document_hash))),
+  }
+}
+
+/** @param row An event, with its delivery to one webhook. */
+function deliveryOf(row: Row): Delivery {
+  return {
+    number: Number(row.id),
+    event: documentEventOf(row),
+    attempts: Number(row.attempts),
+    failedSince: row.failed_since as number | null,
+  }
 }
 
 const ADVANCE = statement(`

@@ -1,10 +1,9 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { DocumentIndex, IndexEntry } from '#promise/document-index.ts'
+import type { DocumentIndex, IndexEntry, OwnedDocument } from '#promise/document-index.ts'
 import type { Database } from './database.ts'
-import { COLUMNS, IS_PROMISED, readPage } from './index-pages.ts'
-import { ownedOf } from './rows.ts'
-import { KEPT_STATUSES } from './rules.ts'
-import { bytesOf, each, statement, type Work } from './sql.ts'
+import { COLUMNS, documentOf, IS_PROMISED, readPage } from './index-pages.ts'
+import { bytesOf, each, hexOrNull, type Row, statement, type Work } from './sql.ts'
+import { KEPT_STATUSES } from './tables.ts'
 
 // Blind indexes have 64 bits, which is more than a number can represent.
 const FIND = statement(`
@@ -42,6 +41,20 @@ export function createDocumentIndex(database: Database): DocumentIndex {
         })),
       )
     },
+  }
+}
+
+/**
+ * @param row A row with blind indexes as text, because they have 64 bits, more than a number can
+ * represent.
+ */
+function ownedOf(row: Row): OwnedDocument {
+  return {
+    ...documentOf(row),
+    validUntil: Number(row.valid_until),
+    tenant: row.tenant === null ? null : BigInt(row.tenant as string),
+    category: row.category === null ? null : BigInt(row.category as string),
+    root: hexOrNull(row.root),
   }
 }
 

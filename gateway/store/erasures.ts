@@ -5,7 +5,6 @@ import { type Database, lockOutcomes } from './database.ts'
 import type { ErasureList, ListedErasures } from './erasure-list.ts'
 import { appendEvents } from './outcomes.ts'
 import { deletePayloads } from './payloads.ts'
-import { MAX_ERASED_TOGETHER } from './rules.ts'
 import {
   all,
   each,
@@ -18,6 +17,12 @@ import {
   statement,
   type Work,
 } from './sql.ts'
+
+/**
+ * The number of erasures that are finished together, because with SQLite the whole file is searched
+ * for each.
+ */
+const MAX_ERASED_TOGETHER = 16
 
 /** The channel that tells gateways that an erasure has begun. The payload is the documentHash. */
 export const ERASURE_CHANNEL = 'docreg_erasure'

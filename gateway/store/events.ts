@@ -1,9 +1,29 @@
-import type { EventLog, EventPage, EventQuery, EventType } from '#events/events.ts'
-import type { ActKind } from '#promise/acts.ts'
+import {
+  type DocumentEvent,
+  type EventLog,
+  type EventPage,
+  type EventQuery,
+  type EventType,
+  formatEventId,
+} from '#events/events.ts'
+import { type ActKind, parseActor } from '#promise/acts.ts'
 import type { Database } from './database.ts'
-import { eventPageOf } from './rows.ts'
-import { MAX_SCANNED_EVENTS, PRUNED_AT_ONCE } from './rules.ts'
-import { all, type Dialect, first, statement, type Values, type Work } from './sql.ts'
+import {
+  all,
+  type Dialect,
+  first,
+  hexOf,
+  hexOrNull,
+  type Row,
+  statement,
+  type Values,
+  type Work,
+} from './sql.ts'
+
+/** The maximum number of events that one page scans, whether or not they match. */
+const MAX_SCANNED_EVENTS = 5_000
+/** The number of events that one write deletes, which takes some milliseconds. */
+const PRUNED_AT_ONCE = 500
 
 /** @returns The blind indexes of a tenant, one for each issuer secret. */
 export type BlindTenant = (tenant: string) => readonly bigint[]
@@ -120,4 +140,33 @@ function* read(wanted: EventQuery, blind: BlindTenant): Work<EventPage | 'unknow
   const scanned = rows.length < limit ? yield* first(SELECT_SCANNED, { after: from }) : undefined
   const newest = yield* first(SELECT_NEWEST)
   return eventPageOf(rows, wanted, { scanned, newest: newest?.id as number | null })
+}
+
+/** @param scanned The last event that was scanned; not needed for a full page. */
+function eventPageOf(
+  rows: readonly Row[],
+  { after, limit }: EventQuery,
+  { scanned, newest }: { scanned: Row | undefined; newest: number | null },
+): EventPage {
+  const last = rows.length === limit ? rows.at(-1) : scanned
+  return {
+    events: rows.map(documentEventOf),
+    next: last ? { time: Number(last.time), number: Number(last.id) } : after,
+    hasMore: newest !== null && Number(last?.id ?? after?.number ?? 0) < newest,
+  }
+}
+
+export function documentEventOf(row: Row): DocumentEvent {
+  const time = Number(row.time)
+  return {
+    id: formatEventId({ time, number: Number(row.id) }),
+    type: row.type as EventType,
+    time,
+    tenant: row.tenant as string | null,
+    documentHash: hexOf(row.document_hash),
+    blockNumber: row.block_number as number | null,
+    blockHash: hexOrNull(row.block_hash),
+    transactionHash: hexOrNull(row.transaction_hash),
+    actor: row.actor === null ? null : parseActor(String(row.actor)),
+  }
 }

@@ -2,8 +2,17 @@ import { clock } from '#base/clock.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import type { IdempotencyLog } from '#promise/ports.ts'
 import type { Database } from './database.ts'
-import { DELETED_PER_CLAIM, periodOf } from './rules.ts'
 import { all, each, hexOf, statement, type Work } from './sql.ts'
+
+/**
+ * The number of old idempotency keys that each new key deletes: more than one, so that old keys run
+ * out, and few, so that no request waits long.
+ */
+const DELETED_PER_CLAIM = 2
+/** A key is remembered until the end of the period after the one in which it was claimed. */
+const IDEMPOTENCY_PERIOD_MS = 7 * 86_400_000
+
+const periodOf = (time: number) => Math.floor(time / IDEMPOTENCY_PERIOD_MS)
 
 type Claim = { key: Uint8Array; documentHash: Hex }
 

@@ -1,18 +1,31 @@
 import { fromHex } from '#document/hex.ts'
-import type { IndexPage, IndexQuery, ListedStatus } from '#promise/document-index.ts'
-import { documentOf } from './rows.ts'
+import type {
+  IndexedDocument,
+  IndexPage,
+  IndexQuery,
+  ListedStatus,
+} from '#promise/document-index.ts'
 import {
-  type Blind,
-  KEPT_STATUSES,
-  leadsOf,
-  MAX_SCANNED_BATCHES,
-  MAX_SCANNED_DOCUMENTS,
-  pageOf,
-  type Range,
-  type Scan,
-  scanOf,
-} from './rules.ts'
-import { all, type Dialect, first, statement, type Values, type Work } from './sql.ts'
+  all,
+  type Dialect,
+  first,
+  hexOf,
+  hexOrNull,
+  type Row,
+  statement,
+  type Values,
+  type Work,
+} from './sql.ts'
+import { KEPT_STATUSES } from './tables.ts'
+
+/**
+ * The maximum number of documents that one page of the index scans, which takes some milliseconds.
+ * A filter that few documents pass must not delay others: the page then ends early, and the next
+ * one continues.
+ */
+const MAX_SCANNED_DOCUMENTS = 5_000
+/** The maximum number of batches that one page of the index scans. */
+const MAX_SCANNED_BATCHES = 16
 
 // The times at which documents were promised, in the SQL of both databases.
 
@@ -91,7 +104,7 @@ export function* readPage(wanted: IndexQuery): Work<IndexPage> {
   const scans: Scan[] = []
   for (const drive of [...drives, ...batches.drives])
     scans.push(yield* scan(drive, filters, { ...range, limit: wanted.limit }))
-  return pageOf(scans, { reached: batches.reached, limit: wanted.limit }, documentOf)
+  return pageOf(scans, { reached: batches.reached, limit: wanted.limit })
 }
 
 function* rangeOf(wanted: IndexQuery): Work<Range> {
@@ -272,5 +285,71 @@ function* drivesOfBatches(
       values: { batch: id },
     })),
     reached: rest ? Number(rest.newest) + 1 : 0,
+  }
+}
+
+/** A column of blind indexes, with the values to search for. */
+type Blind = { name: string; values: readonly bigint[] }
+
+/**
+ * Chooses how a page of the index finds its documents.
+ *
+ * @returns The column that leads to them, absent for all documents, and the others that they must
+ * match; with `isByStatus`, the status leads to them, because few documents have it.
+ */
+function leadsOf({ subject, category, tenant, status }: IndexQuery): {
+  driving: Blind | undefined
+  others: Blind[]
+  isByStatus: boolean
+} {
+  const [driving, ...others] = [
+    ...blind('subject', subject),
+    ...blind('category', category),
+    ...blind('tenant', tenant),
+  ]
+  const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
+  return { driving, others, isByStatus: isRare && driving?.name !== 'subject' }
+}
+
+const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
+  values === undefined ? [] : [{ name, values }]
+
+/** Rows by id, the highest first; `reached` is the lowest id that was scanned, 0 = no more. */
+type Scan = { rows: Row[]; reached: number }
+
+/** The ids that a page may have: below `before`, and from `low` on. */
+type Range = { before: number; low: number }
+
+/** @param scanned The number of rows that the scan covers, and their lowest id. */
+function scanOf(rows: Row[], scanned: { count: number; low: number }, limit: number): Scan {
+  if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
+  return { rows, reached: scanned.count === MAX_SCANNED_DOCUMENTS ? scanned.low : 0 }
+}
+
+/** @param reached The lowest id below which no batch was omitted. */
+function pageOf(
+  scans: readonly Scan[],
+  { reached: ofBatches, limit }: { reached: number; limit: number },
+): IndexPage {
+  // Rows with lower ids may be missing from some scans.
+  const reached = Math.max(ofBatches, ...scans.map((scan) => scan.reached))
+  const rows = scans
+    .flatMap((scan) => scan.rows)
+    .filter(({ id }) => Number(id) >= reached)
+    .sort((a, b) => Number(b.id) - Number(a.id))
+  const page = rows.slice(0, limit)
+  const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
+  return { documents: page.map(documentOf), next: last || null }
+}
+
+/** @param row A row of the table `document`, as both databases read it. */
+export function documentOf(row: Row): IndexedDocument {
+  return {
+    place: Number(row.id),
+    documentHash: hexOf(row.document_hash),
+    batchBlock: hexOrNull(row.batch_block),
+    blockNumber: row.block_number as number | null,
+    status: KEPT_STATUSES[Number(row.status)] ?? null,
+    createdAt: row.created_at as number | null,
   }
 }

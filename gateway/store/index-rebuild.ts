@@ -3,7 +3,6 @@ import type { IndexEntry, KeptStatus } from '#promise/document-index.ts'
 import { type Database, lockOutcomes } from './database.ts'
 import { insertDocuments } from './documents.ts'
 import { erasedOf } from './payloads.ts'
-import { KEPT_STATUSES } from './rules.ts'
 import {
   all,
   bytesOf,
@@ -15,6 +14,7 @@ import {
   statement,
   type Work,
 } from './sql.ts'
+import { KEPT_STATUSES } from './tables.ts'
 
 /** The number of documents in one read. */
 const CHUNK = 500

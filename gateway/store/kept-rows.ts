@@ -3,8 +3,8 @@ import type { RegistryId } from '#document/registry-id.ts'
 import type { Database } from './database.ts'
 import { type HistoryPlace, historyPlaceOf } from './index-rebuild.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
-import { KEPT_STATUSES } from './rules.ts'
 import { all, each, hexOf, numberOrNull, statement } from './sql.ts'
+import { KEPT_STATUSES } from './tables.ts'
 
 /** The number of rows of the history in one read. */
 const PAGE = 5_000

@@ -1,7 +1,7 @@
+import { SCOPES } from '#keys/grant.ts'
 import type { ApiKey, KeyStore } from '#keys/ports.ts'
 import type { Database } from './database.ts'
-import { keyOfRow } from './rows.ts'
-import { all, first, statement, type Work } from './sql.ts'
+import { all, first, type Row, statement, type Work } from './sql.ts'
 
 const SELECT_VERSION = statement('SELECT version FROM key_change')
 // This comes first, so that changes come one after another.
@@ -43,14 +43,14 @@ export function createKeyStore(
       return Number(row?.version)
     },
     async list() {
-      return (await brief(() => read(SELECT_ALL))).map(keyOfRow)
+      return (await brief(() => read(SELECT_ALL))).map(keyOf)
     },
     put: (key) => changing(() => put(key)),
     update: (id, changeOf) =>
       changing(function* () {
         const row = yield* first(SELECT, { id })
         if (!row) return false
-        for (const key of changeOf(keyOfRow(row))) yield* put(key)
+        for (const key of changeOf(keyOf(row))) yield* put(key)
         return true
       }),
     remove: (id) =>
@@ -67,4 +67,21 @@ export function createKeyStore(
 function* put(key: ApiKey): Work<void> {
   const { scopes, categories, ...rest } = key
   yield* all(PUT, { ...rest, scopes: scopes.join(','), categories: categories?.join(',') })
+}
+
+function keyOf(row: Row): ApiKey {
+  const scopes = String(row.scopes).split(',')
+  return {
+    id: String(row.id),
+    digest: String(row.digest),
+    tenant: String(row.tenant),
+    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+    ...(row.label !== null && { label: String(row.label) }),
+    ...(row.categories !== null && { categories: String(row.categories).split(',') }),
+    ...(row.rate_limit !== null && { rateLimit: Number(row.rate_limit) }),
+    createdAt: String(row.created_at),
+    ...(row.expires_at !== null && { expiresAt: String(row.expires_at) }),
+    ...(row.last_used_at !== null && { lastUsedAt: String(row.last_used_at) }),
+    ...(row.replaced_by !== null && { replacedBy: String(row.replaced_by) }),
+  }
 }

@@ -4,7 +4,6 @@ import { type Anchoring, type BlockId, keyOfBlock, UNSEEN } from '#promise/ancho
 import type { Intent } from '#promise/intent.ts'
 import type { Tallied } from '#promise/tallies.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
-import { KEPT_STATUSES } from './rules.ts'
 import {
   all,
   bytesOf,
@@ -18,6 +17,7 @@ import {
   type Values,
   type Work,
 } from './sql.ts'
+import { KEPT_STATUSES } from './tables.ts'
 import { tally } from './tallies.ts'
 
 // What follows when an intent gets into a block, leaves one, or can never be anchored: events,

@@ -169,6 +169,9 @@ const OUTBOX: Table[] = [
   },
 ]
 
+/** The statuses in the index by their code in the tables. */
+export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const
+
 /**
  * The anchoring of each document that was in this outbox, kept permanently because nodes drop old
  * events. It is in the order of blocks, so that the rows of a transaction share pages.
@@ -251,8 +254,7 @@ const DOCUMENTS: Table[] = [
       batch: 'integer?',
       // NULL while it is not on the chain, and for a document in a batch, because the batch has it.
       block_number: 'integer?',
-      // The status that the gateways know: 0 none of these, 1 suspended, 2 revoked, 3 superseded, 4
-      // distrusted.
+      // The status that the gateways know: its place in KEPT_STATUSES.
       status: { kind: 'integer', default: '0' },
       issued_on: 'integer',
       valid_until: 'integer',

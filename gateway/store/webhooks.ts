@@ -1,8 +1,10 @@
 import { clock } from '#base/clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
 import type { Database } from './database.ts'
-import { MAX_WEBHOOKS, numberBefore } from './rules.ts'
 import { all, first, numberOrNull, type Row, statement, textOrNull, type Work } from './sql.ts'
+
+/** The maximum number of webhooks of a tenant, and of webhooks for the events of all tenants. */
+const MAX_WEBHOOKS = 20
 
 // Webhooks are added one at a time, so that they can be counted. Any other number would do.
 const LOCK_ADDING = statement(({ name }) =>
@@ -123,6 +125,25 @@ function* findNumber(time: number): Work<number> {
     step = search.next(at && { number: Number(at.id), time: Number(at.time) })
   }
   return step.value
+}
+
+/**
+ * Finds the number from which on events are not older than a time, because numbers rise with time.
+ * Yields a number, and receives the first event from that number on.
+ */
+function* numberBefore(
+  time: number,
+  oldest: number | null,
+  newest: number | null,
+): Generator<number, number, { number: number; time: number } | undefined> {
+  let [low, high] = [oldest ?? 1, (newest ?? 0) + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const event = yield middle
+    if (event && event.time < time) low = event.number + 1
+    else high = middle
+  }
+  return low - 1
 }
 
 /** @returns A webhook from its row. */

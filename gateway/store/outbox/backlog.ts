@@ -4,10 +4,12 @@ import type { Backlog, BusyAccounts, PromisedPayloads, SharedBacklog } from '#pr
 import { type Database, lockOutcomes } from '../database.ts'
 import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '../intents.ts'
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
-import { MAX_PAYLOADS } from '../rules.ts'
 import { all, bytesOf, hexOf, isSet, notify, numberOrNull, statement } from '../sql.ts'
 import type { Fresh } from './requests.ts'
 import { writeOutcome } from './settle.ts'
+
+/** Payloads in one read, some kilobytes each. */
+const MAX_PAYLOADS = 200
 
 const WAITS = waitsForIssue({
   kind: 'intent.kind',

@@ -8,9 +8,16 @@ import type { FeeLog, Plans } from '#promise/ports.ts'
 import { type Database, lockOutcomes } from '../database.ts'
 import { INTENT_COLUMNS, intentOf, waitsForIssue } from '../intents.ts'
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
-import { gweiOf, MAX_FEE_AGE_MINUTES, minuteOf } from '../rules.ts'
 import { all, bytesOf, first, hexOf, notify, type Row, statement, type Work } from '../sql.ts'
 import { writeOutcome } from './settle.ts'
+
+/** Fees are stored per minute, for a day. */
+const MAX_FEE_AGE_MINUTES = 24 * 60
+
+const minuteOf = (time: number) => Math.floor(time / 60_000)
+
+/** @returns The amount rounded up. */
+const gweiOf = (wei: bigint) => (wei + WEI_OF_GWEI - 1n) / WEI_OF_GWEI
 
 /** @param account The account of the plans; absent = all accounts. */
 export function createPlans(database: Database, account?: Hex): Plans {

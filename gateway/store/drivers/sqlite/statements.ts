@@ -1,6 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Dialect, Row, Statement, Step, Values, Work } from '../../sql.ts'
-import { withMarks } from '../../sql.ts'
+import {
+  type Dialect,
+  type Row,
+  type Statement,
+  type Step,
+  type Values,
+  type Work,
+  withMarks,
+} from '../../sql.ts'
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
