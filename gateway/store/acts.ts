@@ -3,7 +3,18 @@ import { type Act, type ActKind, type ActLog, actOf, parseActor } from '#promise
 import type { Intent, RevisionIntent } from '#promise/intent.ts'
 import type { Database } from './database.ts'
 import { CREATED_AT, IS_PROMISED } from './index-pages.ts'
-import { all, each, first, hexOf, numberOrNull, type Row, statement, type Work } from './sql.ts'
+import {
+  all,
+  type Dialect,
+  each,
+  first,
+  hexOf,
+  numberOrNull,
+  type Row,
+  statement,
+  type Work,
+} from './sql.ts'
+import { insertItems } from './tables.ts'
 
 // Who did what. The issuing of a single document is in its row of the index, so that it costs no
 // row of its own.
@@ -11,21 +22,19 @@ import { all, each, first, hexOf, numberOrNull, type Row, statement, type Work }
 /** The maximum number of acts that one answer has. */
 const MAX_ACTS = 100
 
-const ITEM = { hash: 'bytes', kind: 'text', actor: 'text', tenant: 'text' } as const
-const INSERT = statement(
-  (sql) => `
-    INSERT INTO act (document_hash, kind, time, actor, tenant)
-    SELECT item.hash, item.kind, ${sql.now}, item.actor, item.tenant
-    FROM ${sql.items(ITEM)} WHERE true ORDER BY place`,
-)
+const insertActs = (sql: Dialect, more = {}) =>
+  insertItems(sql, 'act', 'document_hash, kind, actor, tenant', {
+    computed: { time: sql.now },
+    more,
+  })
+const INSERT = statement((sql) => `${insertActs(sql)} WHERE true ORDER BY place`)
 // A repeated request is no act of its own.
 const INSERT_NEW = statement(
   (sql) => `
-    INSERT INTO act (document_hash, kind, time, actor, tenant)
-    SELECT item.hash, item.kind, ${sql.now}, item.actor, item.tenant
-    FROM ${sql.items({ ...ITEM, intent: 'text', changed: 'integer' })}
+    ${insertActs(sql, { intent: 'text', changed: 'integer' })}
     WHERE NOT EXISTS (
-      SELECT 1 FROM intent WHERE intent.document_hash = item.hash AND intent.kind = item.intent
+      SELECT 1 FROM intent
+      WHERE intent.document_hash = item.document_hash AND intent.kind = item.intent
         AND (intent.block_number IS NULL OR intent.block_number > item.changed))
     ORDER BY place`,
 )
@@ -50,7 +59,7 @@ export function* addActs(acts: readonly NewAct[]): Work<void> {
   const known = acts.filter(({ actor }) => actor !== undefined)
   yield* each(
     INSERT,
-    known.map(({ hash, kind, actor, tenant }) => ({ hash: fromHex(hash), kind, actor, tenant })),
+    known.map(({ hash, ...act }) => ({ ...act, document_hash: fromHex(hash) })),
   )
 }
 
@@ -67,7 +76,7 @@ export function* addRevisionActs(
     revisions
       .filter(({ intent }) => intent.actor !== undefined)
       .map(({ intent, changedBlock }) => ({
-        hash: fromHex(intent.documentHash),
+        document_hash: fromHex(intent.documentHash),
         kind: actOf(intent),
         actor: intent.actor,
         tenant: intent.tenant,

@@ -1,7 +1,7 @@
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { Database } from './database.ts'
-import { all, first, type Row, statement, type Work } from './sql.ts'
+import { all, first, onPostgres, type Row, statement, type Work } from './sql.ts'
 
 /**
  * The owner of a database's documents and promises. The issuer's account is not part of it, because
@@ -37,9 +37,7 @@ export type Refusals = {
 const SHOWN_DIGITS = 16
 
 // Processes that bind a database at the same time wait for each other.
-const LOCK = statement(({ name }) =>
-  name === 'postgres' ? 'LOCK TABLE bound_to IN SHARE ROW EXCLUSIVE MODE' : '',
-)
+const LOCK = onPostgres('LOCK TABLE bound_to IN SHARE ROW EXCLUSIVE MODE')
 const SELECT = statement('SELECT registry, issuer_id FROM bound_to')
 const INSERT = statement('INSERT INTO bound_to (registry, issuer_id) VALUES (:registry, :issuerId)')
 const SELECT_SECRETS = statement('SELECT fingerprint FROM issuer_secret ORDER BY id DESC')

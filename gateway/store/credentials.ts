@@ -9,12 +9,10 @@ import {
 import { fromHex } from '#document/hex.ts'
 import type { Database } from './database.ts'
 import { IS_PROMISED } from './index-pages.ts'
-import { all, first, hexOf, isSet, type Row, statement, type Work } from './sql.ts'
+import { all, first, hexOf, isSet, onPostgres, type Row, statement, type Work } from './sql.ts'
 
 // Slots are given one after another. Any other number would do.
-const LOCK = statement(({ name }) =>
-  name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160025)' : '',
-)
+const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160025)')
 const SELECT_SLOT = statement(
   'SELECT list, slot FROM status_slot WHERE document_hash = :hash AND root = :root',
 )

@@ -2,6 +2,7 @@ import type { Hex } from '#document/hex.ts'
 import { type Held, type Lease, LeaseLost } from '#promise/lease.ts'
 import {
   first,
+  onPostgres,
   type Row,
   type Statement,
   single,
@@ -67,9 +68,7 @@ export type Group<T, R> = {
 export function* lockOutcomes(): Work<void> {
   yield { statement: LOCK_OUTCOMES, values: {} }
 }
-const LOCK_OUTCOMES = statement(({ name }) =>
-  name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160018)' : '',
-)
+const LOCK_OUTCOMES = onPostgres('SELECT pg_advisory_xact_lock(7160018)')
 
 /** An account, with the lease of the gateway that writes with it. */
 export type LeasedAccount = {

@@ -3,7 +3,7 @@ import type { DocumentIndex, IndexEntry, OwnedDocument } from '#promise/document
 import type { Database } from './database.ts'
 import { COLUMNS, documentOf, IS_PROMISED, readPage } from './index-pages.ts'
 import { bytesOf, each, hexOrNull, type Row, statement, type Work } from './sql.ts'
-import { KEPT_STATUSES } from './tables.ts'
+import { insertItems, KEPT_STATUSES } from './tables.ts'
 
 // Blind indexes have 64 bits, which is more than a number can represent.
 const FIND = statement(`
@@ -69,29 +69,19 @@ type NewEntry = {
   actor?: string | undefined
 }
 
+/** The columns that an entry fills. */
+export const ENTRY_COLUMNS = `document_hash, batch_block, batch, block_number, issued_on, \
+valid_until, subject, category, tenant, actor`
+
 const INSERT = statement(
   (sql) => `
-    INSERT INTO document (document_hash, batch_block, batch, block_number, issued_on, valid_until,
-      subject, category, tenant, created_at, actor)
-    SELECT item.hash, item.batch_block, item.batch, item.block, item.issued_on, item.valid_until,
-      item.subject, item.category, item.tenant, CASE WHEN item.batch IS NULL THEN ${sql.now} END,
-      item.actor
-    FROM ${sql.items({
-      hash: 'bytes',
-      batch_block: 'bytes',
-      batch: 'integer',
-      block: 'integer',
-      issued_on: 'integer',
-      valid_until: 'integer',
-      subject: 'integer',
-      category: 'integer',
-      tenant: 'integer',
-      actor: 'text',
+    ${insertItems(sql, 'document', ENTRY_COLUMNS, {
+      computed: { created_at: `CASE WHEN item.batch IS NULL THEN ${sql.now} END` },
     })}
     WHERE item.batch IS NOT NULL
-      OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.hash)
+      OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.document_hash)
     ORDER BY place
-    ON CONFLICT DO NOTHING ${sql.added('hash', 'document_hash')}`,
+    ON CONFLICT DO NOTHING ${sql.added('document_hash')}`,
 )
 const OWN = statement(
   (sql) => `
@@ -108,10 +98,10 @@ export function* insertDocuments(documents: readonly NewEntry[]): Work<void> {
   const added = yield* each(
     INSERT,
     documents.map(({ documentHash, entry, blockNumber, batch = null, actor }) => ({
-      hash: fromHex(documentHash),
+      document_hash: fromHex(documentHash),
       batch_block: bytesOf(entry.batchBlock),
       batch,
-      block: blockNumber,
+      block_number: blockNumber,
       issued_on: entry.issuedOn,
       valid_until: entry.validUntil,
       subject: entry.subject,

@@ -1,7 +1,7 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { IndexEntry, KeptStatus } from '#promise/document-index.ts'
 import { type Database, lockOutcomes } from './database.ts'
-import { insertDocuments } from './documents.ts'
+import { ENTRY_COLUMNS, insertDocuments } from './documents.ts'
 import { erasedOf } from './payloads.ts'
 import {
   all,
@@ -10,11 +10,12 @@ import {
   first,
   hexOf,
   numberOrNull,
+  onPostgres,
   type Row,
   statement,
   type Work,
 } from './sql.ts'
-import { KEPT_STATUSES } from './tables.ts'
+import { insertItems, KEPT_STATUSES } from './tables.ts'
 
 /** The number of documents in one read. */
 const CHUNK = 500
@@ -54,13 +55,13 @@ const SELECT_ANCHORED = statement(`
 const SELECT_PENDING = statement(`
   SELECT document_hash, valid_until FROM intent
   WHERE kind = 'issue' AND root IS NULL AND block_number IS NULL ORDER BY id`)
+// Blind indexes have 64 bits, which is more than a number can represent.
+const ROW_COLUMNS = `id, document_hash, batch_block, batch, block_number, status, issued_on,
+  valid_until, CAST(subject AS text) AS subject, CAST(category AS text) AS category,
+  CAST(tenant AS text) AS tenant, created_at, actor`
 const SELECT_ROWS = statement(
   (sql) => `
-    SELECT id, document_hash, batch, status, block_number, batch_block, issued_on, created_at,
-      actor,
-      CAST(subject AS text) AS subject, CAST(category AS text) AS category,
-      CAST(tenant AS text) AS tenant
-    FROM document WHERE ${sql.isIn('document_hash', 'hashes', 'bytes')}
+    SELECT ${ROW_COLUMNS} FROM document WHERE ${sql.isIn('document_hash', 'hashes', 'bytes')}
     ORDER BY batch IS NOT NULL, batch, id`,
 )
 const OWN = statement("UPDATE batch SET tenant = :name WHERE tenant = '' RETURNING id")
@@ -76,12 +77,8 @@ const CLEAR_FIRST = statement('DELETE FROM document_index')
 const SET_FIRST = statement('INSERT INTO document_index (first) VALUES (:first)')
 
 // Waits for transactions that have an id but are not committed.
-const LOCK_DOCUMENTS = statement(({ name }) =>
-  name === 'postgres' ? 'LOCK TABLE document IN SHARE MODE' : '',
-)
-const LOCK_ERASURES = statement(({ name }) =>
-  name === 'postgres' ? 'LOCK TABLE tombstone IN SHARE MODE' : '',
-)
+const LOCK_DOCUMENTS = onPostgres('LOCK TABLE document IN SHARE MODE')
+const LOCK_ERASURES = onPostgres('LOCK TABLE tombstone IN SHARE MODE')
 
 /**
  * Rebuilds the index, also while gateways write to it. A row gets a new place above all old ones,
@@ -206,25 +203,8 @@ const DELETE_ROWS = statement(
 )
 const INSERT_ROW = statement(
   (sql) => `
-    INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
-      valid_until, subject, category, tenant, created_at, actor)
-    SELECT item.hash, item.batch_block, item.batch, item.block, item.status, item.issued_on,
-      item.valid_until, item.subject, item.category, item.tenant, item.created_at,
-      item.actor
-    FROM ${sql.items({
-      hash: 'bytes',
-      batch_block: 'bytes',
-      batch: 'integer',
-      block: 'integer',
-      status: 'integer',
-      issued_on: 'integer',
-      valid_until: 'integer',
-      subject: 'integer',
-      category: 'integer',
-      tenant: 'integer',
-      created_at: 'integer',
-      actor: 'text',
-    })} WHERE true ORDER BY place`,
+    ${insertItems(sql, 'document', `${ENTRY_COLUMNS}, status, created_at`)}
+    WHERE true ORDER BY place`,
 )
 
 /** Keeps what a gateway has changed since the row was read. */
@@ -271,10 +251,10 @@ function rowOf(
     now !== undefined &&
     (now.status !== seen.status || now.block !== seen.block)
   return {
-    hash: fromHex(documentHash),
+    document_hash: fromHex(documentHash),
     batch_block: bytesOf(entry?.batchBlock) ?? old?.batch_block ?? null,
     batch: batch ?? numberOrNull(old?.batch ?? null),
-    block: isChanged ? now.block : blockNumber,
+    block_number: isChanged ? now.block : blockNumber,
     status: isChanged ? now.status : KEPT_STATUSES.indexOf(status),
     issued_on: entry?.issuedOn ?? Number(old?.issued_on ?? 0),
     valid_until: validUntil,
@@ -288,10 +268,8 @@ function rowOf(
 
 const LINK = statement(
   (sql) => `
-    INSERT INTO succession (document_hash, successor_hash, revoked)
-    SELECT item.old, item.successor, true
-    FROM ${sql.items({ old: 'bytes', successor: 'bytes' })} WHERE true
-    ON CONFLICT DO NOTHING`,
+    ${insertItems(sql, 'succession', 'document_hash, successor_hash', { computed: { revoked: true } })}
+    WHERE true ON CONFLICT DO NOTHING`,
 )
 
 /**
@@ -303,7 +281,12 @@ function* linkSuccessors(documents: readonly Rebuilt[]): Work<void> {
     LINK,
     documents.flatMap(({ documentHash, entry }) =>
       entry?.supersedes
-        ? [{ old: fromHex(entry.supersedes), successor: fromHex(documentHash) }]
+        ? [
+            {
+              document_hash: fromHex(entry.supersedes),
+              successor_hash: fromHex(documentHash),
+            },
+          ]
         : [],
     ),
   )
@@ -315,10 +298,7 @@ const SELECT_KEPT = statement(`
   ORDER BY id LIMIT ${ROWS_A_WRITE}`)
 const SELECT_MOVED = statement(
   (sql) => `
-    SELECT document_hash AS hash, batch_block, batch, block_number AS block, status, issued_on,
-      valid_until, CAST(subject AS text) AS subject, CAST(category AS text) AS category,
-      CAST(tenant AS text) AS tenant, created_at, actor
-    FROM document WHERE ${sql.isIn('id', 'ids', 'integer')} ORDER BY id`,
+    SELECT ${ROW_COLUMNS} FROM document WHERE ${sql.isIn('id', 'ids', 'integer')} ORDER BY id`,
 )
 const DROP_OLD = statement(`
   DELETE FROM document WHERE id IN (

@@ -102,11 +102,17 @@ export const opposite = (kind: string) =>
  * that, until it is final. The registry skips the revision of a document that is not on the chain,
  * and only the transactions of one account stay in order after a reorg.
  *
- * @param row Expressions for the columns.
+ * @param of The table or items with the revision.
+ * @param account An expression for the account.
  */
-export const waitsForIssue = (row: { kind: string; hash: string; root: string; account: string }) =>
-  `(${row.kind} <> 'issue' AND EXISTS (
+export const waitsForIssue = (of: 'intent' | 'item', account: string) =>
+  `(${of}.kind <> 'issue' AND EXISTS (
     SELECT 1 FROM intent AS issue
-    WHERE issue.document_hash = coalesce(${row.root}, ${row.hash}) AND issue.kind = 'issue'
-      AND (issue.account <> ${row.account}
-        OR issue.block_number IS NULL AND issue.account IS DISTINCT FROM ${row.account})))`
+    WHERE issue.document_hash = coalesce(${of}.root, ${of}.document_hash) AND issue.kind = 'issue'
+      AND (issue.account <> ${account}
+        OR issue.block_number IS NULL AND issue.account IS DISTINCT FROM ${account})))`
+
+/** Whatever writes an intent, an erased document does not come back. */
+export const SEALED_UNLESS_ERASED = `CASE WHEN item.sealed IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.document_hash)
+  THEN item.sealed END`

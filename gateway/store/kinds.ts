@@ -1,11 +1,9 @@
 import type { KindStore, KindUpdate, KindVersion } from '#kinds/ports.ts'
 import type { Database } from './database.ts'
-import { all, first, type Row, statement, type Work } from './sql.ts'
+import { all, first, onPostgres, type Row, statement, type Work } from './sql.ts'
 
 // Changes of kinds come one after another. Any other number would do.
-const LOCK = statement(({ name }) =>
-  name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160024)' : '',
-)
+const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160024)')
 const SELECT_CURRENT = statement(
   'SELECT category, version FROM kind WHERE ended_at IS NULL ORDER BY category',
 )

@@ -17,7 +17,7 @@ import {
   type Values,
   type Work,
 } from './sql.ts'
-import { KEPT_STATUSES } from './tables.ts'
+import { insertItems, KEPT_STATUSES } from './tables.ts'
 import { tally } from './tallies.ts'
 
 // What follows when an intent gets into a block, leaves one, or can never be anchored: events,
@@ -165,8 +165,6 @@ export function endOf(intent: Intent, end: 'final' | 'failed', place: Anchoring 
   }
 }
 
-const HISTORY_ITEM = { hash: 'bytes', block: 'integer', transaction_hash: 'bytes' } as const
-
 const historyStatements = (table: string, hash: string) => ({
   remove: statement(
     (sql) => `
@@ -175,8 +173,10 @@ const historyStatements = (table: string, hash: string) => ({
   ),
   add: statement(
     (sql) => `
-      INSERT INTO ${table} (block_number, ${hash}, transaction_hash)
-      SELECT item.block, item.hash, item.transaction_hash FROM ${sql.items(HISTORY_ITEM)} WHERE true
+      ${insertItems(sql, table, 'block_number, transaction_hash', {
+        computed: { [hash]: 'item.hash' },
+        more: { hash: 'bytes' },
+      })} WHERE true
       ON CONFLICT (block_number, ${hash})
         DO UPDATE SET transaction_hash = excluded.transaction_hash`,
   ),
@@ -194,7 +194,7 @@ export function* addHistory(
     historyOf(isBatch).add,
     places.map(({ hash, blockNumber, transactionHash }) => ({
       hash: fromHex(hash),
-      block: blockNumber,
+      block_number: blockNumber,
       transaction_hash: bytesOf(transactionHash),
     })),
   )
@@ -342,25 +342,18 @@ export function* followGone(gone: readonly { intent: Intent; failed: boolean }[]
   if (gone.length > 0) yield* notify(OUTBOX_CHANNEL)
 }
 
+const EVENT_ITEM = 'type, document_hash, block_number, block_hash, transaction_hash, tenant'
 /** The time never falls: ids rise with it. */
 const INSERT_EVENT = statement(
   (sql) => `
-    INSERT INTO event (type, time, document_hash, block_number, block_hash, transaction_hash,
-      tenant, owner)
-    SELECT item.type, ${sql.larger(sql.nowMs, ':last')}, item.hash, item.block, item.block_hash,
-      item.transaction_hash, item.tenant,
-      CASE WHEN item.owned THEN (
-        SELECT owned.tenant FROM document AS owned
-        WHERE owned.document_hash = item.hash LIMIT 1) ELSE item.owner END
-    FROM ${sql.items({
-      type: 'text',
-      hash: 'bytes',
-      block: 'integer',
-      block_hash: 'bytes',
-      transaction_hash: 'bytes',
-      tenant: 'text',
-      owned: 'flag',
-      owner: 'integer',
+    ${insertItems(sql, 'event', EVENT_ITEM, {
+      computed: {
+        time: sql.larger(sql.nowMs, ':last'),
+        owner: `CASE WHEN item.owned THEN (
+          SELECT owned.tenant FROM document AS owned
+          WHERE owned.document_hash = item.document_hash LIMIT 1) ELSE item.owner END`,
+      },
+      more: { owned: 'flag', owner: 'integer' },
     })} WHERE true ORDER BY place`,
 )
 const LAST_TIME = statement('SELECT time FROM event ORDER BY id DESC LIMIT 1')
@@ -374,8 +367,8 @@ export function* appendEvents(events: readonly NewEvent[]): Work<void> {
     const isBatch = type.startsWith('batch.')
     rows.push({
       type,
-      hash: fromHex(hash),
-      block: place?.blockNumber ?? null,
+      document_hash: fromHex(hash),
+      block_number: place?.blockNumber ?? null,
       block_hash: place && place.blockHash !== UNSEEN ? fromHex(place.blockHash) : null,
       transaction_hash: bytesOf(place?.transactionHash),
       tenant,

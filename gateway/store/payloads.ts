@@ -3,6 +3,7 @@ import type { PayloadStore } from '#promise/ports.ts'
 import type { BlockRead } from '#verifier/ports.ts'
 import type { Database } from './database.ts'
 import { all, each, hexOf, statement, type Work } from './sql.ts'
+import { insertItems } from './tables.ts'
 import type { IsBlockErased } from './tombstones.ts'
 
 /** The number of payloads in one read, of some kilobytes each. */
@@ -19,11 +20,10 @@ const SELECT_HASHES = statement(
 // An existing row is locked (`WHERE false` changes nothing) until the transaction ends.
 const INSERT = statement(
   (sql) => `
-    INSERT INTO block (hash, bytes)
-    SELECT item.hash, item.bytes FROM ${sql.items({ hash: 'bytes', bytes: 'bytes' })}
+    ${insertItems(sql, 'block', 'hash, bytes')}
     WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
     ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash WHERE false
-    ${sql.added('hash', 'block.hash')}`,
+    ${sql.added('hash')}`,
 )
 const DELETE = statement((sql) => `DELETE FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`)
 

@@ -10,15 +10,13 @@ import type {
 } from '#people/ports.ts'
 import type { Role } from '#people/roles.ts'
 import type { Database } from './database.ts'
-import { all, first, isSet, type Row, statement, type Work } from './sql.ts'
+import { all, first, isSet, onPostgres, type Row, statement, type Work } from './sql.ts'
 
 /** The maximum number of sessions of a person. The oldest one ends for another. */
 const MAX_SESSIONS = 20
 
 // Changes of people come one after another, so that they can be counted. Any other number would do.
-const LOCK_PEOPLE = statement(({ name }) =>
-  name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160020)' : '',
-)
+const LOCK_PEOPLE = onPostgres('SELECT pg_advisory_xact_lock(7160020)')
 
 const PERSON = `person.*,
   EXISTS (SELECT 1 FROM login WHERE login.person = person.id) AS is_from_provider`

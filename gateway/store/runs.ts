@@ -1,11 +1,10 @@
 import type { CountedRun, Run, RunMode, RunState, RunStore, StoredRow } from '#runs/ports.ts'
 import type { Database } from './database.ts'
-import { all, each, first, type Row, statement } from './sql.ts'
+import { all, each, first, onPostgres, type Row, statement } from './sql.ts'
+import { insertItems } from './tables.ts'
 
 // New runs come one after another, so that they can be counted. Any other number would do.
-const LOCK = statement(({ name }) =>
-  name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160026)' : '',
-)
+const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160026)')
 const COUNT = statement(`
   SELECT count(*) AS runs, count(CASE WHEN owner = :owner THEN 1 END) AS own FROM run`)
 const SELECT_RUN = statement('SELECT * FROM run WHERE id = :id')
@@ -21,8 +20,7 @@ const INSERT_RUN = statement(`
   VALUES (:id, :tenant, :owner, :mode, :size, :content, :state, :reason, :createdAt, :endedAt)`)
 const INSERT_ROW = statement(
   (sql) => `
-  INSERT INTO run_row (run, line, sealed)
-  SELECT :id, item.line, item.sealed FROM ${sql.items({ line: 'integer', sealed: 'bytes' })} WHERE true
+  ${insertItems(sql, 'run_row', 'line, sealed', { computed: { run: ':id' } })} WHERE true
   ON CONFLICT (run, line) DO NOTHING`,
 )
 const SELECT_ROWS = statement(`

@@ -19,12 +19,8 @@ export type Dialect = {
    * of a row. A column is filled by the value of the same name.
    */
   items(columns: Readonly<Record<string, Kind>>): string
-  /**
-   * Ends an INSERT of items: it returns those that were added, by this value of theirs.
-   *
-   * @param column The column that gets the value.
-   */
-  added(value: string, column: string): string
+  /** Ends an INSERT of items: it returns those that were added, by this column. */
+  added(column: string): string
   /** Whether a column has one of the values in the list of this name. */
   isIn(column: string, list: string, kind: Kind): string
   /** A value that may be NULL, where the database cannot tell its kind. */
@@ -55,6 +51,11 @@ export type Statement = { write(dialect: Dialect): string }
 
 export function statement(write: string | ((dialect: Dialect) => string)): Statement {
   return { write: typeof write === 'string' ? () => write : write }
+}
+
+/** @returns A statement that only PostgreSQL needs, because nobody else writes to SQLite. */
+export function onPostgres(text: string): Statement {
+  return statement(({ name }) => (name === 'postgres' ? text : ''))
 }
 
 /** One step of {@link Work}. */

@@ -1,5 +1,5 @@
 // The tables of both databases, from which each makes its own schema.
-import type { Dialect, Kind } from './sql.ts'
+import type { Dialect, Kind, Values } from './sql.ts'
 
 export type Column =
   | Kind
@@ -673,6 +673,28 @@ const NUMBERED = {
 /** @returns The type of a column of this kind. */
 export function typeOf(database: Dialect['name'], kind: Kind): string {
   return TYPES[database][kind]
+}
+
+/**
+ * An INSERT of items, whose values are named as the columns that they fill.
+ *
+ * @param columns The names of these columns.
+ * @param computed Expressions for other columns.
+ * @param more Other values of the items, which the expressions use.
+ */
+export function insertItems(
+  sql: Dialect,
+  name: string,
+  columns: string,
+  { computed = {}, more = {} }: { computed?: Values; more?: Readonly<Record<string, Kind>> } = {},
+): string {
+  const filled = columns.split(', ')
+  const table = [...MOVED, LEASES].find((one) => one.name === name)
+  const kinds = filled.map((column) => [column, kindOf(table?.columns[column] as Column)])
+  return `
+    INSERT INTO ${name} (${[...filled, ...Object.keys(computed)].join(', ')})
+    SELECT ${[...filled.map((column) => `item.${column}`), ...Object.values(computed)].join(', ')}
+    FROM ${sql.items({ ...Object.fromEntries(kinds), ...more })}`
 }
 
 /** @returns Statements that create these tables. */

@@ -1,15 +1,22 @@
 import { clock } from '#base/clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
 import type { Database } from './database.ts'
-import { all, first, numberOrNull, type Row, statement, textOrNull, type Work } from './sql.ts'
+import {
+  all,
+  first,
+  numberOrNull,
+  onPostgres,
+  type Row,
+  statement,
+  textOrNull,
+  type Work,
+} from './sql.ts'
 
 /** The maximum number of webhooks of a tenant, and of webhooks for the events of all tenants. */
 const MAX_WEBHOOKS = 20
 
 // Webhooks are added one at a time, so that they can be counted. Any other number would do.
-const LOCK_ADDING = statement(({ name }) =>
-  name === 'postgres' ? 'SELECT pg_advisory_xact_lock(7160019)' : '',
-)
+const LOCK_ADDING = onPostgres('SELECT pg_advisory_xact_lock(7160019)')
 const INSERT = statement(
   (sql) => `
     INSERT INTO webhook (id, tenant, created_by, created_at, url, types, secrets, cursor)

@@ -18,11 +18,13 @@ import {
   opposite,
   PLACED_KEY,
   placedKeysOf,
+  SEALED_UNLESS_ERASED,
   SELECT_BY_PLACED_KEY,
 } from '../intents.ts'
 import { addHistory, appendEvents, endOf, eventOf, followChanges } from '../outcomes.ts'
 import { all, bytesOf, each, isSet, statement, type Work, hexOf } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
+import { insertItems } from '../tables.ts'
 import { addBlocks, anchor, deleteEmptyBlocks, placeOf } from './settle.ts'
 
 const SELECT_UP_TO = statement(`
@@ -50,26 +52,20 @@ export function createAnchorings(database: Database): Anchorings {
   }
 }
 
-// A document that was reported before it left the outbox is not reported again. An erased document
-// never comes back, whatever writes an intent.
+const ADOPTED_COLUMNS =
+  'document_hash, valid_until, tenant, block_number, block_hash, transaction_hash'
+// A document that was reported before it left the outbox is not reported again.
 const ADOPT = statement(
   (sql) => `
-    INSERT INTO intent (kind, document_hash, valid_until, tenant, sealed, promised,
-      block_number, block_hash, transaction_hash, reported)
-    SELECT 'issue', item.hash, item.valid_until, item.tenant,
-      CASE WHEN NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
-        THEN item.sealed END,
-      true, item.block, item.block_hash, item.transaction_hash,
-      EXISTS (SELECT 1 FROM history
-        WHERE history.block_number = item.block AND history.document_hash = item.hash)
-    FROM ${sql.items({
-      hash: 'bytes',
-      valid_until: 'integer',
-      tenant: 'text',
-      sealed: 'bytes',
-      block: 'integer',
-      block_hash: 'bytes',
-      transaction_hash: 'bytes',
+    ${insertItems(sql, 'intent', ADOPTED_COLUMNS, {
+      computed: {
+        kind: "'issue'",
+        promised: true,
+        sealed: SEALED_UNLESS_ERASED,
+        reported: `EXISTS (SELECT 1 FROM history WHERE history.block_number = item.block_number
+          AND history.document_hash = item.document_hash)`,
+      },
+      more: { sealed: 'bytes' },
     })} WHERE true
     ON CONFLICT DO NOTHING RETURNING reported`,
 )
@@ -81,11 +77,11 @@ function* adopt(...[intent, anchoring, payload = {}]: Parameters<Anchorings['ado
   yield* lockOutcomes()
   const [added] = yield* each(ADOPT, [
     {
-      hash: fromHex(documentHash),
+      document_hash: fromHex(documentHash),
       valid_until: validUntil,
       tenant: tenant ?? null,
       sealed: sealed ?? null,
-      block: blockNumber,
+      block_number: blockNumber,
       block_hash: fromHex(blockHash),
       transaction_hash: bytesOf(transactionHash),
     },

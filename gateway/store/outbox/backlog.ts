@@ -11,12 +11,7 @@ import { writeOutcome } from './settle.ts'
 /** Payloads in one read, some kilobytes each. */
 const MAX_PAYLOADS = 200
 
-const WAITS = waitsForIssue({
-  kind: 'intent.kind',
-  hash: 'intent.document_hash',
-  root: 'intent.root',
-  account: ':account',
-})
+const WAITS = waitsForIssue('intent', ':account')
 const SELECT_ALL = statement(`
   SELECT ${INTENT_COLUMNS}, aside_until FROM intent
   WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)

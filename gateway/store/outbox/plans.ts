@@ -107,12 +107,7 @@ const SELECT_READY = statement(
     SELECT count(*) AS count FROM intent
     WHERE kind = :kind AND ${sql.isIn('document_hash', 'hashes', 'bytes')}
       AND account = :account AND plan IS NULL AND block_number IS NULL
-      AND NOT ${waitsForIssue({
-        kind: 'intent.kind',
-        hash: 'intent.document_hash',
-        root: 'intent.root',
-        account: 'intent.account',
-      })}`,
+      AND NOT ${waitsForIssue('intent', 'intent.account')}`,
 )
 
 /** @throws {IssueError} when this account may not send some of them, or not yet. */

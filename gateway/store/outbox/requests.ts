@@ -22,6 +22,7 @@ import {
   type KeyOfIntent,
   keysOf,
   opposite,
+  SEALED_UNLESS_ERASED,
   standingOf,
   waitsForIssue,
 } from '../intents.ts'
@@ -29,6 +30,7 @@ import { followChanges, followGone, OUTBOX_CHANNEL } from '../outcomes.ts'
 import { insertPayloads } from '../payloads.ts'
 import { bytesOf, each, hexOf, isSet, notify, statement, type Work } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
+import { insertItems } from '../tables.ts'
 import { deleteEmptyBlocks, placeOf } from './settle.ts'
 
 /** A document or batch to issue, with what is written together with it. */
@@ -89,27 +91,18 @@ export function createRequests(
   }
 }
 
-// Whatever writes an intent, an erased document does not come back.
+const ISSUE_COLUMNS = 'document_hash, root, valid_until, manifest, tenant, promised, inserted'
 const INSERT_ISSUE = statement(
   (sql) => `
-    INSERT INTO intent (account, kind, document_hash, root, valid_until, manifest, tenant,
-      promised, inserted, sealed)
-    SELECT ${sql.value('account', 'bytes')}, 'issue', item.hash, item.root, item.valid_until,
-      item.manifest, item.tenant, item.promised, item.inserted,
-      CASE WHEN item.sealed IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
-        THEN item.sealed END
-    FROM ${sql.items({
-      hash: 'bytes',
-      root: 'bytes',
-      valid_until: 'integer',
-      manifest: 'bytes',
-      tenant: 'text',
-      promised: 'flag',
-      inserted: 'flag',
-      sealed: 'bytes',
+    ${insertItems(sql, 'intent', ISSUE_COLUMNS, {
+      computed: {
+        kind: "'issue'",
+        account: sql.value('account', 'bytes'),
+        sealed: SEALED_UNLESS_ERASED,
+      },
+      more: { sealed: 'bytes' },
     })} WHERE true ORDER BY place
-    ON CONFLICT DO NOTHING ${sql.added('hash', 'document_hash')}`,
+    ON CONFLICT DO NOTHING ${sql.added('document_hash')}`,
 )
 const PROMISE = statement(
   (sql) => `
@@ -138,7 +131,7 @@ export function* insertIssues(
   const rows = yield* each(
     INSERT_ISSUE,
     issues.map(({ intent, promised, inserted = false, sealed = null }) => ({
-      hash: fromHex(intent.documentHash),
+      document_hash: fromHex(intent.documentHash),
       root: bytesOf(intent.root),
       valid_until: intent.validUntil,
       manifest: bytesOf(intent.manifest),
@@ -149,7 +142,7 @@ export function* insertIssues(
     })),
     { account },
   )
-  const added = new Set(rows.map(({ hash }) => hexOf(hash)))
+  const added = new Set(rows.map(({ document_hash }) => hexOf(document_hash)))
   const again = issues.filter(({ intent }) => !added.has(intent.documentHash))
   yield* each(PROMISE, keysOf(again.filter(({ promised }) => promised).map(({ intent }) => intent)))
   yield* insertDocuments(
@@ -202,20 +195,11 @@ const SELECT_BLOCKED = statement(
 )
 const INSERT_REVISION = statement(
   (sql) => `
-    INSERT INTO intent (kind, document_hash, root, reason, tenant, promised, account)
-    SELECT item.kind, item.hash, item.root, item.reason, item.tenant, item.promised,
-      CASE WHEN NOT ${waitsForIssue({
-        kind: 'item.kind',
-        hash: 'item.hash',
-        root: 'item.root',
-        account: sql.value('account', 'bytes'),
-      })} THEN ${sql.value('account', 'bytes')} END
-    FROM ${sql.items({
-      ...KEY,
-      root: 'bytes',
-      reason: 'integer',
-      tenant: 'text',
-      promised: 'flag',
+    ${insertItems(sql, 'intent', 'kind, document_hash, root, reason, tenant, promised', {
+      computed: {
+        account: `CASE WHEN NOT ${waitsForIssue('item', sql.value('account', 'bytes'))}
+          THEN ${sql.value('account', 'bytes')} END`,
+      },
     })} WHERE true ORDER BY place
     ON CONFLICT (document_hash, kind)
       DO UPDATE SET promised = intent.promised OR excluded.promised`,
@@ -245,7 +229,7 @@ function* insertRevisions(
     INSERT_REVISION,
     free.map(({ intent, promised }) => ({
       kind: intent.kind,
-      hash: fromHex(intent.documentHash),
+      document_hash: fromHex(intent.documentHash),
       root: bytesOf(intent.root),
       reason: reasonOf(intent),
       tenant: intent.tenant ?? null,

@@ -20,7 +20,7 @@ export const POSTGRES: Dialect = {
     `unnest(${Object.entries(columns)
       .map(([name, kind]) => cast(name, kind, true))
       .join(', ')}) WITH ORDINALITY AS item (${Object.keys(columns).join(', ')}, place)`,
-  added: (value, column) => `RETURNING ${column} AS ${value}`,
+  added: (column) => `RETURNING ${column}`,
   isIn: (column, list, kind) => `${column} = ANY(${cast(list, kind, true)})`,
   value: (name, kind) => cast(name, kind),
   larger: (one, other) => `greatest(${one}, ${other})`,

@@ -13,7 +13,7 @@ export const SQLITE: Dialect = {
   name: 'sqlite',
   items: () => ITEM,
   // RETURNING would take as long as the INSERT itself.
-  added: (value) => `<added ${value}>`,
+  added: (column) => `<added ${column}>`,
   isIn: (column, list, kind) =>
     `${column} IN (SELECT ${kind === 'bytes' ? 'unhex(value)' : 'value'} FROM json_each(:${list}))`,
   value: (name) => `:${name}`,
