@@ -22,7 +22,7 @@ import {
   SELECT_BY_PLACED_KEY,
 } from '../intents.ts'
 import { addHistory, appendEvents, endOf, eventOf, followChanges } from '../outcomes.ts'
-import { all, bytesOf, each, isSet, statement, type Work, hexOf } from '../sql.ts'
+import { all, bytesOf, each, hexOf, isSet, statement, type Work } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
 import { insertItems } from '../tables.ts'
 import { addBlocks, anchor, deleteEmptyBlocks, placeOf } from './settle.ts'
