@@ -30,13 +30,13 @@ function countCalls({ result }: Coverage) {
   return { files: called.filter(Boolean).length, functions: called.reduce((a, b) => a + b, 0) }
 }
 
-/** Sends commands to a process that was started with --inspect. */
+/** Sends commands to a process that was started with --inspect, until it is disconnected. */
 async function connect(port: number) {
   const [target] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()
   const socket = new WebSocket(target.webSocketDebuggerUrl)
   await new Promise((opened) => socket.addEventListener('open', opened, { once: true }))
   let id = 0
-  return <T>(method: string, params: object = {}): Promise<T> =>
+  const call = <T>(method: string, params: object = {}): Promise<T> =>
     new Promise((answered) => {
       const own = ++id
       const read = ({ data }: MessageEvent) => {
@@ -48,6 +48,7 @@ async function connect(port: number) {
       socket.addEventListener('message', read)
       socket.send(JSON.stringify({ id: own, method, params }))
     })
+  return { call, disconnect: () => socket.close() }
 }
 
 /** @returns The publicId of the issued document. */
@@ -93,7 +94,7 @@ await inFolder(async (dataDir) => {
   try {
     const url = `http://127.0.0.1:${port}`
     await untilReady(`${url}/readyz`)
-    const call = await connect(inspector)
+    const { call, disconnect } = await connect(inspector)
     await call('Profiler.enable')
     await call('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
     const count = async <T>(title: string, work: () => Promise<T>): Promise<T> => {
@@ -109,6 +110,8 @@ await inFolder(async (dataDir) => {
     await verify(await issue())
     const publicId = await count('POST /v1/documents', issue)
     await count('GET /v1/verify', () => verify(publicId))
+    // A process does not end while its inspector has a client.
+    disconnect()
   } finally {
     service.kill('SIGTERM')
     await new Promise((closed) => service.once('close', closed))
