@@ -8,7 +8,6 @@ import {
   writeSync,
 } from 'node:fs'
 import type { Hex } from '#document/hex.ts'
-import type { Erasures } from '#promise/erase.ts'
 import { IssueError } from '#promise/errors.ts'
 
 /** Matches a documentHash, and the time at which its erasure was requested. */
@@ -33,17 +32,6 @@ export type ErasureList = {
    * @throws {IssueError} `store_unavailable`.
    */
   add(documentHash: Hex, requestedAt: number): void
-}
-
-/** The erasures in a database, together with those of the list. */
-export type ListedErasures = Erasures & {
-  /**
-   * Begins each erasure of the list that this database does not have, or whose document it has
-   * again, because the database may be older than the list.
-   *
-   * @returns The number of these erasures.
-   */
-  mergeList(): Promise<number>
 }
 
 /** @throws {Error} when the file cannot be read, or somebody else has written to it. */

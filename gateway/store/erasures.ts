@@ -1,8 +1,8 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { ErasedFrom, Erasure, RemainsIn } from '#promise/erase.ts'
+import type { ErasedFrom, Erasure, Erasures, RemainsIn } from '#promise/erase.ts'
 import { addActs } from './acts.ts'
 import { type Database, lockOutcomes } from './database.ts'
-import type { ErasureList, ListedErasures } from './erasure-list.ts'
+import type { ErasureList } from './erasure-list.ts'
 import { appendEvents } from './outcomes.ts'
 import { deletePayloads } from './payloads.ts'
 import {
@@ -84,7 +84,7 @@ export function createErasures(
   database: Database,
   scrubber: Scrubber,
   list: ErasureList,
-): ListedErasures {
+): Erasures & { mergeList(): Promise<number> } {
   const mark = createMark(scrubber)
   const erasureOf = (row: Row): Erasure => {
     const removed: ErasedFrom[] = []
@@ -128,6 +128,12 @@ export function createErasures(
       await database.write(() => finish(documentHashes, removed))
     },
     listen: (begun) => database.listen(ERASURE_CHANNEL, begun),
+    /**
+     * Begins each erasure of the list that this database does not have, or whose document it has
+     * again, because the database may be older than the list.
+     *
+     * @returns The number of these erasures.
+     */
     async mergeList() {
       const items = [...new Set(list.read())].map((hash) => ({ hash: fromHex(hash) }))
       if (items.length === 0) return 0

@@ -82,12 +82,12 @@ export function* erasedOf(hashes: readonly Uint8Array[]): Work<Set<Hex>> {
  * @returns A function that tells whether a block was erased, from the current state of the
  * database.
  */
-export function createIsErased(database: Database, isBrief = false): IsBlockErased {
+export function createIsErased(database: Database): IsBlockErased {
   return database.together<Uint8Array, boolean>({
     *work(hashes) {
       const erased = yield* erasedOf(hashes)
       return hashes.map((hash) => erased.has(toHex(hash)))
     },
-    reads: isBrief ? 'brief' : true,
+    reads: true,
   })
 }

@@ -21,8 +21,7 @@ const NOTIFICATION_TIMEOUT_MS = 5_000
 /** The connections to a PostgreSQL database that several gateways share. */
 export type Postgres = Database &
   Transactions &
-  Pick<Notifications, 'listen'> &
-  Presence & {
+  Pick<Presence, 'note'> & {
     /** @throws {IssueError} `store_unavailable` when the database takes no writes now. */
     assertReady(): Promise<void>
     close(): Promise<void>

@@ -5,7 +5,6 @@ import { type Hex, toHex } from '#document/hex.ts'
 import { ERASURE_CHANNEL } from '../../erasures.ts'
 import { erasedOf } from '../../payloads.ts'
 import { hexOf } from '../../sql.ts'
-import type { IsBlockErased } from '../../tombstones.ts'
 import type { Postgres } from './database.ts'
 
 /** Erasures that are remembered after they were finished. */
@@ -13,22 +12,13 @@ const MAX_REMEMBERED = 100_000
 /** A notification may be lost. */
 const POLL_INTERVAL_MS = 1_000
 
-type KnownErasures = {
-  /**
-   * Whether a block was erased, by any gateway. While the database is away it is known of those
-   * that are not finished, and of those seen lately; of the others it rejects.
-   */
-  isErased: IsBlockErased
-  close(): Promise<void>
-}
-
 /**
  * Remembers erasures for a time without the database. A finished erasure has left no bytes in any
  * store; but of one that is not finished, Kubo may still have the block.
  *
  * @throws {IssueError} `store_unavailable`.
  */
-export async function openKnownErasures(database: Postgres, log: Log): Promise<KnownErasures> {
+export async function openKnownErasures(database: Postgres, log: Log) {
   const { query, listen, note } = database
   const stopping = new AbortController()
   const { signal } = stopping
@@ -68,7 +58,11 @@ export async function openKnownErasures(database: Postgres, log: Log): Promise<K
   const polling = pollUntilClosed()
 
   return {
-    async isErased(hash) {
+    /**
+     * Whether a block was erased, by any gateway. While the database is away it is known of those
+     * that are not finished, and of those seen lately; of the others it rejects.
+     */
+    async isErased(hash: Uint8Array): Promise<boolean> {
       try {
         return await ask(hash)
       } catch (error) {
@@ -77,7 +71,7 @@ export async function openKnownErasures(database: Postgres, log: Log): Promise<K
         throw error
       }
     },
-    async close() {
+    async close(): Promise<void> {
       end()
       stopping.abort()
       await polling

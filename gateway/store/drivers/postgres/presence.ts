@@ -7,33 +7,20 @@ const READ_TIMEOUT_MS = 3_000
 const RETRY_INTERVAL_MS = 1_000
 const RETRY_TIMEOUT_MS = 250
 
-/** Whether the database answers. */
-export type Presence = {
-  /**
-   * Makes a read that verifying can do without. It waits for a few seconds at most, and while the
-   * database is known to be away, not at all.
-   *
-   * @param timeoutMs How long it may take while the database answers.
-   * @throws {IssueError} `store_unavailable`.
-   */
-  brief<T>(read: () => Promise<T>, timeoutMs?: number): Promise<T>
-  /** Notes whether the database answers. @returns The answer. */
-  note<T>(answer: Promise<T>): Promise<T>
-}
+/** Whether the database answers. One that hangs must not make every request wait. */
+export type Presence = ReturnType<typeof createPresence>
 
-/** Also learns from all other statements that the database is back. */
-type PresenceWatch = Presence & { answered(): void }
-
-/** A database that hangs must not make every request wait. */
-export function createPresence(): PresenceWatch {
+export function createPresence() {
   let isAway = false
   /** `performance.now()`. */
   let nextTryAt = 0
 
+  /** Any statement tells that the database is back. */
   function answered(): void {
     isAway = false
   }
 
+  /** Notes whether the database answers. @returns The answer. */
   async function note<T>(answer: Promise<T>): Promise<T> {
     try {
       const result = await answer
@@ -48,7 +35,14 @@ export function createPresence(): PresenceWatch {
   return {
     answered,
     note,
-    async brief(read, timeoutMs = READ_TIMEOUT_MS) {
+    /**
+     * Makes a read that verifying can do without. It waits for a few seconds at most, and while the
+     * database is known to be away, not at all.
+     *
+     * @param timeoutMs How long it may take while the database answers.
+     * @throws {IssueError} `store_unavailable`.
+     */
+    async brief<T>(read: () => Promise<T>, timeoutMs = READ_TIMEOUT_MS): Promise<T> {
       const now = performance.now()
       if (isAway && now < nextTryAt) throw noAnswer()
       nextTryAt = now + RETRY_INTERVAL_MS
