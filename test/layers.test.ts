@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import durations from './durations.json' with { type: 'json' }
 import { importsOf, resolveImport } from './support/imports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -99,4 +100,9 @@ describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
 test('behavior: every folder of the gateway is a room', () => {
   const rooms = readdirSync(join(ROOT, 'gateway')).filter((name) => name !== 'main.ts')
   expect(rooms.map((name) => `gateway/${name}`).filter((room) => !(room in ROOMS))).toEqual([])
+})
+
+// vitest.config.ts looks them up by these names, and starts an unknown file at the end.
+test('behavior: the listed durations are those of tests', () => {
+  expect(Object.keys(durations).filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
 })
