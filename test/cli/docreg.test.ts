@@ -7,7 +7,7 @@ import { DOCREG } from '#cli/commands.ts'
 import { findConfigFile } from '#cli/config-file.ts'
 import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
-import { docreg, run } from '../support/docreg.ts'
+import { docregProcess as docreg, run } from '../support/docreg.ts'
 import { serveHttp } from '../support/http.ts'
 
 let dir: string

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import {
   existsSync,
   mkdtempSync,
@@ -32,6 +32,7 @@ import {
 } from '#cli/registry/deployment.ts'
 import { writeContract } from '#scripts/release/contract.ts'
 import { writeSums } from '#scripts/release/sums.ts'
+import { docreg } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
 
 /** Runs the deploy, check and roles commands against Anvil, as an operator would. */
@@ -59,7 +60,7 @@ const NOT_UTF8 = concat([
 ])
 
 interface Run {
-  readonly code: number
+  readonly code: number | null
   readonly output: string
 }
 
@@ -99,23 +100,16 @@ class Chain {
   }
 
   /** @param key The operator's key; absent if the command must work without one. */
-  run(key: string | undefined, script: string, ...args: string[]): Promise<Run> {
+  async run(key: string | undefined, script: string, ...args: string[]): Promise<Run> {
+    // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
+    const { PATH = '', HOME = '' } = process.env
     const env = {
-      // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
-      ...process.env,
-      CUSTOM_RPC_URL: this.url,
-      DEPLOYER_KEY: key,
-      NO_COLOR: '1',
+      ...{ PATH, HOME, NO_COLOR: '1', CUSTOM_RPC_URL: this.url },
+      ...(key !== undefined && { DEPLOYER_KEY: key }),
     }
-    return new Promise((resolve) => {
-      const command = ['cli/docreg.ts', 'registry', script, ...args, '--network', 'custom']
-      execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) => {
-        resolve({
-          code: error === null ? 0 : Number(error.code),
-          output: stdout + stderr,
-        })
-      })
-    })
+    const command = ['registry', script, ...args, '--network', 'custom']
+    const { code, stdout, stderr } = await docreg(command, { cwd: root, env })
+    return { code, output: stdout + stderr }
   }
 
   /** The names of its records. */

@@ -16,7 +16,7 @@ import { ensureRegistry } from '#operate/local-registry.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-import { DOCREG, type Run, run } from '../support/docreg.ts'
+import { docreg, type Run } from '../support/docreg.ts'
 import { randomKey } from '../support/stack.ts'
 import { sendTransaction, transact } from '../support/transact.ts'
 
@@ -74,10 +74,10 @@ afterAll(async () => {
 /** @param key Of the sending account; absent if the command must work without one. */
 function roles(args: readonly string[], key?: Hex): Promise<Run> {
   const { address } = parseRegistry(registry)
-  const command = [DOCREG, 'registry', 'roles', ...args, '--registry', address]
+  const command = ['registry', 'roles', ...args, '--registry', address]
   // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
   const { PATH = '', HOME = '' } = process.env
-  return run(process.execPath, [...command, '--network', 'custom'], {
+  return docreg([...command, '--network', 'custom'], {
     cwd: root,
     env: {
       ...{ PATH, HOME, NO_COLOR: '1', CUSTOM_RPC_URL: chain.url },
@@ -129,9 +129,8 @@ describe('docreg registry roles on the local chain', () => {
   }, async () => {
     // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
     const { PATH = '', HOME = '' } = process.env
-    const { code, stderr } = await run(
-      process.execPath,
-      [DOCREG, 'registry', 'roles', 'close-issuer', '1', '--network', 'custom'],
+    const { code, stderr } = await docreg(
+      ['registry', 'roles', 'close-issuer', '1', '--network', 'custom'],
       { cwd: root, env: { PATH, HOME, CUSTOM_RPC_URL: chain.url } },
     )
     expect(code).toBe(2)

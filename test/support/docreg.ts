@@ -1,9 +1,15 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
 /** The output and exit code of a process. */
 export type Run = { code: number | null; stdout: string; stderr: string }
+
+/** What a host is told; it has environment and folder already. */
+export type Call = { args: readonly string[]; stdin: string | Uint8Array }
+
+/** `isLast`: the command has ended its host. */
+export type Answer = { run: Run; isLast: boolean }
 
 type RunOptions = {
   /** The complete environment. */
@@ -22,22 +28,71 @@ export const DOCREG_GATEWAY = fileURLToPath(
   new URL('../../operate/docreg-gateway.ts', import.meta.url),
 )
 
-/** Runs `docreg` as a process. @param options.program Replaces the source file. */
-export function docreg(
-  args: readonly string[],
-  { program = DOCREG, ...options }: RunOptions & { program?: string } = {},
-): Promise<Run> {
-  return run(process.execPath, [program, ...args], options)
+/** Runs `docreg` as a process of its own. */
+export function docregProcess(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+  return run(process.execPath, [DOCREG, ...args], options)
 }
+
+type Host = { child: ChildProcess; isBusy: boolean }
+/** By environment and folder. They end with the process of the test. */
+const hosts = new Map<string, Host>()
+const HOST = fileURLToPath(new URL('./docreg-host.ts', import.meta.url))
+
+/**
+ * Runs `docreg` in a process that has run it before with this environment in this folder, if there
+ * is one and nothing else runs in it.
+ */
+export async function docreg(
+  args: readonly string[],
+  { env = {}, cwd = process.cwd(), stdin = '' }: RunOptions = {},
+): Promise<Run> {
+  const key = JSON.stringify([cwd, env])
+  const host = hosts.get(key) ?? startHost(key, { env, cwd })
+  if (host.isBusy) return docregProcess(args, { env, cwd, stdin })
+  host.isBusy = true
+  const { child } = host
+  try {
+    const { run, isLast } = await new Promise<Answer>((resolve, reject) => {
+      child.once('message', resolve)
+      child.once('error', reject)
+      child.once('exit', (code) => reject(new Error(`docreg ended with ${code} and no answer`)))
+      child.send({ args, stdin } satisfies Call)
+    })
+    if (isLast) hosts.delete(key)
+    return run
+  } catch (error) {
+    hosts.delete(key)
+    throw error
+  } finally {
+    child.removeAllListeners()
+    host.isBusy = false
+  }
+}
+
+function startHost(key: string, { env, cwd }: Required<Pick<RunOptions, 'env' | 'cwd'>>): Host {
+  const child = fork(HOST, {
+    ...{ env: hermetic(env), cwd, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+    ...{ execArgv: [], serialization: 'advanced' },
+  })
+  child.unref()
+  child.channel?.unref()
+  const host = { child, isBusy: false }
+  hosts.set(key, host)
+  return host
+}
+
+/** The settings that a developer's machine may have are excluded. */
+const hermetic = (env: Record<string, string>) => ({
+  ...{ ...COMPILE_CACHE, DOCREG_CONFIG: '/dev/null' },
+  ...env,
+})
 
 export function run(
   file: string,
   args: readonly string[],
   { env = {}, cwd, stdin = '' }: RunOptions = {},
 ): Promise<Run> {
-  // The settings that a developer's machine may have are excluded.
-  const hermetic = { ...COMPILE_CACHE, DOCREG_CONFIG: '/dev/null', ...env }
-  const child = spawn(file, args, { env: hermetic, cwd, stdio: 'pipe' })
+  const child = spawn(file, args, { env: hermetic(env), cwd, stdio: 'pipe' })
   const result: Run = { code: null, stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {
     result.stdout += text
