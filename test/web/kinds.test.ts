@@ -121,7 +121,9 @@ describeInBrowser("the issuer's words", () => {
     )
     await page.goto(verifyUrl)
     await page.locator('.verdict[data-status=valid]').waitFor()
-    await (await asked).finished()
+    await asked
+    // The page stops reading an answer that is too long, and then no event tells its end.
+    await page.waitForTimeout(300)
     expect((await names(page)).slice(5)).toEqual(['degree', 'grade', 'place'])
     await context.close()
   })
