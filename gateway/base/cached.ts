@@ -4,8 +4,8 @@ const MAX_AGE_MS = 1_000
 const REPORT_INTERVAL_MS = 60_000
 
 /**
- * Holds what many requests need and few change, so that a request waits for no disk. What was read
- * last goes on in an outage, which must not stop everybody.
+ * Caches data that requests read often and rarely change, so that they do not wait for the disk. In
+ * an outage, the last data stays in use, because an outage must not stop everybody.
  *
  * @param read Reads anew; gets what was read before.
  * @param unreadable Called at most once a minute when it cannot be read.

@@ -1,6 +1,6 @@
 /** Why a subject refuses a request, as clients get it. */
 export type RefusalCode =
-  /** There is no key, person, passkey or kind of this name. */
+  /** No key, person, passkey or kind has this name. */
   | 'not_found'
   /** A setting contradicts another one. */
   | 'bad_fields'
