@@ -1,5 +1,5 @@
 /** Deploys a fresh registry with one issuer, at the same addresses in every run. */
-import { HDNodeWallet, type Signer } from 'ethers'
+import { type ContractTransactionResponse, HDNodeWallet, type Signer } from 'ethers'
 import hre from 'hardhat'
 
 export const ISSUE = 1
@@ -37,8 +37,11 @@ export async function freshRegistry(permissions = ISSUE | REVOKE, url?: string) 
     [await admin.getAddress(), 86_400],
     admin,
   )
-  await registry.registerIssuer(await manager.getAddress(), 'An issuer', 'https://issuer.example')
-  await registry.connect(manager).addAccount(1, await issuer.getAddress(), permissions)
+  await registry.waitForDeployment()
+  await mined(
+    registry.registerIssuer(await manager.getAddress(), 'An issuer', 'https://issuer.example'),
+  )
+  await mined(registry.connect(manager).addAccount(1, await issuer.getAddress(), permissions))
   return {
     connection,
     provider: ethers.provider,
@@ -49,6 +52,11 @@ export async function freshRegistry(permissions = ISSUE | REVOKE, url?: string) 
     other,
     thief,
   }
+}
+
+/** Waits for the block of a transaction, because geth answers before it has made that. */
+export async function mined(sent: Promise<ContractTransactionResponse>) {
+  return (await sent).wait()
 }
 
 const nodeAt = (url: string) => ({ network: 'custom', override: { url, accounts: ACCOUNTS } })

@@ -12,7 +12,7 @@ import { Contract, type ContractTransactionResponse, id } from 'ethers'
 import hre from 'hardhat'
 import { gethBinary, startGethNode } from '#test/support/geth.ts'
 import { FORWARDER_ABI, forwarderDomain, signForwardRequest } from './forward-request.ts'
-import { DELEGATE, freshRegistry, ISSUE, payers, REVOKE } from './fresh-registry.ts'
+import { DELEGATE, freshRegistry, ISSUE, mined, payers, REVOKE } from './fresh-registry.ts'
 
 type Fork = 'osaka' | 'amsterdam'
 /** The gas of each row, and the bytes of the contract. */
@@ -55,7 +55,7 @@ async function measure(url?: string): Promise<Measured> {
   const asManager = registry.connect(manager)
   const asIssuer = registry.connect(issuer)
   const asThief = registry.connect(thief)
-  await asManager.addAccount(issuerId, await thief.getAddress(), ISSUE)
+  await mined(asManager.addAccount(issuerId, await thief.getAddress(), ISSUE))
 
   const forwarder = new Contract(await registry.trustedForwarder(), FORWARDER_ABI, relayer)
   /** Sends a registry call from the relayer, signed by the issuer. */
@@ -83,12 +83,12 @@ async function measure(url?: string): Promise<Measured> {
   const expiries = (count: number): number[] => Array.from({ length: count }, () => expiry)
   const issued = async (count: number): Promise<string[]> => {
     const list = hashes(count)
-    await asIssuer.issueMany(issuerId, list, expiries(count))
+    await mined(asIssuer.issueMany(issuerId, list, expiries(count)))
     return list
   }
   const suspended = async (count: number): Promise<string[]> => {
     const list = await issued(count)
-    await asIssuer.revokeMany(issuerId, list, 6)
+    await mined(asIssuer.revokeMany(issuerId, list, 6))
     return list
   }
 
@@ -97,12 +97,12 @@ async function measure(url?: string): Promise<Measured> {
   const [toRelease] = (await suspended(1)) as [string]
   const toReleaseMany = await suspended(100)
   const root = hash()
-  await asIssuer.issueBatch(issuerId, root, 1_000, hash())
+  await mined(asIssuer.issueBatch(issuerId, root, 1_000, hash()))
   const toIssueAgain = hashes(100)
-  await asThief.issueMany(issuerId, toIssueAgain, expiries(100))
-  await asManager.distrustFrom(issuerId, await thief.getAddress(), 1)
+  await mined(asThief.issueMany(issuerId, toIssueAgain, expiries(100)))
+  await mined(asManager.distrustFrom(issuerId, await thief.getAddress(), 1))
   // An account's first message also pays for a fresh slot, so the next ones are measured.
-  await forward(registry.interface.encodeFunctionData('issue', [issuerId, hash(), expiry]))
+  await mined(forward(registry.interface.encodeFunctionData('issue', [issuerId, hash(), expiry])))
 
   const rows: Record<string, Row> = {
     deployment: {
@@ -171,7 +171,7 @@ async function measure(url?: string): Promise<Measured> {
 
   const gas: Record<string, number> = {}
   for (const [name, { documents: count, send }] of Object.entries(rows)) {
-    const receipt = await (await send()).wait()
+    const receipt = await mined(send())
     gas[name] = Math.round(Number(receipt?.gasUsed) / count)
   }
   const size = (await ethers.provider.getCode(registry)).length / 2 - 1
