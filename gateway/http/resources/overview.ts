@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ALERTS, type Alert } from '#base/alerts.ts'
+import { ALERTS } from '#base/alerts.ts'
 import { clock } from '#base/clock.ts'
 import { tenantOf } from '#keys/grant.ts'
 import { TALLIED, type Tallied, type Tally } from '#promise/tallies.ts'
@@ -7,16 +7,6 @@ import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { instant } from './present.ts'
 import * as schemas from './schemas.ts'
-
-/** The state of the service, the same for all tenants. Amounts are in wei, `null` = unknown. */
-export type ServiceState = {
-  waiting: { queued: number; inFlight: number }
-  account: { balance: bigint | null; fee: bigint | null }
-  fees: { lastHour: bigint | null; cap: bigint | null }
-  alerts: readonly Alert[]
-  /** When the service made its last backup itself, in milliseconds of the Unix epoch. */
-  backupAt: number | null
-}
 
 const WEEKS = 8
 const DAY_MS = 86_400_000
