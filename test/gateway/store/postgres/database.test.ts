@@ -89,7 +89,8 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
         await query('SELECT 1 FROM number WHERE value = $1 FOR UPDATE', [other])
       })
     await Promise.all([lock(1, 2), lock(2, 1)])
-    expect(runs).toBe(3)
+    // On a busy machine a transaction may lose twice.
+    expect(runs).toBeGreaterThan(2)
   })
 
   test('error: reports an outage, and works again after it', async () => {
