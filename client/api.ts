@@ -660,6 +660,7 @@ export type Failure = {
       | 'fee_too_high'
       | 'overloaded'
       | 'store_unavailable'
+      | 'outcome_unknown'
       | 'signer_unavailable'
       | 'account_shared'
       | 'stopping'

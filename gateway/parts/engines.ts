@@ -14,14 +14,14 @@ import { type Lease, LeaseLost } from '#promise/lease.ts'
 import type { Outbox, Readiness } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
-import type { SharedStores } from './stores.ts'
+import type { Stores } from './stores.ts'
 
 /** How long a reading of the account is reused for reports: the route is public. */
 const READINESS_TTL_MS = 1_000
 
 type Parts = Pick<EngineDeps, 'blockTime' | 'concluded' | 'planned'> & {
-  shared: SharedStores
-  outbox: Pick<Outbox, 'find' | 'promise'>
+  shared: Stores['shared']
+  outbox: Pick<Outbox, 'find'>
   requested: (intent: Intent) => void
   /** Counts a foreign transaction. */
   foundForeign: () => void
@@ -69,13 +69,13 @@ export function openEngines(
       // must still be settled.
       const { holder, ...ports } = accounts.get(account) ?? openAccount(keyless(account))
       holder.lease = lease
-      const { outbox, withdraw } = shared.engineStores({ account, lease })
+      const outbox = shared.outboxOf({ account, lease })
       const foreign = createForeignWatch({
         account: ports.account,
         log,
         found: parts.foundForeign,
       })
-      const deps = { ...parts, ...ports, feeCaps, maxBatch, foreign, withdraw, outbox }
+      const deps = { ...parts, ...ports, feeCaps, maxBatch, foreign, outbox }
       return {
         engine: createEngine(deps, answers),
         backlog: outbox,

@@ -52,7 +52,7 @@ function createClaims(database: Database, owner: Owner): BatchLog {
         const { id } = yield* addBatch(batch)
         const marked = yield* first(PROMISE_BATCH, { id })
         yield* all(OWN, { id, tenant: batch.tenant })
-        yield* insertIssues([{ intent: intentOfBatch(batch), promised: true }], owner())
+        yield* insertIssues([{ intent: intentOfBatch(batch) }], owner())
         const { root: hash, tenant, actor } = batch
         if (marked) yield* addActs([{ kind: 'issue', hash, actor, tenant }])
         return marked !== undefined

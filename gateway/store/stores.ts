@@ -113,7 +113,7 @@ export async function openStores(
       embedded,
       erasures,
       /** Payloads and promises, both in the database. */
-      embeddedPersistence: createPersistence(database, embedded, outbox),
+      embeddedPersistence: createPersistence(embedded, outbox),
       isErased: await openErased(),
       idempotency: createIdempotencyLog(database),
       history: createHistory(database),
@@ -160,11 +160,6 @@ export function createShared(database: Database, leases: Leases, fresh: Fresh) {
     outboxOf({ account, lease }: LeasedAccount) {
       const own = fenced(database, lease)
       return { ...createOutbox(own, { account, fresh }), ...createSharedBacklog(own, account) }
-    },
-    /** @returns The persistence of one account, under the same condition. */
-    embeddedPersistenceOf({ account, lease }: LeasedAccount) {
-      const own = fenced(database, lease)
-      return createPersistence(own, createPayloadStore(own), createOutbox(own, { account, fresh }))
     },
     /**
      * @param changed Called when another gateway has changed the outbox or released a lease, and

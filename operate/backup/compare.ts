@@ -167,7 +167,9 @@ async function fetchLater(
   for (const hash of documentHashes) if (!(await restored.isPromised(hash))) later.push(hash)
   const kubo = await openKubo(config, createLog(config.logLevel))
   const tombstones = createTombstones(restored.isErased)
-  const store = tombstones.guardStore(kubo ?? restored.store)
+  const store = kubo
+    ? tombstones.guardStore(kubo, kubo.erase)
+    : tombstones.guardStore(restored.store, restored.store.delete)
   const sources = config.ipfsGateways
     .map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
     .map(tombstones.guardSource)

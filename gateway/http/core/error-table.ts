@@ -332,7 +332,7 @@ const SERVICE = {
   fee_too_high: {
     status: 503,
     meaning:
-      'Fees are above a cap: `MAX_FEE_GWEI`, `MAX_TRANSACTION_FEE_ETHER` or `MAX_HOURLY_FEE_ETHER`. Documents that were promised wait until fees fall.',
+      'Fees are above a cap: `MAX_FEE_GWEI`, `MAX_TRANSACTION_FEE_ETHER` or `MAX_HOURLY_FEE_ETHER`. What was accepted waits until fees fall.',
     action: 'Operators: wait, or raise the caps.',
   },
   overloaded: {
@@ -345,6 +345,13 @@ const SERVICE = {
     status: 503,
     meaning: 'The disk, PostgreSQL or the Kubo node does not take or return data.',
     action: 'Operators: look for a full disk, or for PostgreSQL or a Kubo node that is down.',
+  },
+  outcome_unknown: {
+    status: 503,
+    meaning:
+      'The database was asked to commit, and its answer was lost until the time of the request was over. What was asked for may still be done.',
+    action:
+      'Repeat with the same [Idempotency-Key](integrate.md#idempotency-key). Without one, [search](integrate.md#list-and-search) for the document first: a repeat may issue a second one. Changes can be repeated.',
   },
   signer_unavailable: {
     status: 503,
@@ -389,6 +396,6 @@ export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiE
 /** The rules for all errors, in paragraphs. */
 export const ABOUT_ERRORS = [
   'Every failure of the REST API has one of these codes in `error.code` ([the envelope](integrate.md#envelope)). Codes are stable: switch on them, not on messages. `/rpc` has the [codes of JSON-RPC](integrate.md#rpc) instead.',
-  '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be.',
+  '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
   'A request without an answer may have been carried out. Repeat one that issues with the same [Idempotency-Key](integrate.md#idempotency-key).',
 ]

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { columnsAfter, SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
+import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
 
 /** Most indexes are of hashes, so every insert is on another page: the cache has to hold many. */
 const CACHE_KIB = 32_768
@@ -47,24 +47,12 @@ function prepare(sqlite: DatabaseSync, path: string): void {
   // In one transaction: the next start would refuse tables without a version. This write also
   // creates the log, which then stays until the file is closed.
   const schema = schemaOf('sqlite', tablesOf('sqlite'))
-  sqlite.exec(
-    `BEGIN; ${missingColumns(sqlite)} ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
-  )
+  sqlite.exec(`BEGIN; ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   // Nobody else has the file: leases of an earlier process have ended with it.
   sqlite.exec('UPDATE lease SET expires_at = 0')
   syncFolder(dirname(path))
   // From here on, the gateway flushes the log itself.
   sqlite.exec('PRAGMA synchronous = NORMAL')
-}
-
-/** @returns Statements for the columns that this version did not have from its beginning. */
-function missingColumns(sqlite: DatabaseSync): string {
-  const select = sqlite.prepare('SELECT name FROM pragma_table_info(?)')
-  return tablesOf('sqlite')
-    .map((table) => ({ table, known: select.all(table.name).map(({ name }) => String(name)) }))
-    .filter(({ known }) => known.length > 0)
-    .map(({ table, known }) => columnsAfter('sqlite', table, known))
-    .join(' ')
 }
 
 /**

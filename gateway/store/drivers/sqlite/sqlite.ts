@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
-import { type Health, type Refusals, readBinding, secretHealth } from '../../binding.ts'
+import {
+  type Health,
+  type Refusals,
+  readBinding,
+  refusedHealth,
+  secretHealth,
+} from '../../binding.ts'
 import {
   type CommandDatabase,
   type CommandOptions,
@@ -216,7 +222,8 @@ async function examine(
         },
       ]
     const binding = await database.snapshot(readBinding)
-    return [secretHealth(`format ${version}`, binding?.fingerprints ?? [], fingerprints)]
+    const secrets = secretHealth(`format ${version}`, binding?.fingerprints ?? [], fingerprints)
+    return [secrets, ...(await database.snapshot(refusedHealth))]
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return [

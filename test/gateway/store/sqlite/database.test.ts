@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import { deriveSubkeys, fingerprintOf } from '#document/keys.ts'
 import { formatRegistryId } from '#document/registry-id.ts'
-import { createActLog } from '#store/acts.ts'
 import { type Binding, shortFingerprint } from '#store/binding.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { DataDirError } from '#store/drivers/sqlite/open-file.ts'
@@ -367,20 +366,6 @@ test.each([
   expect(attempt).toThrow(`written by ${which} version`)
   expect(attempt).toThrow('start with another DATA_DIR')
   expect(readFileSync(path)).toEqual(before)
-})
-
-test('behavior: a file from before acts were recorded gets their table and column', async () => {
-  const path = join(dir, 'earlier.db')
-  await openSqlite(path).close()
-  const earlier = new DatabaseSync(path)
-  earlier.exec(`DROP TABLE act; ALTER TABLE document DROP COLUMN actor;
-    INSERT INTO tombstone VALUES (x'01')`)
-  earlier.close()
-  const database = openSqlite(path)
-  expect(await createActLog(database).of(`0x${'ab'.repeat(32)}`)).toEqual([])
-  expect(database.sqlite.prepare('SELECT actor FROM document').all()).toEqual([])
-  expect(database.sqlite.prepare('SELECT 1 FROM tombstone').all()).toHaveLength(1)
-  await database.close()
 })
 
 test('error: releases its lock when the file cannot be prepared', async () => {
