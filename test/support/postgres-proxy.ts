@@ -8,18 +8,56 @@ export type PostgresProxy = {
   /**
    * Breaks the connection of the next answer with this tag, such as `COMMIT` or `INSERT 0 1`. The
    * server has carried the statement out, and the client never hears of it.
+   *
+   * @param of Matches a statement of the transaction; absent = any.
    */
-  loseNext(tag: string): void
+  loseNext(tag: string, of?: RegExp): void
+  /** How many answers were lost. */
+  readonly lost: number
   /** Breaks all connections. */
   cut(): void
   close(): Promise<void>
+}
+
+/** Reads the statements that a client sends: `Parse` has their text, and `Bind` their names. */
+function readStatements() {
+  const texts = new Map<string, string>()
+  const asked: string[] = []
+  let rest = Buffer.alloc(0)
+  let isStarted = false
+
+  function frame(type: string, body: Buffer): void {
+    const [one = '', two = ''] = body.toString('latin1').split('\0')
+    if (type === 'P') texts.set(one, two)
+    if (type === 'B') asked.push(texts.get(two) ?? '')
+    if (type === 'Q') asked.push(one)
+  }
+
+  return {
+    read(bytes: Buffer): void {
+      rest = Buffer.concat([rest, bytes])
+      for (;;) {
+        // The first packet has no type.
+        const head = isStarted ? 1 : 0
+        if (rest.length < head + 4) return
+        const end = head + rest.readUInt32BE(head)
+        if (rest.length < end) return
+        if (isStarted) frame(String.fromCharCode(rest[0] ?? 0), rest.subarray(5, end))
+        isStarted = true
+        rest = rest.subarray(end)
+      }
+    },
+    has: (of: RegExp) => asked.some((text) => of.test(text)),
+    forget: () => void asked.splice(0),
+  }
 }
 
 /** @param target The URL of a database. */
 export async function startPostgresProxy(target: string): Promise<PostgresProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
-  let lost: string | undefined
+  let wanted: { tag: string; of: RegExp } | undefined
+  let lost = 0
 
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname)
@@ -35,10 +73,17 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
         close()
       })
     }
-    client.pipe(upstream)
+    const asked = readStatements()
+    client.on('data', (bytes) => {
+      asked.read(bytes)
+      upstream.write(bytes)
+    })
     upstream.on('data', (bytes) => {
-      if (lost === undefined || !bytes.includes(`${lost}\0`)) return void client.write(bytes)
-      lost = undefined
+      const isLost = wanted && bytes.includes(`${wanted.tag}\0`) && asked.has(wanted.of)
+      if (bytes.includes('COMMIT\0') || bytes.includes('ROLLBACK\0')) asked.forget()
+      if (!isLost) return void client.write(bytes)
+      wanted = undefined
+      lost++
       close()
     })
   })
@@ -52,8 +97,11 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
   }
   return {
     url: url.href,
-    loseNext(tag) {
-      lost = tag
+    loseNext(tag, of = /^/) {
+      wanted = { tag, of }
+    },
+    get lost() {
+      return lost
     },
     cut,
     async close() {
