@@ -148,9 +148,11 @@ async function anchor(
   const refusal = refusalOf(before)
   if (refusal) throw refusal
   await assertAllowed()
-  const isNew = await log.promise(id, { ...batch, ...(actor !== undefined && { actor }) }, lease)
+  const isAnchored = before.status === 'anchored'
+  const requested = { ...batch, isAnchored, ...(actor !== undefined && { actor }) }
+  const isNew = await log.promise(id, requested, lease)
   if (before.status === 'anchored') {
-    // The batcher has the intent until its block is final.
+    // If it is not final, the batcher has the intent.
     batcher.wake()
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }
