@@ -16,7 +16,7 @@ import { makeFolder, writePieces } from '../files.ts'
 import { printableJson } from '../printable.ts'
 import {
   type CommandSources,
-  onlyNode,
+  firstAnswering,
   readIssuers,
   readSources,
   SOURCE_OPTIONS,
@@ -97,11 +97,11 @@ export const auditCommand = defineCommand({
 })
 
 async function audit(
-  { values, flags }: CommandInput<typeof OPTIONS>,
+  { values }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
   const sources = readSources(values)
-  const provider = onlyNode(sources.nodes, flags)
+  const provider = firstAnswering(sources.nodes)
   const issuers = readIssuers(values.issuer)
   const isWithoutSource = sources.blocks.length === 0
   if (isWithoutSource && (values.payloads || values['public-ids'] !== undefined))

@@ -18,7 +18,7 @@ import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
 import { printable, printableJson } from '../printable.ts'
 import { drawQrCode } from '../qr-terminal.ts'
 import { colourOf, headlineOf } from '../report.ts'
-import { onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
+import { firstAnswering, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
@@ -60,15 +60,12 @@ type Stage = {
   pause(): Promise<void>
 }
 
-async function demo(
-  { values, flags }: CommandInput<typeof OPTIONS>,
-  terminal: Terminal,
-): Promise<number> {
+async function demo({ values }: CommandInput<typeof OPTIONS>, terminal: Terminal): Promise<number> {
   const { registry, network, nodes, blocks } = readSources(values)
   if (network !== 'test')
     throw new UsageError('the demo requires a test network, but this registry is on a live one')
   const { client } = connect(values)
-  const chain = createChainReader(onlyNode(nodes, flags), registry)
+  const chain = createChainReader(firstAnswering(nodes), registry)
   const verdicts: string[] = []
   const say = (...lines: string[]) => {
     if (!values.json) for (const line of lines) terminal.write(line)

@@ -24,7 +24,7 @@ import { printableJson } from '../printable.ts'
 import {
   CODE_UNCHECKED,
   type CommandSources,
-  onlyNode,
+  firstAnswering,
   readBlockHashes,
   readSources,
   SOURCE_OPTIONS,
@@ -95,7 +95,7 @@ async function list(
   const { check, hashes, proof, json } = values
   if (check === undefined) {
     if (trustedBlocks.length > 0) throw new UsageError('--block-hash requires --check')
-    const provider = onlyNode(sources.nodes, flags)
+    const provider = firstAnswering(sources.nodes)
     const origin = hashes === undefined ? { from } : { file: hashes }
     const { result, notes } = await listOnline(provider, sources, {
       issuerId,

@@ -148,13 +148,13 @@ async function anchor(
   const before = await deadline.within(() => deps.outcomeOf(intent))
   const refusal = refusalOf(before)
   if (refusal) throw refusal
-  if (before.status !== 'anchored') batcher.assertMayIssue()
+  const isAnchored = before.status === 'anchored'
+  if (!isAnchored) batcher.assertMayIssue()
   await assertAllowed()
-  const isNew = await untilAnswered(deadline, () =>
-    log.promise(id, { ...batch, ...(actor !== undefined && { actor }) }, lease),
-  )
+  const requested = { ...batch, isAnchored, ...(actor !== undefined && { actor }) }
+  const isNew = await untilAnswered(deadline, () => log.promise(id, requested, lease))
   if (before.status === 'anchored') {
-    // The batcher has the intent until its block is final.
+    // If it is not final, the batcher has the intent.
     batcher.wake()
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }

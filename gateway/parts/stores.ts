@@ -55,6 +55,7 @@ export async function openStores(
     blindTenant: (tenant) =>
       subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
     leaseTerm: config.leaseTerm,
+    acceptLoss: config.acceptLoss,
     log,
     end,
   })

@@ -40,6 +40,8 @@ export type DatabaseDeps = {
   /** A gateway that is stopped for longer than this loses its leases; milliseconds. */
   leaseTerm: number
   log: Log
+  /** Whether to go on with a database that has lost writes. */
+  acceptLoss: boolean
   /** Ends the process, because it is unknown what is on disk. */
   end(error: IssueError): void
 }
@@ -51,6 +53,8 @@ export type DatabaseParts = {
   leases: Leases
   refusals: Refusals
   scrubber: Scrubber
+  /** Present when it has lost writes that were on the disk: what that is, and what to do. */
+  loss?: string
   /** Opened after the erasures of the list have been merged. */
   openErased(): Promise<IsBlockErased>
   /**

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { SCHEMA_VERSION, schemaOf, tablesOf } from '#store/tables.ts'
 
 /** The digest of the schema of each version that was ever published here. */
-const DIGESTS: Record<number, string> = { 16: '4ccd58d7e2d227134fcfdb145907e81855855a6c3b4b710f77681d1a769dd7d5' }
+const DIGESTS: Record<number, string> = {
+  16: '4ccd58d7e2d227134fcfdb145907e81855855a6c3b4b710f77681d1a769dd7d5',
+}
 
 // Older folders are refused and not converted, so a folder must never be of another schema, or have
 // rows of another meaning, under the same number.

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { hkdfSync, pbkdf2, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -366,6 +367,22 @@ test.each([
   expect(attempt).toThrow(`written by ${which} version`)
   expect(attempt).toThrow('start with another DATA_DIR')
   expect(readFileSync(path)).toEqual(before)
+})
+
+test('error: says what to do about a folder that is read-only', async () => {
+  chmodSync(dir, 0o500)
+  // Root may write there all the same.
+  const code = `import('#store/drivers/sqlite/driver.ts').then(({ openSqlite }) =>
+    openSqlite(${JSON.stringify(join(dir, 'none.db'))}))`
+  const nobody = process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }
+  if (nobody) chownSync(dir, nobody.uid, nobody.gid)
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    ...{ encoding: 'utf8', cwd: process.cwd() },
+    ...nobody,
+  })
+  chmodSync(dir, 0o700)
+  expect(stderr).toMatch(/DATA_DIR cannot be written: EACCES.*none\.db'/)
+  expect(stderr).toMatch(/Mount it writable, and give it to the user of the service/)
 })
 
 test('error: releases its lock when the file cannot be prepared', async () => {
