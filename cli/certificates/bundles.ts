@@ -32,7 +32,7 @@ export function bundlesOfGateway({ client }: Gateway): Bundles {
 
 /** Reads bundles from chain and IPFS. @throws {UsageError} without a node. */
 export function bundlesOfSources(sources: CommandSources, flags: { rpc?: string[] }): Bundles {
-  const { registry, network, codeHash, blocks, asOf, nodes } = sources
+  const { registry, network, codeHash, patientBlocks: blocks, asOf, nodes } = sources
   return {
     read: (publicId) =>
       createBundle(publicId, {

@@ -58,7 +58,7 @@ async function recount(
   { values, flags, args: [given = ''] }: CommandInput<typeof SOURCE_OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
-  const { registry, nodes, blocks, asOf } = readSources(values)
+  const { registry, nodes, patientBlocks: blocks, asOf } = readSources(values)
   const provider = onlyNode(nodes, flags)
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
