@@ -1,13 +1,15 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { CertificateError } from '#certificates/errors.ts'
+import { CertificateError, type CertificateErrorCode } from '#certificates/errors.ts'
 import { fileNameOf } from '#certificates/files.ts'
 import type { Certificate } from '#certificates/print.ts'
 import { encodeUtf8 } from '#document/bytes.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { type Grant, shareOf } from '#keys/grant.ts'
+import { FOR_SPREADSHEETS, formatTable } from '#table/csv.ts'
 import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
+import type { ApiErrorCode } from '../core/error-table.ts'
 import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
@@ -68,7 +70,7 @@ const PRINT = operation({
   tag: 'Certificates',
   summary: 'Print documents as PDF',
   description:
-    'One document gives a PDF/A-3a with its bundle attached, which contains its key. Several give a ZIP with the PDFs of those that are valid; `failed.json` in it has the others, by their place in the request. Nothing of this is kept.',
+    'One document gives a PDF/A-3a with its bundle attached, which contains its key. Several give a ZIP with the PDFs of those that are valid; `failed.json` in it has the others, by their place in the request, and `not-printed.csv` has them with their names, for people. Nothing of this is kept.',
   scope: 'documents:read',
   query,
   exampleQuery,
@@ -76,8 +78,8 @@ const PRINT = operation({
   answer: { description: 'The PDF or the ZIP.', content: { [PDF]: null, [ZIP]: null } },
   errors: [
     ...(['bad_public_id', 'not_found', 'other_issuer', 'erased', 'not_valid'] as const),
-    ...(['unprintable', 'certificates_unavailable', 'unverifiable', 'overloaded'] as const),
-    'store_unavailable',
+    ...(['unprintable', 'certificates_unavailable', 'fonts_missing', 'unverifiable'] as const),
+    ...(['overloaded', 'store_unavailable'] as const),
   ],
 })
 
@@ -92,7 +94,10 @@ const PRINT_SPECIMEN = operation({
   exampleQuery,
   body: { schema: issueBody, example: ISSUE_EXAMPLE },
   answer: { description: 'The PDF.', content: { [PDF]: null } },
-  errors: ['category_not_allowed', 'unprintable', 'certificates_unavailable', 'overloaded'],
+  errors: [
+    ...(['category_not_allowed', 'unprintable', 'certificates_unavailable'] as const),
+    ...(['fonts_missing', 'overloaded'] as const),
+  ],
 })
 
 /** Serves certificates of documents that the caller's tenant has issued. */
@@ -108,8 +113,9 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
   serve(PRINT, async (c) => {
     const { documents } = parseBody(printBody, await readJson(c))
     const print = printerOf(deps, c.get('query').template)
-    const printOne = async (name: string): Promise<NamedFile> => {
-      const certificate = await certificateOf(deps, c.get('grant'), name)
+    const read = (name: string) => readOwn(deps, c.get('grant'), name)
+    const printOne = async (found: Found): Promise<NamedFile> => {
+      const certificate = await certificateOf(deps, found)
       const { document, documentHash } = certificate
       return {
         name: fileNameOf(document.subjectName, documentHash),
@@ -121,12 +127,14 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
     if (others.length === 0)
       return answerPdf(
         c,
-        await printOne(first)
+        await read(first)
+          .then(printOne)
           .then(({ bytes }) => bytes)
           .finally(leave),
       )
     const reasonOf = (error: unknown) => failureOf(error, c.get('requestId'), deps.log).body.error
-    return answerZip(c, 'certificates.zip', printAll(documents, printOne, reasonOf), leave)
+    const files = printAll(documents, { read, printOne, reasonOf })
+    return answerZip(c, 'certificates.zip', files, leave)
   })
 
   serve(PRINT_SPECIMEN, async (c) => {
@@ -167,49 +175,85 @@ function printerOf({ press }: AppDeps, chosen: string | undefined) {
   return async (certificate: Certificate): Promise<Uint8Array> =>
     press.print(known(chosen ?? certificate.kind?.template), certificate).catch((error) => {
       if (!(error instanceof CertificateError)) throw error
-      const code = error.code === 'no_engine' ? 'certificates_unavailable' : 'unprintable'
       // The message contains no value of the document.
-      throw new ApiError(code, error.message, { cause: error })
+      throw new ApiError(CODES[error.code] ?? 'unprintable', error.message, { cause: error })
     })
 }
 
-/** @throws {ApiError} `not_found` for a document of another tenant; `not_valid`. */
-async function certificateOf(deps: AppDeps, grant: Grant, name: string): Promise<Certificate> {
-  const { addresses } = deps
+/** The codes of failures that the operator can mend. */
+const CODES: Partial<Record<CertificateErrorCode, ApiErrorCode>> = {
+  no_engine: 'certificates_unavailable',
+  fonts_missing: 'fonts_missing',
+}
+
+type Found = Awaited<ReturnType<typeof readChecked>>
+
+/** @throws {ApiError} `not_found` for a document of another tenant; `other_issuer`. */
+async function readOwn(deps: AppDeps, grant: Grant, name: string): Promise<Found> {
   const publicId = await publicIdOf(deps, grant, name, deps.newDeadline())
   const { issuerId } = decodePublicId(publicId)
-  if (issuerId !== addresses.issuerId)
+  if (issuerId !== deps.addresses.issuerId)
     throw new ApiError('other_issuer', 'the document belongs to another issuer')
-  const { bundle, verdict } = await readChecked(deps, publicId)
+  return readChecked(deps, publicId)
+}
+
+/** @throws {ApiError} `not_valid` */
+async function certificateOf(deps: AppDeps, { bundle, verdict }: Found): Promise<Certificate> {
   const { status, document, blockchainProof } = verdict
   if (status !== 'valid' || !document || !blockchainProof)
     throw new ApiError('not_valid', `the document is not valid, its status is ${status}`)
   const { documentHash } = blockchainProof
-  const link = verifyUrlOf(addresses, publicId)
+  const link = verifyUrlOf(deps.addresses, bundle.publicId)
   const kind = (await deps.kinds.current())(document.category)
   return { document, documentHash, kind, link, bundle: JSON.stringify(bundle) }
+}
+
+type Steps = {
+  read(name: string): Promise<Found>
+  printOne(found: Found): Promise<NamedFile>
+  reasonOf(error: unknown): { code: string; message: string }
 }
 
 /** Prints in order, while the next ones are read. A failure stops no other document. */
 async function* printAll(
   names: readonly string[],
-  printOne: (name: string) => Promise<NamedFile>,
-  reasonOf: (error: unknown) => { code: string; message: string },
+  { read, printOne, reasonOf }: Steps,
 ): AsyncGenerator<NamedFile> {
   const failed: { place: number; code: string; message: string }[] = []
-  const begin = (name: string | undefined) =>
-    name === undefined ? undefined : printOne(name).catch((error) => ({ error }))
-  const ahead = names.slice(0, AHEAD).map(begin)
-  for (const [i] of names.entries()) {
-    ahead.push(begin(names[i + AHEAD]))
-    const printed = await ahead.shift()
-    if (printed && 'bytes' in printed) yield printed
-    else {
-      const { code, message } = reasonOf(printed?.error)
-      failed.push({ place: i + 1, code, message })
+  const notPrinted: Record<string, string>[] = []
+  const begin = async (name: string) => {
+    let found: Found | undefined
+    try {
+      found = await read(name)
+      return await printOne(found)
+    } catch (error) {
+      return { error, verdict: found?.verdict }
     }
   }
-  if (failed.length > 0) yield { name: 'failed.json', bytes: encodeUtf8(JSON.stringify(failed)) }
+  const ahead = names.slice(0, AHEAD).map(begin)
+  for (const i of names.keys()) {
+    ahead.push(...names.slice(i + AHEAD, i + AHEAD + 1).map(begin))
+    const printed = await ahead.shift()
+    if (printed === undefined) continue
+    if ('bytes' in printed) {
+      yield printed
+      continue
+    }
+    const { code, message } = reasonOf(printed.error)
+    const { document, blockchainProof } = printed.verdict ?? {}
+    failed.push({ place: i + 1, code, message })
+    notPrinted.push({
+      place: `${i + 1}`,
+      subjectName: document?.subjectName ?? '',
+      documentHash: blockchainProof?.documentHash ?? '',
+      code,
+      message,
+    })
+  }
+  if (failed.length === 0) return
+  yield { name: 'failed.json', bytes: encodeUtf8(JSON.stringify(failed)) }
+  const table = formatTable(Object.keys(notPrinted[0] ?? {}), notPrinted, FOR_SPREADSHEETS)
+  yield { name: 'not-printed.csv', bytes: table }
 }
 
 function answerPdf(c: Context, bytes: Uint8Array): Response {
