@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { limitInShares } from '#base/concurrency.ts'
 import { CertificateError, type CertificateErrorCode } from '#certificates/errors.ts'
 import { fileNameOf } from '#certificates/files.ts'
 import type { Certificate } from '#certificates/print.ts'
@@ -24,8 +25,10 @@ import * as schemas from './schemas.ts'
 
 /** The maximum number of documents in one request, which take seconds. */
 const MAX_DOCUMENTS = 100
-/** The maximum number of requests that are printed or wait for it. */
-const MAX_REQUESTS = { all: 6, each: 3 }
+/** The maximum number of requests, which also wait for readers. */
+const MAX_REQUESTS = { all: 100, each: 3 }
+/** The maximum number of documents that are printed at the same time. */
+const MAX_PRINTING = { all: 6, each: 3 }
 /** The documents of a request that are read while another one is printed. */
 const AHEAD = 2
 /** A specimen stands for no document. */
@@ -104,6 +107,8 @@ const PRINT_SPECIMEN = operation({
 export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve, deps) => {
   const { kinds, addresses } = deps
   const places = createPlaces(MAX_REQUESTS, 'requests for certificates')
+  // A reader who does not read holds a place of its own tenant, and nobody's turn.
+  const beginPrinting = limitInShares(MAX_PRINTING)
 
   serve(LIST, (c) => {
     const { isReady = () => false, templates = [] } = deps.press ?? {}
@@ -113,16 +118,15 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
   serve(PRINT, async (c) => {
     const { documents } = parseBody(printBody, await readJson(c))
     const print = printerOf(deps, c.get('query').template)
+    const share = shareOf(c.get('grant'))
     const read = (name: string) => readOwn(deps, c.get('grant'), name)
     const printOne = async (found: Found): Promise<NamedFile> => {
       const certificate = await certificateOf(deps, found)
       const { document, documentHash } = certificate
-      return {
-        name: fileNameOf(document.subjectName, documentHash),
-        bytes: await print(certificate),
-      }
+      const { done } = await beginPrinting(share, () => print(certificate))
+      return { name: fileNameOf(document.subjectName, documentHash), bytes: await done }
     }
-    const leave = places.enter(shareOf(c.get('grant')))
+    const leave = places.enter(share)
     const [first = '', ...others] = documents
     if (others.length === 0)
       return answerPdf(
@@ -143,7 +147,8 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
     const rules = { now: Date.now(), kindOf: await kinds.current(), categories }
     const { fields } = parseIssueBody(body, rules)
     const print = printerOf(deps, c.get('query').template)
-    const leave = places.enter(shareOf(c.get('grant')))
+    const share = shareOf(c.get('grant'))
+    const leave = places.enter(share)
     const { registry, issuerId, verifyUrl: link } = addresses
     const document = { ...fields, registry, issuerId }
     const specimen = {
@@ -154,7 +159,8 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
       bundle: '{}',
       isSpecimen: true,
     } as const
-    return answerPdf(c, await print(specimen).finally(leave))
+    const printing = beginPrinting(share, () => print(specimen))
+    return answerPdf(c, await printing.then(({ done }) => done).finally(leave))
   })
 })
 
@@ -166,18 +172,23 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
 function printerOf({ press }: AppDeps, chosen: string | undefined) {
   if (!press?.isReady())
     throw new ApiError('certificates_unavailable', 'this service makes no certificates')
-  const known = (template: string | undefined): string => {
+  const known = (template: string | undefined, of = ''): string => {
     if (template !== undefined && press.templates.includes(template)) return template
-    const message = `must be one of ${press.templates.join(', ')}`
+    const message = `must be one of ${press.templates.join(', ')}${of}`
     throw invalid('bad_query', [{ field: 'template', message }])
   }
   if (chosen !== undefined) known(chosen)
-  return async (certificate: Certificate): Promise<Uint8Array> =>
-    press.print(known(chosen ?? certificate.kind?.template), certificate).catch((error) => {
+  return async (certificate: Certificate): Promise<Uint8Array> => {
+    const { kind } = certificate
+    const ofKind = chosen === undefined && kind?.template !== undefined
+    const of = ofKind ? `: the kind ${kind.category} has the template "${kind.template}"` : ''
+    return press.print(known(chosen ?? kind?.template, of), certificate).catch((error) => {
       if (!(error instanceof CertificateError)) throw error
       // The message contains no value of the document.
-      throw new ApiError(CODES[error.code] ?? 'unprintable', error.message, { cause: error })
+      const message = `${error.message}${of}`
+      throw new ApiError(CODES[error.code] ?? 'unprintable', message, { cause: error })
     })
+  }
 }
 
 /** The codes of failures that the operator can mend. */

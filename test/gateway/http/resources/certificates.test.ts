@@ -151,8 +151,18 @@ test('default: without a template, it is that of the kind of documents', async (
   ])
   await put('PUT', 'our letter')
   expect((await specimen()).status).toBe(200)
+  // The kind is the registrar's, and whoever prints has not named a template.
+  const named = (name: string) => `: the kind diploma has the template "${name}"`
+  const unprintable = { ...ADA, category: 'diploma', subjectName: '\u{13000}' }
+  const { status, body } = await post('/v1/certificates/specimen', unprintable)
+  expect([status, body.error.message]).toEqual([
+    ...[422, `no font has one of its characters${named('our letter')}`],
+  ])
   await put('PUT', 'their letter')
-  expect((await specimen()).body.error.code).toBe('bad_query')
+  const wrong = (await specimen()).body.error
+  expect([wrong.code, wrong.details[0].message]).toEqual([
+    ...['bad_query', `must be one of our letter${named('their letter')}`],
+  ])
   await put('DELETE')
 })
 
@@ -198,6 +208,28 @@ test('error: prints no document of another tenant', async () => {
   const other = stack.key(['documents:read'], 'other')
   const { status, body } = await print([publicId], other)
   expect([status, body.error.code]).toEqual([404, 'not_found'])
+})
+
+test('behavior: readers who do not read stop nobody else', async () => {
+  const ofTenant = async (tenant: string) => {
+    const key = stack.key(['documents:issue', 'documents:read'], tenant)
+    const { body } = await post('/v1/documents', { ...ADA, subjectName: tenant }, key)
+    return { key, documents: Array(100).fill(body.data.documentHash) }
+  }
+  const stopped = new AbortController()
+  const unread = async ({ key, documents }: { key: string; documents: string[] }) => {
+    const response = await fetch(`${stack.url}/v1/certificates?template=our%20letter`, {
+      ...{ method: 'POST', signal: stopped.signal, body: JSON.stringify({ documents }) },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    })
+    return response.status
+  }
+  const [one, two] = [await ofTenant('one'), await ofTenant('two')]
+  const all = await Promise.all([one, one, one, two, two, two].map(unread))
+  expect(all).toEqual(Array(6).fill(200))
+  expect((await post('/v1/certificates/specimen?template=our%20letter', ADA)).status).toBe(200)
+  expect(await unread(one)).toBe(503)
+  stopped.abort()
 })
 
 test('error: says that there is no engine', async () => {
