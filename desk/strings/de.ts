@@ -159,7 +159,7 @@ export const de: Texts = {
   'find.noNames':
     'Nach Namen kann nicht gesucht werden, weil der Dienst keine speichert. Suchen Sie nach der Kennnummer.',
   'find.status': 'Status',
-  'find.any': 'Jeder',
+  'find.any': 'Alle',
   'find.from': 'Ausgestellt ab',
   'find.to': 'Ausgestellt bis',
   'find.batch': 'Stapel',

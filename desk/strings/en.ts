@@ -165,7 +165,7 @@ export const en = {
   'find.noNames':
     'Names cannot be searched, because this service does not store them. Look for the identifier.',
   'find.status': 'Status',
-  'find.any': 'Any',
+  'find.any': 'All',
   'find.from': 'Issued from',
   'find.to': 'Issued to',
   'find.batch': 'Batch',

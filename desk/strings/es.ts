@@ -157,7 +157,7 @@ export const es: Texts = {
   'find.noNames':
     'No se puede buscar por nombre, porque el servicio no guarda ninguno. Busque el identificador.',
   'find.status': 'Estado',
-  'find.any': 'Cualquiera',
+  'find.any': 'Todos',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos hasta',
   'find.batch': 'Lote',

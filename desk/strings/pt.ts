@@ -154,7 +154,7 @@ export const pt: Texts = {
   'find.noNames':
     'Não se pode procurar por nome, porque o serviço não guarda nenhum. Procure o identificador.',
   'find.status': 'Estado',
-  'find.any': 'Qualquer',
+  'find.any': 'Todos',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos até',
   'find.batch': 'Lote',
