@@ -7,7 +7,11 @@ import { parseRegistry } from '#verifier/readers/chain.ts'
 import { checkCode } from '#verifier/readers/completeness.ts'
 import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+<<<<<<< HEAD
 import { isAnswer } from '#verifier/readers/node-answer.ts'
+=======
+import { patientSource } from '#verifier/readers/patience.ts'
+>>>>>>> w-paper
 import { createRequest } from '#verifier/readers/request.ts'
 import type { OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'
@@ -55,6 +59,8 @@ export type CommandSources = {
   deployedIn?: number
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
+  /** For commands that read many blocks: asked again while they ask for fewer requests. */
+  patientBlocks: BlockSource[]
   asOf?: number
   /** The timeout of one request, in milliseconds. */
   timeout: number
@@ -77,6 +83,7 @@ export function readSources(values: {
   const asOf = values['as-of']
   const liveChains = readLiveChains(values['live-chain'])
   const trusted = trustedRegistry(values.registry)
+  const blocks = httpUrls('ipfs', values.ipfs).map((url) => createIpfsGatewaySource(url, timeout))
   return {
     ...trusted,
     network: networkOf(parseRegistry(trusted.registry).chainId, liveChains),
@@ -84,7 +91,8 @@ export function readSources(values: {
     nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
       comparingCode(createFetchProvider(url, timeout), trusted),
     ),
-    blocks: httpUrls('ipfs', values.ipfs).map((url) => createIpfsGatewaySource(url, timeout)),
+    blocks,
+    patientBlocks: blocks.map((one) => patientSource(one)),
     ...(asOf !== undefined && { asOf: wholeNumber('as-of', asOf) }),
   }
 }

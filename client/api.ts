@@ -654,6 +654,7 @@ export type Failure = {
       | 'idempotency_key_reused'
       | 'internal'
       | 'certificates_unavailable'
+      | 'fonts_missing'
       | 'unverifiable'
       | 'chain_unavailable'
       | 'registry_refused'

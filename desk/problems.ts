@@ -1,6 +1,6 @@
 import { CallError } from '#client/index.ts'
 import type { PlainField } from '#document/kind.ts'
-import { d, maybeD } from './i18n.ts'
+import { d, maybeD, quoted } from './i18n.ts'
 import { entriesOf, fieldOf } from './kinds.ts'
 
 /** Codes of an outage: nothing was done, and trying again may help. */
@@ -22,8 +22,9 @@ export function wordsOf(error: unknown): string {
     return d('error.page')
   }
   if (OUTAGES.includes(error.code)) return d('error.outage')
+  const code = error.code === 'fonts_missing' ? 'unprintable' : error.code
   return (
-    maybeD(`error.${error.code}`) ??
+    maybeD(`error.${code}`, { message: quoted(error.message) }) ??
     d('error.other', { code: error.code, request: error.requestId ?? '–' })
   )
 }

@@ -58,8 +58,13 @@ async function recount(
   { values, args: [given = ''] }: CommandInput<typeof SOURCE_OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
+<<<<<<< HEAD
   const { registry, nodes, blocks, asOf } = readSources(values)
   const provider = firstAnswering(nodes)
+=======
+  const { registry, nodes, patientBlocks: blocks, asOf } = readSources(values)
+  const provider = onlyNode(nodes, flags)
+>>>>>>> w-paper
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)

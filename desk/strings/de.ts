@@ -41,7 +41,6 @@ export const de: Texts = {
   'passkey.heading': 'Passkey einrichten',
   'passkey.text':
     'Mit einem Passkey melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne jedes Mal einen neuen Link.',
-  'passkey.make': 'Passkey einrichten',
   'passkey.name': 'Name des Passkeys',
   'passkey.label': 'Passkey {number}',
   'passkey.done': 'Der Passkey ist eingerichtet.',
@@ -54,7 +53,6 @@ export const de: Texts = {
     'Dieser Browser bietet hier keine Passkeys an. Sie brauchen eine verschlüsselte Verbindung (https).',
   'me.passkeys': 'Ihre Passkeys',
   'me.none': 'Sie haben noch keinen.',
-  'me.remove': 'Entfernen',
   'me.remove.question': '{label} entfernen?',
   'me.remove.text': 'Damit kann sich dann niemand mehr anmelden.',
   'role.reader': 'Lesen: findet und prüft Dokumente',
@@ -123,7 +121,6 @@ export const de: Texts = {
   'bad.number': 'Eine Zahl, etwa 12 oder 1.7 (mit Punkt).',
   'bad.choice': 'Eine der Auswahlmöglichkeiten dieser Angabe.',
   'bad.notOfKind': 'Diese Art von Dokument hat keine solche Angabe. Entfernen Sie sie.',
-  'issue.heading': 'Dokument ausstellen',
   'issue.check': 'Prüfen und ausstellen',
   'issue.clear': 'Neu beginnen',
   'issue.clear.sent':
@@ -148,7 +145,6 @@ export const de: Texts = {
   'status.pending': 'Wird eingetragen',
   'passOn.heading': 'Übergeben',
   'passOn.qr': 'QR-Code, der zur Prüfung dieses Dokuments führt',
-  'passOn.copy': 'Link kopieren',
   'passOn.open': 'So öffnen, wie andere es sehen',
   'passOn.secret':
     'Wer diesen Code oder Link hat, kann das Dokument lesen. Geben Sie ihn nur denen, die das dürfen.',
@@ -157,15 +153,13 @@ export const de: Texts = {
     'Eine Wallet-App für digitale Nachweise bewahrt das Dokument auf und kann nur einige seiner Felder zeigen.',
   'wallet.here': 'Die Person ist hier',
   'wallet.away': 'Link zum Versenden erstellen',
-  'wallet.qr': 'QR-Code des Angebots für die Wallet',
   'wallet.code': 'Teilen Sie der Person diesen Code auf anderem Weg mit:',
   'wallet.open': 'Wallet auf diesem Gerät öffnen',
-  'wallet.other': 'Die Wallet lehnt es ab? In der anderen Form anbieten',
   'wallet.until': 'Für eine Wallet, bis {time}. Wer den Link hat, kann das Dokument abholen.',
   'find.noNames':
     'Nach Namen kann nicht gesucht werden, weil der Dienst keine speichert. Suchen Sie nach der Kennnummer.',
   'find.status': 'Status',
-  'find.any': 'Jeder',
+  'find.any': 'Alle',
   'find.from': 'Ausgestellt ab',
   'find.to': 'Ausgestellt bis',
   'find.batch': 'Stapel',
@@ -255,7 +249,6 @@ export const de: Texts = {
   'verdict.check': 'Jetzt prüfen',
   'people.add': 'Person hinzufügen',
   'people.all': 'Personen dieses Schalters',
-  'people.name': 'Name',
   'people.role': 'Rolle',
   'people.kinds': 'Nur diese Arten von Dokumenten',
   'people.kinds.hint': 'Durch Kommas getrennt. Leer lassen für alle.',
@@ -454,15 +447,14 @@ export const de: Texts = {
   'certificate.preview.hint':
     'Zeigt, wie die Urkunde aussähe, als Muster gekennzeichnet. Nichts wird ausgestellt.',
   'certificate.zip': 'Urkunden speichern (ZIP)',
-  'certificate.busy': 'Sie wird gedruckt …',
   'certificate.progress': '{done} von {all} Urkunden',
   'certificate.failed': 'Nicht gedruckt: {count}.',
+  'certificate.again': 'Diese noch einmal drucken',
   'certificate.secret':
     'Wer diese Datei hat, kann das Dokument lesen. Geben Sie sie nur denen, die es dürfen.',
   'error.certificates_unavailable':
     'Dieser Dienst stellt keine Urkunden her. Wer ihn betreibt, kann das einrichten.',
-  'error.unprintable':
-    'Aus diesem Dokument lässt sich keine Urkunde machen: Die Vorlage passt nicht dazu. Wählen Sie eine andere Vorlage.',
+  'error.unprintable': 'Aus diesem Dokument lässt sich keine Urkunde machen: {message}.',
   'error.too_many_runs':
     'Der Dienst hat schon fünf Tabellen von Ihnen. Öffnen Sie eine alte, speichern Sie ihre Ergebnisse und nehmen Sie eine andere Tabelle.',
   'error.unauthorized': 'Sie sind abgemeldet. Nichts wurde gesendet.',

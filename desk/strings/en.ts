@@ -45,7 +45,6 @@ export const en = {
   'passkey.heading': 'Set up a passkey',
   'passkey.text':
     'With a passkey you sign in by fingerprint, face or the PIN of your device, without a new link each time.',
-  'passkey.make': 'Set up a passkey',
   'passkey.name': 'Name of the passkey',
   'passkey.label': 'Passkey {number}',
   'passkey.done': 'The passkey is set up.',
@@ -57,7 +56,6 @@ export const en = {
     'This browser offers no passkeys here. They need an encrypted connection (https).',
   'me.passkeys': 'Your passkeys',
   'me.none': 'You have none yet.',
-  'me.remove': 'Remove',
   'me.remove.question': 'Remove {label}?',
   'me.remove.text': 'Nobody can sign in with it any more.',
 
@@ -128,7 +126,6 @@ export const en = {
   'bad.number': 'A number, such as 12 or 1.7.',
   'bad.choice': 'One of the choices of this entry.',
   'bad.notOfKind': 'This kind of document has no such entry. Remove it.',
-  'issue.heading': 'Issue a document',
   'issue.check': 'Check and issue',
   'issue.clear': 'Start anew',
   'issue.clear.sent':
@@ -153,7 +150,6 @@ export const en = {
 
   'passOn.heading': 'Hand it over',
   'passOn.qr': 'QR code that leads to the check of this document',
-  'passOn.copy': 'Copy the link',
   'passOn.open': 'Open as its readers see it',
   'passOn.secret':
     'Whoever has this code or link can read the document. Give it only to those who may.',
@@ -162,16 +158,14 @@ export const en = {
     'A wallet app for digital credentials keeps the document and can show only some of its fields.',
   'wallet.here': 'The holder is here',
   'wallet.away': 'Make a link to send',
-  'wallet.qr': 'QR code of the offer, for the wallet',
   'wallet.code': 'Tell the holder this code another way:',
   'wallet.open': 'Open a wallet on this device',
-  'wallet.other': 'The wallet refuses it? Offer the other form',
   'wallet.until': 'For one wallet, until {time}. Whoever has the link can fetch the document.',
 
   'find.noNames':
     'Names cannot be searched, because this service does not store them. Look for the identifier.',
   'find.status': 'Status',
-  'find.any': 'Any',
+  'find.any': 'All',
   'find.from': 'Issued from',
   'find.to': 'Issued to',
   'find.batch': 'Batch',
@@ -266,7 +260,6 @@ export const en = {
 
   'people.add': 'Add a person',
   'people.all': 'People of this desk',
-  'people.name': 'Name',
   'people.role': 'Role',
   'people.kinds': 'Only these kinds of documents',
   'people.kinds.hint': 'Separated by commas. Leave empty for all.',
@@ -460,15 +453,14 @@ export const en = {
   'certificate.preview.hint':
     'Shows how the certificate would look, marked as a specimen. Nothing is issued.',
   'certificate.zip': 'Save the certificates (ZIP)',
-  'certificate.busy': 'It is being printed …',
   'certificate.progress': '{done} of {all} certificates',
   'certificate.failed': 'Not printed: {count}.',
+  'certificate.again': 'Print those again',
   'certificate.secret':
     'Whoever has this file can read the document. Give it only to those who may.',
   'error.certificates_unavailable':
     'This service makes no certificates. Whoever runs it can install them.',
-  'error.unprintable':
-    'No certificate can be made of this document: the template does not fit it. Choose another template.',
+  'error.unprintable': 'No certificate can be made of this document: {message}.',
   'error.too_many_runs':
     'The service has five tables of yours. Open an old one, save its results and use another table.',
   'error.unauthorized': 'You are signed out. Nothing was sent.',

@@ -40,7 +40,6 @@ export const es: Texts = {
   'passkey.heading': 'Crear una llave de acceso',
   'passkey.text':
     'Con una llave de acceso entra con la huella, la cara o el PIN de su dispositivo, sin un enlace nuevo cada vez.',
-  'passkey.make': 'Crear una llave de acceso',
   'passkey.name': 'Nombre de la llave de acceso',
   'passkey.label': 'Llave de acceso {number}',
   'passkey.done': 'La llave de acceso está creada.',
@@ -53,7 +52,6 @@ export const es: Texts = {
     'Este navegador no ofrece aquí llaves de acceso. Necesitan una conexión cifrada (https).',
   'me.passkeys': 'Sus llaves de acceso',
   'me.none': 'Aún no tiene ninguna.',
-  'me.remove': 'Quitar',
   'me.remove.question': '¿Quitar {label}?',
   'me.remove.text': 'Nadie podrá entrar con ella.',
   'role.reader': 'Lectura: busca y comprueba documentos',
@@ -120,7 +118,6 @@ export const es: Texts = {
   'bad.number': 'Un número, como 12 o 1.7 (con punto).',
   'bad.choice': 'Una de las opciones de este dato.',
   'bad.notOfKind': 'Este tipo de documento no tiene este dato. Quítelo.',
-  'issue.heading': 'Emitir un documento',
   'issue.check': 'Comprobar y emitir',
   'issue.clear': 'Empezar de nuevo',
   'issue.clear.sent':
@@ -145,7 +142,6 @@ export const es: Texts = {
   'status.pending': 'Registrándose',
   'passOn.heading': 'Entregarlo',
   'passOn.qr': 'Código QR que lleva a la comprobación de este documento',
-  'passOn.copy': 'Copiar el enlace',
   'passOn.open': 'Abrirlo como lo ven sus lectores',
   'passOn.secret':
     'Quien tenga este código o enlace puede leer el documento. Déselo solo a quien deba leerlo.',
@@ -154,16 +150,14 @@ export const es: Texts = {
     'Una aplicación de cartera para credenciales digitales guarda el documento y puede mostrar solo algunos de sus campos.',
   'wallet.here': 'El titular está aquí',
   'wallet.away': 'Crear un enlace para enviar',
-  'wallet.qr': 'Código QR de la oferta, para la cartera',
   'wallet.code': 'Comunique este código al titular por otra vía:',
   'wallet.open': 'Abrir una cartera en este dispositivo',
-  'wallet.other': '¿La cartera lo rechaza? Ofrecerlo en la otra forma',
   'wallet.until':
     'Para una cartera, hasta {time}. Quien tenga el enlace puede recoger el documento.',
   'find.noNames':
     'No se puede buscar por nombre, porque el servicio no guarda ninguno. Busque el identificador.',
   'find.status': 'Estado',
-  'find.any': 'Cualquiera',
+  'find.any': 'Todos',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos hasta',
   'find.batch': 'Lote',
@@ -252,7 +246,6 @@ export const es: Texts = {
   'verdict.check': 'Comprobar ahora',
   'people.add': 'Añadir una persona',
   'people.all': 'Personas de esta ventanilla',
-  'people.name': 'Nombre',
   'people.role': 'Función',
   'people.kinds': 'Solo estos tipos de documentos',
   'people.kinds.hint': 'Separados por comas. Déjelo vacío para todos.',
@@ -444,15 +437,14 @@ export const es: Texts = {
   'certificate.preview.hint':
     'Muestra cómo quedaría el certificado, marcado como muestra. No se emite nada.',
   'certificate.zip': 'Guardar los certificados (ZIP)',
-  'certificate.busy': 'Se está imprimiendo …',
   'certificate.progress': '{done} de {all} certificados',
   'certificate.failed': 'No impresos: {count}.',
+  'certificate.again': 'Volver a imprimir esos',
   'certificate.secret':
     'Quien tenga este archivo puede leer el documento. Déselo solo a quien pueda leerlo.',
   'error.certificates_unavailable':
     'Este servicio no hace certificados. Quien lo administra puede instalarlos.',
-  'error.unprintable':
-    'No se puede hacer un certificado de este documento: la plantilla no le sirve. Elija otra plantilla.',
+  'error.unprintable': 'No se puede hacer un certificado de este documento: {message}.',
   'error.too_many_runs':
     'El servicio ya tiene cinco tablas suyas. Abra una antigua, guarde sus resultados y use otra tabla.',
   'error.unauthorized': 'Su sesión está cerrada. No se ha enviado nada.',

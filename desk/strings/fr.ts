@@ -41,7 +41,6 @@ export const fr: Texts = {
   'passkey.heading': 'Créer une clé d’accès',
   'passkey.text':
     'Avec une clé d’accès, vous vous connectez par empreinte, visage ou code de votre appareil, sans nouveau lien à chaque fois.',
-  'passkey.make': 'Créer une clé d’accès',
   'passkey.name': 'Nom de la clé d’accès',
   'passkey.label': 'Clé d’accès {number}',
   'passkey.done': 'La clé d’accès est créée.',
@@ -53,7 +52,6 @@ export const fr: Texts = {
     'Ce navigateur n’offre pas de clés d’accès ici. Il leur faut une connexion chiffrée (https).',
   'me.passkeys': 'Vos clés d’accès',
   'me.none': 'Vous n’en avez pas encore.',
-  'me.remove': 'Retirer',
   'me.remove.question': 'Retirer {label} ?',
   'me.remove.text': 'Plus personne ne pourra se connecter avec elle.',
   'role.reader': 'Lecture : recherche et vérifie des documents',
@@ -122,7 +120,6 @@ export const fr: Texts = {
   'bad.number': 'Un nombre, par exemple 12 ou 1.7 (avec un point).',
   'bad.choice': 'L’un des choix de cette indication.',
   'bad.notOfKind': 'Ce type de document n’a pas cette indication. Supprimez-la.',
-  'issue.heading': 'Émettre un document',
   'issue.check': 'Vérifier et émettre',
   'issue.clear': 'Recommencer',
   'issue.clear.sent':
@@ -147,7 +144,6 @@ export const fr: Texts = {
   'status.pending': 'En cours d’enregistrement',
   'passOn.heading': 'Le remettre',
   'passOn.qr': 'Code QR qui mène à la vérification de ce document',
-  'passOn.copy': 'Copier le lien',
   'passOn.open': 'Ouvrir comme les lecteurs le voient',
   'passOn.secret':
     'Quiconque a ce code ou ce lien peut lire le document. Ne le donnez qu’à qui en a le droit.',
@@ -156,10 +152,8 @@ export const fr: Texts = {
     'Une application de portefeuille pour attestations numériques garde le document et peut n’en montrer que certains champs.',
   'wallet.here': 'Le titulaire est présent',
   'wallet.away': 'Créer un lien à envoyer',
-  'wallet.qr': 'Code QR de l’offre, pour le portefeuille',
   'wallet.code': 'Communiquez ce code au titulaire par une autre voie :',
   'wallet.open': 'Ouvrir un portefeuille sur cet appareil',
-  'wallet.other': 'Le portefeuille le refuse ? Proposer l’autre forme',
   'wallet.until':
     'Pour un portefeuille, jusqu’au {time}. Quiconque a le lien peut retirer le document.',
   'find.noNames':
@@ -254,7 +248,6 @@ export const fr: Texts = {
   'verdict.check': 'Vérifier maintenant',
   'people.add': 'Ajouter une personne',
   'people.all': 'Personnes de ce guichet',
-  'people.name': 'Nom',
   'people.role': 'Rôle',
   'people.kinds': 'Seulement ces types de documents',
   'people.kinds.hint': 'Séparés par des virgules. Laisser vide pour tous.',
@@ -452,15 +445,14 @@ export const fr: Texts = {
   'certificate.preview.hint':
     'Montre l’aspect qu’aurait le certificat, marqué comme spécimen. Rien n’est émis.',
   'certificate.zip': 'Enregistrer les certificats (ZIP)',
-  'certificate.busy': 'Impression en cours …',
   'certificate.progress': '{done} certificats sur {all}',
   'certificate.failed': 'Non imprimés : {count}.',
+  'certificate.again': 'Réimprimer ceux-ci',
   'certificate.secret':
     'Quiconque a ce fichier peut lire le document. Ne le donnez qu’à ceux qui y ont droit.',
   'error.certificates_unavailable':
     'Ce service ne produit pas de certificats. Son exploitant peut les installer.',
-  'error.unprintable':
-    'Impossible de faire un certificat de ce document : le modèle ne lui convient pas. Choisissez-en un autre.',
+  'error.unprintable': 'Impossible de faire un certificat de ce document : {message}.',
   'error.too_many_runs':
     'Le service a déjà cinq de vos tableaux. Ouvrez-en un ancien, enregistrez ses résultats et prenez un autre tableau.',
   'error.unauthorized': 'Vous êtes déconnecté. Rien n’a été envoyé.',

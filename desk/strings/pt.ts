@@ -40,7 +40,6 @@ export const pt: Texts = {
   'passkey.heading': 'Criar uma chave de acesso',
   'passkey.text':
     'Com uma chave de acesso, entra com a impressão digital, o rosto ou o PIN do seu dispositivo, sem uma ligação nova de cada vez.',
-  'passkey.make': 'Criar uma chave de acesso',
   'passkey.name': 'Nome da chave de acesso',
   'passkey.label': 'Chave de acesso {number}',
   'passkey.done': 'A chave de acesso está criada.',
@@ -52,7 +51,6 @@ export const pt: Texts = {
     'Este navegador não oferece aqui chaves de acesso. Precisam de uma ligação cifrada (https).',
   'me.passkeys': 'As suas chaves de acesso',
   'me.none': 'Ainda não tem nenhuma.',
-  'me.remove': 'Remover',
   'me.remove.question': 'Remover {label}?',
   'me.remove.text': 'Ninguém poderá entrar com ela.',
   'role.reader': 'Leitura: procura e verifica documentos',
@@ -119,7 +117,6 @@ export const pt: Texts = {
   'bad.number': 'Um número, como 12 ou 1.7 (com ponto).',
   'bad.choice': 'Uma das opções deste dado.',
   'bad.notOfKind': 'Este tipo de documento não tem este dado. Remova-o.',
-  'issue.heading': 'Emitir um documento',
   'issue.check': 'Verificar e emitir',
   'issue.clear': 'Começar de novo',
   'issue.clear.sent':
@@ -143,7 +140,6 @@ export const pt: Texts = {
   'status.pending': 'A ser registado',
   'passOn.heading': 'Entregá-lo',
   'passOn.qr': 'Código QR que leva à verificação deste documento',
-  'passOn.copy': 'Copiar a ligação',
   'passOn.open': 'Abrir como os leitores o veem',
   'passOn.secret':
     'Quem tiver este código ou ligação pode ler o documento. Dê-o só a quem o pode ler.',
@@ -152,15 +148,13 @@ export const pt: Texts = {
     'Uma aplicação de carteira para credenciais digitais guarda o documento e pode mostrar apenas alguns dos seus campos.',
   'wallet.here': 'O titular está aqui',
   'wallet.away': 'Criar uma ligação para enviar',
-  'wallet.qr': 'Código QR da oferta, para a carteira',
   'wallet.code': 'Diga este código ao titular por outra via:',
   'wallet.open': 'Abrir uma carteira neste dispositivo',
-  'wallet.other': 'A carteira recusa-o? Oferecê-lo na outra forma',
   'wallet.until': 'Para uma carteira, até {time}. Quem tiver a ligação pode recolher o documento.',
   'find.noNames':
     'Não se pode procurar por nome, porque o serviço não guarda nenhum. Procure o identificador.',
   'find.status': 'Estado',
-  'find.any': 'Qualquer',
+  'find.any': 'Todos',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos até',
   'find.batch': 'Lote',
@@ -249,7 +243,6 @@ export const pt: Texts = {
   'verdict.check': 'Verificar agora',
   'people.add': 'Acrescentar uma pessoa',
   'people.all': 'Pessoas deste balcão',
-  'people.name': 'Nome',
   'people.role': 'Função',
   'people.kinds': 'Só estes tipos de documentos',
   'people.kinds.hint': 'Separados por vírgulas. Deixe vazio para todos.',
@@ -440,15 +433,14 @@ export const pt: Texts = {
   'certificate.preview.hint':
     'Mostra como ficaria o certificado, marcado como espécime. Nada é emitido.',
   'certificate.zip': 'Guardar os certificados (ZIP)',
-  'certificate.busy': 'A imprimir …',
   'certificate.progress': '{done} de {all} certificados',
   'certificate.failed': 'Não impressos: {count}.',
+  'certificate.again': 'Imprimir esses de novo',
   'certificate.secret':
     'Quem tiver este ficheiro pode ler o documento. Dê-o apenas a quem o possa ler.',
   'error.certificates_unavailable':
     'Este serviço não faz certificados. Quem o gere pode instalá-los.',
-  'error.unprintable':
-    'Não é possível fazer um certificado deste documento: o modelo não lhe serve. Escolha outro modelo.',
+  'error.unprintable': 'Não é possível fazer um certificado deste documento: {message}.',
   'error.too_many_runs':
     'O serviço já tem cinco tabelas suas. Abra uma antiga, guarde os resultados e use outra tabela.',
   'error.unauthorized': 'A sua sessão está encerrada. Nada foi enviado.',

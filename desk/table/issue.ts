@@ -5,6 +5,7 @@ import { cellsOf } from '#table/rows.ts'
 import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import type { Name } from '../remembered.ts'
+import type { NotPrinted } from './certificates.ts'
 import { check, keepRun, newRun, type Result, type TableRun } from './run.ts'
 
 /** Milliseconds between two looks at a run of the service. */
@@ -175,18 +176,30 @@ export function namesIn(run: TableRun): Name[] {
 
 /** @returns The issued rows as a table, with the columns of `docreg issue`. */
 export function issuedTable(run: TableRun): Uint8Array {
+  return issuedRows(run, ({ batchRoot, ...result }) => ({
+    ...{ ...result, verifyUrl: linkOf(run, result.publicId) },
+    ...(batchRoot !== undefined && { batchRoot }),
+  }))
+}
+
+/** @returns The rows without a certificate as a table, with the reason. */
+export function notPrintedTable(run: TableRun, notPrinted: NotPrinted): Uint8Array {
+  return issuedRows(run, ({ documentHash }) => {
+    const problem = notPrinted[documentHash]
+    return problem !== undefined && { documentHash, problem }
+  })
+}
+
+/** @param cells The cells of a row besides those of its document; `false` = it is left out. */
+function issuedRows(
+  run: TableRun,
+  cells: (result: Extract<Result, { publicId: string }>) => Record<string, string> | false,
+): Uint8Array {
   const rows = (run.sent ?? []).flatMap((index) => {
     const result = run.results[index]
-    if (result === undefined || 'problem' in result) return []
-    const { publicId, documentHash, status, batchRoot } = result
-    return [
-      {
-        line: String(run.rows[index]?.line ?? ''),
-        ...cellsOf(check(run).good.get(index)),
-        ...{ publicId, documentHash, status, verifyUrl: linkOf(run, publicId) },
-        ...(batchRoot !== undefined && { batchRoot }),
-      },
-    ]
+    const more = result !== undefined && 'publicId' in result && cells(result)
+    const line = String(run.rows[index]?.line ?? '')
+    return more ? [{ line, ...cellsOf(check(run).good.get(index)), ...more }] : []
   })
   return tableOf(rows, run)
 }

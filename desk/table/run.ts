@@ -17,6 +17,7 @@ import { t } from '#web/i18n.ts'
 import { newId, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
 import { allKinds, fieldOf, kindOf } from '../kinds.ts'
+import type { NotPrinted } from './certificates.ts'
 
 /** What became of a row. */
 export type Result =
@@ -55,6 +56,8 @@ export type TableRun = {
   isHalted: boolean
   /** Whether the person has signed out. */
   isLeft?: boolean
+  /** Whose certificates are missing from the last ZIP. */
+  notPrinted?: NotPrinted
   /** How many rows the service has issued. */
   done?: number
   /** Whether the service cannot issue at the moment. */
@@ -217,7 +220,7 @@ export function changed(run: TableRun): void {
 }
 
 export function keepRun(run: TableRun): void {
-  const { isBusy, isHalted, isLeft, done, isWaiting, ...most } = run
+  const { isBusy, isHalted, isLeft, done, isWaiting, notPrinted, ...most } = run
   const { isKept, trouble, cost, page, isFiltered, checked, ...rest } = most
   const rows = run.rows.map(({ line, cells }) => [line, ...run.columns.map((name) => cells[name])])
   run.isKept = keep(NAME, { ...rest, rows })

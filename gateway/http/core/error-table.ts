@@ -289,7 +289,7 @@ const DOCUMENT = {
   unprintable: {
     status: 422,
     meaning:
-      'No certificate can be made of the document: the template is wrong or requires a field that it lacks, no font has one of its characters, or it takes too long.',
+      'No certificate can be made of the document: the template is wrong or requires a field that it lacks, a character is in no font, or it takes too long.',
     action: 'The message names the reason. Choose another template.',
   },
   idempotency_key_reused: {
@@ -311,6 +311,13 @@ const SERVICE = {
     again: 'after the operator installed it',
     meaning: 'This service makes no certificates: it has no engine, no font, or no template.',
     action: 'Operators: [install the engine](operate.md#certificates).',
+  },
+  fonts_missing: {
+    status: 501,
+    again: 'after the operator installed them',
+    meaning: 'The service lacks the fonts for a script of the document to print.',
+    action:
+      'The message names the script. Operators: [install its fonts](operate.md#certificates).',
   },
   unverifiable: {
     status: 503,
