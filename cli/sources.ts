@@ -7,11 +7,8 @@ import { parseRegistry } from '#verifier/readers/chain.ts'
 import { checkCode } from '#verifier/readers/completeness.ts'
 import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-<<<<<<< HEAD
 import { isAnswer } from '#verifier/readers/node-answer.ts'
-=======
 import { patientSource } from '#verifier/readers/patience.ts'
->>>>>>> w-paper
 import { createRequest } from '#verifier/readers/request.ts'
 import type { OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'

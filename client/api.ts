@@ -268,6 +268,8 @@ export type Run = {
   done: number
   createdAt: Instant
   endedAt: Instant | null
+  tenant: string
+  owner: { kind: 'key' | 'person'; id: string }
 }
 
 export type RevokedBatch = {
@@ -778,7 +780,7 @@ export type Calls = {
     data: Run
   }
   /** List the caller's runs, the newest first. */
-  listRuns: { input: object; data: { runs: Array<Run> } }
+  listRuns: { input: { query?: { all?: 'true' | 'false' } }; data: { runs: Array<Run> } }
   /** See how far a run is. */
   retrieveRun: { input: { path: { id: string } }; data: Run }
   /** Stop a run, and delete its rows and results. */

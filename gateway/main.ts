@@ -98,9 +98,9 @@ async function start(
   const batches = openBatches(config, identity, work)
   const press = openCertificates(config, identity)
   if (press) undo.push(async () => press.close())
-  const { runs, startRuns } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, kinds, webhooks, batches, runs, press }
-  const parts = { readers, identities, stores, pipeline, ...known, quotes: chain.transactions, log }
+  const { startRuns, ...served } = openRuns(config, identity, { ...work, batches, apiKeys })
+  const known = { apiKeys, kinds, webhooks, batches, ...served, press }
+  const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 
   const chores = createChores(stores.shared.leases, log)

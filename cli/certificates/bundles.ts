@@ -31,14 +31,9 @@ export function bundlesOfGateway({ client }: Gateway): Bundles {
 }
 
 /** Reads bundles from chain and IPFS. @throws {UsageError} without a node. */
-<<<<<<< HEAD
 export function bundlesOfSources(sources: CommandSources): Bundles {
-  const { registry, network, codeHash, blocks, asOf, nodes } = sources
-  const provider = firstAnswering(nodes)
-=======
-export function bundlesOfSources(sources: CommandSources, flags: { rpc?: string[] }): Bundles {
   const { registry, network, codeHash, patientBlocks: blocks, asOf, nodes } = sources
->>>>>>> w-paper
+  const provider = firstAnswering(nodes)
   return {
     read: (publicId) =>
       createBundle(publicId, {

@@ -58,13 +58,8 @@ async function recount(
   { values, args: [given = ''] }: CommandInput<typeof SOURCE_OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
-<<<<<<< HEAD
-  const { registry, nodes, blocks, asOf } = readSources(values)
-  const provider = firstAnswering(nodes)
-=======
   const { registry, nodes, patientBlocks: blocks, asOf } = readSources(values)
-  const provider = onlyNode(nodes, flags)
->>>>>>> w-paper
+  const provider = firstAnswering(nodes)
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)

@@ -251,9 +251,10 @@ const DOCUMENT = {
   },
   too_many_runs: {
     status: 409,
-    again: 'after one was removed',
-    meaning: 'The key or person has five [runs](integrate.md#runs), or the service has 200.',
-    action: 'Read the results of an old one and remove it, or wait a day.',
+    again: 'after one has ended',
+    meaning:
+      'The key or person has five [runs](integrate.md#runs) that are not done, its tenant has 40 under way, or the service 200.',
+    action: 'Wait for one to end, or remove one that is stopped.',
   },
   too_many_webhooks: {
     status: 409,

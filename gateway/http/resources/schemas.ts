@@ -282,6 +282,8 @@ export const eventId = v.pipe(
   v.metadata({ pattern: '^evt_(0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$' }),
 )
 
+export const flag = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
+
 /** A whole number from 1 to `max` in a query, which OpenAPI describes as an integer. */
 export function sentLimit(max: number, fallback: number) {
   return v.pipe(
