@@ -422,7 +422,7 @@ test('behavior: does not queue an intent again that is in flight', async () => {
   const answer = issue(intent)
   await expect.poll(() => chain.pool.size).toBe(1)
   batcher.wake()
-  expect(batcher.depth()).toEqual({ queued: 0, inFlight: 1 })
+  expect(batcher.depth()).toEqual({ queued: 0, refused: 0, inFlight: 1 })
   chain.mining = true
   chain.mine()
   expect(await answer).toMatchObject({ status: 'anchored' })
@@ -446,7 +446,7 @@ test('behavior: sends a revocation once its document is noted, without another e
   chain.mine()
   expect(await issued).toMatchObject({ status: 'anchored' })
   await sleep(300)
-  expect(batcher.depth()).toEqual({ queued: 1, inFlight: 0 })
+  expect(batcher.depth()).toEqual({ queued: 1, refused: 0, inFlight: 0 })
   disk = (done) => done()
   for (const done of flushes) done()
   expect(await revoked).toMatchObject({ status: 'anchored' })
