@@ -16,8 +16,10 @@ export type TableProblem =
   | 'no_workbook'
   /** The workbook is larger than any table that people make. */
   | 'workbook_too_large'
-  /** A cell has an error, or a formula without a result. */
-  | 'no_result'
+  /** The workbook has what no spreadsheet program writes. */
+  | 'workbook_strange'
+  /** Ranges of more cells are merged than tables have. */
+  | 'too_many_merged'
 
 /** Thrown for a table that cannot be read. The message names the line and repeats no cell. */
 export class TableError extends Error {
@@ -37,11 +39,26 @@ export class TableError extends Error {
   }
 }
 
+/** What a cell of a workbook has beside its text. */
+export type Note = {
+  /** The number or day that it holds, if its text says something else. */
+  value?: string
+  /** It has an error or no result; or a number of which spreadsheets lose digits. */
+  problem?: 'no_result' | 'digits_lost'
+}
+
 /** A line of a table, with the cells by the names of their columns. */
 export type Row = {
   /** The line of the file in which it begins, from 1; the header is line 1. */
   line: number
   cells: Record<string, string>
+  notes?: Record<string, Note>
+}
+/** A line whose columns have no names yet. It may lack cells at its end. */
+export type Line = {
+  line: number
+  cells: readonly string[]
+  notes?: readonly (Note | undefined)[]
 }
 export type Table = { columns: string[]; rows: Row[]; dialect: Dialect }
 
@@ -119,12 +136,11 @@ const breaksIn = (record: readonly string[]) =>
 
 /**
  * @param header The names of the columns.
- * @param lines The cells of each row; a row may lack cells at its end.
  * @throws {TableError}
  */
 export function tableOf(
   header: readonly string[],
-  lines: readonly { line: number; cells: readonly string[] }[],
+  lines: readonly Line[],
   dialect: Dialect,
 ): Table {
   const columns = withoutEnd(header)
@@ -179,10 +195,7 @@ const CSV_PROBLEMS: Record<string, string> = {
   CSV_MAX_RECORD_SIZE: `the row has more than ${MAX_ROW} characters`,
 }
 
-function rowOf(
-  { line, cells }: { line: number; cells: readonly string[] },
-  columns: readonly string[],
-): Row {
+function rowOf({ line, cells, notes = [] }: Line, columns: readonly string[]): Row {
   const count = Math.min(cells.length, Math.max(withoutEnd(cells).length, columns.length))
   if (count !== columns.length)
     throw new TableError(
@@ -190,7 +203,12 @@ function rowOf(
       ` has ${count} cells, but there are ${columns.length} columns`,
       { line },
     )
-  return { line, cells: Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? ''])) }
+  const noted = columns.flatMap((name, i) => (notes[i] ? [[name, notes[i]] as const] : []))
+  return {
+    line,
+    cells: Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? ''])),
+    ...(noted.length > 0 && { notes: Object.fromEntries(noted) }),
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
 import type { Kind } from '#document/kind.ts'
 import { type KindOf, readNewDocument } from '#document/new-document.ts'
-import type { Row } from './csv.ts'
+import type { Note, Row } from './csv.ts'
 
 /** A row that can be issued. */
 export type GoodRow = {
@@ -29,8 +29,19 @@ export type CheckedRows = {
   cells: ReadonlyMap<string, Row['cells']>
 }
 
-/** A row with the document that it says. */
-export type SentRow = { line: number; cells: Row['cells']; value: JsonValue }
+/** A row with the document that it says, and what is wrong with its cells themselves. */
+export type SentRow = {
+  line: number
+  cells: Row['cells']
+  value: JsonValue
+  problems?: readonly FieldProblem[]
+}
+
+/** What is wrong with a cell of a workbook. */
+export const CELL_PROBLEMS: Record<NonNullable<Note['problem']>, string> = {
+  no_result: 'has an error in the spreadsheet, or a formula without its result',
+  digits_lost: 'has more than 15 digits, of which spreadsheets lose some',
+}
 
 export const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
 export const DATES = ['issuedAt', 'expiresAt']
@@ -66,10 +77,16 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
   const bad: BadRow[] = []
   const cellsByKey = new Map<string, Row['cells']>()
   const lines = new Map<string, number>()
-  for (const { line, cells, value } of sent) {
+  for (const { line, cells, value, problems: own = [] } of sent) {
     const read = readNewDocument(value, now, kindOf)
-    if ('problems' in read) {
-      bad.push({ line, cells, problems: [...read.problems] })
+    if ('problems' in read || own.length > 0) {
+      const named = own.map(({ field }) => field)
+      const others = 'problems' in read ? read.problems : []
+      bad.push({
+        line,
+        cells,
+        problems: [...own, ...others.filter((p) => !named.includes(p.field))],
+      })
       continue
     }
     const key = keyOf(read.fields)
@@ -89,6 +106,42 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
 /** @returns What makes a row the same document as another: the hash of its canonical fields. */
 function keyOf(fields: DocumentFields): string {
   return toHex(sha256(toCanonical(fields))).slice(2)
+}
+
+/** @returns What is wrong with the cells that fields have. */
+export function cellProblems(
+  { notes = {} }: Row,
+  fields: ReadonlyMap<string, string>,
+): FieldProblem[] {
+  return Object.entries(notes).flatMap(([column, { problem }]) => {
+    const field = fields.get(column)
+    return field && problem ? [{ field, message: CELL_PROBLEMS[problem] }] : []
+  })
+}
+
+/**
+ * @param isValue Whether a column has what the cells of a workbook hold, not what they show.
+ * @returns The cells with that, and identifiers without what their format puts between digits.
+ */
+export function withValues(
+  { cells, notes = {} }: Row,
+  fields: ReadonlyMap<string, string>,
+  isValue: (column: string, field: string) => boolean,
+): Row['cells'] {
+  const changed = { ...cells }
+  for (const [column, { value }] of Object.entries(notes)) {
+    const field = fields.get(column) ?? ''
+    if (value === undefined) continue
+    if (field === 'subjectId') changed[column] = identifierOf(cells[column] ?? '', value)
+    else if (isValue(column, field)) changed[column] = value
+  }
+  return changed
+}
+
+/** @returns The digits that a sheet shows, also leading zeros, if they are all digits that it has. */
+function identifierOf(text: string, value: string): string {
+  const digits = text.replace(/\D/g, '')
+  return digits.replace(/^0+(?=.)/, '') === value ? digits : value
 }
 
 /**

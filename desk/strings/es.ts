@@ -428,8 +428,20 @@ export const es: Texts = {
     'Este archivo no se puede leer. Quizá esté dañado o protegido con contraseña. Guárdelo de nuevo como .xlsx o «CSV UTF-8».',
   'table.workbook_too_large':
     'La hoja es demasiado grande o tiene celdas muy lejos de la tabla. Copie solo la tabla en un archivo nuevo.',
-  'table.no_result':
-    'La línea {line} tiene una celda con un error o una fórmula sin calcular. Corríjala en la hoja de cálculo y guarde de nuevo el archivo.',
+  'table.workbook_strange':
+    'Ningún programa de hojas de cálculo escribe un archivo así. Ábralo en uno y guárdelo de nuevo como .xlsx.',
+  'table.too_many_merged':
+    'Hay demasiadas celdas combinadas. Deshágalo en la hoja de cálculo o copie solo la tabla en un archivo nuevo.',
+  'table.too_slow': 'Leer este archivo tarda demasiado. Copie solo la tabla en un archivo nuevo.',
+  'table.noReader': 'La página no pudo cargar lo que lee los archivos. Cargue de nuevo la página.',
+  'table.reading': 'Se está leyendo el archivo…',
+  'table.no_result': 'La hoja de cálculo tiene aquí un error o una fórmula sin calcular.',
+  'table.digits_lost':
+    'Las hojas de cálculo pierden cifras de números tan largos. Escríbalo de nuevo.',
+  'table.shown': '¿Qué se emite de esta columna?',
+  'table.shown.text': 'Lo que muestra la hoja: {text}',
+  'table.shown.value': 'Lo que guarda: {value}',
+  'table.language': 'Números y meses en el archivo',
   'table.runs': 'Sus tablas en el servicio',
   'table.runs.hint':
     'El servicio guarda las filas y los resultados hasta un día después del final. Guarde antes los resultados.',

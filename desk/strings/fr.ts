@@ -436,8 +436,21 @@ export const fr: Texts = {
     'Ce fichier est illisible. Il est peut-être endommagé ou protégé par un mot de passe. Enregistrez-le à nouveau en .xlsx ou « CSV UTF-8 ».',
   'table.workbook_too_large':
     'La feuille est trop grande ou a des cellules loin du tableau. Copiez seulement le tableau dans un nouveau fichier.',
-  'table.no_result':
-    'La ligne {line} a une cellule en erreur ou une formule non calculée. Corrigez-la dans le tableur et enregistrez le fichier à nouveau.',
+  'table.workbook_strange':
+    'Aucun tableur n’écrit un tel fichier. Ouvrez-le dans un tableur et enregistrez-le à nouveau en .xlsx.',
+  'table.too_many_merged':
+    'Trop de cellules sont fusionnées. Annulez cela dans le tableur ou copiez seulement le tableau dans un nouveau fichier.',
+  'table.too_slow':
+    'La lecture de ce fichier est trop longue. Copiez seulement le tableau dans un nouveau fichier.',
+  'table.noReader': 'La page n’a pas pu charger de quoi lire les fichiers. Rechargez la page.',
+  'table.reading': 'Lecture du fichier…',
+  'table.no_result': 'Le tableur a ici une erreur ou une formule non calculée.',
+  'table.digits_lost':
+    'Les tableurs perdent des chiffres de nombres aussi longs. Saisissez-le à nouveau.',
+  'table.shown': 'Que délivre-t-on de cette colonne ?',
+  'table.shown.text': 'Ce que la feuille montre : {text}',
+  'table.shown.value': 'Ce qu’elle contient : {value}',
+  'table.language': 'Nombres et mois dans le fichier',
   'table.runs': 'Vos tableaux auprès du service',
   'table.runs.hint':
     'Le service conserve les lignes et les résultats jusqu’à un jour après la fin. Enregistrez les résultats avant.',
