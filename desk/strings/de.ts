@@ -437,6 +437,10 @@ export const de: Texts = {
     'Diese Datei ist nicht lesbar. Vielleicht ist sie beschädigt oder mit einem Kennwort geschützt. Speichern Sie sie neu als .xlsx oder „CSV UTF-8“.',
   'table.workbook_too_large':
     'Das Blatt ist zu groß oder hat Zellen weit außerhalb der Tabelle. Kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.old_workbook':
+    'Das ist eine .xls-Datei von Excel vor 2007, oder sie hat ein Kennwort. Speichern Sie sie als .xlsx ohne Kennwort.',
+  'table.web_page':
+    'Diese Datei ist eine Webseite, wie auch immer sie heißt. Öffnen Sie sie in einer Tabellenkalkulation und speichern Sie sie als .xlsx.',
   'table.workbook_strange':
     'So eine Datei schreibt keine Tabellenkalkulation. Öffnen Sie sie in einer und speichern Sie sie neu als .xlsx.',
   'table.too_many_merged':

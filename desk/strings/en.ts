@@ -444,6 +444,10 @@ export const en = {
     'This file cannot be read. It may be damaged or protected by a password. Save it again as .xlsx or “CSV UTF-8”.',
   'table.workbook_too_large':
     'The sheet is too large, or has cells far outside of the table. Copy only the table into a new file.',
+  'table.old_workbook':
+    'This is an .xls file of Excel before 2007, or it has a password. Save it as .xlsx without one.',
+  'table.web_page':
+    'This file is a web page, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
   'table.workbook_strange':
     'No spreadsheet program writes such a file. Open it in one, and save it again as .xlsx.',
   'table.too_many_merged':

@@ -428,6 +428,10 @@ export const es: Texts = {
     'Este archivo no se puede leer. Quizá esté dañado o protegido con contraseña. Guárdelo de nuevo como .xlsx o «CSV UTF-8».',
   'table.workbook_too_large':
     'La hoja es demasiado grande o tiene celdas muy lejos de la tabla. Copie solo la tabla en un archivo nuevo.',
+  'table.old_workbook':
+    'Es un archivo .xls de Excel anterior a 2007 o tiene contraseña. Guárdelo como .xlsx sin contraseña.',
+  'table.web_page':
+    'Este archivo es una página web, diga lo que diga su nombre. Ábralo en una hoja de cálculo y guárdelo como .xlsx.',
   'table.workbook_strange':
     'Ningún programa de hojas de cálculo escribe un archivo así. Ábralo en uno y guárdelo de nuevo como .xlsx.',
   'table.too_many_merged':

@@ -436,6 +436,10 @@ export const fr: Texts = {
     'Ce fichier est illisible. Il est peut-être endommagé ou protégé par un mot de passe. Enregistrez-le à nouveau en .xlsx ou « CSV UTF-8 ».',
   'table.workbook_too_large':
     'La feuille est trop grande ou a des cellules loin du tableau. Copiez seulement le tableau dans un nouveau fichier.',
+  'table.old_workbook':
+    'C’est un fichier .xls d’Excel avant 2007, ou il a un mot de passe. Enregistrez-le en .xlsx sans mot de passe.',
+  'table.web_page':
+    'Ce fichier est une page web, quel que soit son nom. Ouvrez-le dans un tableur et enregistrez-le en .xlsx.',
   'table.workbook_strange':
     'Aucun tableur n’écrit un tel fichier. Ouvrez-le dans un tableur et enregistrez-le à nouveau en .xlsx.',
   'table.too_many_merged':

@@ -424,6 +424,10 @@ export const pt: Texts = {
     'Não é possível ler este ficheiro. Pode estar danificado ou protegido por palavra-passe. Guarde-o de novo como .xlsx ou «CSV UTF-8».',
   'table.workbook_too_large':
     'A folha é demasiado grande ou tem células longe da tabela. Copie só a tabela para um ficheiro novo.',
+  'table.old_workbook':
+    'É um ficheiro .xls do Excel anterior a 2007 ou tem palavra-passe. Guarde-o como .xlsx sem ela.',
+  'table.web_page':
+    'Este ficheiro é uma página web, diga o nome o que disser. Abra-o numa folha de cálculo e guarde-o como .xlsx.',
   'table.workbook_strange':
     'Nenhum programa de folhas de cálculo escreve um ficheiro assim. Abra-o num e guarde-o de novo como .xlsx.',
   'table.too_many_merged':

@@ -46,7 +46,7 @@ describeInBrowser('a table at the desk', () => {
     page
       .locator('input[type=file]')
       .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) })
-  const field = (name: string) => readFileSync(`test/table/workbooks/field/${name}.xlsx`)
+  const field = (name: string) => readFileSync(`test/table/field/${name}.xlsx`)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const start = async (count: number) => {
     const name = `Issue the good rows (${count.toLocaleString('en')})`

@@ -76,7 +76,6 @@ test('behavior: counts days from 1904 where the workbook does', () => {
   expect(of({ styles: `<styleSheet>${styles}</styleSheet>`, workbook })).toBe('1904-01-01')
 })
 
-const FIELD = 'field'
 const HEADER = ['subjectName', 'subjectId', 'category', 'issuedAt', 'metadata.grade']
 const GOOD = ['Ana Test', '1001', 'diploma', '2026-01-31', 'A']
 
@@ -93,7 +92,7 @@ test.each([
   ['x33-shared-without-v', [...GOOD.slice(0, 4), '']],
   ['x36-sharedstrings-other-name', [...GOOD.slice(0, 4), 'Honours']],
 ])('behavior: reads the cells of %s', (name, cells) => {
-  const { columns, rows } = parseXlsx(read(join(FIELD, `${name}.xlsx`)))
+  const { columns, rows } = parseXlsx(read(join('..', 'field', `${name}.xlsx`)))
   expect(columns).toEqual(HEADER)
   expect(rows.map((row) => Object.values(row.cells))).toEqual([cells])
 })
@@ -104,7 +103,7 @@ test.each([
   ['x34-shared-index-minus1', { 'metadata.grade': { problem: 'no_result' } }],
   ['x35-shared-index-beyond', { 'metadata.grade': { problem: 'no_result' } }],
 ])('error: marks a cell of %s, and reads the others', (name, notes) => {
-  const { rows } = parseXlsx(read(join(FIELD, `${name}.xlsx`)))
+  const { rows } = parseXlsx(read(join('..', 'field', `${name}.xlsx`)))
   expect(rows[0]?.notes).toEqual(notes)
   expect(rows[0]?.cells).toMatchObject({ subjectName: 'Ana Test', category: 'diploma' })
 })
