@@ -111,6 +111,7 @@ export const de: Texts = {
   'bad.subjectId': 'Nur Ziffern von 0 bis 9, höchstens 64.',
   'bad.category':
     'Nur Buchstaben von a bis z, Ziffern und _, mit einem Buchstaben am Anfang, etwa geburtsurkunde.',
+  'bad.noDay': 'Den {day} gibt es nicht.',
   'bad.issuedAt':
     'Ein wirkliches Datum ab 1970, höchstens ein Jahr in der Zukunft, in der Form 2026-12-31.',
   'bad.expiresAt': 'Ein wirkliches Datum, nicht vor dem Ausstellungsdatum, in der Form 2026-12-31.',

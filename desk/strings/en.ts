@@ -116,6 +116,7 @@ export const en = {
   'bad.subjectId': 'Digits 0 to 9 only, at most 64.',
   'bad.category':
     'Letters a to z, digits and _ only, beginning with a letter, such as birth_certificate.',
+  'bad.noDay': 'There is no {day}.',
   'bad.issuedAt': 'A real date from 1970 on, at most a year ahead, in the form 2026-12-31.',
   'bad.expiresAt': 'A real date that is not before the date of issue, in the form 2026-12-31.',
   'bad.metadata':

@@ -109,6 +109,7 @@ export const es: Texts = {
   'bad.subjectId': 'Solo cifras del 0 al 9, como mucho 64.',
   'bad.category':
     'Solo letras de la a a la z, cifras y _, empezando por una letra, como acta_de_nacimiento.',
+  'bad.noDay': 'No existe el {day}.',
   'bad.issuedAt': 'Una fecha real desde 1970, como mucho dentro de un año, en la forma 2026-12-31.',
   'bad.expiresAt': 'Una fecha real que no sea anterior a la de emisión, en la forma 2026-12-31.',
   'bad.metadata':

@@ -110,6 +110,7 @@ export const fr: Texts = {
   'bad.subjectId': 'Des chiffres de 0 à 9 seulement, au plus 64.',
   'bad.category':
     'Des lettres de a à z, des chiffres et _ seulement, en commençant par une lettre, comme acte_de_naissance.',
+  'bad.noDay': 'Le {day} n’existe pas.',
   'bad.issuedAt': 'Une date réelle à partir de 1970, au plus dans un an, sous la forme 2026-12-31.',
   'bad.expiresAt':
     'Une date réelle qui ne précède pas la date d’émission, sous la forme 2026-12-31.',

@@ -108,6 +108,7 @@ export const pt: Texts = {
   'bad.subjectId': 'Só algarismos de 0 a 9, no máximo 64.',
   'bad.category':
     'Só letras de a a z, algarismos e _, a começar por uma letra, como certidao_de_nascimento.',
+  'bad.noDay': 'Não existe o dia {day}.',
   'bad.issuedAt': 'Uma data real a partir de 1970, no máximo daqui a um ano, na forma 2026-12-31.',
   'bad.expiresAt': 'Uma data real que não seja anterior à de emissão, na forma 2026-12-31.',
   'bad.metadata':

@@ -13,10 +13,11 @@ import {
   LOCAL_DATE,
   namedByKinds,
   withDates,
+  withoutMidnight,
   withValues,
 } from '#table/rows.ts'
 import { t } from '#web/i18n.ts'
-import { newId, withPoint } from '../fields.ts'
+import { newId, today, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
 import { allKinds, fieldOf, kindOf } from '../kinds.ts'
 import type { Asked } from './reader.ts'
@@ -107,7 +108,7 @@ export function newRun(name: string, { columns, rows, dialect }: Table): TableRu
         ([, field]) => fields.indexOf(field) === fields.lastIndexOf(field),
       ),
     ),
-    set: { category: '', issuedAt: new Date().toISOString().slice(0, 10), expiresAt: '' },
+    set: { category: '', issuedAt: today(), expiresAt: '' },
     shown: {},
     mode: rows.length > 1 ? 'batch' : 'single',
     results: {},
@@ -156,7 +157,7 @@ function orderOfDates(run: TableRun): DateOrder | undefined {
   const dated = columns.filter((column) => isDate(map[column] ?? '', category))
   const dates = rows.flatMap(({ cells }) =>
     dated.flatMap((column) => {
-      const [, first, second] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
+      const [, first, second] = LOCAL_DATE.exec(withoutMidnight(cells[column] ?? '')) ?? []
       return first === undefined ? [] : [[Number(first), Number(second)] as const]
     }),
   )

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '#document/errors.ts'
 import type { Row } from '#table/csv.ts'
-import { CELL_PROBLEMS } from '#table/rows.ts'
+import { CELL_PROBLEMS, dayIn } from '#table/rows.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showNumber } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
@@ -111,7 +111,7 @@ function viewRow(
       const isBad = problems.some(({ field }) => field === name)
       input.setAttribute('aria-invalid', String(isBad))
     }
-    note.replaceChildren(...problems.map((one) => h('p', {}, wordsFor(one, inputs, category))))
+    note.replaceChildren(...problems.map((one) => h('p', {}, wordsFor(run, one, inputs, category))))
   }
   update()
   const element = h(
@@ -131,6 +131,7 @@ function edit({ line, cells, notes = {} }: Row, column: string, text: string): R
 }
 
 function wordsFor(
+  run: TableRun,
   { field, message }: FieldProblem,
   inputs: { name: string; input: HTMLInputElement }[],
   category: string,
@@ -141,7 +142,7 @@ function wordsFor(
   const label = quoted(fieldLabel(field, category))
   if (own !== undefined) return `${label}: ${d(`table.${own as keyof typeof CELL_PROBLEMS}`)}`
   const value = inputs.find(({ name }) => name === field)?.input.value ?? ''
-  return `${label}: ${problemWords(field, value, category)}`
+  return `${label}: ${problemWords(field, dayIn(value, run.dates) ?? value, category)}`
 }
 
 /** Turns the pages of a long list. */

@@ -97,6 +97,7 @@ describeInBrowser('a table at the desk', () => {
     await page.keyboard.press('Tab')
     await page.getByText('Good rows: 2. Rows with a problem: 1.').waitFor()
     expect(await page.getByLabel('Date of issue, line 4').getAttribute('aria-invalid')).toBe('true')
+    await page.getByText('There is no 30 February.').waitFor()
     await start(2)
     await done()
     expect(await issued('master_diploma')).toBe(2)
@@ -263,6 +264,20 @@ describeInBrowser('a table at the desk', () => {
     await done()
     const { rows } = await saved('Save the results')
     expect(rows[0]?.cells).toMatchObject({ 'metadata.grade': '95%' })
+  })
+
+  test('behavior: the desk suggests the day where the person is', async () => {
+    const there = await openWindow(browser, { timezoneId: 'Pacific/Auckland' })
+    await there.page.clock.setFixedTime(new Date('2026-11-26T19:26:00Z'))
+    await signIn(there.page, await linkFor(stack, 'clerk', { name: `There ${name}` }))
+    await there.page.getByRole('link', { name: 'Issue a document' }).first().click()
+    expect(await there.page.locator('#issuedAt').inputValue()).toBe('2026-11-27')
+    await there.page.getByRole('link', { name: 'Issue from a table' }).first().click()
+    await there.page.locator('#pasted').fill('subjectName\tsubjectId\nAda\t1\n')
+    await there.page.getByRole('button', { name: 'Read these cells' }).click()
+    await there.page.locator('#set-issuedAt').waitFor()
+    expect(await there.page.locator('#set-issuedAt').inputValue()).toBe('2026-11-27')
+    await there.context.close()
   })
 
   test('error: marks numbers of which a spreadsheet has lost digits', async () => {
