@@ -55,8 +55,11 @@ export function mayIssue(
   return categories === undefined || categories.includes(category)
 }
 
-/** Also accepts dates in the form of a response, so that a client can send them back. */
-const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00Z$/
+/**
+ * Also accepts dates in the form of a response, so that a client can send them back, and as programs
+ * write them, with milliseconds.
+ */
+const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0{1,9})?Z$/
 
 /** @returns The body, with dates in the form of a response replaced by YYYY-MM-DD. */
 function withDates(body: JsonValue): JsonValue {

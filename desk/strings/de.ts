@@ -109,6 +109,7 @@ export const de: Texts = {
   'bad.subjectId': 'Nur Ziffern von 0 bis 9, höchstens 64.',
   'bad.category':
     'Nur Buchstaben von a bis z, Ziffern und _, mit einem Buchstaben am Anfang, etwa geburtsurkunde.',
+  'bad.noDay': 'Den {day} gibt es nicht.',
   'bad.issuedAt':
     'Ein wirkliches Datum ab 1970, höchstens ein Jahr in der Zukunft, in der Form 2026-12-31.',
   'bad.expiresAt': 'Ein wirkliches Datum, nicht vor dem Ausstellungsdatum, in der Form 2026-12-31.',
@@ -430,8 +431,27 @@ export const de: Texts = {
     'Diese Datei ist nicht lesbar. Vielleicht ist sie beschädigt oder mit einem Kennwort geschützt. Speichern Sie sie neu als .xlsx oder „CSV UTF-8“.',
   'table.workbook_too_large':
     'Das Blatt ist zu groß oder hat Zellen weit außerhalb der Tabelle. Kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.old_workbook':
+    'Das ist eine .xls-Datei von Excel vor 2007, oder sie hat ein Kennwort. Speichern Sie sie als .xlsx ohne Kennwort.',
+  'table.web_page':
+    'Diese Datei ist eine Webseite, wie auch immer sie heißt. Öffnen Sie sie in einer Tabellenkalkulation und speichern Sie sie als .xlsx.',
+  'table.workbook_strange':
+    'So eine Datei schreibt keine Tabellenkalkulation. Öffnen Sie sie in einer und speichern Sie sie neu als .xlsx.',
+  'table.too_many_merged':
+    'Zu viele Zellen sind verbunden. Machen Sie das in der Tabellenkalkulation rückgängig, oder kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.too_slow':
+    'Diese Datei zu lesen dauert zu lange. Kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.noReader':
+    'Die Seite konnte nicht laden, womit sie Dateien liest. Laden Sie die Seite neu.',
+  'table.reading': 'Die Datei wird gelesen …',
   'table.no_result':
-    'Zeile {line} hat eine Zelle mit einem Fehler oder einer nicht berechneten Formel. Berichtigen Sie sie in der Tabellenkalkulation und speichern Sie die Datei neu.',
+    'Die Tabellenkalkulation hat hier einen Fehler oder eine nicht berechnete Formel.',
+  'table.digits_lost':
+    'Tabellenkalkulationen verlieren Ziffern so langer Zahlen. Geben Sie sie neu ein.',
+  'table.shown': 'Was wird von dieser Spalte ausgestellt?',
+  'table.shown.text': 'Was das Blatt zeigt: {text}',
+  'table.shown.value': 'Was es speichert: {value}',
+  'table.language': 'Zahlen und Monate in der Datei',
   'table.runs': 'Ihre Tabellen beim Dienst',
   'table.runs.hint':
     'Der Dienst bewahrt Zeilen und Ergebnisse bis einen Tag nach dem Ende auf. Speichern Sie die Ergebnisse vorher.',

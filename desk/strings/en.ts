@@ -114,6 +114,7 @@ export const en = {
   'bad.subjectId': 'Digits 0 to 9 only, at most 64.',
   'bad.category':
     'Letters a to z, digits and _ only, beginning with a letter, such as birth_certificate.',
+  'bad.noDay': 'There is no {day}.',
   'bad.issuedAt': 'A real date from 1970 on, at most a year ahead, in the form 2026-12-31.',
   'bad.expiresAt': 'A real date that is not before the date of issue, in the form 2026-12-31.',
   'bad.metadata':
@@ -437,8 +438,23 @@ export const en = {
     'This file cannot be read. It may be damaged or protected by a password. Save it again as .xlsx or “CSV UTF-8”.',
   'table.workbook_too_large':
     'The sheet is too large, or has cells far outside of the table. Copy only the table into a new file.',
-  'table.no_result':
-    'Line {line} has a cell with an error, or a formula that was not computed. Mend it in the spreadsheet and save the file again.',
+  'table.old_workbook':
+    'This is an .xls file of Excel before 2007, or it has a password. Save it as .xlsx without one.',
+  'table.web_page':
+    'This file is a web page, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
+  'table.workbook_strange':
+    'No spreadsheet program writes such a file. Open it in one, and save it again as .xlsx.',
+  'table.too_many_merged':
+    'Too many cells are merged. Undo that in the spreadsheet, or copy only the table into a new file.',
+  'table.too_slow': 'This file takes too long to read. Copy only the table into a new file.',
+  'table.noReader': 'The page could not load what reads files. Load the page again.',
+  'table.reading': 'Reading the file …',
+  'table.no_result': 'The spreadsheet has an error here, or a formula that was not computed.',
+  'table.digits_lost': 'Spreadsheets lose digits of so long a number. Type it again.',
+  'table.shown': 'What is issued of this column?',
+  'table.shown.text': 'What it shows: {text}',
+  'table.shown.value': 'What it stores: {value}',
+  'table.language': 'Numbers and months in the file',
   'table.runs': 'Your tables at the service',
   'table.runs.hint':
     'The service keeps rows and results until a day after the end. Save the results before.',

@@ -107,6 +107,7 @@ export const es: Texts = {
   'bad.subjectId': 'Solo cifras del 0 al 9, como mucho 64.',
   'bad.category':
     'Solo letras de la a a la z, cifras y _, empezando por una letra, como acta_de_nacimiento.',
+  'bad.noDay': 'No existe el {day}.',
   'bad.issuedAt': 'Una fecha real desde 1970, como mucho dentro de un año, en la forma 2026-12-31.',
   'bad.expiresAt': 'Una fecha real que no sea anterior a la de emisión, en la forma 2026-12-31.',
   'bad.metadata':
@@ -421,8 +422,24 @@ export const es: Texts = {
     'Este archivo no se puede leer. Quizá esté dañado o protegido con contraseña. Guárdelo de nuevo como .xlsx o «CSV UTF-8».',
   'table.workbook_too_large':
     'La hoja es demasiado grande o tiene celdas muy lejos de la tabla. Copie solo la tabla en un archivo nuevo.',
-  'table.no_result':
-    'La línea {line} tiene una celda con un error o una fórmula sin calcular. Corríjala en la hoja de cálculo y guarde de nuevo el archivo.',
+  'table.old_workbook':
+    'Es un archivo .xls de Excel anterior a 2007 o tiene contraseña. Guárdelo como .xlsx sin contraseña.',
+  'table.web_page':
+    'Este archivo es una página web, diga lo que diga su nombre. Ábralo en una hoja de cálculo y guárdelo como .xlsx.',
+  'table.workbook_strange':
+    'Ningún programa de hojas de cálculo escribe un archivo así. Ábralo en uno y guárdelo de nuevo como .xlsx.',
+  'table.too_many_merged':
+    'Hay demasiadas celdas combinadas. Deshágalo en la hoja de cálculo o copie solo la tabla en un archivo nuevo.',
+  'table.too_slow': 'Leer este archivo tarda demasiado. Copie solo la tabla en un archivo nuevo.',
+  'table.noReader': 'La página no pudo cargar lo que lee los archivos. Cargue de nuevo la página.',
+  'table.reading': 'Se está leyendo el archivo…',
+  'table.no_result': 'La hoja de cálculo tiene aquí un error o una fórmula sin calcular.',
+  'table.digits_lost':
+    'Las hojas de cálculo pierden cifras de números tan largos. Escríbalo de nuevo.',
+  'table.shown': '¿Qué se emite de esta columna?',
+  'table.shown.text': 'Lo que muestra la hoja: {text}',
+  'table.shown.value': 'Lo que guarda: {value}',
+  'table.language': 'Números y meses en el archivo',
   'table.runs': 'Sus tablas en el servicio',
   'table.runs.hint':
     'El servicio guarda las filas y los resultados hasta un día después del final. Guarde antes los resultados.',

@@ -108,6 +108,7 @@ export const fr: Texts = {
   'bad.subjectId': 'Des chiffres de 0 à 9 seulement, au plus 64.',
   'bad.category':
     'Des lettres de a à z, des chiffres et _ seulement, en commençant par une lettre, comme acte_de_naissance.',
+  'bad.noDay': 'Le {day} n’existe pas.',
   'bad.issuedAt': 'Une date réelle à partir de 1970, au plus dans un an, sous la forme 2026-12-31.',
   'bad.expiresAt':
     'Une date réelle qui ne précède pas la date d’émission, sous la forme 2026-12-31.',
@@ -429,8 +430,25 @@ export const fr: Texts = {
     'Ce fichier est illisible. Il est peut-être endommagé ou protégé par un mot de passe. Enregistrez-le à nouveau en .xlsx ou « CSV UTF-8 ».',
   'table.workbook_too_large':
     'La feuille est trop grande ou a des cellules loin du tableau. Copiez seulement le tableau dans un nouveau fichier.',
-  'table.no_result':
-    'La ligne {line} a une cellule en erreur ou une formule non calculée. Corrigez-la dans le tableur et enregistrez le fichier à nouveau.',
+  'table.old_workbook':
+    'C’est un fichier .xls d’Excel avant 2007, ou il a un mot de passe. Enregistrez-le en .xlsx sans mot de passe.',
+  'table.web_page':
+    'Ce fichier est une page web, quel que soit son nom. Ouvrez-le dans un tableur et enregistrez-le en .xlsx.',
+  'table.workbook_strange':
+    'Aucun tableur n’écrit un tel fichier. Ouvrez-le dans un tableur et enregistrez-le à nouveau en .xlsx.',
+  'table.too_many_merged':
+    'Trop de cellules sont fusionnées. Annulez cela dans le tableur ou copiez seulement le tableau dans un nouveau fichier.',
+  'table.too_slow':
+    'La lecture de ce fichier est trop longue. Copiez seulement le tableau dans un nouveau fichier.',
+  'table.noReader': 'La page n’a pas pu charger de quoi lire les fichiers. Rechargez la page.',
+  'table.reading': 'Lecture du fichier…',
+  'table.no_result': 'Le tableur a ici une erreur ou une formule non calculée.',
+  'table.digits_lost':
+    'Les tableurs perdent des chiffres de nombres aussi longs. Saisissez-le à nouveau.',
+  'table.shown': 'Que délivre-t-on de cette colonne ?',
+  'table.shown.text': 'Ce que la feuille montre : {text}',
+  'table.shown.value': 'Ce qu’elle contient : {value}',
+  'table.language': 'Nombres et mois dans le fichier',
   'table.runs': 'Vos tableaux auprès du service',
   'table.runs.hint':
     'Le service conserve les lignes et les résultats jusqu’à un jour après la fin. Enregistrez les résultats avant.',

@@ -106,6 +106,7 @@ export const pt: Texts = {
   'bad.subjectId': 'Só algarismos de 0 a 9, no máximo 64.',
   'bad.category':
     'Só letras de a a z, algarismos e _, a começar por uma letra, como certidao_de_nascimento.',
+  'bad.noDay': 'Não existe o dia {day}.',
   'bad.issuedAt': 'Uma data real a partir de 1970, no máximo daqui a um ano, na forma 2026-12-31.',
   'bad.expiresAt': 'Uma data real que não seja anterior à de emissão, na forma 2026-12-31.',
   'bad.metadata':
@@ -417,8 +418,26 @@ export const pt: Texts = {
     'Não é possível ler este ficheiro. Pode estar danificado ou protegido por palavra-passe. Guarde-o de novo como .xlsx ou «CSV UTF-8».',
   'table.workbook_too_large':
     'A folha é demasiado grande ou tem células longe da tabela. Copie só a tabela para um ficheiro novo.',
-  'table.no_result':
-    'A linha {line} tem uma célula com um erro ou uma fórmula por calcular. Corrija-a na folha de cálculo e guarde de novo o ficheiro.',
+  'table.old_workbook':
+    'É um ficheiro .xls do Excel anterior a 2007 ou tem palavra-passe. Guarde-o como .xlsx sem ela.',
+  'table.web_page':
+    'Este ficheiro é uma página web, diga o nome o que disser. Abra-o numa folha de cálculo e guarde-o como .xlsx.',
+  'table.workbook_strange':
+    'Nenhum programa de folhas de cálculo escreve um ficheiro assim. Abra-o num e guarde-o de novo como .xlsx.',
+  'table.too_many_merged':
+    'Há demasiadas células unidas. Desfaça isso na folha de cálculo ou copie só a tabela para um ficheiro novo.',
+  'table.too_slow':
+    'A leitura deste ficheiro demora demasiado. Copie só a tabela para um ficheiro novo.',
+  'table.noReader':
+    'A página não conseguiu carregar o que lê os ficheiros. Carregue a página de novo.',
+  'table.reading': 'A ler o ficheiro…',
+  'table.no_result': 'A folha de cálculo tem aqui um erro ou uma fórmula por calcular.',
+  'table.digits_lost':
+    'As folhas de cálculo perdem algarismos de números tão longos. Escreva-o de novo.',
+  'table.shown': 'O que se emite desta coluna?',
+  'table.shown.text': 'O que a folha mostra: {text}',
+  'table.shown.value': 'O que guarda: {value}',
+  'table.language': 'Números e meses no ficheiro',
   'table.runs': 'As suas tabelas no serviço',
   'table.runs.hint':
     'O serviço conserva as linhas e os resultados até um dia depois do fim. Guarde antes os resultados.',

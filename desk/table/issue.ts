@@ -6,7 +6,7 @@ import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import type { Name } from '../remembered.ts'
 import type { NotPrinted } from './certificates.ts'
-import { check, keepRun, newRun, type Result, type TableRun } from './run.ts'
+import { check, issuedCells, keepRun, newRun, type Result, type TableRun } from './run.ts'
 
 /** Milliseconds between two looks at a run of the service. */
 const LOOK_MS = 1_000
@@ -207,14 +207,15 @@ function issuedRows(
 /** @returns The rows that were not issued as a table, with the reason. */
 export function failedTable(run: TableRun): Uint8Array {
   const { bad } = check(run)
+  const cellsIn = issuedCells(run)
   const rows = failedRows(run).map((index) => {
-    const { line = 0, cells = {} } = run.rows[index] ?? {}
+    const row = run.rows[index] ?? { line: 0, cells: {} }
     const result = run.results[index]
     const problems = (bad.get(index) ?? []).map(({ field, message }) =>
       `${field} ${message}`.trim(),
     )
     const problem = result && 'problem' in result ? result.problem : problems.join('; ')
-    return { line: String(line), problem, ...cells }
+    return { line: String(row.line), problem, ...cellsIn(row) }
   })
   return tableOf(rows, run)
 }
