@@ -39,13 +39,13 @@ export type IssuedDocument = {
   /** The key of its record and the digest of its CID. */
   documentHash: string
   /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
   status: Status
   network: Network
   qrCodeUrl: string
   verifyUrl: string
   /** Present with `wait=safe` or `wait=finalized`. */
-  finality?: Finality | null
+  finality?: 'included' | 'safe' | 'finalized' | null
 }
 
 export type Document = {
@@ -72,7 +72,7 @@ export type Document = {
   /** The key of its record and the digest of its CID. */
   documentHash: string
   /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
   status: Status
   network: Network
   qrCodeUrl: string
@@ -90,7 +90,7 @@ export type UnopenedDocument = {
   /** The key of its record and the digest of its CID. */
   documentHash: string
   /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
   status: Status
   network: Network
 }
@@ -119,7 +119,7 @@ export type RetrievedDocument = {
   /** The key of its record and the digest of its CID. */
   documentHash: string
   /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
   status: Status
   network: Network
   qrCodeUrl: string
@@ -151,60 +151,64 @@ export type SuccessorDocument = {
   /** The key of its record and the digest of its CID. */
   documentHash: string
   /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
   status: Status
   network: Network
   qrCodeUrl: string
   verifyUrl: string
   superseded: {
-    publicId: PublicId | null
+    /** Names a document and opens it, so it is as secret as the document itself. */
+    publicId: string | null
     documentHash: Hash
     supersededBy: Hash
     status: Status
     reason?: Reason
-    revokedAt: Instant | null
+    revokedAt: string | null
     /** The transaction of the revocation; null while there is none. */
-    blockchainHash: Hash | null
+    blockchainHash: string | null
   }
 }
 
 export type RevokedDocument = {
-  publicId: PublicId | null
+  /** Names a document and opens it, so it is as secret as the document itself. */
+  publicId: string | null
   documentHash: Hash
   status: Status
   reason: Reason
-  revokedAt: Instant | null
+  revokedAt: string | null
   network: Network
   /** The transaction of the change; null while there is none. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
 }
 
 export type SuspendedDocument = {
-  publicId: PublicId | null
+  /** Names a document and opens it, so it is as secret as the document itself. */
+  publicId: string | null
   documentHash: Hash
   status: Status
   reason: Reason
-  suspendedAt: Instant | null
+  suspendedAt: string | null
   network: Network
   /** The transaction of the change; null while there is none. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
 }
 
 export type ReleasedDocument = {
-  publicId: PublicId | null
+  /** Names a document and opens it, so it is as secret as the document itself. */
+  publicId: string | null
   documentHash: Hash
   status: Status
-  releasedAt: Instant | null
+  releasedAt: string | null
   network: Network
   /** The transaction of the change; null while there is none. */
-  blockchainHash: Hash | null
+  blockchainHash: string | null
 }
 
 export type ErasureReceipt = {
   documentHash: Hash
   status: 'erased' | 'pending'
   /** When it was erased; null while the erasure is pending. */
-  erasedAt: Instant | null
+  erasedAt: string | null
   /** The places that had the bytes; empty if these had been lost before. */
   removed: Array<'database' | 'kubo'>
   /** Where copies may be left, which the service does not delete. `database_files`: until the database writes over them or its tables are rewritten (`VACUUM FULL` of PostgreSQL, `VACUUM` of SQLite). `write_ahead_log`: the log of PostgreSQL and its archive, until the segments are written over or deleted. `replicas`: files and log of each replica, as long. `backups`: of the database, of Kubo and of file systems, until you delete them. */
@@ -247,8 +251,8 @@ export type Batch = {
   /** The CID of its manifest; null for a batch that another gateway issued. */
   manifest: string | null
   blockNumber: number | null
-  blockTime: Instant | null
-  blockchainHash: Hash | null
+  blockTime: string | null
+  blockchainHash: string | null
   /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   /** The issuer's number in the registry. */
@@ -267,7 +271,7 @@ export type Run = {
   /** How many of them have a result. */
   done: number
   createdAt: Instant
-  endedAt: Instant | null
+  endedAt: string | null
   tenant: string
   owner: { kind: 'key' | 'person'; id: string }
 }
@@ -276,26 +280,26 @@ export type RevokedBatch = {
   root: Hash
   status: Status
   reason: Reason
-  revokedAt: Instant | null
+  revokedAt: string | null
   network: Network
-  blockchainHash: Hash | null
+  blockchainHash: string | null
 }
 
 export type SuspendedBatch = {
   root: Hash
   status: Status
   reason: Reason
-  suspendedAt: Instant | null
+  suspendedAt: string | null
   network: Network
-  blockchainHash: Hash | null
+  blockchainHash: string | null
 }
 
 export type ReleasedBatch = {
   root: Hash
   status: Status
-  releasedAt: Instant | null
+  releasedAt: string | null
   network: Network
-  blockchainHash: Hash | null
+  blockchainHash: string | null
 }
 
 export type Verdict = {
@@ -314,7 +318,7 @@ export type Verdict = {
       }
     | null
   checks: Array<Check>
-  asOf: { blockNumber: number; blockHash: Hash | null; blockTime: Instant } | null
+  asOf: { blockNumber: number; blockHash: string | null; blockTime: Instant } | null
 }
 
 export type Check = {
@@ -343,7 +347,7 @@ export type BlockchainProof = {
   /** The CAIP-10 account ID of the registry, in lower case. */
   registry: string
   documentHash: Hash
-  batchRoot: Hash | null
+  batchRoot: string | null
   issuer: {
     /** The issuer's number in the registry. */ id: number
     account: string
@@ -353,20 +357,31 @@ export type BlockchainProof = {
     /** The block in which the registry's admin closed the issuer. */
     closedBlock: number | null
     /** The time of that block; null also when it could not be read. */
-    closedAt: Instant | null
+    closedAt: string | null
   }
   account: Account
-  transactionHash: Hash | null
+  transactionHash: string | null
   blockNumber: number
-  blockHash: Hash | null
+  blockHash: string | null
   blockTime: Instant
   logIndex: number | null
-  finality: Finality | null
-  validUntil: Instant | null
-  revokedAt: Instant | null
-  reason: Reason | null
+  finality: 'included' | 'safe' | 'finalized' | null
+  validUntil: string | null
+  revokedAt: string | null
+  /** The reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
+  reason:
+    | 'unspecified'
+    | 'keyCompromise'
+    | 'cACompromise'
+    | 'affiliationChanged'
+    | 'superseded'
+    | 'cessationOfOperation'
+    | 'privilegeWithdrawn'
+    | 'aACompromise'
+    | 'certificateHold'
+    | null
   /** A release does not count if the revoker is distrusted from that block or an earlier one. */
-  releasedAt: Instant | null
+  releasedAt: string | null
   revoker: Account | null
   /** The block in which the revoker revoked, suspended or released it. */
   revokedBlock: number | null
@@ -398,8 +413,8 @@ export type Event = {
     /** The root of the batch, in an event of a batch. */
     batchRoot?: string
     blockNumber: number | null
-    blockHash: Hash | null
-    transactionHash: Hash | null
+    blockHash: string | null
+    transactionHash: string | null
     tenant: string | null
     /** The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant. */
     actor: { kind: 'person' | 'key'; id: string; label: string | null } | null
@@ -602,7 +617,7 @@ export type JsonRpcResponse = {
 }
 
 export type Failure = {
-  success: false
+  success: boolean
   data: Record<string, never>
   error: {
     /** Stable. `/docs#error-<code>` says what to do. */
@@ -738,7 +753,7 @@ export type Calls = {
       documentHash: Hash
       acts: Array<{
         act: 'issue' | 'revoke' | 'suspend' | 'release' | 'supersede' | 'erase'
-        at: Instant | null
+        at: string | null
         /** The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant. */
         actor: { kind: 'person' | 'key'; id: string; label: string | null } | null
         /** Whether it was on the whole batch. */
@@ -846,29 +861,7 @@ export type Calls = {
   }
   /** Add a receiver of events. */
   createWebhook: {
-    input: {
-      body: {
-        url: string
-        types?: Array<
-          | 'document.issued'
-          | 'document.final'
-          | 'document.revoked'
-          | 'document.suspended'
-          | 'document.released'
-          | 'document.superseded'
-          | 'document.erased'
-          | 'document.failed'
-          | 'batch.issued'
-          | 'batch.final'
-          | 'batch.revoked'
-          | 'batch.suspended'
-          | 'batch.released'
-          | 'batch.superseded'
-          | 'batch.failed'
-        > | null
-        allTenants?: boolean
-      }
-    }
+    input: { body: { url: string; types?: Array<EventType> | null; allTenants?: boolean } }
     data: WebhookWithSecret
   }
   /** List the receivers of events. */
@@ -879,32 +872,12 @@ export type Calls = {
   changeWebhook: {
     input: {
       path: { id: string }
-      body?: {
-        url?: string
-        types?: Array<
-          | 'document.issued'
-          | 'document.final'
-          | 'document.revoked'
-          | 'document.suspended'
-          | 'document.released'
-          | 'document.superseded'
-          | 'document.erased'
-          | 'document.failed'
-          | 'batch.issued'
-          | 'batch.final'
-          | 'batch.revoked'
-          | 'batch.suspended'
-          | 'batch.released'
-          | 'batch.superseded'
-          | 'batch.failed'
-        > | null
-        enabled?: boolean
-      }
+      body?: { url?: string; types?: Array<EventType> | null; enabled?: boolean }
     }
     data: Webhook
   }
   /** Remove a receiver. */
-  removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
   /** Give a receiver a new secret. */
   rotateWebhookSecret: {
     input: { path: { id: string }; body?: { overlapSeconds?: number } }
@@ -969,7 +942,7 @@ export type Calls = {
   /** Remove a kind of documents. */
   removeKind: {
     input: { path: { category: string }; query?: { version?: string } }
-    data: { category: string; deleted: true }
+    data: { category: string; deleted: boolean }
   }
   /** Retrieve the type metadata of a category. */
   retrieveType: { input: { path: { issuerId: string; category: string } }; data: { vct: string } }
@@ -984,15 +957,7 @@ export type Calls = {
   createKey: {
     input: {
       body: {
-        scopes: Array<
-          | 'documents:issue'
-          | 'documents:read'
-          | 'documents:revoke'
-          | 'documents:erase'
-          | 'webhooks'
-          | 'verify'
-          | 'admin'
-        >
+        scopes: Array<Scope>
         tenant?: string
         label?: string
         categories?: Array<string>
@@ -1010,25 +975,18 @@ export type Calls = {
     input: {
       path: { id: string }
       body?: {
-        scopes?: Array<
-          | 'documents:issue'
-          | 'documents:read'
-          | 'documents:revoke'
-          | 'documents:erase'
-          | 'webhooks'
-          | 'verify'
-          | 'admin'
-        >
+        scopes?: Array<Scope>
         label?: string | null
         categories?: Array<string> | null
         rateLimit?: number | null
+        /** When the key expires, in the future. */
         expiresAt?: string | null
       }
     }
     data: ApiKey
   }
   /** Revoke an API key. */
-  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
   /** Replace an API key. */
   rotateKey: {
     input: {
@@ -1063,7 +1021,7 @@ export type Calls = {
   /** Retrieve who is signed in. */
   retrieveSession: { input: object; data: Session }
   /** Sign out. */
-  signOut: { input: object; data: { deleted: true } }
+  signOut: { input: object; data: { deleted: boolean } }
   /** Sign in with an invitation. */
   useInvitation: { input: { body: { invitation: string } }; data: Session }
   /** Ask for a challenge to sign in with a passkey. */
@@ -1144,7 +1102,7 @@ export type Calls = {
     }
   }
   /** Remove one of your passkeys. */
-  removePasskey: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  removePasskey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
   /** List the people. */
   listPeople: { input: object; data: { people: Array<ListedPerson> } }
   /** Add a person. */
@@ -1178,7 +1136,7 @@ export type Calls = {
     data: Person
   }
   /** Remove a person. */
-  removePerson: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  removePerson: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
   /** Make another invitation. */
   invitePerson: {
     input: { path: { id: string } }
@@ -1259,7 +1217,7 @@ export type Calls = {
       >
       backup: {
         /** The last `docreg-gateway backup` while the service ran; `null` if unknown. */
-        madeAt: Instant | null
+        madeAt: string | null
       }
     }
   }
@@ -1305,10 +1263,10 @@ export type LineCalls = {
       documentHash: Hash
       status: Status
       reason: Reason
-      revokedAt: Instant | null
+      revokedAt: string | null
       network: Network
       /** The transaction of the change; null while there is none. */
-      blockchainHash: Hash | null
+      blockchainHash: string | null
     }
   }
   /** Suspend many documents. */
@@ -1327,10 +1285,10 @@ export type LineCalls = {
       documentHash: Hash
       status: Status
       reason: Reason
-      suspendedAt: Instant | null
+      suspendedAt: string | null
       network: Network
       /** The transaction of the change; null while there is none. */
-      blockchainHash: Hash | null
+      blockchainHash: string | null
     }
   }
   /** Release many suspended documents. */
@@ -1348,10 +1306,10 @@ export type LineCalls = {
       publicId?: PublicId
       documentHash: Hash
       status: Status
-      releasedAt: Instant | null
+      releasedAt: string | null
       network: Network
       /** The transaction of the change; null while there is none. */
-      blockchainHash: Hash | null
+      blockchainHash: string | null
     }
   }
   /** Issue up to 100,000 documents in one transaction. */
@@ -1386,7 +1344,7 @@ export type LineCalls = {
           publicId: PublicId
           documentHash: Hash
           batchRoot: Hash
-          blockchainHash: Hash | null
+          blockchainHash: string | null
           status: 'valid' | 'pending'
           network: Network
           verifyUrl: string

@@ -11,7 +11,9 @@ import {
 } from './call.ts'
 
 /** The answer about one of many documents; `line` is its number in the request, from 1. */
-export type Line<T> = { line: number; success: true; data: T } | ({ line: number } & Failure)
+export type Line<T> =
+  | { line: number; success: true; data: T }
+  | ({ line: number } & Failure & { success: false })
 
 /** An answer begins once the whole request has been read, and its lines arrive as blocks do. */
 const MAX_SILENCE_MS = 5 * 60_000

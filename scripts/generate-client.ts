@@ -9,10 +9,9 @@ import { OPERATIONS } from '#http/operations.ts'
 
 type Schema = {
   $ref?: string
-  const?: unknown
   enum?: unknown[]
   anyOf?: Schema[]
-  type?: string
+  type?: string | string[]
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
@@ -43,9 +42,12 @@ const api = describeApi(OPERATIONS, { baseUrl: '', version: '' }) as Api
 function typeOf(schema: Schema): string {
   const { $ref, anyOf, items, properties, required = [], additionalProperties } = schema
   if ($ref) return $ref.split('/').at(-1) ?? 'unknown'
-  if ('const' in schema) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (anyOf) return anyOf.map(typeOf).join(' | ')
+  if (Array.isArray(schema.type))
+    return schema.type
+      .map((type) => typeOf(type === 'null' ? { type } : { ...schema, type }))
+      .join(' | ')
   if (items) return `Array<${typeOf(items)}>`
   if (properties && Object.keys(properties).length > 0)
     return `{ ${Object.entries(properties)

@@ -33,11 +33,11 @@ from registry_client.api.keys import create_key, retrieve_key  # noqa: E402
 from registry_client.api.verification import verify_document  # noqa: E402
 from registry_client.models import (  # noqa: E402
     CreateKeyBody,
-    CreateKeyBodyScopesItem,
     NewDocument,
     NewDocumentMetadata,
     Revocation,
     RevocationReason,
+    Scope,
 )
 from registry_client.types import File  # noqa: E402
 
@@ -70,7 +70,7 @@ upload = File(payload=io.BytesIO(lines.encode()))
 batch = issue_batch.sync_detailed(client=client, body=upload)
 
 made = create_key.sync(
-    client=client, body=CreateKeyBody(scopes=[CreateKeyBodyScopesItem.VERIFY])
+    client=client, body=CreateKeyBody(scopes=[Scope.VERIFY])
 ).data
 key = retrieve_key.sync(made.id, client=client).data
 

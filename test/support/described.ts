@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describeApi } from '#http/core/openapi.ts'
 import { OPERATIONS } from '#http/operations.ts'
+import { INSTANT } from '#keys/settings.ts'
 
 // Compares the answers of a gateway with its /openapi.json, using an independent JSON Schema
 // validator.
@@ -9,7 +10,13 @@ type Json = Record<string, unknown>
 type Described = {
   operationId: string
   requestBody?: { content: Record<string, { schema: Json }> }
-  responses: Record<string, { content?: Record<string, { schema?: Json; 'x-itemSchema'?: Json }> }>
+  responses: Record<
+    string,
+    {
+      'x-error-codes'?: string[]
+      content?: Record<string, { schema?: Json; 'x-itemSchema'?: Json }>
+    }
+  >
 }
 
 /** The document that the gateway serves, with the parts that tests need. */
@@ -41,7 +48,13 @@ const closed = (value: unknown): unknown => {
   return isOpen ? { ...inner, additionalProperties: false } : inner
 }
 
-const ajv = new Ajv2020({ strict: true, strictTypes: false, validateFormats: false })
+const formats = {
+  'date-time': INSTANT,
+  date: /^\d{4}-\d{2}-\d{2}$/,
+  uri: URL.canParse,
+  binary: true,
+} as const
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats })
 ajv.addVocabulary(['components'])
 ajv.addSchema({ $id: 'api', ...(closed({ components: openapi.components }) as Json) })
 
@@ -98,7 +111,8 @@ export function departures(
   if (!operation || request.method === 'HEAD') return []
   const { status, contentType, body } = answer
   // A target or Host that no route can see is refused before an operation is known.
-  if ((body as { error?: Json }).error?.code === 'bad_request') return []
+  const { code } = (body as { error?: Json }).error ?? {}
+  if (code === 'bad_request') return []
   const described = operation.responses[status]
   const name = `${operation.operationId} ${status}`
   if (!described) return [`${name} is not described: ${JSON.stringify(body).slice(0, 300)}`]
@@ -111,6 +125,14 @@ export function departures(
     return linesOf(body).flatMap((line) =>
       problemsBySchema(lineSchema, line).map((problem) => `${name}: ${problem}`),
     )
-  if (!content.schema) return []
-  return problemsBySchema(content.schema, body).map((problem) => `${name}: ${problem}`)
+  const codes = described['x-error-codes']
+  if (codes && type === 'application/json' && typeof code === 'string' && !codes.includes(code))
+    return [`${name} has the code ${code}`]
+  const { schema } = content
+  if (!schema) return []
+  // As its description says: generators understand no schema of an object or an array.
+  const parts = operation.operationId === 'readChain' && Array.isArray(body) ? body : [body]
+  return parts.flatMap((part) =>
+    problemsBySchema(schema, part).map((problem) => `${name}: ${problem}`),
+  )
 }

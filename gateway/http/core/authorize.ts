@@ -11,8 +11,8 @@ import { assertSamePage, findSession } from './session.ts'
 const CHALLENGE = 'Bearer realm="document-registry"'
 
 /**
- * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this
- * scope, or with the cookie of a session whose person has it. It must have no other query
+ * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with these
+ * scopes, or with the cookie of a session whose person has them. It must have no other query
  * parameters than these, each at most once, because a client that believes in `?dry_run=1` must not
  * issue a document.
  *
@@ -21,24 +21,25 @@ const CHALLENGE = 'Bearer realm="document-registry"'
  */
 export function authorize(
   findKey: FindKey,
-  scope: Scope,
+  scopes: readonly Scope[],
   parameters: ObjectEntries,
 ): MiddlewareHandler<Env> {
   const known = object(parameters)
   return async (c, next) => {
     const grant = await findGrant(c, findKey)
     await chargeKey(c, grant)
-    assertScope(grant, scope)
+    assertScopes(grant, scopes)
     c.set('grant', grant)
-    c.set('assertKey', async () => assertScope(await findGrant(c, findKey), scope))
+    c.set('assertKey', async () => assertScopes(await findGrant(c, findKey), scopes))
     c.set('query', readQuery(c, known))
     return next()
   }
 }
 
-/** @throws {ApiError} `forbidden` when a key has neither this scope nor `admin`. */
-export function assertScope({ scopes }: Grant, scope: Scope): void {
-  if (scopes.includes(scope) || scopes.includes('admin')) return
+/** @throws {ApiError} `forbidden` when a key has neither these scopes nor `admin`. */
+function assertScopes({ scopes }: Grant, required: readonly Scope[]): void {
+  const scope = required.find((one) => !scopes.includes(one))
+  if (scope === undefined || scopes.includes('admin')) return
   throw new ApiError('forbidden', `the scope ${scope} is required`, {
     headers: {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,

@@ -1,4 +1,9 @@
-import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import {
+  type ConversionConfig,
+  type JsonSchema,
+  toJsonSchema,
+  toJsonSchemaDefs,
+} from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { batchSchema } from '../resources/batches.ts'
 import { issuedSchema } from '../resources/documents.ts'
@@ -18,7 +23,7 @@ import { successor } from '../resources/supersede.ts'
 import { verdict } from '../resources/verify.ts'
 import { revealedWebhook, webhookSchema } from '../resources/webhooks.ts'
 import { type ApiErrorCode, ERRORS } from './error-table.ts'
-import { type Access, aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
+import { aliasOf, errorsOf, type Operation, type Success, scopesOf, TAGS } from './operation.ts'
 import { NDJSON } from './request.ts'
 
 import { cookieNameOf } from './session.ts'
@@ -34,6 +39,40 @@ const CONFIG: ConversionConfig = {
   // These rules are described by `v.metadata` or a description next to them.
   ignoreActions: ['check', 'partial_check', 'raw_check'],
   overrideRef: ({ referenceId }) => `${COMPONENT_PREFIX}${referenceId}`,
+  overrideSchema: ({ valibotSchema, jsonSchema }) => portable(valibotSchema, jsonSchema),
+}
+
+/**
+ * Says the same in words that generators of clients understand. They trip over a constant without a
+ * type, over `anyOf` with `null` for all but objects, and over sets of an enum without a name.
+ */
+function portable(schema: v.GenericSchema, json: JsonSchema): JsonSchema | undefined {
+  if (json.const !== undefined) return constantOf(json.const)
+  if (schema.type === 'nullable')
+    return nullableOf(schema as v.NullableSchema<v.GenericSchema, null>)
+  const item = schema.type === 'array' ? (json.items as JsonSchema).enum : undefined
+  const named =
+    item && Object.entries(COMPONENTS).find(([, one]) => 'options' in one && one.options === item)
+  return named && { ...json, items: { $ref: `${COMPONENT_PREFIX}${named[0]}` } }
+}
+
+/** A boolean without its only value, which generators make no type of. */
+function constantOf(value: unknown): JsonSchema {
+  if (typeof value === 'boolean') return { type: 'boolean' }
+  return {
+    type: typeof value === 'number' ? 'integer' : 'string',
+    enum: [value as string | number],
+  }
+}
+
+function nullableOf({ wrapped }: v.NullableSchema<v.GenericSchema, null>): JsonSchema | undefined {
+  const { $schema: _, ...inner } = toJsonSchema(wrapped, { ...CONFIG, definitions: {} })
+  if (typeof inner.type !== 'string' || inner.type === 'object') return undefined
+  return {
+    ...inner,
+    type: [inner.type, 'null'],
+    ...(inner.enum && { enum: [...inner.enum, null] }),
+  }
 }
 
 /**
@@ -152,7 +191,7 @@ Every JSON answer is an object with \`success\` and \`data\`. A failure has an e
 Every GET answers HEAD as well.`
 
 function describeOperation(operation: Operation): Json {
-  const { operationId, tag, summary, description, scope, body, path } = operation
+  const { operationId, tag, summary, description, body, path } = operation
   const alias = aliasOf(path)?.replaceAll(/:(\w+)/g, '{$1}')
   const text = [description, alias && `Alias: \`${alias}\`.`].filter(Boolean).join('\n\n')
   const parameters = [
@@ -166,16 +205,18 @@ function describeOperation(operation: Operation): Json {
     summary,
     ...(text && { description: text }),
     ...(alias && { 'x-alias': alias }),
-    security: securityOf(scope),
+    security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: describeBody(body) }),
     responses: { ...describeSuccesses(operation), ...describeFailures(operation) },
   }
 }
 
-function securityOf(scope: Access): Json[] {
-  if (scope === 'public') return []
-  return scope === 'session' ? [{ session: [] }] : [{ apiKey: [scope] }, { session: [scope] }]
+function securityOf(operation: Operation): Json[] {
+  if (operation.scope === 'public') return []
+  if (operation.scope === 'session') return [{ session: [] }]
+  const scopes = scopesOf(operation)
+  return [{ apiKey: scopes }, { session: scopes }]
 }
 
 function describeBody(body: NonNullable<Operation['body']>): Json {
@@ -239,7 +280,7 @@ function contentOf({ data, content, lines, example }: Success): { content?: Json
         'application/json': {
           schema: {
             type: 'object',
-            properties: { success: { const: true }, data: convert(data) },
+            properties: { success: { type: 'boolean' }, data: convert(data) },
             required: ['success', 'data'],
           },
           ...(example !== undefined && { example: { success: true, data: example } }),
@@ -286,13 +327,11 @@ function describeFailures(operation: Operation): Json {
         status,
         {
           description: other ? `${named}. ${other.description}` : named,
+          'x-error-codes': possible,
           content: {
             ...(other && contentOf(other).content),
             'application/json': {
-              schema: {
-                $ref: `${COMPONENT_PREFIX}Failure`,
-                properties: { error: { properties: { code: { enum: possible } } } },
-              },
+              schema: { $ref: `${COMPONENT_PREFIX}Failure` },
             },
           },
         },

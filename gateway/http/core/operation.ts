@@ -54,6 +54,8 @@ type Declared<
   description?: string
   /** The scope that the API key or session must have; `public` requires neither. */
   scope: S
+  /** A second scope that it needs. */
+  alsoScope?: Scope
   /**
    * Lets pages of every origin use a public route, also its failures. A verify page can be on
    * another host or opened from disk. Routes that require an API key stay closed to pages, which
@@ -213,10 +215,18 @@ export function serveAll(app: Hono<Env>, resources: readonly Resource[], deps: A
 
 type AnyHandler = MiddlewareHandler<Env>
 
+/** @returns The scopes that an API key needs; none for what is public or needs a session. */
+export function scopesOf({ scope, alsoScope }: Operation): Scope[] {
+  if (scope === 'public' || scope === 'session') return []
+  return alsoScope ? [scope, alsoScope] : [scope]
+}
+
 /** @returns What runs before the handler of an operation. */
-function checksOf({ scope, query }: Pick<Operation, 'scope' | 'query'>, findKey: FindKey) {
+function checksOf(operation: Operation, findKey: FindKey) {
+  const { scope, query } = operation
   if (scope === 'public') return []
-  return [scope === 'session' ? requireSession(query) : authorize(findKey, scope, query)]
+  if (scope === 'session') return [requireSession(query)]
+  return [authorize(findKey, scopesOf(operation), query)]
 }
 
 /** Answers every other method of a path with 405 and `Allow` (RFC 9110 §15.5.6), not 404. */

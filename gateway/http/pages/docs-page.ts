@@ -14,8 +14,7 @@ import { prose } from './page.ts'
 
 type Schema = {
   $ref?: string
-  type?: string
-  const?: unknown
+  type?: string | string[]
   enum?: unknown[]
   anyOf?: Schema[]
   items?: Schema
@@ -186,9 +185,10 @@ function typeOf(schema: Schema): Markup {
     const name = $ref.split('/').at(-1)
     return html`<a href="#schema-${name}">${name}</a>`
   }
-  if ('const' in schema) return html`<code>${JSON.stringify(schema.const)}</code>`
   if (values) return html`${joined(values.map((value) => html`<code>${String(value)}</code>`))}`
   if (anyOf) return html`${joined(anyOf.map(typeOf))}`
+  if (Array.isArray(type))
+    return html`${joined(type.map((one) => typeOf(one === 'null' ? { type: one } : { ...schema, type: one })))}`
   if (items) return html`list of ${typeOf(items)}`
   if (typeof additionalProperties === 'object' && !schema.properties && additionalProperties.type)
     return html`object of ${additionalProperties.type}`

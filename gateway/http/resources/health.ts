@@ -11,6 +11,7 @@ const HEALTH = operation({
   route: 'GET /healthz',
   tag: 'Service',
   summary: 'Check whether the process responds',
+  description: 'It asks neither chain nor database: `/readyz` does.',
   scope: 'public',
   answer: {
     description: 'The process responds.',
@@ -51,6 +52,7 @@ const METRICS = operation({
   route: 'GET /metrics',
   tag: 'Service',
   summary: 'Metrics',
+  description: 'For a monitor such as Prometheus.',
   scope: 'public',
   answer: {
     description: 'Metrics in the Prometheus text format, without anything about a document.',

@@ -11,6 +11,7 @@ const HOME = operation({
   route: 'GET /',
   tag: 'Service',
   summary: 'Describe the service',
+  description: 'Programs get the addresses of the API with `Accept: application/json`.',
   scope: 'public',
   headers: {
     accept: v.exactOptional(

@@ -8,6 +8,7 @@ const OPENAPI = operation({
   route: 'GET /openapi.json',
   tag: 'Service',
   summary: 'Retrieve this description as OpenAPI 3.1',
+  description: 'For generators of clients. A line of NDJSON is described as `x-itemSchema`.',
   scope: 'public',
   answer: {
     description: 'The OpenAPI document.',
@@ -22,6 +23,7 @@ const DOCS = operation({
   route: 'GET /docs',
   tag: 'Service',
   summary: 'Show this description as a page',
+  description: 'The reference of all operations and error codes.',
   scope: 'public',
   answer: { description: 'The page.', content: { 'text/html': null } },
 })

@@ -72,28 +72,19 @@ export const rpcResponse = v.object({
     }),
   ),
 })
-const RPC_CONTENT = {
-  'application/json': v.union([
-    rpcResponse,
-    v.pipe(v.array(rpcResponse), v.minLength(1), v.maxLength(MAX_REQUESTS)),
-  ]),
-}
+const RPC_CONTENT = { 'application/json': rpcResponse }
 
 const RPC = operation({
   operationId: 'readChain',
   route: 'POST /rpc',
   tag: 'Public',
   summary: 'Read this registry over JSON-RPC',
-  description:
-    'The verify page uses this if no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
+  description: `The verify page uses this if no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope. An array of 1 to ${MAX_REQUESTS} requests is answered by an array.`,
   scope: 'public',
   anyOrigin: true,
   body: {
     mediaType: 'application/json',
-    schema: v.union([
-      rpcRequest,
-      v.pipe(v.array(rpcRequest), v.minLength(1), v.maxLength(MAX_REQUESTS)),
-    ]),
+    schema: rpcRequest,
     example: { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] },
   },
   responses: {

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
 import type { Superseded } from '#promise/supersede.ts'
 import { reasonName } from '#verifier/reasons.ts'
-import { assertScope } from '../core/authorize.ts'
 import { succeed } from '../core/envelope.ts'
 import { NAMED_ERRORS, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -34,8 +33,9 @@ const SUPERSEDE = operation({
   tag: 'Documents',
   summary: 'Issue a corrected document to replace another',
   description:
-    'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key also needs the scope `documents:issue`.',
+    'The document in the path is revoked with the reason `superseded` once its successor is on the chain. The API key needs both `documents:issue` and `documents:revoke`.',
   scope: 'documents:revoke',
+  alsoScope: 'documents:issue',
   parameters: { publicId: schemas.documentName },
   headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
   body: {
@@ -73,8 +73,6 @@ export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
   const { superseding, addresses, newDeadline } = deps
   serve(SUPERSEDE, async (c) => {
     const grant = c.get('grant')
-    assertScope(grant, 'documents:issue')
-
     const deadline = newDeadline()
     const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
     const { key, validUntil } = old

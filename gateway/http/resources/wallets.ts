@@ -45,12 +45,14 @@ const ISSUER_METADATA = operation({
   operationId: 'retrieveIssuerMetadata',
   route: 'GET /.well-known/openid-credential-issuer/wallets/:category',
   summary: 'Retrieve the metadata of the credential issuer of a category',
+  description: 'A wallet reads from it which credentials there are, and where to fetch them.',
 })
 const SERVER_METADATA = operation({
   ...METADATA,
   operationId: 'retrieveServerMetadata',
   route: 'GET /.well-known/oauth-authorization-server/wallets/:category',
   summary: 'Retrieve the metadata of its authorization server',
+  description: 'A wallet reads from it where to exchange the code of an offer (RFC 8414).',
 })
 
 const ENDPOINT = { tag: 'Wallets', scope: 'public' } as const
@@ -61,6 +63,8 @@ const TOKEN = operation({
   operationId: 'exchangeOffer',
   route: `POST ${ENDPOINTS.token}`,
   summary: 'Exchange the code of an offer for an access token',
+  description:
+    'Wallets call it, without an API key. Errors are those of RFC 6749, without the envelope.',
   headers: { dpop: dpopHeader },
   body: {
     mediaType: 'application/x-www-form-urlencoded',
@@ -92,6 +96,7 @@ const NONCE = operation({
   operationId: 'requestNonce',
   route: `POST ${ENDPOINTS.nonce}`,
   summary: 'Ask for a nonce for one proof',
+  description: 'A wallet signs it to show that it holds its key.',
   answer: {
     description: 'The nonce, for five minutes.',
     content: { 'application/json': v.object({ c_nonce: v.string() }) },
@@ -111,6 +116,8 @@ const CREDENTIAL = operation({
   operationId: 'fetchCredential',
   route: `POST ${ENDPOINTS.credential}`,
   summary: 'Fetch the credential of an offer',
+  description:
+    'A wallet sends its access token and a proof of its key; the credential is bound to that key.',
   headers: { authorization, dpop: dpopHeader },
   body: {
     mediaType: 'application/json',
@@ -144,6 +151,7 @@ const NOTIFICATION = operation({
   operationId: 'notifyIssuer',
   route: `POST ${ENDPOINTS.notification}`,
   summary: 'Say what became of a credential',
+  description: 'A wallet tells whether it keeps the credential.',
   headers: { authorization, dpop: dpopHeader },
   body: {
     mediaType: 'application/json',

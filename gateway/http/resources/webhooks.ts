@@ -28,7 +28,7 @@ const receiverUrl = v.pipe(
     const { username, password, hash } = URL.parse(text) ?? { username: '', password: '', hash: '' }
     return username + password + hash === ''
   }, 'must have no user, password or fragment'),
-  v.metadata({ format: 'uri', pattern: '^https?://[^/?#@]+([/?][^#]*)?$' }),
+  v.metadata({ pattern: '^https?://[^/?#@]+([/?][^#]*)?$' }),
 )
 const eventTypes = v.nullable(
   v.pipe(
@@ -43,7 +43,7 @@ const eventTypes = v.nullable(
 )
 const creation = v.strictObject({
   url: receiverUrl,
-  types: v.optional(eventTypes, null),
+  types: v.exactOptional(eventTypes),
   allTenants: v.optional(v.boolean('must be true or false'), false),
 })
 const change = v.strictObject({
@@ -60,7 +60,7 @@ const replay = v.pipe(
     since: v.exactOptional(
       v.pipe(
         v.string('must be an RFC 3339 time'),
-        v.regex(INSTANT, 'must be an RFC 3339 time'),
+        v.check((text) => INSTANT.test(text), 'must be an RFC 3339 time'),
         v.metadata({ format: 'date-time' }),
       ),
     ),
@@ -335,7 +335,7 @@ function notFound(): never {
 
 /** @throws {ApiError} `bad_fields`, `forbidden`. */
 async function readWebhook(deps: AppDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
-  const { url, types, allTenants } = parseBody(creation, body)
+  const { url, types = null, allTenants } = parseBody(creation, body)
   if (allTenants && tenantOf(grant) !== null)
     throw new ApiError('forbidden', 'allTenants requires an API key with the scope admin')
   await checkUrl(deps, url)

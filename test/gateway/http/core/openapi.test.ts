@@ -370,6 +370,51 @@ describe('the document', () => {
     },
   )
 
+  test('behavior: has nothing that generators of clients stumble over', () => {
+    type Schema = Record<string, unknown>
+    const schemas: Schema[] = []
+    JSON.stringify(openapi, (key, value) => {
+      if (key === 'example' || key === 'examples') return undefined
+      const isSchema = ['type', 'anyOf', 'const', 'enum', '$ref'].some(
+        (word) => word in Object(value),
+      )
+      if (isSchema && !Array.isArray(value)) schemas.push(value)
+      return value
+    })
+    expect(schemas.length).toBeGreaterThan(1_000)
+    const typeOf = ({ $ref, type }: Schema) =>
+      typeof $ref === 'string'
+        ? openapi.components.schemas[$ref.split('/').at(-1) ?? '']?.type
+        : type
+    const faults: Record<string, (schema: Schema) => unknown> = {
+      'a constant without a type': (one) => 'const' in one && !('type' in one),
+      'a pattern beside a format': (one) => 'pattern' in one && 'format' in one,
+      'a default of null': (one) => one.default === null,
+      'a reference with more': (one) => '$ref' in one && Object.keys(one).length > 1,
+      'a choice of null or what is not an object': ({ anyOf }) => {
+        const types = (anyOf as Schema[] | undefined)?.map(typeOf)
+        return (
+          types?.includes('null') &&
+          types.some((type) => !['object', 'null', undefined].includes(type as string))
+        )
+      },
+      'a choice of an object or an array': ({ anyOf }) => {
+        const types = (anyOf as Schema[] | undefined)?.map(typeOf)
+        return types?.includes('object') && types.includes('array')
+      },
+      'a set of an enum without a name': ({ uniqueItems, items }) =>
+        uniqueItems && 'enum' in Object(items),
+    }
+    for (const [fault, has] of Object.entries(faults))
+      expect(schemas.filter(has), fault).toEqual([])
+  })
+
+  test('behavior: describes each operation', () => {
+    for (const item of Object.values(openapi.paths))
+      for (const { operationId, description } of Object.values(item))
+        expect(description, operationId).toBeTruthy()
+  })
+
   test('behavior: no answer but an envelope passes for one', () => {
     const schema =
       openapi.paths['/v1/documents']?.post?.responses[201]?.content?.['application/json']?.schema
