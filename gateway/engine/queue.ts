@@ -187,16 +187,12 @@ export function createQueue(deps: QueueDeps): Queue {
     async setAside(intents) {
       const refused = entriesOf(intents)
       remove(intents)
-      for (const [before, some] of Map.groupBy(refused, ({ tries }) => tries)) {
-        const tries = before + 1
-        const wait = asideFor(tries)
-        for (const { intent } of some) waitAside(intent, tries, wait)
+      for (const { intent, tries } of refused) waitAside(intent, tries + 1, asideFor(tries + 1))
+      const byTries = Map.groupBy(refused, ({ tries }) => tries + 1)
+      for (const [tries, some] of byTries) {
+        const these = some.map(({ intent }) => intent)
         await outbox
-          .setAside(
-            some.map(({ intent }) => intent),
-            tries,
-            Date.now() + wait,
-          )
+          .setAside(these, tries, Date.now() + asideFor(tries))
           .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
       }
     },
