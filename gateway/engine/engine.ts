@@ -197,7 +197,10 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   }
 
   return {
-    add: queue.add,
+    add(intents) {
+      queue.add(intents)
+      if (outage) answers.postpone(intents)
+    },
     addAgain: queue.addAgain,
     has: queue.has,
     outage: () => outage,
@@ -221,6 +224,8 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
     async start() {
       await sender.restore()
       await queue.restore()
+      // The issuer may have been opened while no engine ran.
+      queue.recall(({ kind }) => kind === 'issue')
       running = run()
     },
     refresh: queue.refresh,

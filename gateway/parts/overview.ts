@@ -36,7 +36,8 @@ export function openServiceState(
       known(stores.erasures.unfinished()),
       known(stores.backups?.last()),
     ])
-    const waiting = batcher.depth()
+    const { queued, inFlight } = batcher.depth()
+    const waiting = { queued, inFlight }
     const alerts = alertsOf({
       ...{ lowBalance, webhooks, queued: waiting.queued },
       stopped: batcher.stopped(),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { limitPerTurn } from '#base/concurrency.ts'
 import type { Deadline } from '#base/deadline.ts'
 import type { Document, DocumentFields } from '#document/document.ts'
-import type { Hex } from '#document/hex.ts'
+import { type Hex, toHex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import {
   type ChainReader,
@@ -17,7 +17,7 @@ import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import type { History } from './history.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
 import { type Persistence, untilAnswered } from './persistence.ts'
-import type { Batcher } from './ports.ts'
+import type { Batcher, Outbox } from './ports.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 
 /** The documents to seal in one turn of the event loop, which take about 1 ms. */
@@ -78,6 +78,7 @@ type IssuingDeps = {
   isErased: IsErased
   sealing: Sealing
   history: History
+  outbox: Pick<Outbox, 'find'>
   batcher: Batcher
 }
 
@@ -116,7 +117,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     if (repeat === undefined && request.refuseNew) throw request.refuseNew
     // The chain comes first, so that a repeat is answered even after another document got its key.
     if (repeat === undefined) {
-      batcher.assertMayIssue()
+      await assertMayIssue(candidates[0], idempotencyKey)
       await claim()
     }
     const { sealed, intent } = repeat ?? withIntent(candidates[0])
@@ -133,6 +134,17 @@ export function createIssuing(deps: IssuingDeps): Issuing {
         })
     const { documentHash } = intent
     return { publicId: sealed.publicId, document, documentHash, replayed, ...status }
+  }
+
+  /** What was accepted before the issuer was closed is still `pending`. */
+  async function assertMayIssue({ documentHash }: SealedDocument, idempotencyKey?: string) {
+    try {
+      batcher.assertMayIssue()
+    } catch (error) {
+      const isAccepted =
+        idempotencyKey !== undefined && (await deps.outbox.find('issue', toHex(documentHash)))
+      if (!isAccepted) throw error
+    }
   }
 
   /** Reads the transaction from this gateway's history if no node still has its event. */

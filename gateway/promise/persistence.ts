@@ -41,7 +41,7 @@ export type Persistence = {
 
 /**
  * Writes the payload first and then the outbox, for a separate store. If the outbox fails, a payload
- * stays that nobody can open; `docreg-gateway fsck` names it.
+ * stays that nobody can open.
  */
 export function persistInOrder(
   store: PayloadStore,

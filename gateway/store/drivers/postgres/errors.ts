@@ -20,7 +20,8 @@ export class DatabaseUrlError extends Error {
 /** @returns The SQLSTATE of an error of the server; `undefined` for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown }
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  // Each has a digit, unlike the codes of Node, such as `EPIPE`.
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 /**
