@@ -1,4 +1,4 @@
-// Writes to a database until it is killed. Says first whether writes were lost, and then the number
+// Writes rows of these sizes to a database, each in turn, until it is killed. Says first whether writes were lost, and then the number
 // of each row that is on the disk.
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { all, statement } from '#store/sql.ts'
@@ -7,7 +7,7 @@ const ADD = statement(
   'INSERT INTO block (hash, bytes) VALUES (:hash, :bytes) ON CONFLICT DO NOTHING',
 )
 
-const [, , path = '', first = ''] = process.argv
+const [, , path = '', first = '', ...sizes] = process.argv
 const database = openSqlite(path)
 process.stdout.write(`${database.mark.isBehind}\n`)
 
@@ -21,4 +21,4 @@ async function write(size: number): Promise<never> {
     process.stdout.write(`${row}\n`)
   }
 }
-for (const size of [100, 3_000, 50_000, 600_000]) void write(size)
+for (const size of sizes) void write(Number(size))
