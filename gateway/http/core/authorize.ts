@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { type ObjectEntries, object } from 'valibot'
-import type { FindKey, Grant, Scope } from '#keys/grant.ts'
+import { type FindKey, type Grant, hasScope, type Scope } from '#keys/grant.ts'
 import { grantOf } from '#people/sessions.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
@@ -37,8 +37,8 @@ export function authorize(
 }
 
 /** @throws {ApiError} `forbidden` when a key has neither this scope nor `admin`. */
-export function assertScope({ scopes }: Grant, scope: Scope): void {
-  if (scopes.includes(scope) || scopes.includes('admin')) return
+export function assertScope(grant: Grant, scope: Scope): void {
+  if (hasScope(grant, scope)) return
   throw new ApiError('forbidden', `the scope ${scope} is required`, {
     headers: {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
