@@ -15,8 +15,10 @@ type Offer = Calls['offerDocument']['data']
 const TERMS = { here: {}, away: { txCode: true, expiresIn: 3 * 86_400 } } as const
 
 /** Lets a clerk offer a valid document to its holder's wallet. */
-export function viewWallet(desk: Desk, { documentHash, status }: IssuedDocument) {
-  if (status !== 'valid' || !may(desk.session, 'documents:read')) return false
+export function viewWallet(desk: Desk, { documentHash, status, category }: IssuedDocument) {
+  const { categories } = desk.session.person
+  const isOwn = categories === null || categories.includes(category)
+  if (status !== 'valid' || !isOwn || !may(desk.session, 'documents:issue')) return false
   const result = h('section', { 'aria-live': 'polite' })
 
   async function offer(terms: keyof typeof TERMS, iss?: OfferForm): Promise<void> {

@@ -7,6 +7,12 @@ export type CredentialStore = {
    * @returns `false` when it was used before.
    */
   spend(value: Uint8Array, expiresAt: number): Promise<boolean>
+  /**
+   * Binds a value to the first other one that comes with it.
+   *
+   * @returns Whether it is bound to this one.
+   */
+  bind(value: Uint8Array, to: Uint8Array, expiresAt: number): Promise<boolean>
   /** Counts that a wallet used an offer, or failed to. */
   redeem(offer: Redemption): Promise<'redeemed' | 'wrong' | 'used_up'>
 }

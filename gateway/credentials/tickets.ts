@@ -18,10 +18,15 @@ export type Contents = {
     uses: number
     /** What the holder must type, if the issuer wants that. */
     txCode?: string
+    /** The key or person that made it; absent = whoever holds the publicId. */
+    by?: string
   }
   /** An access token. */
   access: {
     publicId: string
+    category: string
+    /** As in the offer. */
+    by?: string
     /** The thumbprint of the wallet's DPoP key; absent = anybody who has the token may use it. */
     jkt?: string
   }

@@ -1,4 +1,7 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto'
+import { calculateJwkThumbprint } from 'jose'
+import { decodeBase64url } from '#document/base64url.ts'
+import type { P256Key } from '#document/jwk.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { type CredentialContext, createCredential, type Naming, plainTypeOf } from './credential.ts'
 import { WalletError } from './errors.ts'
@@ -36,6 +39,8 @@ export type OfferTerms = {
   withTxCode: boolean
   /** How the credential names its issuer; absent = as suits the key. */
   naming?: Naming
+  /** The key or person that makes it; absent = whoever holds the publicId. */
+  by?: string
 }
 
 /** An offer of a credential, for one document. */
@@ -54,7 +59,7 @@ type Dpop = string | undefined
 export type Wallets = {
   offer(publicId: string, document: ValidDocument, terms: OfferTerms): Promise<Offer>
   /** @returns The offer of a code as wallets read it; `undefined` when it is over. */
-  readOffer(code: string): object | undefined
+  readOffer(code: string): Promise<object | undefined>
   /** @returns What wallets read about the issuer of documents of a category. */
   issuerMetadata(category: string): Promise<object>
   serverMetadata(category: string): object
@@ -88,6 +93,8 @@ export type WalletDeps = Pick<CredentialContext, 'keys' | 'own'> & {
   tickets: Tickets
   store: CredentialStore
   read: ReadHeld
+  /** @returns Whether a key or person may offer documents of a category now. */
+  mayOffer: (by: string, category: string) => Promise<boolean>
   /** The address at which wallets reach the gateway. */
   baseUrl: string
   /** Where people begin. */
@@ -109,6 +116,13 @@ export function createWallets(deps: WalletDeps): Wallets {
   // A certificate is of an address. Without one, some wallets find a key by its DID alone.
   const usualNaming: Naming = deps.keys.x5c ? 'https' : 'did:web'
 
+  /** @returns The ticket, unless its maker may not offer the document any more. */
+  async function openMade<K extends 'offer' | 'access'>(kind: K, text: string) {
+    const opened = tickets.open(kind, text)
+    if (opened?.ticket.by === undefined) return opened
+    return (await deps.mayOffer(opened.ticket.by, opened.ticket.category)) ? opened : undefined
+  }
+
   /** @throws {WalletError} when the proof is bad or was used before. */
   async function keyOf(dpop: string, target: Omit<DpopTarget, 'method'>): Promise<string> {
     const { jkt, jti } = await readDpopProof(dpop, { ...target, method: 'POST' })
@@ -121,15 +135,16 @@ export function createWallets(deps: WalletDeps): Wallets {
   async function admit(
     { authorization, dpop }: { authorization: string | undefined; dpop: Dpop },
     path: string,
-  ): Promise<Ticket<'access'>> {
+  ): Promise<{ ticket: Ticket<'access'>; digest: Uint8Array }> {
     const [, scheme = '', token = ''] = /^(Bearer|DPoP) +(\S+)$/i.exec(authorization ?? '') ?? []
-    const { ticket } = tickets.open('access', token) ?? {}
-    if (!ticket) throw new WalletError('invalid_token', 'the access token is unknown or expired')
-    if (ticket.jkt === undefined && scheme.toLowerCase() === 'bearer') return ticket
+    const opened = await openMade('access', token)
+    if (!opened) throw new WalletError('invalid_token', 'the access token is unknown or expired')
+    const { ticket } = opened
+    if (ticket.jkt === undefined && scheme.toLowerCase() === 'bearer') return opened
     if (dpop === undefined || scheme.toLowerCase() !== 'dpop')
       throw new WalletError('invalid_token', 'the access token is of the other type')
     const jkt = await keyOf(dpop, { url: `${baseUrl}${path}`, accessToken: token })
-    if (jkt === ticket.jkt) return ticket
+    if (jkt === ticket.jkt) return opened
     throw new WalletError('invalid_token', 'the access token belongs to another key')
   }
 
@@ -166,17 +181,26 @@ export function createWallets(deps: WalletDeps): Wallets {
   }
 
   return {
-    async offer(publicId, { document }, { uses, seconds, withTxCode, naming = usualNaming }) {
+    async offer(publicId, { document }, { uses, seconds, withTxCode, naming = usualNaming, by }) {
       const { category } = document
       const expiresAt = inSeconds(seconds)
       const txCode = String(randomInt(10 ** TX_CODE_DIGITS)).padStart(TX_CODE_DIGITS, '0')
       const typed = withTxCode ? { txCode } : {}
       const isTyped = (await deps.typeOf(document)) !== undefined
-      const ticket = { publicId, category, isTyped, naming, uses, ...typed, expiresAt }
+      const ticket = {
+        publicId,
+        category,
+        isTyped,
+        naming,
+        uses,
+        ...typed,
+        expiresAt,
+        ...(by !== undefined && { by }),
+      }
       return { code: tickets.seal('offer', ticket), expiresAt, ...typed }
     },
-    readOffer(code) {
-      const { ticket } = tickets.open('offer', code) ?? {}
+    async readOffer(code) {
+      const { ticket } = (await openMade('offer', code)) ?? {}
       return (
         ticket && {
           credential_issuer: credentialIssuerOf(baseUrl, ticket.category),
@@ -208,9 +232,9 @@ export function createWallets(deps: WalletDeps): Wallets {
       if (code === undefined)
         throw new WalletError('invalid_request', 'pre-authorized_code is required')
       const jkt = dpop && (await keyOf(dpop, { url: `${baseUrl}${ENDPOINTS.token}` }))
-      const { ticket, digest } = tickets.open('offer', code) ?? {}
+      const { ticket, digest } = (await openMade('offer', code)) ?? {}
       if (!ticket || !digest) throw new WalletError('invalid_grant', 'the offer is unknown or over')
-      const { publicId, txCode, uses, expiresAt } = ticket
+      const { publicId, category, by, txCode, uses, expiresAt } = ticket
       const sent = request.get('tx_code')
       if ((sent === undefined) !== (txCode === undefined))
         throw new WalletError(
@@ -224,16 +248,18 @@ export function createWallets(deps: WalletDeps): Wallets {
       const { status } = await deps.read(publicId)
       if (status !== 'valid' && status !== 'unverifiable')
         throw new WalletError('invalid_grant', `the document is ${status}`)
-      const access = { publicId, expiresAt: inSeconds(ACCESS_SECONDS), ...(jkt && { jkt }) }
+      const maker = by !== undefined && { by }
+      const access = { publicId, category, ...maker, ...(jkt && { jkt }) }
       return {
-        access_token: tickets.seal('access', access),
+        access_token: tickets.seal('access', { ...access, expiresAt: inSeconds(ACCESS_SECONDS) }),
         token_type: jkt ? 'DPoP' : 'Bearer',
         expires_in: ACCESS_SECONDS,
       }
     },
     nonce: () => tickets.seal('nonce', { expiresAt: inSeconds(NONCE_SECONDS) }),
     async credential(request, caller) {
-      const { publicId } = await admit(caller, ENDPOINTS.credential)
+      const { ticket, digest } = await admit(caller, ENDPOINTS.credential)
+      const { publicId, expiresAt } = ticket
       if (request.credential_response_encryption !== undefined)
         throw new WalletError('invalid_encryption_parameters', 'answers are not encrypted')
       const held = await readValid(publicId)
@@ -242,6 +268,11 @@ export function createWallets(deps: WalletDeps): Wallets {
       const form = await formOf(request, document)
       const holder = await holderOf(request, document.category)
       const status = await deps.statusOf({ documentHash, root }, form.naming)
+      if (!(await store.bind(digest, await thumbprintOf(holder), expiresAt)))
+        throw new WalletError(
+          'credential_request_denied',
+          'the access token was used for another key: another wallet needs another use of the offer',
+        )
       const { keys, own } = deps
       const context = { keys, own, ...form, holder, status }
       const credential = await createCredential({ publicId, ...held }, context)
@@ -258,6 +289,8 @@ export function createWallets(deps: WalletDeps): Wallets {
     },
   }
 }
+
+const thumbprintOf = async (key: P256Key) => decodeBase64url(await calculateJwkThumbprint(key))
 
 const isSame = (one: string, other: string) =>
   timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))

@@ -40,6 +40,13 @@ export function requesterOf({ id, label, isPerson, tenant }: Grant): {
   }
 }
 
+/** @returns The key or person to whom something belongs that they ask for, as it is stored. */
+export const ownerOf = ({ id, isPerson }: Grant): string => `${isPerson ? 'person' : 'key'} ${id}`
+
+/** @returns Whether a scope is among those of a grant, or included in them. */
+export const hasScope = ({ scopes }: Grant, scope: Scope): boolean =>
+  scopes.includes(scope) || scopes.includes('admin')
+
 /**
  * @returns The tenant whose documents, batches, events and webhooks a key may use; `null` = all
  * tenants.

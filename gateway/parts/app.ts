@@ -82,7 +82,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const verifyOptions = verifyOptionsOf(config, parts, blocks)
   // With a wait of 0 s, a request still has to read the chain.
   const newDeadline = () => createDeadline(config.wait || config.rpcTimeout)
-  const parties = { stores, identities, kinds, verifyOptions, newDeadline, log }
+  const parties = { stores, identities, kinds, verifyOptions, newDeadline, apiKeys, log }
   const credentials = openCredentials(config, identity, parties)
   return createApp({
     issuing,

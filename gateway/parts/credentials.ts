@@ -11,12 +11,14 @@ import { createStatusLists, type StatusLists } from '#credentials/status-lists.t
 import { createTickets } from '#credentials/tickets.ts'
 import { createWallets } from '#credentials/wallets.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
+import { hasScope } from '#keys/grant.ts'
 import type { Kinds } from '#kinds/kinds.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
 import type { Identity } from './chain.ts'
 import type { Identities } from './identity.ts'
+import { type ApiKeys, grantOfOwner } from './keys.ts'
 import type { Stores } from './stores.ts'
 
 /** Assembles what wallets need: the issuer's keys, credentials and their status lists. */
@@ -29,6 +31,7 @@ export function openCredentials(
     kinds: Kinds
     verifyOptions: VerifyOptions
     newDeadline: NewDeadline
+    apiKeys: ApiKeys
     log: Log
   },
 ) {
@@ -56,6 +59,11 @@ export function openCredentials(
       tickets: createTickets(issuerSecrets),
       store: stores.credentials,
       read: readHeld,
+      async mayOffer(by, category) {
+        const grant = await grantOfOwner(by, stores, parts.apiKeys)
+        if (!grant || !hasScope(grant, 'documents:issue')) return false
+        return grant.categories?.includes(category) ?? true
+      },
       typeOf: kinds.typeOf,
       statusOf: statusLists.placeOf,
       kindOf: async (category) => {

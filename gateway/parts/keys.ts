@@ -4,6 +4,8 @@ import { createKeyCache, createLastUses } from '#keys/key-cache.ts'
 import { createKeys, type Keys } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
+import type { PeopleStore } from '#people/ports.ts'
+import { grantOf } from '#people/sessions.ts'
 import type { Config } from '#settings/config.ts'
 
 /** The id of the key from the setting `API_KEY`. */
@@ -36,4 +38,21 @@ export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): P
     keys,
     close: uses.stop,
   }
+}
+
+/**
+ * @param owner See `ownerOf`.
+ * @returns The permissions that it has now; `undefined` when there is no such key or person.
+ */
+export async function grantOfOwner(
+  owner: string,
+  { people }: { people: Pick<PeopleStore, 'get'> },
+  apiKeys: ApiKeys,
+): Promise<Grant | undefined> {
+  const [kind, id = ''] = owner.split(' ')
+  if (kind === 'person') {
+    const person = await people.get(id)
+    return person && grantOf(person)
+  }
+  return apiKeys.grantOf(id)
 }

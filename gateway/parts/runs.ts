@@ -1,8 +1,6 @@
 import { createDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
-import type { Grant } from '#keys/grant.ts'
 import type { Kinds } from '#kinds/kinds.ts'
-import { grantOf } from '#people/sessions.ts'
 import { createRowSealer } from '#runs/rows.ts'
 import { createRuns, type Runs } from '#runs/runs.ts'
 import { createRunWorker, type RunWorker } from '#runs/worker.ts'
@@ -10,7 +8,7 @@ import type { Config } from '#settings/config.ts'
 import type { BatchParts } from './batches.ts'
 import type { Identity } from './chain.ts'
 import type { IssuingParts } from './issuing.ts'
-import type { ApiKeys } from './keys.ts'
+import { type ApiKeys, grantOfOwner } from './keys.ts'
 import type { Stores } from './stores.ts'
 
 type Parts = {
@@ -74,18 +72,4 @@ function noting(pipeline: IssuingParts, requested: () => void): IssuingParts {
     revising: { revise: noted(pipeline.revising.revise) },
     superseding: { supersede: noted(pipeline.superseding.supersede) },
   }
-}
-
-/** @param owner See `ownerOf`. */
-async function grantOfOwner(
-  owner: string,
-  { people }: Stores,
-  apiKeys: ApiKeys,
-): Promise<Grant | undefined> {
-  const [kind, id = ''] = owner.split(' ')
-  if (kind === 'person') {
-    const person = await people.get(id)
-    return person && grantOf(person)
-  }
-  return apiKeys.grantOf(id)
 }

@@ -114,7 +114,8 @@ export type PeopleStore = {
   /**
    * Uses up a challenge and begins a session.
    *
-   * @returns The person; `undefined` when the challenge was used before, or the passkey is gone.
+   * @returns The person; `undefined` when the challenge was used before, or the passkey is gone or
+   * has counted as far before.
    */
   usePasskey(
     passkey: Pick<Passkey, 'id' | 'counter'>,
@@ -123,7 +124,8 @@ export type PeopleStore = {
   ): Promise<Person | undefined>
   /**
    * Begins a session of somebody whom the identity provider has confirmed. Name and role become
-   * those of the login; another role ends earlier sessions. The tenant is for a new person.
+   * those of the login; another role ends earlier sessions. The tenant is for a new person. Categories
+   * stay, and do not count while the role is administrator.
    *
    * @param added The person to add if this is the first login.
    * @returns The person; `undefined` when there already are `most` people.

@@ -61,7 +61,10 @@ export function createSessions(store: PeopleStore, unwritten: (error: unknown) =
       const { secret, session } = newSession()
       const person = await store.usePasskey(passkey, challenge, session)
       if (person) return { secret, person, session: { ...session, person: person.id } }
-      throw new Refusal('passkey_invalid', 'the challenge was used before')
+      throw new Refusal(
+        'passkey_invalid',
+        'the challenge was used before, or a copy of the passkey was',
+      )
     },
     async useLogin(login) {
       const { secret, session } = newSession()

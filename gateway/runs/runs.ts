@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { turnAfter } from '#base/concurrency.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { type Grant, tenantOf } from '#keys/grant.ts'
+import { type Grant, ownerOf, tenantOf } from '#keys/grant.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { CountedRun, MostRuns, Run, RunMode, RunStore } from './ports.ts'
 import type { RowSealer } from './rows.ts'
@@ -66,9 +66,6 @@ export type RunsDeps = {
   /** Called when there is a run to work on. */
   wake(): void
 }
-
-/** @returns Who a run belongs to, as it is stored. */
-export const ownerOf = ({ id, isPerson }: Grant): string => `${isPerson ? 'person' : 'key'} ${id}`
 
 /** Administrators do not wait for other keys of their tenant. */
 const mostOf = (grant: Grant): MostRuns =>

@@ -5,7 +5,7 @@ import type { Batches } from '#batches/batch.ts'
 import { encodeUtf8 } from '#document/bytes.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { type KindOf, mayIssue, readNewDocument } from '#document/new-document.ts'
-import { type Grant, requesterOf, shareOf } from '#keys/grant.ts'
+import { type Grant, hasScope, requesterOf, shareOf } from '#keys/grant.ts'
 import { IssueError, type IssueErrorCode } from '#promise/errors.ts'
 import type { Issuing } from '#promise/issue.ts'
 import { createPool, type Pool, type PoolDeps } from './pool.ts'
@@ -168,8 +168,7 @@ async function work(deps: WorkerDeps, run: Run, shared: Work): Promise<void> {
 /** @throws {NotAllowed} when the owner may not issue any more, or has moved to another tenant. */
 async function assertAllowed({ grantOf }: WorkerDeps, run: Run): Promise<Grant> {
   const grant = await grantOf(run.owner)
-  const mayIssueAny = grant?.scopes.some((scope) => ['documents:issue', 'admin'].includes(scope))
-  if (grant && mayIssueAny && grant.tenant === run.tenant) return grant
+  if (grant?.tenant === run.tenant && hasScope(grant, 'documents:issue')) return grant
   throw new NotAllowed('the owner of the run may not issue')
 }
 

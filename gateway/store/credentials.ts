@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type CredentialStore, MAX_TRIES } from '#credentials/ports.ts'
 import {
   type Known,
@@ -125,6 +126,8 @@ const SPEND = statement(`
   INSERT INTO spent_nonce (nonce, expires_at) VALUES (:value, :expiresAt)
   ON CONFLICT (nonce) DO NOTHING RETURNING nonce`)
 
+const SELECT_SPENT = statement('SELECT nonce FROM spent_nonce WHERE nonce = :value')
+
 const DELETE_EXPIRED = statement('DELETE FROM used_offer WHERE expires_at <= :now')
 /** The update that changes nothing keeps other transactions from the row. */
 const LOCK_OFFER = statement(`
@@ -141,6 +144,17 @@ export function createCredentialStore({ write }: Pick<Database, 'write'>): Crede
       write(function* () {
         yield* all(DELETE_SPENT, { now: now() })
         return (yield* first(SPEND, { value, expiresAt })) !== undefined
+      }),
+    bind: (value, to, expiresAt) =>
+      write(function* () {
+        yield* all(DELETE_SPENT, { now: now() })
+        const statement = (yield* first(SPEND, { value, expiresAt })) ? SPEND : SELECT_SPENT
+        return (
+          (yield* first(statement, {
+            value: hash('sha256', Buffer.concat([value, to]), 'buffer'),
+            expiresAt,
+          })) !== undefined
+        )
       }),
     redeem: ({ digest, expiresAt, uses, isRight }) =>
       write(function* () {

@@ -26,9 +26,12 @@ const COUNT_PEOPLE = statement('SELECT count(*) AS count FROM person')
 const INSERT_PERSON = statement(`
   INSERT INTO person (id, name, role, tenant, categories, created_at)
   VALUES (:id, :name, :role, :tenant, :categories, :createdAt)`)
+// The categories of an administrator do not count, and hold again when the provider takes the role.
 const UPDATE_PERSON = statement(`
-  UPDATE person SET name = :name, role = :role, tenant = :tenant, categories = :categories
+  UPDATE person SET name = :name, role = :role, tenant = :tenant,
+    categories = CASE WHEN :role = 'administrator' THEN categories ELSE :categories END
   WHERE id = :id`)
+const UPDATE_LOGIN = statement('UPDATE person SET name = :name, role = :role WHERE id = :id')
 const DELETE_PERSON = statement('DELETE FROM person WHERE id = :id')
 
 const SELECT_INVITATIONS = statement('SELECT * FROM invitation')
@@ -75,7 +78,8 @@ const INSERT_PASSKEY = statement(`
   FROM person WHERE person.id = :person
   ON CONFLICT (credential) DO NOTHING RETURNING id`)
 const USE_PASSKEY = statement(`
-  UPDATE passkey SET counter = :counter, last_used_at = :now WHERE id = :id RETURNING person`)
+  UPDATE passkey SET counter = :counter, last_used_at = :now
+  WHERE id = :id AND (counter < :counter OR (counter = 0 AND :counter = 0)) RETURNING person`)
 const DELETE_PASSKEY = statement(
   'DELETE FROM passkey WHERE id = :id AND person = :person RETURNING id',
 )
@@ -223,12 +227,10 @@ function* useInvitation(
 function* known({ digest, name, role }: Login): Work<string | undefined> {
   const row = yield* first(SELECT_BY_LOGIN, { digest })
   if (!row) return undefined
-  const { categories, ...before } = personOf(row)
-  // An administrator works with all categories.
-  const kept = role !== 'administrator' && categories ? { categories } : {}
-  yield* all(UPDATE_PERSON, valuesOf({ ...before, ...kept, name, role }))
-  if (role !== before.role) yield* all(END_SESSIONS, { person: before.id })
-  return before.id
+  const id = String(row.id)
+  yield* all(UPDATE_LOGIN, { id, name, role })
+  if (role !== row.role) yield* all(END_SESSIONS, { person: id })
+  return id
 }
 
 /** @returns Whether the challenge was not used before. */
@@ -251,12 +253,13 @@ const valuesOf = ({ categories, ...rest }: Person) => ({
 })
 
 function personOf(row: Row): Person {
+  const isLimited = row.categories !== null && row.role !== 'administrator'
   return {
     id: String(row.id),
     name: String(row.name),
     role: row.role as Role,
     tenant: String(row.tenant),
-    ...(row.categories !== null && { categories: String(row.categories).split(',') }),
+    ...(isLimited && { categories: String(row.categories).split(',') }),
     createdAt: String(row.created_at),
     ...(isSet(row.is_from_provider) && { isFromProvider: true }),
   }

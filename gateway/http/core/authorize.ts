@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { type ObjectEntries, object } from 'valibot'
-import type { FindKey, Grant, Scope } from '#keys/grant.ts'
+import { type FindKey, type Grant, hasScope, type Scope } from '#keys/grant.ts'
 import { grantOf } from '#people/sessions.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
@@ -37,9 +37,9 @@ export function authorize(
 }
 
 /** @throws {ApiError} `forbidden` when a key has neither these scopes nor `admin`. */
-function assertScopes({ scopes }: Grant, required: readonly Scope[]): void {
-  const scope = required.find((one) => !scopes.includes(one))
-  if (scope === undefined || scopes.includes('admin')) return
+function assertScopes(grant: Grant, required: readonly Scope[]): void {
+  const scope = required.find((one) => !hasScope(grant, one))
+  if (scope === undefined) return
   throw new ApiError('forbidden', `the scope ${scope} is required`, {
     headers: {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,

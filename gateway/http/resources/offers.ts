@@ -3,7 +3,9 @@ import * as v from 'valibot'
 import type { Naming } from '#credentials/credential.ts'
 import type { Held } from '#credentials/held.ts'
 import type { OfferTerms } from '#credentials/wallets.ts'
+import { mayIssue } from '#document/new-document.ts'
 import { decodePublicId } from '#document/public-id.ts'
+import { ownerOf } from '#keys/grant.ts'
 import { whole } from '#keys/settings.ts'
 import { IssueError } from '#promise/errors.ts'
 import { PRIVATE, succeed } from '../core/envelope.ts'
@@ -74,12 +76,12 @@ const OFFER = operation({
   tag: 'Documents',
   summary: 'Offer a document to a wallet',
   description:
-    'The holder opens the link with a wallet for OpenID4VCI, which fetches the document as an SD-JWT VC.',
-  scope: 'documents:read',
+    'The holder opens the link with a wallet for OpenID4VCI, which fetches the document as an SD-JWT VC. The offer ends when the key or person who made it may not issue the category any more.',
+  scope: 'documents:issue',
   parameters: { publicId: schemas.documentName },
   body: { schema: terms, example: { txCode: true }, isOptional: true },
   answer,
-  errors: [...OFFER_ERRORS, 'not_found', 'erased', 'store_unavailable'],
+  errors: [...OFFER_ERRORS, 'category_not_allowed', 'not_found', 'erased', 'store_unavailable'],
 })
 
 const held = v.strictObject({ publicId: v.string('must be a string'), iss: terms.entries.iss })
@@ -115,14 +117,16 @@ export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, d
   serve(OFFER, async (c) => {
     const { txCode, uses, expiresIn, iss } = parseBody(terms, await readOptionalJson(c))
     const text = c.req.param('publicId')
-    const publicId = await publicIdOf(deps, c.get('grant'), text, newDeadline())
+    const grant = c.get('grant')
+    const publicId = await publicIdOf(deps, grant, text, newDeadline())
     const asked: OfferTerms = {
       uses: uses ?? PLAIN.uses,
       seconds: expiresIn ?? PLAIN.seconds,
       withTxCode: txCode ?? PLAIN.withTxCode,
       ...(iss && { naming: iss }),
+      by: ownerOf(grant),
     }
-    return succeed(c, await makeOffer(deps, publicId, asked), 201)
+    return succeed(c, await makeOffer(deps, publicId, asked, grant.categories), 201)
   })
 
   serve(HOLDER_OFFER, async (c) => {
@@ -131,8 +135,8 @@ export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, d
     return succeed(c, await offerToHolder(deps, publicId, iss), 201)
   })
 
-  serve(READ_OFFER, (c) => {
-    const found = wallets?.readOffer(c.req.param('code'))
+  serve(READ_OFFER, async (c) => {
+    const found = await wallets?.readOffer(c.req.param('code'))
     if (!found) throw noOffers('no such offer, or it is over')
     return respondPrivately(c, found)
   })
@@ -148,28 +152,29 @@ export async function offerToHolder(deps: AppDeps, publicId: string, naming?: Na
 }
 
 /**
- * @throws {ApiError} `no_offers`, `not_valid`, `erased`, `unverifiable`
+ * @param categories The only ones that may be offered; absent = all.
+ * @throws {ApiError} `no_offers`, `category_not_allowed`, `not_valid`, `erased`, `unverifiable`
  * @throws {IssueError} `other_issuer`
  */
 async function makeOffer(
   { wallets, readHeld, addresses }: AppDeps,
   publicId: string,
   asked: OfferTerms,
+  categories?: readonly string[],
 ): Promise<v.InferOutput<typeof offer>> {
   if (!wallets) throw noOffers('this service puts no documents into wallets')
   const { issuerId } = decodePublicId(publicId)
   if (issuerId !== addresses.issuerId)
     throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
-  const { code, expiresAt, ...rest } = await wallets.offer(
-    publicId,
-    validOf(await readHeld(publicId)),
-    asked,
-  )
+  const valid = validOf(await readHeld(publicId))
+  if (!mayIssue(valid.document, categories))
+    throw new ApiError('category_not_allowed', 'the API key may not issue this category')
+  const { code, expiresAt, ...rest } = await wallets.offer(publicId, valid, asked)
   const offerUrl = `${addresses.baseUrl}/wallets/offers/${code}`
   return {
     link: `openid-credential-offer://?credential_offer_uri=${encodeURIComponent(offerUrl)}`,
     offerUrl,
-    offer: wallets.readOffer(code) as v.InferOutput<typeof credentialOffer>,
+    offer: (await wallets.readOffer(code)) as v.InferOutput<typeof credentialOffer>,
     ...rest,
     expiresAt: instant(expiresAt) as string,
     network: addresses.network,

@@ -35,6 +35,14 @@ const asKey = (secret = API_KEY) => ({ authorization: `Bearer ${secret}` })
 const issue = async (fields: object = ADA) => (await stack.issue(fields)).body.data
 const offer = (publicId: string, terms: object = {}, secret = API_KEY) =>
   post(`/v1/documents/${publicId}/offer`, terms, asKey(secret))
+const newKey = async (more: object) =>
+  (await post('/v1/keys', { scopes: ['documents:issue'], ...more }, asKey())).body.data
+const changeKey = (id: string, changes: object) =>
+  stack.request(`/v1/keys/${id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', ...asKey() },
+    body: JSON.stringify(changes),
+  })
 const codeOf = async (publicId: string, terms: object = {}) => {
   const { data } = (await offer(publicId, terms)).body
   const code = data.offer.grants[PRE_AUTHORIZED]['pre-authorized_code'] as string
@@ -52,10 +60,11 @@ const sign = (header: object, payload: object, { privateKey } = PAIR) =>
     .setProtectedHeader({ alg: 'ES256', ...header })
     .sign(privateKey)
 const AUDIENCE = () => `${stack.url}/wallets/${ADA.category}`
-const proofOf = async (payload: object = {}, header: object = {}) =>
+const proofOf = async (payload: object = {}, header: object = {}, pair = PAIR) =>
   sign(
-    { typ: 'openid4vci-proof+jwt', jwk: PAIR.jwk, ...header },
+    { typ: 'openid4vci-proof+jwt', jwk: pair.jwk, ...header },
     { aud: AUDIENCE(), iat: now(), nonce: await nonce(), ...payload },
+    pair,
   )
 const dpopOf = (path: string, payload: object = {}, header: object = {}, pair = PAIR) =>
   sign(
@@ -95,10 +104,30 @@ describe('an offer', () => {
 
   test("error: is refused for another tenant's document, and without the scope", async () => {
     const { publicId } = await issue()
-    const other = stack.key(['documents:read'], 'other')
+    const other = stack.key(['documents:issue'], 'other')
     expect(outcomeOf(await offer(publicId, {}, other))).toEqual([404, 'not_found'])
-    const verifier = stack.key(['verify'])
-    expect(outcomeOf(await offer(publicId, {}, verifier))).toEqual([403, 'forbidden'])
+    const reader = stack.key(['documents:read', 'verify'])
+    expect(outcomeOf(await offer(publicId, {}, reader))).toEqual([403, 'forbidden'])
+    const { secret } = await newKey({ categories: ['diploma'] })
+    expect(outcomeOf(await offer(publicId, {}, secret))).toEqual([403, 'category_not_allowed'])
+  })
+
+  test.each<[string, (id: string) => ReturnType<typeof post>]>([
+    ['is revoked', (id) => stack.request(`/v1/keys/${id}`, { method: 'DELETE', headers: asKey() })],
+    ['may not issue its category any more', (id) => changeKey(id, { categories: ['diploma'] })],
+    ['may not issue any more', (id) => changeKey(id, { scopes: ['documents:read'] })],
+  ])('error: is over when the key that made it %s, with its access tokens', async (_, end) => {
+    const { publicId } = await issue()
+    const { id, secret } = await newKey({})
+    const made = await offer(publicId, { uses: 2 }, secret)
+    const code = made.body.data.offer.grants[PRE_AUTHORIZED]['pre-authorized_code']
+    const { access_token } = (await exchange(code)).body
+    expect((await end(id)).status).toBe(200)
+    expect(outcomeOf(await exchange(code))).toEqual([400, 'invalid_grant'])
+    const read = await stack.request(new URL(made.body.data.offerUrl).pathname)
+    expect(outcomeOf(read)).toEqual([404, 'no_offers'])
+    const late = await post('/wallets/credential', await wanted(), asKey(access_token))
+    expect(outcomeOf(late)).toEqual([401, 'invalid_token'])
   })
 
   test('error: names every bad field', async () => {
@@ -195,6 +224,15 @@ describe('a credential', () => {
     expect(outcomeOf(first)).toEqual([200, 'ok'])
     expect(first.headers.get('cache-control')).toBe('no-store')
     expect(outcomeOf(await ask(await wanted()))).toEqual([200, 'ok'])
+  })
+
+  test('error: an access token gives credentials to one key of a holder alone', async () => {
+    const { ask } = await bearer()
+    const pairs = [PAIR, ...Array.from({ length: 4 }, newPair)]
+    const asks = pairs.map(async (pair) => ask(await wanted(await proofOf({}, {}, pair))))
+    const outcomes = (await Promise.all(asks)).map(outcomeOf)
+    expect(outcomes.filter(([status]) => status === 200)).toHaveLength(1)
+    expect(outcomes.filter(([, code]) => code === 'credential_request_denied')).toHaveLength(4)
   })
 
   test('error: a proof counts once, and so does its nonce', async () => {

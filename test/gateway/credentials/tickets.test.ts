@@ -11,8 +11,9 @@ const at = (time: number) => vi.useFakeTimers({ now: time, toFake: ['Date'] })
 
 test('default: opens what it sealed, until it expires', () => {
   at(NOW)
-  const sealed = tickets.seal('access', { publicId: 'x', jkt: 'y', expiresAt })
-  expect(tickets.open('access', sealed)?.ticket).toEqual({ publicId: 'x', jkt: 'y', expiresAt })
+  const ticket = { publicId: 'x', category: 'z', jkt: 'y', expiresAt }
+  const sealed = tickets.seal('access', ticket)
+  expect(tickets.open('access', sealed)?.ticket).toEqual(ticket)
   at(NOW + 59_999)
   expect(tickets.open('access', sealed)).toBeDefined()
   at(NOW + 60_000)

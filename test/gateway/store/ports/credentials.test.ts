@@ -18,6 +18,16 @@ describePorts('credentials', (ports) => {
     expect(await credentials.spend(old, PAST)).toBe(true)
   })
 
+  test('behavior: a value is bound to the first of several at once, and stays so', async () => {
+    const { credentials } = ports.stores
+    const value = randomBytes(32)
+    const others = Array.from({ length: 5 }, () => randomBytes(32))
+    const bind = () => Promise.all(others.map((to) => credentials.bind(value, to, FUTURE)))
+    const bound = await bind()
+    expect(bound.filter(Boolean)).toHaveLength(1)
+    expect(await bind()).toEqual(bound)
+  })
+
   test('default: an offer is redeemed as often as it may be, by whoever comes first', async () => {
     const offer = { digest: randomBytes(32), expiresAt: FUTURE, uses: 3, isRight: true }
     const all = await Promise.all(

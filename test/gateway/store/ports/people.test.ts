@@ -73,9 +73,19 @@ describePorts('people', (ports) => {
       ),
     )
     expect(used.filter((person) => person?.id === 'ada')).toHaveLength(1)
+    const counted = await Promise.all(
+      ['three', 'four', 'five'].map((one) =>
+        store.usePasskey({ id, counter: 3 }, challenge(one), sessionOf(one)),
+      ),
+    )
+    // A copy of the authenticator has counted as far as this one.
+    expect(counted.filter(Boolean)).toHaveLength(1)
+    expect(await store.usePasskey({ id, counter: 0 }, challenge('six'), sessionOf('six'))).toBe(
+      undefined,
+    )
     const again = { ...PASSKEY, id: 'other', credential: 'BAUG' }
     expect(await store.addPasskey(again, challenge('two'))).toBe(false)
-    expect(await store.passkeysOf('ada')).toEqual([{ ...PASSKEY, counter: 2, lastUsedAt: NOW }])
+    expect(await store.passkeysOf('ada')).toEqual([{ ...PASSKEY, counter: 3, lastUsedAt: NOW }])
   })
 
   test('error: adds no passkey twice, nor for somebody who is gone', async () => {
@@ -156,8 +166,15 @@ describePorts('people', (ports) => {
       await store.useLogin({ ...login, role: 'administrator' }, added, sessionOf('c'), 3),
     ).toEqual({ ...all, role: 'administrator', isFromProvider })
     expect(await store.findSession('digest of b')).toBeUndefined()
+    // Their restriction stays while it does not count.
+    await store.update('cy', (before) => ({
+      after: { ...before, tenant: 'two' },
+      endsSessions: false,
+    }))
+    const { categories } = added
     await store.endLogin('of cy')
-    expect(await store.get('cy')).toMatchObject({ role: 'reader' })
+    expect(await store.get('cy')).toMatchObject({ role: 'reader', tenant: 'two', categories })
+    expect(await store.useLogin(login, added, sessionOf('e'), 3)).toMatchObject({ categories })
     expect(await store.findSession('digest of c')).toBeUndefined()
     await store.update('cy', () => ({ after: null, endsSessions: true }))
     expect(await store.useLogin(login, added, sessionOf('d'), 3)).toMatchObject({ id: 'cy' })
