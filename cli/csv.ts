@@ -14,12 +14,13 @@ export const ENCODING_OPTION = {
   value: '<name>',
   choices: ENCODINGS,
   about:
-    'the encoding of a table that is not UTF-8: windows-1252 (Western Europe) or windows-1250 (Central Europe)',
+    'the encoding of a table that is not UTF-8, such as windows-1252 (Western Europe), windows-1250 (Central Europe) or windows-1251 (Cyrillic)',
 } as const satisfies OptionSpec
 
 /** What the user of the command can do, in addition to the message. */
 const ADVICE: Record<string, string> = {
-  not_utf8: `, or give --encoding ${ENCODINGS.join(' or ')}`,
+  not_utf8: `, or give --encoding ${ENCODINGS.join(', ')}`,
+  not_encoding: `: give another --encoding, one of ${ENCODINGS.join(', ')}`,
   is_utf8: ': leave out --encoding',
 }
 

@@ -12,6 +12,8 @@ export type TableProblem =
   | 'not_utf8'
   /** The text is UTF-8, but another encoding was named. */
   | 'is_utf8'
+  /** The text has bytes that the named encoding does not have. */
+  | 'not_encoding'
   /** The file is no workbook of a spreadsheet program, or is protected by a password. */
   | 'no_workbook'
   /** The file is of Excel before 2007, or protected by a password. */
@@ -87,10 +89,34 @@ export const PLAIN: Dialect = {
 export const FOR_SPREADSHEETS: Dialect = { ...PLAIN, hasMark: true }
 
 /**
- * Encodings that spreadsheets use besides UTF-8 and UTF-16. A file does not say which one it has.
+ * Encodings that spreadsheets use besides UTF-8 and UTF-16, with their scripts (ISO 15924). A file
+ * does not say which one it has.
  */
-export const ENCODINGS = ['windows-1252', 'windows-1250'] as const
-export type Encoding = (typeof ENCODINGS)[number]
+export const SCRIPTS = {
+  'windows-1252': 'Latn',
+  'windows-1250': 'Latn',
+  'windows-1254': 'Latn',
+  'windows-1257': 'Latn',
+  'windows-1258': 'Latn',
+  'iso-8859-2': 'Latn',
+  macintosh: 'Latn',
+  'windows-1251': 'Cyrl',
+  'koi8-r': 'Cyrl',
+  'iso-8859-5': 'Cyrl',
+  ibm866: 'Cyrl',
+  'x-mac-cyrillic': 'Cyrl',
+  'windows-1253': 'Grek',
+  'windows-1255': 'Hebr',
+  'windows-1256': 'Arab',
+  'windows-874': 'Thai',
+  shift_jis: 'Jpan',
+  'euc-jp': 'Jpan',
+  gb18030: 'Hans',
+  big5: 'Hant',
+  'euc-kr': 'Kore',
+} as const
+export type Encoding = keyof typeof SCRIPTS
+export const ENCODINGS = Object.keys(SCRIPTS) as Encoding[]
 
 /** The maximum bytes of one row. */
 const MAX_ROW = 128 * 1024
@@ -274,7 +300,7 @@ function rowOf({ line, cells, notes = [] }: Line, columns: readonly string[]): R
  */
 export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
   const isUnicode = unicodeIn(bytes) !== 'utf-8' || hasMark(bytes)
-  const text = unicodeOf(bytes)
+  const text = decodedIn(unicodeIn(bytes), bytes)
   if (encoding === undefined || isUnicode) {
     if (text !== undefined) return text
     throw new TableError('not_utf8', 'the text is not UTF-8: save it as "CSV UTF-8"')
@@ -282,14 +308,16 @@ export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
   // Text in another encoding is almost never valid UTF-8, so the option is wrong.
   if (text !== undefined && /[^\0-\x7f]/.test(text))
     throw new TableError('is_utf8', 'the text is UTF-8')
-  const decoded = new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  const decoded = decodedIn(encoding, bytes)
+  if (decoded === undefined)
+    throw new TableError('not_encoding', `the text is not in the encoding ${encoding}`)
   return encoding === 'windows-1252' ? decoded.replace(/[\x80-\x9f]/g, fromWindows1252) : decoded
 }
 
-/** @returns `undefined` for bytes that are not Unicode. */
-function unicodeOf(bytes: Uint8Array): string | undefined {
+/** @returns `undefined` for bytes that the encoding does not have. */
+function decodedIn(encoding: string, bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder(unicodeIn(bytes), { fatal: true }).decode(bytes)
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import { csvLine, type Encoding } from '#table/csv.ts'
+import { csvLine, ENCODINGS, type Encoding, SCRIPTS } from '#table/csv.ts'
 import { h } from '#web/dom.ts'
 import { currentLanguage, LANGUAGES, showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
@@ -44,6 +44,8 @@ import { viewRuns } from './runs.ts'
 const MAX_BYTES = 32 * 1024 * 1024
 /** How many columns are named that keep a table from being issued. */
 const MAX_NAMED = 5
+/** How many words show what an encoding means. */
+const MAX_SAMPLE = 12
 const TEMPLATE = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt', 'metadata.grade']
 
 export function viewTable(desk: Desk): View {
@@ -79,11 +81,8 @@ function viewGive(desk: Desk): HTMLElement {
     const problem = await take(desk, name, asked)
     trouble.textContent = problem?.words ?? ''
     ways.replaceChildren()
-    if (problem?.code === 'not_utf8')
-      ways.replaceChildren(
-        encodingButton('table.western', () => give(name, bytes, 'windows-1252')),
-        encodingButton('table.central', () => give(name, bytes, 'windows-1250')),
-      )
+    if (problem?.code === 'not_utf8' || problem?.code === 'not_encoding')
+      ways.replaceChildren(viewEncodings(bytes, (encoding) => give(name, bytes, encoding)))
   }
   const giveFile = async (file: File | undefined) => {
     if (file === undefined) return
@@ -169,8 +168,37 @@ function languageOfFiles(): string {
   return navigator.language.startsWith(`${language}-`) ? navigator.language : language
 }
 
-function encodingButton(key: 'table.western' | 'table.central', click: () => void): HTMLElement {
-  return h('button', { type: 'button', click }, d(key))
+/** Asks for the encoding of a text, and shows what its names then are. */
+function viewEncodings(bytes: Uint8Array, read: (encoding: Encoding) => void): HTMLElement {
+  const scripts = new Intl.DisplayNames([currentLanguage()], { type: 'script' })
+  const sample = h('p', { id: 'encoding-sample', role: 'status', dir: 'auto' })
+  const button = h(
+    'button',
+    { type: 'button', disabled: true, click: () => read(select.value as Encoding) },
+    d('table.readSo'),
+  )
+  const select = h(
+    'select',
+    {
+      id: 'encoding',
+      change: () => {
+        button.disabled = select.value === ''
+        sample.textContent = select.value === '' ? '' : wordsThen(bytes, select.value)
+      },
+    },
+    h('option', { value: '' }, d('choose')),
+    ...ENCODINGS.map((encoding) =>
+      h('option', { value: encoding }, `${scripts.of(SCRIPTS[encoding])} (${encoding})`),
+    ),
+  )
+  return h('div', {}, field(d('table.encoding'), select), sample, button)
+}
+
+/** @returns Words of a text that other encodings read otherwise. */
+function wordsThen(bytes: Uint8Array, encoding: string): string {
+  const text = new TextDecoder(encoding).decode(bytes)
+  const words = text.matchAll(/[^\s,;|"]*[^\p{ASCII}][^,;|"\t\r\n]*/gu)
+  return [...new Set([...words].map(([word]) => word))].slice(0, MAX_SAMPLE).join(' · ')
 }
 
 /** @param category The kind whose entries are the columns; empty = any. */

@@ -129,9 +129,23 @@ describeInBrowser('a table at the desk', () => {
     await give('open.csv', 'a,b\n"x,1\n')
     await page.getByText('a quotation mark is not closed').waitFor()
     await give('latin.csv', Buffer.from('subjectName\nZo\xeb\n', 'latin1'))
-    await press('It is from Western Europe or America')
+    await page.getByLabel('Which letters has the file?').selectOption('windows-1252')
+    expect(await page.locator('#encoding-sample').textContent()).toBe('Zoë')
+    await press('Read it so')
     await page.getByText('What the columns mean').waitFor()
     expect(await page.getByLabel('Name, line 2').inputValue()).toBe('Zoë')
+  })
+
+  test('behavior: names are shown before a file is read in other letters', async () => {
+    await give('c40.csv', readFileSync('test/table/field/c40-cp1251.csv'))
+    const letters = page.getByLabel('Which letters has the file?')
+    await letters.selectOption('windows-1252')
+    expect(await page.locator('#encoding-sample').textContent()).toBe('Àííà')
+    await letters.selectOption('Cyrillic (windows-1251)')
+    expect(await page.locator('#encoding-sample').textContent()).toBe('Анна')
+    await press('Read it so')
+    await page.getByText('What the columns mean').waitFor()
+    expect(await page.getByLabel('Name, line 2').inputValue()).toBe('Анна')
   })
 
   const table = (category: string, count: number) =>

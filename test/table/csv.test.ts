@@ -105,7 +105,7 @@ test('args: reads Windows encodings by name, and UTF-8 with a mark in spite of t
 })
 
 test('error: names the option for text that is not UTF-8, and refuses it for text that is', () => {
-  expect(() => readTable(WINDOWS)).toThrow(/--encoding windows-1252 or windows-1250/)
+  expect(() => readTable(WINDOWS)).toThrow(/--encoding windows-1252, windows-1250, /)
   expect(() => readTable(Buffer.from('a\nZoë\n'), 'windows-1252')).toThrow(/leave out --encoding/)
   expect(parseCsv(Buffer.from('a\nZoe\n'), 'windows-1252').rows).toHaveLength(1)
 })
@@ -126,6 +126,26 @@ test.each([
   const { rows } = parseCsv(readFileSync(join(import.meta.dirname, 'field', name)))
   expect(rows.map(({ cells }) => cells.subjectName)).toEqual(names)
   expect(rows[0]?.cells).toMatchObject({ subjectId: '1001', issuedAt: '2026-01-31' })
+})
+
+test.each([
+  ['windows-1251', 'c0edede0', 'Анна'],
+  ['windows-1253', 'c1edede1', 'Αννα'],
+  ['windows-1254', 'deeb', 'Şë'],
+  ['windows-1255', 'f9ece5ed', 'שלום'],
+  ['windows-1256', 'e3cde3cf', 'محمد'],
+  ['shift_jis', '8e529363', '山田'],
+  ['gb18030', 'cdf5', '王'],
+  ['big5', 'a4fd', '王'],
+  ['euc-kr', 'b1e8', '김'],
+  ['macintosh', '8e', 'é'],
+  ['koi8-r', 'e1cecec1', 'Анна'],
+] as const)('args: reads %s by name', (encoding, hex, name) => {
+  expect(decodeText(Buffer.from(hex, 'hex'), encoding)).toBe(name)
+})
+
+test('error: says that a text is not in the encoding that was named', () => {
+  expect(() => decodeText(Uint8Array.of(0x81, 0x0a), 'shift_jis')).toThrow(/is not in .* shift_jis/)
 })
 
 const linesOf = (text: string | Uint8Array) => {
