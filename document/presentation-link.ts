@@ -1,6 +1,6 @@
-import { inflateSync } from 'fflate'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { readAtMost } from './bytes.ts'
+import { deflateLengths } from './deflate-lengths.ts'
 import { FormatError } from './errors.ts'
 import { encodePresentation, type Presentation, parsePresentation } from './presentation.ts'
 
@@ -64,26 +64,13 @@ async function inflate(text: string): Promise<Uint8Array> {
       through(bytes, new DecompressionStream('deflate-raw')),
       MAX_INFLATED,
     )
-    if (!endsWith(bytes, inflated.length)) throw new Error('not a whole stream of DEFLATE')
+    const lengths = deflateLengths(bytes)
+    if (lengths.deflated !== bytes.length || lengths.inflated !== inflated.length)
+      throw new RangeError('not exactly one stream of DEFLATE')
     return inflated
   } catch (cause) {
     // Platforms differ in the error that a stream throws for bad bytes.
     throw malformed('the presentation in the link cannot be decompressed', cause)
-  }
-}
-
-/**
- * @returns Whether the last block ends with these bytes. Node 20 ignores bytes behind it, and Deno
- * does not miss its end.
- */
-function endsWith(bytes: Uint8Array, length: number): boolean {
-  const lengthOf = (some: Uint8Array) => inflateSync(some, { out: new Uint8Array(length) }).length
-  if (lengthOf(bytes) !== length) return false
-  try {
-    lengthOf(bytes.subarray(0, -1))
-    return false
-  } catch {
-    return true
   }
 }
 
