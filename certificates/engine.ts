@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CertificateError } from './errors.ts'
 import { findPack, type Pack } from './packs.ts'
+import { scriptsIn } from './scripts.ts'
 
 /**
  * The part of the engine that is used. The engine is installed on first use, so its own types are
@@ -151,13 +152,35 @@ function toPdf(compiler: Compiler, mainFilePath: string): Buffer {
   try {
     return compiler.pdf(result, { pdfStandard: STANDARD })
   } catch (cause) {
-    // The engine's message is not used, because it quotes the text, which contains personal data.
-    throw new CertificateError(
-      'unprintable',
-      'the document cannot be printed as PDF/A-3a: no font has one of its characters, or a picture has no alt text',
+    throw unprintable(cause)
+  }
+}
+
+/** The engine quotes a text as code, within the code of its error. */
+const NO_FONT = /the text `\\*"(.*?)\\*"` could not be displayed/g
+
+/**
+ * The engine's message is not used, because it quotes the text, which contains personal data; only
+ * the scripts of the characters that no font has.
+ */
+function unprintable(cause: unknown): CertificateError {
+  const texts = [...String(cause).matchAll(NO_FONT)].map(([, text = '']) =>
+    text.replace(/\\+u\{([0-9a-f]+)\}/g, (_, code) => String.fromCodePoint(parseInt(code, 16))),
+  )
+  const scripts = scriptsIn(texts.join())
+  if (scripts.length > 0)
+    return new CertificateError(
+      'fonts_missing',
+      `no font has its ${scripts.join(' and ')} characters: put one into the folder fonts of the template, or name its folder with --fonts`,
       cause,
     )
-  }
+  return new CertificateError(
+    'unprintable',
+    texts.length > 0
+      ? 'no font has one of its characters'
+      : 'the document cannot be printed as PDF/A-3a: a picture of the template may have no alt text',
+    cause,
+  )
 }
 
 function placed({ message, path = '', range }: Diagnostic): string {

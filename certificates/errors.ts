@@ -4,7 +4,9 @@ export type CertificateErrorCode =
   | 'bad_template'
   /** The document lacks a field that the template requires. */
   | 'missing_field'
-  /** No font has a character of the document. */
+  /** The fonts for a script of the document are not there. The message names it. */
+  | 'fonts_missing'
+  /** No font has a character of the document, and its script is none that people write now. */
   | 'unprintable'
   /** The PDF engine or its fonts cannot be installed. */
   | 'no_engine'

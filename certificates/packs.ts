@@ -36,7 +36,8 @@ const packs = fileURLToPath(new URL('../certificates/packs/', import.meta.url))
  * @param report Called before an installation, which takes seconds to a minute; absent = nothing is
  * installed.
  * @returns The folder of its packages, `node_modules`.
- * @throws {CertificateError} `no_engine`
+ * @throws {CertificateError} `no_engine`; `fonts_missing` for fonts of one script that are not
+ * installed.
  */
 export async function findPack(
   name: Pack,
@@ -47,8 +48,13 @@ export async function findPack(
   const modules = join(folder, MODULES)
   if (existsSync(modules)) return modules
   if (report === undefined)
-    throw new CertificateError('no_engine', `${SAID[name]} are not installed in ${cache}`)
-  report(`installing ${SAID[name]}, once, in ${cache}`)
+    throw name === 'base'
+      ? new CertificateError('no_engine', `${nameOf(name)} are not installed in ${cache}`)
+      : new CertificateError(
+          'fonts_missing',
+          `${nameOf(name)} are not installed: docreg-gateway certificates --all installs them`,
+        )
+  report(`installing ${nameOf(name)}, once, in ${cache}`)
   mkdirSync(cache, { recursive: true })
   const fresh = mkdtempSync(join(cache, '.installing-'))
   try {
@@ -64,7 +70,7 @@ export async function findPack(
     if (existsSync(modules)) return modules
     throw new CertificateError(
       'no_engine',
-      `npm cannot install ${SAID[name]}: ${reasonOf(cause)}`,
+      `npm cannot install ${nameOf(name)}: ${reasonOf(cause)}`,
       cause,
     )
   } finally {
@@ -90,13 +96,27 @@ export function packCache(env: NodeJS.ProcessEnv): string {
   return join(base, 'document-registry', 'certificates')
 }
 
-const SAID: Record<Pack, string> = {
-  base: 'the PDF engine and its fonts',
-  chinese: 'the fonts for Chinese',
-  'chinese-traditional': 'the fonts for traditional Chinese',
-  japanese: 'the fonts for Japanese',
-  korean: 'the fonts for Korean',
+/** What people write that the fonts of a pack cover. */
+export const COVERED: Record<Pack, readonly string[]> = {
+  base: [
+    'Latin',
+    'Greek',
+    'Cyrillic',
+    'Arabic',
+    'Hebrew',
+    'Devanagari',
+    'Bengali',
+    'Tamil',
+    'Thai',
+  ],
+  chinese: ['Chinese'],
+  'chinese-traditional': ['traditional Chinese'],
+  japanese: ['Japanese'],
+  korean: ['Korean'],
 }
+
+const nameOf = (pack: Pack) =>
+  pack === 'base' ? 'the PDF engine and its fonts' : `the fonts for ${COVERED[pack]}`
 
 function reasonOf(cause: unknown): string {
   const { stderr = '', message = '' } = cause as { stderr?: string; message?: string }

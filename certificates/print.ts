@@ -1,9 +1,10 @@
-import type { Document } from '#document/document.ts'
+import { type Document, metadataOf } from '#document/document.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Kind } from '#document/kind.ts'
 import { formatWalletLink } from '#document/verify-link.ts'
 import { contentOf } from './content.ts'
 import type { Engine } from './engine.ts'
+import { CertificateError } from './errors.ts'
 import { packsFor } from './packs.ts'
 import { qrSvg } from './qr-code.ts'
 import { rosetteOf } from './rosette.ts'
@@ -26,7 +27,30 @@ export type Certificate = {
  * Text that may be wider than its place, between marks of JSON. The marks are those of lib.typ, in
  * any script.
  */
-const LONG_WORD = /[^\s"/-]{20}/u
+const LONG_WORDS = /[^\s"/-]{20,}/gu
+/** The letters of one long word, and of all, beyond which typesetting takes half a minute. */
+const MAX_WORD = 500
+const MAX_LETTERS = 5_000
+/** Scripts that are written without spaces. */
+const UNSPACED = [
+  'Han',
+  'Hiragana',
+  'Katakana',
+  'Hangul',
+  'Thai',
+  'Lao',
+  'Khmer',
+  'Myanmar',
+  'Tibetan',
+]
+const LETTERS = new RegExp(
+  `[^\\s/${UNSPACED.map((name) => `\\p{Script=${name}}`).join('')}-]{20,}`,
+  'gu',
+)
+/** Each place where a word may break costs time, and more than these are of no use. */
+const MAX_BREAKS = 500
+/** The letters that stay together at most, so that they are not wider than a line. */
+const MAX_UNBROKEN = 32
 
 /** The paper around it is the rest of the quiet zone. */
 const QR_CODE = { ecc: 'low', border: 2 } as const
@@ -38,6 +62,7 @@ export async function printCertificate(
   { document, documentHash, kind, link, bundle, isSpecimen }: Certificate,
   keywords: string[] = [],
 ): Promise<Buffer> {
+  assertBreakable(document)
   const content = contentOf(document, settings, kind)
   const text = JSON.stringify(content)
   const walletLink = settings.walletCode ? formatWalletLink(link) : null
@@ -55,7 +80,7 @@ export async function printCertificate(
       link,
       walletLink,
       host: new URL(link).host,
-      hasLongWords: LONG_WORD.test(text),
+      breakEvery: breakEvery(text),
       fingerprint: fingerprintOf(documentHash),
     }),
     'rosette.svg': rosetteSvg(documentHash, settings.colours),
@@ -63,6 +88,25 @@ export async function printCertificate(
     ...(walletLink !== null && { 'wallet.svg': qrSvg(walletLink, QR_CODE) }),
     'bundle.json': bundle,
   }))
+}
+
+/** @throws {CertificateError} `unprintable` for words that take too long to break into lines. */
+function assertBreakable(document: Document): void {
+  const texts = [document.subjectName, ...metadataOf(document).flat()]
+  const lengths = texts.flatMap((text) => text.match(LETTERS) ?? []).map((word) => word.length)
+  if (lengths.some((length) => length > MAX_WORD))
+    throw new CertificateError('unprintable', `it has a word of more than ${MAX_WORD} letters`)
+  if (lengths.reduce((sum, length) => sum + length, 0) > MAX_LETTERS)
+    throw new CertificateError(
+      'unprintable',
+      `its words of 20 letters and more have more than ${MAX_LETTERS} letters in all`,
+    )
+}
+
+/** @returns After how many letters a long word may break; 0 = there is none. */
+function breakEvery(text: string): number {
+  const letters = [...text.matchAll(LONG_WORDS)].reduce((sum, [word]) => sum + word.length, 0)
+  return Math.min(Math.ceil(letters / MAX_BREAKS), MAX_UNBROKEN)
 }
 
 function pictures({ logo, seal, issuer }: Settings) {

@@ -7,6 +7,8 @@ export class UsageError extends Error {
 export type InputErrorCode =
   /** The file cannot be read, or is too large. */
   | 'unreadable'
+  /** A source does not answer, so it is unknown whether it has what was asked for. */
+  | 'unreachable'
   /** The output file or folder cannot be written. */
   | 'unwritable'
   /** An image without a readable QR code, or an unreadable image. */

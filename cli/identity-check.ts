@@ -52,6 +52,10 @@ export async function inspectIdentity(claim: Claim): Promise<Finding[]> {
     const message = `redirects to ${location}, but verifiers follow no redirect: serve the file here`
     return [found('redirect', 'fail', 'redirect', message)]
   }
+  if (status === 429 || status === 503) {
+    await response.body?.cancel()
+    return [found('server', 'fail', 'unreachable', `answers ${status} for now: try again later`)]
+  }
   if (status !== 200) {
     await response.body?.cancel()
     return [found('server', 'fail', 'status', `answers ${status}, not 200`)]

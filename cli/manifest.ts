@@ -18,20 +18,31 @@ export type Finding =
   | 'not_issued'
 
 /** Why a listed batch was not recounted; `null` = its manifest lists all of its documents. */
-export type Recount = Finding | 'no_manifest' | 'unreadable' | null
+export type Recount = Finding | Unread | null
+/** The batch could not be recounted, which says nothing about its manifest. */
+type Unread = (typeof UNREAD)[number]
+const UNREAD = ['no_manifest', 'unreadable', 'unreachable'] as const
+
+export const isUnread = (code: Recount): code is Unread => UNREAD.some((one) => one === code)
 
 /**
  * @param hash The sha-256 of the manifest's root block.
  * @returns The batch rebuilt from the manifest, or the code of its error.
- * @throws {InputError} `unreadable` when no source has all of it.
+ * @throws {InputError} `unreadable` when no source has all of it; `unreachable` when one of them
+ * did not answer.
  */
 export async function recountManifest(
   hash: Uint8Array,
   blocks: readonly BlockSource[],
 ): Promise<{ batch?: Batch; code?: FormatErrorCode }> {
   const read = async (hash: Uint8Array, what: string) => {
-    const { bytes } = await readPayload(hash, blocks)
+    const { bytes, check } = await readPayload(hash, blocks)
     if (bytes) return bytes
+    if (check.code === 'unreachable')
+      throw new InputError(
+        'unreachable',
+        `a source did not answer for ${what} of the manifest: try again later`,
+      )
     throw new InputError('unreadable', `no --ipfs has ${what} of the manifest`)
   }
   try {
@@ -74,7 +85,11 @@ export async function recountListed(
     await onBatch(batch)
     return null
   } catch (error) {
-    if (error instanceof InputError) return 'unreadable'
+    if (
+      error instanceof InputError &&
+      (error.code === 'unreadable' || error.code === 'unreachable')
+    )
+      return error.code
     throw error
   }
 }

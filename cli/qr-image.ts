@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { prepareZXingModule, type ReaderOptions, readBarcodes } from 'zxing-wasm/reader'
 import { InputError } from './errors.ts'
+import { onWhite } from './png-ground.ts'
 
 // The first attempt finds small codes in large pictures; the second finds codes in uneven light, in
 // a smaller version of the picture.
@@ -35,14 +36,16 @@ export async function readQrCodes(image: Uint8Array): Promise<string[]> {
       wasmBinary: new Uint8Array(readFileSync(new URL(wasm))).buffer,
     },
   })
-  for (const attempt of ATTEMPTS) {
-    const codes = await readBarcodes(image, attempt).catch((cause) => {
-      throw new InputError('no_qr_code', 'the picture cannot be read', cause)
-    })
-    // A code that cannot be decoded is returned as invalid.
-    const texts = codes.filter((code) => code.isValid).map(({ text }) => text)
-    if (texts.length > 0) return texts
-  }
+  const laid = image[0] === 0x89 ? onWhite(Buffer.from(image)) : undefined
+  for (const picture of laid ? [laid as ImageData, image] : [image])
+    for (const attempt of ATTEMPTS) {
+      const codes = await readBarcodes(picture, attempt).catch((cause) => {
+        throw new InputError('no_qr_code', 'the picture cannot be read', cause)
+      })
+      // A code that cannot be decoded is returned as invalid.
+      const texts = codes.filter((code) => code.isValid).map(({ text }) => text)
+      if (texts.length > 0) return texts
+    }
   throw new InputError('no_qr_code', 'the picture contains no readable QR code')
 }
 

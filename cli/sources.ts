@@ -7,6 +7,8 @@ import { parseRegistry } from '#verifier/readers/chain.ts'
 import { checkCode } from '#verifier/readers/completeness.ts'
 import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { isAnswer } from '#verifier/readers/node-answer.ts'
+import { patientSource } from '#verifier/readers/patience.ts'
 import { createRequest } from '#verifier/readers/request.ts'
 import type { OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'
@@ -54,6 +56,8 @@ export type CommandSources = {
   deployedIn?: number
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
+  /** For commands that read many blocks: asked again while they ask for fewer requests. */
+  patientBlocks: BlockSource[]
   asOf?: number
   /** The timeout of one request, in milliseconds. */
   timeout: number
@@ -76,6 +80,7 @@ export function readSources(values: {
   const asOf = values['as-of']
   const liveChains = readLiveChains(values['live-chain'])
   const trusted = trustedRegistry(values.registry)
+  const blocks = httpUrls('ipfs', values.ipfs).map((url) => createIpfsGatewaySource(url, timeout))
   return {
     ...trusted,
     network: networkOf(parseRegistry(trusted.registry).chainId, liveChains),
@@ -83,7 +88,8 @@ export function readSources(values: {
     nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
       comparingCode(createFetchProvider(url, timeout), trusted),
     ),
-    blocks: httpUrls('ipfs', values.ipfs).map((url) => createIpfsGatewaySource(url, timeout)),
+    blocks,
+    patientBlocks: blocks.map((one) => patientSource(one)),
     ...(asOf !== undefined && { asOf: wholeNumber('as-of', asOf) }),
   }
 }
@@ -115,18 +121,35 @@ export function comparingCode(
 }
 
 /**
- * @param flags The values from the command line. If several nodes are only configured, the first
- * one is used.
- * @throws {UsageError} without a node, and for several `--rpc`.
+ * @returns The nodes as one: the first that answers is believed. One that fails a call which
+ * another answers comes last from then on.
+ * @throws {UsageError} without a node.
  */
-export function onlyNode(
-  nodes: readonly Eip1193Provider[],
-  flags: { rpc?: string[] },
-): Eip1193Provider {
-  const [node] = nodes
-  if (node === undefined || (flags.rpc ?? []).length > 1)
-    throw new UsageError('--rpc is required exactly once')
-  return node
+export function firstAnswering(nodes: readonly Eip1193Provider[]): Eip1193Provider {
+  if (nodes.length === 0) throw new UsageError('--rpc is required')
+  let order = nodes
+  return {
+    async request(asked) {
+      const failures: { node: Eip1193Provider; error: unknown }[] = []
+      const answered = () => {
+        const failed = failures.map(({ node }) => node)
+        if (failed.length > 0)
+          order = [...order.filter((node) => !failed.includes(node)), ...failed]
+      }
+      for (const node of order)
+        try {
+          const result = await node.request(asked)
+          answered()
+          return result
+        } catch (error) {
+          if (isAnswer(asked.method, error)) answered()
+          const isOther = error instanceof ChainError && error.code === 'other_code'
+          if (isAnswer(asked.method, error) || isOther || asked.signal?.aborted) throw error
+          failures.push({ node, error })
+        }
+      throw failures[0]?.error
+    },
+  }
 }
 
 /** @throws {UsageError} */

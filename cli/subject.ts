@@ -62,6 +62,11 @@ export async function readInput(given: string): Promise<Subject | Presented> {
 }
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
+  if (/^(GIF8|RIFF....WEBP)/s.test(Buffer.from(bytes.subarray(0, 12)).toString('latin1')))
+    throw new InputError(
+      'no_qr_code',
+      'GIF and WebP are not read here: save the picture as PNG or JPEG, or show it to the verify page',
+    )
   if (isPdf(bytes)) return { ...fromBundle(await bundleInPdf(bytes)), fromPdf: true }
   if (!isImage(bytes)) {
     // This decoder is lenient and only recognizes the kind. The content is decoded strictly later.

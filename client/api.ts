@@ -272,6 +272,8 @@ export type Run = {
   done: number
   createdAt: Instant
   endedAt: string | null
+  tenant: string
+  owner: { kind: 'key' | 'person'; id: string }
 }
 
 export type RevokedBatch = {
@@ -669,12 +671,14 @@ export type Failure = {
       | 'idempotency_key_reused'
       | 'internal'
       | 'certificates_unavailable'
+      | 'fonts_missing'
       | 'unverifiable'
       | 'chain_unavailable'
       | 'registry_refused'
       | 'fee_too_high'
       | 'overloaded'
       | 'store_unavailable'
+      | 'outcome_unknown'
       | 'signer_unavailable'
       | 'account_shared'
       | 'stopping'
@@ -791,7 +795,7 @@ export type Calls = {
     data: Run
   }
   /** List the caller's runs, the newest first. */
-  listRuns: { input: object; data: { runs: Array<Run> } }
+  listRuns: { input: { query?: { all?: 'true' | 'false' } }; data: { runs: Array<Run> } }
   /** See how far a run is. */
   retrieveRun: { input: { path: { id: string } }; data: Run }
   /** Stop a run, and delete its rows and results. */

@@ -170,8 +170,13 @@ export function outcomeOf({ ok, status, headers }: Response, text: string): Outc
       ? new CallError('not_understood', `the answer is not one of this API: HTTP ${status}`, {
           status,
         })
-      : new CallError(failure.code, failure.message, { status, failure })
+      : new CallError(codeOf(failure), failure.message, { status, failure })
   return { error, retryAfterMs }
+}
+
+/** Of `outcome_unknown` one knows as little as without an answer. */
+function codeOf({ code }: Failure['error']): CallError['code'] {
+  return code === 'outcome_unknown' ? 'no_answer' : code
 }
 
 function parse(text: string): Record<string, unknown> | undefined {

@@ -71,6 +71,7 @@ async function reach(
     onTrouble(response.status === 503 || response.status === 429)
     // An outage says nothing about an earlier attempt.
     if (response.ok) unanswered.delete(key)
+    else if (key !== '' && (await codeOf(response)) === 'outcome_unknown') unanswered.add(key)
     return response
   } catch (error) {
     onTrouble(true)
@@ -86,9 +87,14 @@ async function isSessionOver(
 ): Promise<boolean> {
   if (response.status === 401) return signInAgain()
   if (response.status !== 403) return false
+  return (await codeOf(response)) === 'csrf_token_required' && refresh()
+}
+
+/** @returns The error code of an answer. */
+async function codeOf(response: Response): Promise<unknown> {
   const { error } = await response
     .clone()
     .json()
     .catch(() => ({}))
-  return error?.code === 'csrf_token_required' && refresh()
+  return error?.code
 }

@@ -19,12 +19,19 @@ export type Typed = {
   entries: { name: string; value: string }[]
 }
 
+/** @returns The day where the person is, which is another one in UTC for hours. */
+export function today(): string {
+  const now = new Date()
+  const local = now.getTime() - now.getTimezoneOffset() * 60_000
+  return new Date(local).toISOString().slice(0, 10)
+}
+
 export function emptyTyped(): Typed {
   return {
     subjectName: '',
     subjectId: '',
     category: '',
-    issuedAt: new Date().toISOString().slice(0, 10),
+    issuedAt: today(),
     expiresAt: '',
     entries: [],
   }

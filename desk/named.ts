@@ -1,5 +1,7 @@
-import { parseCsv, TableError } from '#table/csv.ts'
+import type { Table } from '#table/csv.ts'
 import { hasWords, plain, wordsIn } from '#table/words.ts'
+import { currentLanguage } from '#web/i18n.ts'
+import { readTable } from './table/reader.ts'
 
 /** A row of a table of results, such as `issued.csv` of `docreg` or the desk's own. */
 export type NamedRow = { name: string; subjectId: string; documentHash: string; plainName: string }
@@ -15,18 +17,20 @@ export async function readNamed(
   const rows: NamedRow[] = []
   const unread: string[] = []
   for (const file of files) {
-    try {
-      if (file.size > MAX_BYTES) throw new TableError('too_many_rows', 'the file is too large')
-      rows.push(...rowsOf(new Uint8Array(await file.arrayBuffer())))
-    } catch {
-      unread.push(file.name)
-    }
+    const answer =
+      file.size <= MAX_BYTES &&
+      (await readTable({
+        bytes: new Uint8Array(await file.arrayBuffer()),
+        language: currentLanguage(),
+      }))
+    if (answer && 'table' in answer) rows.push(...rowsOf(answer.table))
+    else unread.push(file.name)
   }
   return { rows, unread }
 }
 
-function rowsOf(bytes: Uint8Array): NamedRow[] {
-  return parseCsv(bytes).rows.flatMap(({ cells }) => {
+function rowsOf(table: Table): NamedRow[] {
+  return table.rows.flatMap(({ cells }) => {
     const { subjectName: name = '', subjectId = '', documentHash = '' } = cells
     if (!/^0x[0-9a-f]{64}$/.test(documentHash)) return []
     return [{ name, subjectId, documentHash, plainName: plain(name) }]

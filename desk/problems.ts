@@ -1,8 +1,11 @@
 import { CallError } from '#client/index.ts'
+import { noSuchDay } from '#document/document.ts'
 import type { PlainField } from '#document/kind.ts'
-import { d, maybeD } from './i18n.ts'
+import { currentLanguage } from '#web/i18n.ts'
+import { d, maybeD, quoted } from './i18n.ts'
 import { entriesOf, fieldOf } from './kinds.ts'
 
+const DATES = ['issuedAt', 'expiresAt']
 /** Codes of an outage: nothing was done, and trying again may help. */
 const OUTAGES = [
   'chain_unavailable',
@@ -22,8 +25,9 @@ export function wordsOf(error: unknown): string {
     return d('error.page')
   }
   if (OUTAGES.includes(error.code)) return d('error.outage')
+  const code = error.code === 'fonts_missing' ? 'unprintable' : error.code
   return (
-    maybeD(`error.${error.code}`) ??
+    maybeD(`error.${code}`, { message: quoted(error.message) }) ??
     d('error.other', { code: error.code, request: error.requestId ?? '–' })
   )
 }
@@ -32,6 +36,10 @@ export function wordsOf(error: unknown): string {
 export function problemWords(field: string, value: string, category: string): string {
   const ofKind = fieldOf(field, category)
   const isMissing = value.trim() === ''
+  const language = currentLanguage()
+  const noDay = noSuchDay(value, language === 'en' ? 'en-GB' : language)
+  if (noDay !== undefined && (ofKind?.type === 'date' || DATES.includes(field)))
+    return d('bad.noDay', { day: noDay })
   if (field.startsWith('metadata')) {
     if (entriesOf(category) && field.startsWith('metadata.') && !ofKind) return d('bad.notOfKind')
     if (!ofKind || (ofKind.type === 'text' && !isMissing)) return d('bad.metadata')

@@ -27,6 +27,19 @@ export function isRealDate(text: string): boolean {
   return day === Number(text.slice(-2))
 }
 
+/** @returns A day that its month does not have, such as 31 June; `undefined` for other texts. */
+export function noSuchDay(text: string, language = 'en-GB'): string | undefined {
+  const [, month, day] = /^(\d{4}-(?:0[1-9]|1[0-2]))-(29|3[01])$/.exec(text) ?? []
+  if (month === undefined || day === undefined || isRealDate(text)) return undefined
+  const options = {
+    day: 'numeric',
+    month: 'long',
+    timeZone: 'UTC',
+    numberingSystem: 'latn',
+  } as const
+  return new Date(`${month}-28T00:00:00Z`).toLocaleDateString(language, options).replace('28', day)
+}
+
 const isDate = (text: string) => isRealDate(text) && text >= FIRST_DATE && text <= LAST_DATE
 
 const WELL_FORMED = 'must be well-formed Unicode, without lone surrogates'
@@ -34,7 +47,11 @@ const wellFormed = v.check<string, string>(isWellFormed, WELL_FORMED)
 
 const date = v.pipe(
   v.string('must be a string'),
-  v.check(isDate, `must be a real date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`),
+  v.check(isDate, ({ input }) => {
+    const day = noSuchDay(input)
+    const rule = `must be a real date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`
+    return day === undefined ? rule : `${rule}: there is no ${day}`
+  }),
 )
 
 // `v.record` is not used, because it silently drops keys such as "constructor", and a document is

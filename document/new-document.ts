@@ -56,10 +56,10 @@ export function mayIssue(
 }
 
 /**
- * Also accepts dates in the form of a response, so that a client can send them back, and an
- * `expiresAt` of null, which clients send where they have none.
+ * Also accepts dates in the form of a response, so that a client can send them back, and as programs
+ * write them, with milliseconds; and an `expiresAt` of null, which clients send where they have none.
  */
-const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00Z$/
+const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0{1,9})?Z$/
 
 /** @returns The body, with such dates replaced by YYYY-MM-DD, and without an `expiresAt` of null. */
 function withDates(sent: JsonValue): JsonValue {

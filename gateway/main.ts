@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { clock, createCertainTime } from '#base/clock.ts'
 import { createLog, type Log } from '#base/log.ts'
 import { pruneEvents } from '#events/events.ts'
@@ -19,6 +18,7 @@ import { openWebhooks } from '#parts/webhooks.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
+import { prepareFolder } from '#store/drivers/sqlite/open-file.ts'
 
 export type Gateway = {
   port: number
@@ -65,7 +65,7 @@ async function start(
   end: (error: IssueError) => void,
   undo: Undo,
 ): Promise<Gateway> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  prepareFolder(config.dataDir)
   const log = createLog(config.logLevel)
   const { rpc, registry, issuerId, signer, otherSigners = [], fetchDid } = identity
   const chain = await openChain(config, identity, log)
@@ -98,9 +98,9 @@ async function start(
   const batches = openBatches(config, identity, work)
   const press = openCertificates(config, identity)
   if (press) undo.push(async () => press.close())
-  const { runs, startRuns } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, kinds, webhooks, batches, runs, press }
-  const parts = { readers, identities, stores, pipeline, ...known, quotes: chain.transactions, log }
+  const { startRuns, ...served } = openRuns(config, identity, { ...work, batches, apiKeys })
+  const known = { apiKeys, kinds, webhooks, batches, ...served, press }
+  const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 
   const chores = createChores(stores.shared.leases, log)

@@ -52,5 +52,5 @@ export async function openPayloadStore(
   const tombstones = createTombstones(isErased)
   return kubo
     ? tombstones.guardStore(withOlder(kubo, embedded), kubo.erase)
-    : tombstones.guardStore(embedded)
+    : tombstones.guardStore(embedded, embedded.delete)
 }

@@ -1,4 +1,5 @@
-// Compares the chain, the payloads and the database of a gateway. It changes nothing.
+// Compares the chain, the payloads and the database of a gateway. It changes nothing, but lets a
+// gateway issue again that has lost writes, if nothing differs.
 import { randomBytes } from 'node:crypto'
 import { createLog } from '#base/log.ts'
 import { createRpcPool } from '#chain/rpc.ts'
@@ -10,11 +11,13 @@ import { compare, type Tell } from './fsck/compare.ts'
 import { keptOf } from './fsck/kept.ts'
 import { readIssued } from './recover/issued.ts'
 
+type Compared = Awaited<ReturnType<typeof compare>> & { lostWrites?: 'accepted' | 'not_accepted' }
+
 /**
  * @param from The first block to search for events.
- * @returns The numbers of what was compared.
+ * @returns The numbers of what was compared, and whether lost writes were accepted, if there are any.
  */
-export async function fsck(from: number, tell: Tell) {
+export async function fsck(from: number, tell: Tell): Promise<Compared> {
   // The secret is random, because nothing is signed or opened here.
   const unused = toHex(randomBytes(32))
   const defaults = { ISSUER_SECRET: unused, ISSUER_ID: '1' }
@@ -35,7 +38,14 @@ export async function fsck(from: number, tell: Tell) {
   try {
     const { registry, issuerId } = kept
     const issued = await readIssued({ rpc, registry, issuerId }, { from, say: () => {} })
-    return await compare(kept, issued, tell)
+    let differs = false
+    const counts = await compare(kept, issued, (...difference) => {
+      differs = true
+      tell(...difference)
+    })
+    if (!kept.acceptLoss) return counts
+    if (!differs) kept.acceptLoss()
+    return { ...counts, lostWrites: differs ? 'not_accepted' : 'accepted' }
   } finally {
     await kept.close()
     await rpc.close()

@@ -19,7 +19,7 @@ import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isSuperseded } from '#verifier/status.ts'
 import { openPayloadStore, openWithIdentity } from './command-database.ts'
 import { patiently } from './identity.ts'
-import { readManifest } from './read-manifest.ts'
+import { readManifest } from './sources.ts'
 
 /** The number of documents whose records are read together. */
 const CHUNK = 500

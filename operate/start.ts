@@ -18,6 +18,7 @@ import type { PeopleStore } from '#people/ports.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { shortFingerprint } from '#store/binding.ts'
+import { prepareFolder } from '#store/drivers/sqlite/open-file.ts'
 import { networkOf, TEST_NETWORK } from '#verifier/network.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
@@ -36,6 +37,7 @@ export async function start({ write, note }: Terminal, json: boolean): Promise<n
   const isNewcomer = !json && isFirstLocalStart(config) && process.stdout.isTTY === true
   const stops: (() => Promise<void>)[] = []
   stopOnSignals(stops, tell)
+  prepareFolder(config.dataDir)
   try {
     const identity = await openIdentity(config, stops, tell)
     if (config.rpcUrls.length === 0) await nameLocalIssuer(config, identity)

@@ -32,7 +32,7 @@ export function setUp() {
       'scripts/page.ts',
       'package-lock.json',
     ]),
-    () => existsSync(at('dist/verify.html')) && existsSync(at('dist/desk-texts.json')),
+    () => existsSync(at('dist/verify.html')) && existsSync(at('dist/desk-reader.js')),
     buildPages,
   )
 }

@@ -1,18 +1,25 @@
-// The desk as one file, dist/desk.html, and its texts by language, dist/desk-texts.json, which the
-// gateway serves. The set-up builds them too.
+// The desk as one file, dist/desk.html, and what it loads later: its texts by language,
+// dist/desk-texts.json, and its reader of tables, dist/desk-reader.js. The gateway serves them. The
+// set-up builds them too.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { TEXTS as DESK } from '#desk/strings/all.ts'
-import { DESK_FILE, DESK_TEXTS_FILE } from '#http/pages/desk-page.ts'
+import { DESK_FILE, DESK_READER_FILE, DESK_TEXTS_FILE } from '#http/pages/desk-page.ts'
 import type { Language } from '#web/i18n.ts'
 import { TEXTS as WEB } from '#web/strings/all.ts'
-import { buildPage } from './page.ts'
+import { buildPage, bundle, hashOf } from './page.ts'
 
 const out = fileURLToPath(DESK_FILE)
-const page = await buildPage('desk', "'self'")
+const reader = await bundle('desk/table/reader-worker.ts')
+const page = await buildPage(
+  'desk',
+  { connect: "'self'", worker: 'reader' },
+  { READER_INTEGRITY: hashOf(reader) },
+)
 mkdirSync(dirname(out), { recursive: true })
 writeFileSync(out, page)
+writeFileSync(DESK_READER_FILE, reader)
 const texts = Object.entries(DESK).map(([tag, desk]) => [tag, { web: WEB[tag as Language], desk }])
 writeFileSync(DESK_TEXTS_FILE, JSON.stringify(Object.fromEntries(texts)))
 console.log(out)

@@ -24,6 +24,7 @@ const DATA = [
   'certificates/packs/*/*.json',
   'certificates/templates/**/*.*',
   'deployments/[1-9]*/*.json',
+  'dist/desk-reader.js',
   'dist/desk-texts.json',
   'dist/desk.html',
   'dist/verify.html',

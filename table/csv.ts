@@ -14,10 +14,16 @@ export type TableProblem =
   | 'is_utf8'
   /** The file is no workbook of a spreadsheet program, or is protected by a password. */
   | 'no_workbook'
+  /** The file is of Excel before 2007, or protected by a password. */
+  | 'old_workbook'
+  /** The file is HTML, as some programs write .xls. */
+  | 'web_page'
   /** The workbook is larger than any table that people make. */
   | 'workbook_too_large'
-  /** A cell has an error, or a formula without a result. */
-  | 'no_result'
+  /** The workbook has what no spreadsheet program writes. */
+  | 'workbook_strange'
+  /** Ranges of more cells are merged than tables have. */
+  | 'too_many_merged'
 
 /** Thrown for a table that cannot be read. The message names the line and repeats no cell. */
 export class TableError extends Error {
@@ -37,11 +43,26 @@ export class TableError extends Error {
   }
 }
 
+/** What a cell of a workbook has beside its text. */
+export type Note = {
+  /** The number or day that it holds, if its text says something else. */
+  value?: string
+  /** It has an error or no result; or a number of which spreadsheets lose digits. */
+  problem?: 'no_result' | 'digits_lost'
+}
+
 /** A line of a table, with the cells by the names of their columns. */
 export type Row = {
   /** The line of the file in which it begins, from 1; the header is line 1. */
   line: number
   cells: Record<string, string>
+  notes?: Record<string, Note>
+}
+/** A line whose columns have no names yet. It may lack cells at its end. */
+export type Line = {
+  line: number
+  cells: readonly string[]
+  notes?: readonly (Note | undefined)[]
 }
 export type Table = { columns: string[]; rows: Row[]; dialect: Dialect }
 
@@ -73,7 +94,9 @@ export type Encoding = (typeof ENCODINGS)[number]
 
 /** The maximum bytes of one row. */
 const MAX_ROW = 128 * 1024
-const DELIMITERS = [',', ';', '\t']
+const DELIMITERS = [',', ';', '\t', '|']
+/** Only so many lines above the header are looked at. */
+const MAX_PRELUDE = 20
 
 /** Columns that are added to tables besides those of a document and its `publicId`. */
 export const OWN_COLUMNS = ['line', 'problem']
@@ -83,27 +106,26 @@ export const MAX_ROWS = 100_000
 
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
- * are ignored, and so are empty rows and empty columns at the end. Tables of {@link formatTable}
- * are recognized by their columns.
+ * are ignored, and so are empty rows, empty columns at the end, and a `sep=` line and comments (#)
+ * at the beginning. Tables of {@link formatTable} are recognized by their columns.
  *
  * @throws {TableError}
  */
 export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
-  const decoded = decodeText(bytes, encoding)
-  const text = decoded.replace(/\r\n?/g, '\n')
-  const unquoted = headerOf(text).replace(/"[^"]*"/g, '')
-  const count = (delimiter: string) => unquoted.split(delimiter).length
-  const delimiter = [...DELIMITERS].sort((a, b) => count(b) - count(a))[0] ?? ','
-  const [first, ...records] = recordsOf(text, delimiter)
+  assertTable(bytes)
+  // Some programs end a text with the character that ended files of CP/M.
+  const decoded = decodeText(bytes.at(-1) === 0x1a ? bytes.subarray(0, -1) : bytes, encoding)
+  const { text, delimiter } = withoutPrelude(decoded.replace(/\r\n?/g, '\n'))
+  const [first, ...records] = recordsOf(delimiter === '\t' ? quoted(text) : text, delimiter)
   const isOurs = first?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
   const read = isOurs ? fromHarmless : (cell: string) => cell
   const dialect: Dialect = {
     delimiter,
     lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
     ...{
-      encoding: isUtf16(bytes) ? 'utf-16le' : 'utf-8',
+      encoding: unicodeIn(bytes) === 'utf-8' ? 'utf-8' : 'utf-16le',
       // The mark tells spreadsheets that the text is UTF-8.
-      hasMark: isUtf16(bytes) || hasMark(bytes) || encoding !== undefined,
+      hasMark: unicodeIn(bytes) !== 'utf-8' || hasMark(bytes) || encoding !== undefined,
     },
   }
   const lines = records.map(({ record, info }) => ({
@@ -113,18 +135,68 @@ export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
   return tableOf((first?.record ?? []).map(read), lines, dialect)
 }
 
+/** @throws {TableError} for files that people take for tables, because of their name. */
+function assertTable(bytes: Uint8Array): void {
+  if ([0xd0, 0xcf, 0x11, 0xe0].every((byte, i) => bytes[i] === byte))
+    throw new TableError(
+      'old_workbook',
+      'the file is a workbook of Excel before 2007 (.xls), or has a password: save it as .xlsx without one',
+    )
+  if (
+    /^\s*<(!doctype|html|head|table|meta|\?xml)/i.test(
+      String.fromCharCode(...bytes.subarray(0, 99)),
+    )
+  )
+    throw new TableError(
+      'web_page',
+      'the file is a web page, whatever its name says: open it in a spreadsheet program and save it as .xlsx',
+    )
+}
+
+/** @returns The text with its first lines empty that are no part of the table. */
+function withoutPrelude(text: string): { text: string; delimiter: string } {
+  const [, sign] = /^"?sep=(.)"?(?=\n)/i.exec(text) ?? []
+  const lines = text.split('\n', MAX_PRELUDE)
+  const first = sign === undefined ? 0 : 1
+  const begin = lines.findIndex((line, i) => i >= first && /^\s*[^#\s]/.test(line))
+  const header = headerOf(lines.slice(Math.max(begin, first)).join('\n'))
+  const count = (line: string, delimiter: string) =>
+    line.replace(/"[^"]*"/g, '').split(delimiter).length
+  const delimiter =
+    sign ?? [...DELIMITERS].sort((a, b) => count(header, b) - count(header, a))[0] ?? ','
+  // A header may begin with # too; then it has as many cells as the next line.
+  const isComment = (line: string) =>
+    count(line, delimiter) !== count(header, delimiter) || /^#\s/.test(line)
+  const end = lines
+    .slice(0, Math.max(begin, first))
+    .findLastIndex((line, i) => i < first || isComment(line))
+  const length = lines.slice(0, end + 1).join('\n').length
+  return { text: '\n'.repeat(Math.max(end, 0)) + text.slice(length), delimiter }
+}
+
+/**
+ * @returns Tab-separated text in which the cells are quoted that have a quotation mark. Spreadsheets
+ * copy a cell as it is, unless it has a line break or a tab.
+ */
+function quoted(text: string): string {
+  return text.replace(/(?<=^|[\t\n])(?:"[^"]*(?:""[^"]*)*"(?=[\t\n]|$)|[^\t\n]+)/g, (cell) =>
+    !cell.includes('"') || /^"[^"]*(?:""[^"]*)*"$/.test(cell)
+      ? cell
+      : `"${cell.replaceAll('"', '""')}"`,
+  )
+}
+
 /** @returns The number of line breaks in the cells of a record. */
 const breaksIn = (record: readonly string[]) =>
   record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
 
 /**
  * @param header The names of the columns.
- * @param lines The cells of each row; a row may lack cells at its end.
  * @throws {TableError}
  */
 export function tableOf(
   header: readonly string[],
-  lines: readonly { line: number; cells: readonly string[] }[],
+  lines: readonly Line[],
   dialect: Dialect,
 ): Table {
   const columns = withoutEnd(header)
@@ -166,7 +238,7 @@ function recordsOf(text: string, delimiter: string): CsvRecord[] {
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
     // The messages of the parser may quote cells, which contain personal data.
-    const message = CSV_PROBLEMS[cause.code] ?? cause.code
+    const message = CSV_PROBLEMS[cause.code] ?? 'its quotation marks do not fit together'
     const problem = cause.code === 'CSV_MAX_RECORD_SIZE' ? 'row_too_long' : 'quotes'
     throw new TableError(problem, `: ${message}`, { line: Number(cause.lines ?? 1), cause })
   }
@@ -175,14 +247,12 @@ function recordsOf(text: string, delimiter: string): CsvRecord[] {
 const CSV_PROBLEMS: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
   INVALID_OPENING_QUOTE: 'there is a quotation mark in the middle of a cell',
+  CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: 'there is text after a closing quotation mark',
   CSV_INVALID_CLOSING_QUOTE: 'there is text after a closing quotation mark',
   CSV_MAX_RECORD_SIZE: `the row has more than ${MAX_ROW} characters`,
 }
 
-function rowOf(
-  { line, cells }: { line: number; cells: readonly string[] },
-  columns: readonly string[],
-): Row {
+function rowOf({ line, cells, notes = [] }: Line, columns: readonly string[]): Row {
   const count = Math.min(cells.length, Math.max(withoutEnd(cells).length, columns.length))
   if (count !== columns.length)
     throw new TableError(
@@ -190,7 +260,12 @@ function rowOf(
       ` has ${count} cells, but there are ${columns.length} columns`,
       { line },
     )
-  return { line, cells: Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? ''])) }
+  const noted = columns.flatMap((name, i) => (notes[i] ? [[name, notes[i]] as const] : []))
+  return {
+    line,
+    cells: Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? ''])),
+    ...(noted.length > 0 && { notes: Object.fromEntries(noted) }),
+  }
 }
 
 /**
@@ -198,7 +273,7 @@ function rowOf(
  * @throws {TableError} also for UTF-8 that would be read in another encoding.
  */
 export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
-  const isUnicode = isUtf16(bytes) || hasMark(bytes)
+  const isUnicode = unicodeIn(bytes) !== 'utf-8' || hasMark(bytes)
   const text = unicodeOf(bytes)
   if (encoding === undefined || isUnicode) {
     if (text !== undefined) return text
@@ -214,7 +289,7 @@ export function decodeText(bytes: Uint8Array, encoding?: Encoding): string {
 /** @returns `undefined` for bytes that are not Unicode. */
 function unicodeOf(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder(isUtf16(bytes) ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder(unicodeIn(bytes), { fatal: true }).decode(bytes)
   } catch {
     return undefined
   }
@@ -230,8 +305,14 @@ function fromWindows1252(control: string): string {
   return WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control
 }
 
-function isUtf16(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xff && bytes[1] === 0xfe
+/** @returns What the text has if it is Unicode. Without a mark, zeros are half of UTF-16. */
+function unicodeIn(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  const zeros = [0, 0]
+  for (const [i, byte] of bytes.subarray(0, 1024).entries())
+    if (byte === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1
+  const [even = 0, odd = 0] = zeros
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || odd > even) return 'utf-16le'
+  return (bytes[0] === 0xfe && bytes[1] === 0xff) || even > 0 ? 'utf-16be' : 'utf-8'
 }
 
 function hasMark(bytes: Uint8Array): boolean {

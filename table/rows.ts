@@ -6,7 +6,7 @@ import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
 import type { Kind } from '#document/kind.ts'
 import { type KindOf, readNewDocument } from '#document/new-document.ts'
-import type { Row } from './csv.ts'
+import type { Note, Row } from './csv.ts'
 
 /** A row that can be issued. */
 export type GoodRow = {
@@ -29,8 +29,19 @@ export type CheckedRows = {
   cells: ReadonlyMap<string, Row['cells']>
 }
 
-/** A row with the document that it says. */
-export type SentRow = { line: number; cells: Row['cells']; value: JsonValue }
+/** A row with the document that it says, and what is wrong with its cells themselves. */
+export type SentRow = {
+  line: number
+  cells: Row['cells']
+  value: JsonValue
+  problems?: readonly FieldProblem[]
+}
+
+/** What is wrong with a cell of a workbook. */
+export const CELL_PROBLEMS: Record<NonNullable<Note['problem']>, string> = {
+  no_result: 'has an error in the spreadsheet, or a formula without its result',
+  digits_lost: 'has more than 15 digits, of which spreadsheets lose some',
+}
 
 export const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
 export const DATES = ['issuedAt', 'expiresAt']
@@ -41,9 +52,39 @@ const BY_LOWER_CASE = new Map(FIELDS.map((field) => [field.toLowerCase(), field]
 export const DATE_ORDERS = ['dmy', 'mdy'] as const
 export type DateOrder = (typeof DATE_ORDERS)[number]
 
+/** The time of day that spreadsheets add to a day. */
+const MIDNIGHT = /(?<=\d\.?)(?:T|\s+)0?0:00(?::00(?:\.0+)?)?Z?$/
 /** A date of three numbers. */
-export const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
+export const LOCAL_DATE = /^(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})$/
 export const SHORT_DATE = /^\d{1,2}[./-]\d{1,2}[./-]\d{2}$/
+
+/** Dates that begin with the year have one order. */
+const YEAR_FIRST = /^(\d{4})[./年-]\s?(\d{1,2})[./月-]\s?(\d{1,2})[.日]?$/
+const NAMED_MONTH = /^(\d{1,2})[ .-]\s?([a-z]{3,9})\.?[ -](\d{4})$/i
+const MONTHS =
+  'january february march april may june july august september october november december'.split(' ')
+
+/** @returns A text without the time of day, if that is midnight. */
+export const withoutMidnight = (text: string) => text.replace(MIDNIGHT, '')
+
+/** @returns The day as YYYY-MM-DD, also one that no month has; `undefined` for what is no date. */
+export function dayIn(text: string, order: DateOrder | undefined): string | undefined {
+  const day = withoutMidnight(text)
+  const dateOf = (year = '', month = '', date = '') =>
+    `${year}-${month.padStart(2, '0')}-${date.padStart(2, '0')}`
+  const [isYearFirst, year, ...ordered] = YEAR_FIRST.exec(day) ?? []
+  if (isYearFirst) return dateOf(year, ...ordered)
+  const [isNamed, date, name = '', itsYear] = NAMED_MONTH.exec(day) ?? []
+  const month = MONTHS.findIndex((one) => one.startsWith(name.toLowerCase()))
+  if (isNamed) return month < 0 ? undefined : dateOf(itsYear, String(month + 1), date)
+  const [, first = '', second = '', last] = LOCAL_DATE.exec(day) ?? []
+  if (last === undefined) return undefined
+  // One that is above 12 is the day.
+  const known = order ?? (Number(first) > 12 ? 'dmy' : Number(second) > 12 ? 'mdy' : undefined)
+  if (known === undefined) return undefined
+  const [d, m] = known === 'dmy' ? [first, second] : [second, first]
+  return Number(m) > 12 ? undefined : dateOf(last, m, d)
+}
 
 /** @returns Whether a column of this name is a field of a document. */
 export function isField(name: string): boolean {
@@ -66,10 +107,16 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
   const bad: BadRow[] = []
   const cellsByKey = new Map<string, Row['cells']>()
   const lines = new Map<string, number>()
-  for (const { line, cells, value } of sent) {
+  for (const { line, cells, value, problems: own = [] } of sent) {
     const read = readNewDocument(value, now, kindOf)
-    if ('problems' in read) {
-      bad.push({ line, cells, problems: [...read.problems] })
+    if ('problems' in read || own.length > 0) {
+      const named = own.map(({ field }) => field)
+      const others = 'problems' in read ? read.problems : []
+      bad.push({
+        line,
+        cells,
+        problems: [...own, ...others.filter((p) => !named.includes(p.field))],
+      })
       continue
     }
     const key = keyOf(read.fields)
@@ -91,9 +138,45 @@ function keyOf(fields: DocumentFields): string {
   return toHex(sha256(toCanonical(fields))).slice(2)
 }
 
+/** @returns What is wrong with the cells that fields have. */
+export function cellProblems(
+  { notes = {} }: Row,
+  fields: ReadonlyMap<string, string>,
+): FieldProblem[] {
+  return Object.entries(notes).flatMap(([column, { problem }]) => {
+    const field = fields.get(column)
+    return field && problem ? [{ field, message: CELL_PROBLEMS[problem] }] : []
+  })
+}
+
+/**
+ * @param isValue Whether a column has what the cells of a workbook hold, not what they show.
+ * @returns The cells with that, and identifiers without what their format puts between digits.
+ */
+export function withValues(
+  { cells, notes = {} }: Row,
+  fields: ReadonlyMap<string, string>,
+  isValue: (column: string, field: string) => boolean,
+): Row['cells'] {
+  const changed = { ...cells }
+  for (const [column, { value }] of Object.entries(notes)) {
+    const field = fields.get(column) ?? ''
+    if (value === undefined) continue
+    if (field === 'subjectId') changed[column] = identifierOf(cells[column] ?? '', value)
+    else if (isValue(column, field)) changed[column] = value
+  }
+  return changed
+}
+
+/** @returns The digits that a sheet shows, also leading zeros, if they are all digits that it has. */
+function identifierOf(text: string, value: string): string {
+  const digits = text.replace(/\D/g, '')
+  return digits.replace(/^0+(?=.)/, '') === value ? digits : value
+}
+
 /**
  * @param isDate Whether a field holds a date.
- * @returns The cells with dates as YYYY-MM-DD, if they can be in this order.
+ * @returns The cells with dates as YYYY-MM-DD, where they have one reading in this order.
  */
 export function withDates(
   cells: Row['cells'],
@@ -101,15 +184,9 @@ export function withDates(
   order: DateOrder | undefined,
   isDate = (field: string) => DATES.includes(field),
 ): Row['cells'] {
-  if (order === undefined) return cells
   const changed = { ...cells }
-  for (const [column, field] of fields) {
-    const [, first = '', second = '', year] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
-    if (year === undefined || !isDate(field)) continue
-    const [day, month] = order === 'dmy' ? [first, second] : [second, first]
-    if (Number(month) > 12) continue
-    changed[column] = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  }
+  for (const [column, field] of fields)
+    if (isDate(field)) changed[column] = dayIn(cells[column] ?? '', order) ?? cells[column] ?? ''
   return changed
 }
 

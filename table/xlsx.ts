@@ -1,16 +1,39 @@
-import { strFromU8, unzipSync } from 'fflate'
-import { FOR_SPREADSHEETS, MAX_ROWS, type Table, TableError, tableOf } from './csv.ts'
-import { attributesOf, elementsIn, textOf } from './xml.ts'
+import {
+  FOR_SPREADSHEETS,
+  type Line,
+  MAX_ROWS,
+  type Row,
+  type Table,
+  TableError,
+  tableOf,
+} from './csv.ts'
+import { openParts, tooLarge } from './parts.ts'
+import { DATES, fieldNamed, withValues } from './rows.ts'
+import { type Format, formatOf, type Manner, type Shown, shownNumber, shownText } from './shown.ts'
+import { noWorkbook, walkXml } from './xml.ts'
 
-/** The maximum bytes of one part of a workbook; a sheet of 100,000 rows has about 50 MB. */
-const MAX_PART = 96 * 1024 * 1024
-const MAX_PARTS = 10_000
 const MAX_COLUMNS = 500
+/** The maximum cells of a sheet, also empty ones. */
+const MAX_CELLS = 3_000_000
+/** The maximum cells of all merged ranges. */
+const MAX_MERGED = 1_000_000
+/** The maximum contents of cells that are kept with what they show. */
+const MAX_KNOWN = 10_000
 
-/** A cell of the sheet: its place from 0, and its text. */
-type Cell = { row: number; column: number; text: string }
-/** How numbers of a style are shown. */
-type Format = 'date' | 'number' | { digits: number }
+/** A cell as it is written: its place from 0, and its content, which its type says how to read. */
+type Cell = Place & {
+  type: string
+  style: number
+  isFormula: boolean
+  content: string
+}
+/** What the cells of a sheet refer to. */
+type Book = Manner & { shared: readonly string[]; formats: readonly Format[] }
+type Place = { row: number; column: number }
+type Range = { from: Place; to: Place }
+
+const GENERAL = formatOf(0)
+const MOMENT = formatOf(22)
 
 /** @returns Whether these are the first bytes of a ZIP, such as a workbook. */
 export function isZip(bytes: Uint8Array): boolean {
@@ -18,219 +41,245 @@ export function isZip(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads the first visible sheet of a workbook (Office Open XML). Dates become YYYY-MM-DD, a formula
- * its last result, and each cell of a merged range has the text of the range. Empty rows above the
- * header and between rows are left out.
+ * Reads the first visible sheet of a workbook (Office Open XML). Cells have the text that their
+ * user sees, but a whole date becomes YYYY-MM-DD, and a number without a format has all its digits.
+ * A formula has its last result, and each cell of a merged range the text of the range. Titles above
+ * the header and empty rows are left out.
  *
+ * @param language Names the months, and says which sign comes before decimals.
  * @throws {TableError}
  */
-export function parseXlsx(bytes: Uint8Array): Table {
-  const parts = unzip(bytes)
-  const part = (path: string) => {
-    const found = parts[path]
-    return found === undefined ? undefined : strFromU8(found)
-  }
-  const workbook = part('xl/workbook.xml')
-  const sheet = workbook && part(pathOfSheet(workbook, part('xl/_rels/workbook.xml.rels') ?? ''))
-  if (!workbook || sheet === undefined)
-    throw new TableError('no_workbook', 'the file is not a workbook')
-  const isFrom1904 = /<(?:\w+:)?workbookPr\b[^>]*\bdate1904="(1|true)"/.test(workbook)
-  const shared = sharedIn(part('xl/sharedStrings.xml') ?? '')
-  const formats = formatsIn(part('xl/styles.xml') ?? '')
-  const rows = rowsOf(sheet, { shared, formats, isFrom1904 })
-  const [header, ...lines] = rows.filter(({ cells }) => cells.some((cell) => cell !== ''))
-  return tableOf(
-    header?.cells ?? [],
-    lines.map(({ line, cells }) => ({
-      line,
-      cells: Array.from(
-        { length: Math.max(cells.length, header?.cells.length ?? 0) },
-        (_, i) => cells[i] ?? '',
-      ),
-    })),
-    FOR_SPREADSHEETS,
-  )
+export function parseXlsx(bytes: Uint8Array, language = 'en'): Table {
+  const { text, related } = openParts(bytes)
+  const main = related().find(({ type }) => type === 'officeDocument')?.path ?? '/xl/workbook.xml'
+  const parts = related(main)
+  const { sheets, isFrom1904 } = workbookOf(text(main) ?? '')
+  const found = sheets.flatMap(({ id, isHidden }) => {
+    const { type = '', path = '' } = parts.find((part) => part.id === id) ?? {}
+    // Sheets of another type hold a chart, a dialog or a macro.
+    return /sheet$/.test(type) && type !== 'worksheet' ? [] : [{ path, isHidden }]
+  })
+  const sheet = text((found.find(({ isHidden }) => !isHidden) ?? found[0])?.path ?? '')
+  if (sheet === undefined) throw noWorkbook()
+  const usual = (type: string) =>
+    text(parts.find((part) => part.type === type)?.path ?? `/xl/${type.toLowerCase()}.xml`)
+  const shared = sharedIn(usual('sharedStrings') ?? '')
+  const formats = formatsIn(usual('styles') ?? '')
+  const lines = linesOf(sheet, { shared, formats, language, isFrom1904 })
+  const header = headerAt(lines)
+  const columns = lines[header]?.cells ?? []
+  // Programs write no empty cells at the end of a row.
+  const filled = lines.slice(header + 1).map(({ cells, ...line }) => ({
+    ...line,
+    cells: [...cells, ...Array<string>(Math.max(0, columns.length - cells.length)).fill('')],
+  }))
+  const table = tableOf(columns, filled, FOR_SPREADSHEETS)
+  // Columns that are named so say what they are; about the others, whoever maps them decides.
+  const fields = new Map(table.columns.map((column) => [column, fieldNamed(column) ?? '']))
+  const cellsOf = (row: Row) => withValues(row, fields, (_, field) => DATES.includes(field))
+  return { ...table, rows: table.rows.map((row) => ({ ...row, cells: cellsOf(row) })) }
 }
 
-/** @returns The parts that are read, by path. */
-function unzip(bytes: Uint8Array): Record<string, Uint8Array> {
-  let count = 0
-  try {
-    return unzipSync(bytes, {
-      filter({ name, originalSize }) {
-        if (++count > MAX_PARTS) throw tooLarge()
-        const isRead = /^xl\/(workbook|styles|sharedStrings|worksheets\/[^/]+)\.xml$|\.rels$/.test(
-          name,
-        )
-        // The library writes no more than the size that the file states.
-        if (isRead && originalSize > MAX_PART) throw tooLarge()
-        return isRead
-      },
-    })
-  } catch (cause) {
-    if (cause instanceof TableError) throw cause
-    throw new TableError('no_workbook', 'the file is not a workbook', { cause })
-  }
+function workbookOf(xml: string) {
+  const sheets: { id: string | undefined; isHidden: boolean }[] = []
+  let isFrom1904 = false
+  walkXml(xml, {
+    open(name, attributes) {
+      if (name === 'workbookPr') isFrom1904 = /^(1|true)$/.test(attributes().date1904 ?? '')
+      if (name !== 'sheet') return
+      const { state = '', ...named } = attributes()
+      const key = Object.keys(named).find((one) => one.endsWith(':id')) ?? 'id'
+      sheets.push({ id: named[key], isHidden: /hidden$/i.test(state) })
+    },
+  })
+  return { sheets, isFrom1904 }
 }
 
-const tooLarge = () => new TableError('workbook_too_large', 'the workbook is too large')
-
-/** @returns The path of the first sheet that is not hidden. */
-function pathOfSheet(workbook: string, rels: string): string {
-  const sheets = [...elementsIn(workbook)].filter(({ name, isEnd }) => name === 'sheet' && !isEnd)
-  const visible =
-    sheets.find(({ attributes }) => !/\bstate="(very)?hidden"/i.test(attributes)) ?? sheets[0]
-  const id = visible && attributesOf(visible)['r:id']
-  const targets = [...elementsIn(rels)].map(attributesOf)
-  const target = targets.find((one) => one.Id === id)?.Target ?? ''
-  return target.startsWith('/') ? target.slice(1) : `xl/${target}`
-}
-
-/** @returns The shared texts, without the readings (rPh) that Japanese ones may have. */
+/** @returns The shared texts, without the readings that Japanese ones may have. */
 function sharedIn(xml: string): string[] {
   const texts: string[] = []
-  let text = ''
-  let isReading = false
-  for (const { name, isEnd, isEmpty, content } of elementsIn(xml)) {
-    if (name === 'rPh') isReading = !isEnd && !isEmpty
-    else if (name === 't' && !isEnd && !isReading) text += textOf(content)
-    else if (name === 'si' && (isEnd || isEmpty)) {
-      texts.push(text)
-      text = ''
-    }
-  }
+  let isText = false
+  let content = ''
+  walkXml(xml, {
+    open(name) {
+      isText = name === 't'
+    },
+    text(part) {
+      if (isText) content += part
+    },
+    close(name) {
+      isText = false
+      if (name !== 'si') return
+      texts.push(unescaped(content))
+      content = ''
+    },
+  })
   return texts
 }
 
-/** The numbers of built-in formats that show a date. */
-const isDateFormat = (id: number) =>
-  (id >= 14 && id <= 17) || id === 22 || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
+/** @returns The text without `_x000D_`, as spreadsheets write a character. */
+function unescaped(text: string): string {
+  return text.replace(/_x([0-9A-F]{4})_/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+}
 
 /** @returns The format of each style that cells name. */
 function formatsIn(xml: string): Format[] {
   const codes = new Map<number, string>()
+  const known = new Map<number, Format>()
   const formats: Format[] = []
-  let isInCells = false
-  for (const element of elementsIn(xml)) {
-    const { name, isEnd } = element
-    if (name === 'cellXfs') isInCells = !isEnd
-    if (isEnd) continue
-    const { numFmtId, formatCode = '' } = attributesOf(element)
-    if (name === 'numFmt') codes.set(Number(numFmtId), formatCode)
-    else if (name === 'xf' && isInCells) formats.push(formatOf(Number(numFmtId), codes))
-  }
+  let list = ''
+  walkXml(xml, {
+    open(name, attributes) {
+      if (name === 'numFmts' || name === 'cellXfs') list = name
+      const isFormat = name === 'numFmt' && list === 'numFmts'
+      if (!isFormat && !(name === 'xf' && list === 'cellXfs')) return
+      const { numFmtId, formatCode = '' } = attributes()
+      const id = Number(numFmtId ?? 0)
+      if (isFormat) codes.set(id, unescaped(formatCode))
+      else {
+        const format = known.get(id) ?? formatOf(id, codes.get(id))
+        known.set(id, format)
+        formats.push(format)
+      }
+    },
+    close(name) {
+      if (name === list) list = ''
+    },
+  })
   return formats
 }
 
-function formatOf(id: number, codes: ReadonlyMap<number, string>): Format {
-  const code = codes.get(id)
-  if (code === undefined) return isDateFormat(id) ? 'date' : 'number'
-  // Without texts, colours and conditions. Minutes have no day or year beside them.
-  const plain = code.replace(/"[^"]*"|\\.|\[[^\]]*\]|_.|\*./g, '')
-  if (/[dy]/i.test(plain)) return 'date'
-  return /^0{2,}$/.test(plain) ? { digits: plain.length } : 'number'
+/** @returns The rows that are not empty, by their numbers in the sheet, from 1. */
+function linesOf(xml: string, book: Book): Line[] {
+  const rows = new Map<number, Shown[]>()
+  const merged: Range[] = []
+  let cells = MAX_CELLS
+  let mergedCells = MAX_MERGED
+  const known = new Map<string, Shown>()
+  function shownOnce(cell: Cell): Shown {
+    const key = [cell.type, cell.style, cell.isFormula, cell.content].join()
+    const shown = known.get(key) ?? shownOf(cell, book)
+    if (known.size < MAX_KNOWN) known.set(key, shown)
+    return shown
+  }
+  walkSheet(xml, {
+    cell(cell) {
+      if (cell.row > MAX_ROWS * 2)
+        throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
+      if (--cells < 0 || !(cell.row >= 0 && cell.column < MAX_COLUMNS)) throw tooLarge()
+      if (cell.content === '' && !cell.isFormula && cell.type !== 'e') return
+      const shown = shownOnce(cell)
+      if (shown.text === '' && !shown.note) return
+      const row = rows.get(cell.row) ?? []
+      row[cell.column] = shown
+      rows.set(cell.row, row)
+    },
+    merged(ref) {
+      const [from, to] = ref.split(':').map(placeOf)
+      if (!from || !to) return
+      mergedCells -= (to.row - from.row + 1) * (to.column - from.column + 1)
+      if (mergedCells < 0)
+        throw new TableError(
+          'too_many_merged',
+          `more than ${MAX_MERGED} cells are merged: undo it in the spreadsheet`,
+        )
+      merged.push({ from, to })
+    },
+  })
+  for (const range of merged) fill(rows, range)
+  return [...rows]
+    .toSorted(([a], [b]) => a - b)
+    .map(([row, cells]) => ({
+      line: row + 1,
+      cells: Array.from(cells, (cell) => cell?.text ?? ''),
+      notes: Array.from(cells, (cell) => cell?.note),
+    }))
+    .filter(({ cells, notes }) => cells.some((text, i) => text !== '' || notes[i]))
 }
 
-type Reading = { shared: readonly string[]; formats: readonly Format[]; isFrom1904: boolean }
-
-/** @returns The rows by their numbers in the sheet, from 1. */
-function rowsOf(xml: string, reading: Reading): { line: number; cells: string[] }[] {
-  const rows: string[][] = []
-  for (const cell of cellsOf(xml, reading)) {
-    if (cell.row > MAX_ROWS * 2)
-      throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
-    if (cell.column >= MAX_COLUMNS) throw tooLarge()
-    rows[cell.row] ??= []
-    ;(rows[cell.row] as string[])[cell.column] = cell.text
-  }
-  for (const element of elementsIn(xml))
-    if (element.name === 'mergeCell' && !element.isEnd) fill(rows, attributesOf(element).ref ?? '')
-  return Object.entries(rows).map(([row, cells]) => ({
-    line: Number(row) + 1,
-    cells: Array.from(cells, (cell = '') => cell),
-  }))
+/** @returns Which line names the columns: the first one, or the first below titles of one cell. */
+function headerAt(lines: readonly Line[]): number {
+  const found = lines.findIndex(
+    ({ cells }) => new Set(cells.filter((text) => text !== '')).size > 1,
+  )
+  return found > 0 && found < lines.length - 1 ? found : 0
 }
 
-/** Gives each cell of a merged range the text of its first one. */
-function fill(rows: string[][], ref: string): void {
-  const [from, to] = ref.split(':').map(placeOf)
-  if (!from || !to) return
-  const text = rows[from.row]?.[from.column] ?? ''
-  const last = {
-    row: Math.min(to.row, rows.length - 1),
-    column: Math.min(to.column, MAX_COLUMNS - 1),
+/** Gives each cell of a merged range what its first one has. */
+function fill(rows: ReadonlyMap<number, Shown[]>, { from, to }: Range): void {
+  const first = rows.get(from.row)?.[from.column] ?? { text: '' }
+  const last = Math.min(to.column, MAX_COLUMNS - 1)
+  for (let row = from.row; row <= to.row; row++) {
+    const cells = rows.get(row)
+    for (let column = from.column; cells && column <= last; column++) cells[column] = first
   }
-  for (let row = from.row; row <= last.row; row++)
-    for (let column = from.column; column <= last.column; column++) {
-      const cells = rows[row]
-      if (cells) cells[column] = text
-    }
 }
 
 /** @returns The place that a reference such as `AB12` names. */
-function placeOf(ref: string): { row: number; column: number } | undefined {
-  const [, letters = '', digits = ''] = /^\$?([A-Z]{1,3})\$?([0-9]{1,7})$/.exec(ref) ?? []
+function placeOf(ref: string): Place | undefined {
+  const [, letters = '', digits = ''] = /^\$?([A-Z]{1,3})\$?([0-9]{1,7})$/i.exec(ref) ?? []
   if (digits === '') return undefined
-  const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
-  return { row: Number(digits) - 1, column }
+  const column = [...letters.toUpperCase()].reduce(
+    (sum, letter) => sum * 26 + letter.charCodeAt(0) - 64,
+    0,
+  )
+  return { row: Number(digits) - 1, column: column - 1 }
 }
 
-function* cellsOf(xml: string, reading: Reading): Generator<Cell> {
-  let cell: (Cell & { type: string; style: number; isFormula: boolean }) | undefined
+/** @param take What is done with each cell, and with the reference of each merged range. */
+function walkSheet(xml: string, take: { cell(cell: Cell): void; merged(ref: string): void }): void {
+  let cell: Cell | undefined
   let row = -1
   let column = -1
-  for (const element of elementsIn(xml)) {
-    const { name, isEnd, isEmpty, content } = element
-    if (name === 'row' && !isEnd) {
-      row = Number(attributesOf(element).r ?? row + 2) - 1
-      column = -1
-    } else if (name === 'c' && !isEnd) {
-      const { r = '', t = 'n', s = '0' } = attributesOf(element)
-      const place = placeOf(r) ?? { row, column: column + 1 }
-      column = place.column
-      cell = { ...place, text: '', type: t, style: Number(s), isFormula: false }
-    } else if (cell && name === 'f') cell.isFormula = true
-    else if (cell && (name === 'v' || name === 't') && !isEnd) cell.text += textOf(content)
-    if (name === 'c' && (isEnd || isEmpty) && cell) {
-      yield { row: cell.row, column: cell.column, text: shownOf(cell, reading) }
+  let isContent = false
+  walkXml(xml, {
+    open(name, attributes) {
+      if (name === 'row') {
+        row = Number(attributes().r ?? row + 2) - 1
+        column = -1
+      } else if (name === 'c') {
+        const { r = '', t = 'n', s = '0' } = attributes()
+        const place = placeOf(r) ?? { row, column: column + 1 }
+        column = place.column
+        cell = { ...place, type: t, style: Number(s), isFormula: false, content: '' }
+      } else if (name === 'f' && cell) cell.isFormula = true
+      else if (name === 'mergeCell') take.merged(attributes().ref ?? '')
+      isContent = name === (cell?.type === 'inlineStr' ? 't' : 'v')
+    },
+    text(part) {
+      if (cell && isContent) cell.content += part
+    },
+    close(name) {
+      isContent = false
+      if (name !== 'c' || !cell) return
+      take.cell(cell)
       cell = undefined
-    }
+    },
+  })
+}
+
+const NO_RESULT = { problem: 'no_result' } as const
+
+function shownOf({ type, style, isFormula, content }: Cell, book: Book): Shown {
+  const format = book.formats[style] ?? GENERAL
+  if (type === 'e') return { text: content, note: NO_RESULT }
+  if (isFormula && content === '' && type !== 'str') return { text: '', note: NO_RESULT }
+  if (type === 's') {
+    const text = content === '' ? '' : book.shared[Number(content)]
+    return text === undefined ? { text: '', note: NO_RESULT } : shownText(text.trim(), format)
   }
-}
-
-/** @returns The text of a cell, as its user sees it. @throws {TableError} `no_result` */
-function shownOf(
-  { row, text, type, style, isFormula }: Cell & { type: string; style: number; isFormula: boolean },
-  { shared, formats, isFrom1904 }: Reading,
-): string {
-  if (type === 'e' || (isFormula && text === '' && type !== 'str'))
-    throw new TableError('no_result', ' has a cell with an error, or without its result', {
-      line: row + 1,
+  if (type === 'b') return { text: /^(1|true)$/.test(content) ? 'TRUE' : 'FALSE' }
+  if (type === 'd') {
+    const days = Date.parse(/T.*[^Z]$/.test(content) ? `${content}Z` : content) / 86_400_000
+    if (Number.isNaN(days)) return { text: content.trim() }
+    return shownNumber(days + 25_569, format.date.year ? format : MOMENT, {
+      ...book,
+      isFrom1904: false,
     })
-  if (type === 's') return (shared[Number(text)] ?? '').trim()
-  if (type === 'b') return text === '1' ? 'TRUE' : 'FALSE'
-  if (type === 'd') return text.slice(0, 10)
-  if (type !== 'n' || text === '') return text.trim()
-  const number = Number(text)
-  if (!Number.isFinite(number)) return text.trim()
-  const format = formats[style] ?? 'number'
-  if (format === 'date') return dayOf(number, isFrom1904)
-  // Programs write 15 digits and what binary numbers add behind them.
-  const plain = Number.isSafeInteger(number)
-    ? text.includes('E')
-      ? String(BigInt(number))
-      : String(number)
-    : String(Number(number.toPrecision(15)))
-  return typeof format === 'object' && Number.isInteger(number)
-    ? plain.padStart(format.digits, '0')
-    : plain
-}
-
-/** @returns The day with this number, as YYYY-MM-DD. */
-function dayOf(serial: number, isFrom1904: boolean): string {
-  const days = Math.floor(serial)
-  // Spreadsheets count a 29 February 1900.
-  const start = isFrom1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30)
-  const date = new Date(start + days * 86_400_000)
-  return Number.isNaN(date.getTime()) ? String(serial) : date.toISOString().slice(0, 10)
+  }
+  if (type === 'n' && /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(content.trim()))
+    return shownNumber(Number(content), format, book)
+  return shownText(unescaped(content).trim(), format)
 }

@@ -1,41 +1,85 @@
-/** A tag of an XML text, with the text that follows it up to the next tag. */
-export type Element = {
-  /** The name without its prefix. */
-  name: string
-  attributes: string
-  isEnd: boolean
-  /** Whether it is its own end. */
-  isEmpty: boolean
-  content: string
+import { Parser } from 'saxen'
+import { TableError } from './csv.ts'
+
+const MAX_TAG = 64 * 1024
+const MAX_DEPTH = 64
+/** How a Japanese text is read aloud, and what only some programs know. */
+const LEFT_OUT = ['rPh', 'extLst']
+
+/** What is done at each tag, named without its prefix, and with the text between tags. */
+export type Walk = {
+  open(name: string, attributes: () => Record<string, string>): void
+  close?(name: string): void
+  text?(text: string): void
 }
 
 /**
- * Walks through the tags of XML that programs write: without document types, so that no entity can
- * grow. Comments, instructions and CDATA marks are left out.
+ * Walks through XML that programs write: without document types, so that no entity can grow.
+ * {@link LEFT_OUT} is passed over, with all that is in it.
+ *
+ * @throws {TableError} `workbook_strange`, `no_workbook`
  */
-export function* elementsIn(xml: string): Generator<Element> {
-  const tags = /<(\/?)(?:[\w.-]+:)?([\w.-]+)((?:[^>"']|"[^"]*"|'[^']*')*?)(\/?)>([^<]*)/g
-  for (const [, end = '', name = '', attributes = '', empty = '', content = ''] of xml.matchAll(
-    tags,
-  ))
-    yield { name, attributes, isEnd: end !== '', isEmpty: empty !== '', content }
+export function walkXml(xml: string, { open, close, text }: Walk): void {
+  for (let at = xml.indexOf('<'); at >= 0; ) {
+    const end = xml.indexOf('>', at)
+    if (end < 0 || end - at > MAX_TAG) throw strange(`a tag of more than ${MAX_TAG} characters`)
+    at = xml.indexOf('<', end)
+  }
+  let depth = 0
+  let leftOut = Number.POSITIVE_INFINITY
+  const parser = new Parser()
+    .on('openTag', (tag, attributes) => {
+      const name = localName(tag)
+      if (depth++ >= MAX_DEPTH) throw strange(`more than ${MAX_DEPTH} tags within each other`)
+      if (LEFT_OUT.includes(name)) leftOut = Math.min(leftOut, depth)
+      if (depth < leftOut) open(name, () => decoded(attributes()))
+    })
+    .on('closeTag', (tag) => {
+      if (depth < leftOut) close?.(localName(tag))
+      if (depth-- === leftOut) leftOut = Number.POSITIVE_INFINITY
+    })
+    // The parser would leave out an attribute that it cannot read, such as the type of a cell.
+    .on('warn', (warning) => {
+      throw warning
+    })
+    .on('attention', () => {
+      throw strange('a document type')
+    })
+  if (text)
+    parser
+      .on('text', (raw) => depth < leftOut && text(withoutEntities(raw)))
+      .on('cdata', (raw) => depth < leftOut && text(raw))
+  try {
+    if (xml !== '') parser.parse(xml)
+  } catch (cause) {
+    throw cause instanceof TableError ? cause : noWorkbook(cause)
+  }
 }
 
-/** @returns The attributes of a tag by name, with their prefixes. */
-export function attributesOf({ attributes }: Element): Record<string, string> {
-  const found = attributes.matchAll(/([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)
-  return Object.fromEntries([...found].map(([, name = '', a, b]) => [name, textOf(a ?? b ?? '')]))
+export const noWorkbook = (cause?: unknown) =>
+  new TableError('no_workbook', 'the file is not a workbook, or damaged', { cause })
+
+const strange = (what: string) =>
+  new TableError(
+    'workbook_strange',
+    `the workbook has ${what}, which no spreadsheet program writes: save it again as .xlsx`,
+  )
+
+const localName = (name: string) => name.slice(name.indexOf(':') + 1)
+
+function decoded(attributes: Record<string, string>): Record<string, string> {
+  for (const name in attributes) attributes[name] = withoutEntities(attributes[name] ?? '')
+  return attributes
 }
 
 const NAMED: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-/** @returns The text that XML stands for, also of `_x000D_`, as spreadsheets write a character. */
-export function textOf(content: string): string {
-  return content
-    .replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
-      if (name !== undefined) return NAMED[name] ?? whole
-      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-    })
-    .replace(/_x([0-9A-F]{4})_/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+/** (The parser's own decoder knows no characters above U+FFFF.) */
+function withoutEntities(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return NAMED[name] ?? whole
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
 }

@@ -51,8 +51,8 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/store': [...PROMISED, ...SUBJECTS],
   'gateway/chain': PROMISED,
   'gateway/kubo': PROMISED,
-  // It serves the verify page and draws QR codes.
-  'gateway/http': [...PROMISED, ...SUBJECTS, 'web', 'certificates'],
+  // It serves the verify page, draws QR codes, and writes tables for people.
+  'gateway/http': [...PROMISED, ...SUBJECTS, 'web', 'certificates', 'table'],
   // The limits of a setting are those of the room that it configures, and so are the roles.
   'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/people'],
 }

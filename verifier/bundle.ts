@@ -171,7 +171,8 @@ export type BundleSource = ReadOptions & {
  * @returns The bundle; without `sealed` when no source has the block.
  * @throws {FormatError} `public_id_…`
  * @throws {ChainError} when record and proof could not be read; `batch_unknown` when no source has
- * the batch block, with the check as its cause.
+ * the batch block, and `payload_unreachable` when a source did not answer, with the check as its
+ * cause.
  */
 export async function createBundle(publicId: string, source: BundleSource): Promise<Bundle> {
   return abortable(() => makeBundle(publicId, source), source.signal)
@@ -203,6 +204,13 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
     issued ? readPayload(fromHex(key.documentHash), blocks, { signal }) : undefined,
     issued ? readEvent(chain, key, reading, { signal }) : undefined,
   ])
+  // The bundle is kept, and would lack the document for ever.
+  if (payload?.check.code === 'unreachable')
+    throw new ChainError(
+      'payload_unreachable',
+      'a source of the sealed document did not answer: try again later',
+      payload.check,
+    )
   const event = read?.event
   return {
     type: TYPE,

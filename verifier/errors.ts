@@ -31,6 +31,8 @@ export type ChainErrorCode =
   | 'unproven'
   /** No source has the batch block, which links a publicId of kind 2 to its record. */
   | 'batch_unknown'
+  /** No source has the sealed document for a bundle, and at least one did not answer. */
+  | 'payload_unreachable'
 
 /** Thrown by chain readers. It says nothing about the document. */
 export class ChainError extends Error {
@@ -71,6 +73,12 @@ export class HttpStatusError extends Error {
     this.status = status
     this.retryAfter = retryAfter
   }
+}
+
+/** @returns The error of a response whose body is not read. */
+export async function refusalOf({ status, headers, body }: Response): Promise<HttpStatusError> {
+  await body?.cancel()
+  return new HttpStatusError(status, readRetryAfter(headers.get('retry-after')))
 }
 
 /**

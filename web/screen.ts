@@ -77,6 +77,10 @@ export function createScreen(state: State, actions: () => Actions): Screen {
     drawDocument(phase) {
       const shown = viewDocument(phase, state.kind)
       if (shown) document.querySelector('.document')?.replaceWith(shown)
+      const share = document.querySelector('[aria-labelledby=share]')
+      const named = viewShare(phase, actions(), state.kind)
+      // What somebody is choosing stays as it is.
+      if (named && !share?.querySelector('details')?.open) share?.replaceWith(named)
     },
     focusVerdict() {
       document.getElementById('verdict')?.focus()
@@ -113,7 +117,7 @@ function viewRest(phase: Done, state: State, actions: Actions): (Node | false)[]
     !isToCompare(phase) && viewDocument(phase, kind),
     viewChecks(phase.verdict.checks),
     viewActions(phase, actions),
-    viewShare(phase, actions),
+    viewShare(phase, actions, kind),
     !isForWallet && wallet,
     viewPrinted(phase, sources.registry),
   ]

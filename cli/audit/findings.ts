@@ -26,10 +26,11 @@ export const DOCUMENT_FINDINGS = {
   suspended: ['notice', 'Suspended'],
   expired: ['notice', 'Expired'],
   payload_missing: ['warning', 'No source has the sealed document'],
-  payload_unreachable: ['warning', 'No source of the sealed document answered'],
+  payload_unreachable: ['warning', 'A source did not answer, and no other has the sealed document'],
   payload_wrong_bytes: ['fault', 'A source returned bytes that do not match the hash'],
   payload_malformed: ['fault', 'The bytes match the hash but are not a sealed document'],
   batch_block_missing: ['warning', 'No source has the batch block'],
+  batch_block_unreachable: ['warning', 'A source did not answer, and no other has the batch block'],
   wrong_key: ['fault', 'The publicId in the file does not open the sealed document'],
   content_malformed: ['fault', 'The decrypted content is not a valid document'],
   other_registry: ['fault', 'The document names another registry'],
@@ -48,6 +49,10 @@ export const ISSUER_FINDINGS = {
   batch_not_recounted: ['fault', 'The manifest of a batch does not list its documents'],
   batch_manifest_unknown: ['warning', 'The manifest of the batch is unknown'],
   batch_manifest_unreadable: ['warning', 'No source has the manifest of the batch'],
+  batch_manifest_unreachable: [
+    'warning',
+    'A source did not answer, and no other has the manifest of the batch',
+  ],
   batch_revoked: ['notice', 'The whole batch is revoked'],
   batch_suspended: ['notice', 'The whole batch is suspended'],
   batch_distrusted: ['warning', 'The batch was issued by a distrusted account'],
@@ -76,6 +81,10 @@ export const ISSUER_FINDINGS = {
     'fault',
     'A publicId in the file names a document that is not in the list',
   ],
+  public_id_unreachable: [
+    'warning',
+    'A source did not answer, and no other has the batch block of a publicId in the file',
+  ],
   events_pruned: ['notice', 'The node has dropped old events; the kept list is used instead'],
   documents_newer: ['notice', 'Issued after the block of this audit, so not included'],
   batches_newer: ['notice', 'Batches issued after the block of this audit, so not included'],
@@ -83,6 +92,13 @@ export const ISSUER_FINDINGS = {
   code_unchecked: ['notice', CODE_UNCHECKED],
 } as const satisfies Record<string, readonly [Severity, string]>
 export type IssuerFinding = keyof typeof ISSUER_FINDINGS
+
+/** Findings of which nothing follows, because something could not be read. */
+export const UNREAD = [
+  ...(['payload_unreachable', 'batch_block_unreachable', 'public_id_unreachable'] as const),
+  ...(['batch_manifest_unknown', 'batch_manifest_unreadable'] as const),
+  'batch_manifest_unreachable',
+] as const satisfies readonly FindingCode[]
 
 export type FindingCode = DocumentFinding | IssuerFinding
 

@@ -21,7 +21,7 @@ code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", 
 .verdict .block { color: var(--soft); font-size: .9rem; }
 .good { background: var(--good-wash); border-color: var(--good); color: var(--good); }
 .bad { background: var(--bad-wash); border-color: var(--bad); color: var(--bad); }
-.empty { background: var(--sheet); border-color: var(--past); color: var(--past); }
+.open, .empty { background: var(--sheet); border-color: var(--past); color: var(--past); }
 .basis { color: var(--soft); font-size: .85rem; }
 .figures { display: grid; grid-template-columns: repeat(4, 1fr); margin: 1.5rem 0; padding: 1px 0 0 1px; }
 .figures div { display: flex; flex-direction: column; padding: .75rem 1rem; background: var(--sheet);

@@ -36,7 +36,7 @@ function sectionOf(audit: Audit, { registry }: ReportHead): string {
   return `<main>
 <h1>${escapeHtml(issuer.name)}</h1>
 <p class="sub">Issuer ${issuer.id}${issuer.uri ? ` · ${escapeHtml(issuer.uri)}` : ''}<br>Registry <code>${escapeHtml(registry)}</code></p>
-<section class="verdict ${verdict.tone}"><p class="word">${verdict.word}</p><p>${verdict.sentence}</p>
+<section class="verdict ${verdict.tone}"><p class="word">${verdict.word}</p><p>${verdict.sentence}</p><p>${verdict.plain}</p>
 <p class="block">As of block ${asOf.blockNumber}, ${time(asOf.blockTime)}${asOf.isFinal ? ', final' : ''}<br><code>${asOf.blockHash}</code></p></section>
 <p class="basis">Every count, status, date and account was read by storage proof against the hash of this block: compare it with a source that you trust. Transactions, what is newer than this block, and what happened to issuer and accounts, are the word of the node. On the chain there are hashes: this report says nothing about what is in a document.</p>
 ${figuresOf(audit)}

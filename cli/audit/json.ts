@@ -4,6 +4,7 @@ import { reasonName } from '#verifier/reasons.ts'
 import { timeOf } from './csv.ts'
 import type { AuditedDocument } from './lines.ts'
 import type { Audit } from './run.ts'
+import { unlistedIn } from './words.ts'
 
 /** The part of a report before the issuers. */
 export type ReportHead = {
@@ -45,6 +46,7 @@ export function aboutOf(audit: Audit): object {
       batches: batches.count,
       listedBatches: batches.listed.filter((one) => one.status !== 'not_issued').length,
       documentsInBatches: audit.inBatches,
+      unlistedDocuments: unlistedIn(batches.listed).documents,
       newerDocuments: audit.newer.documents,
       newerBatches: audit.newer.batches,
     },

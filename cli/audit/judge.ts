@@ -64,6 +64,7 @@ function findingsOfAnchoring(
   if (contradicts) found.push(['batch_event_contradicts', root])
   if (recount === 'no_manifest') found.push(['batch_manifest_unknown', root])
   else if (recount === 'unreadable') found.push(['batch_manifest_unreadable', root])
+  else if (recount === 'unreachable') found.push(['batch_manifest_unreachable', root])
   else if (recount) found.push(['batch_not_recounted', `${root}: ${recount}`])
   return found
 }

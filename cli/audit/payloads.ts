@@ -8,6 +8,7 @@ import { readPayload } from '#verifier/checks/payload.ts'
 import type { BlockSource } from '#verifier/ports.ts'
 import { inParallel } from '../parallel.ts'
 import type { DocumentTable } from './documents.ts'
+import type { DocumentFinding } from './findings.ts'
 import type { Phases } from './phases.ts'
 
 /** The number of concurrent requests to IPFS gateways. */
@@ -32,7 +33,7 @@ export async function checkPayloads(
 
 /**
  * Checks the sealed bytes and the batch block of each document in a batch. Batch blocks are
- * computed from the manifest, so a source can only have the right one or none.
+ * computed from the manifest, so the bytes of one that is found need no further check.
  *
  * @param first The index of the first document.
  */
@@ -46,8 +47,8 @@ export async function checkBatchPayloads(
   await inParallel(batch.blocks(), MAX_AT_A_TIME, async (block) => {
     const own = index++
     await checkSealed(table, own, sources)
-    const { bytes } = await readPayload(sha256(encodeBatchBlock(block)), sources)
-    if (!bytes) table.mark(own, 'batch_block_missing')
+    const { check, bytes } = await readPayload(sha256(encodeBatchBlock(block)), sources)
+    if (!bytes) table.mark(own, findingOf('batch_block', check.code))
   })
 }
 
@@ -58,13 +59,14 @@ async function checkSealed(
 ): Promise<void> {
   const hash: Hex = table.hashAt(index)
   const { check, bytes } = await readPayload(fromHex(hash), sources)
-  if (!bytes) table.mark(index, findingOf(check.code))
+  if (!bytes) table.mark(index, findingOf('payload', check.code))
   else if (!isSealed(bytes)) table.mark(index, 'payload_malformed')
 }
 
-function findingOf(code: string) {
+/** @param code The code of the check of a block that was not read. */
+export function findingOf(what: 'payload' | 'batch_block', code: string): DocumentFinding {
   if (code === 'wrong_bytes') return 'payload_wrong_bytes'
-  return code === 'unreachable' ? 'payload_unreachable' : 'payload_missing'
+  return code === 'unreachable' ? `${what}_unreachable` : `${what}_missing`
 }
 
 function isSealed(bytes: Uint8Array): boolean {

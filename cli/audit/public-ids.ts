@@ -10,6 +10,7 @@ import { readLines } from '../lines.ts'
 import { inParallel } from '../parallel.ts'
 import type { DocumentTable, TableEntry } from './documents.ts'
 import type { DocumentFinding, FindingLog } from './findings.ts'
+import { findingOf } from './payloads.ts'
 import type { Phases } from './phases.ts'
 
 /** A publicId anywhere in a line, so that a CSV file can be used too. */
@@ -63,39 +64,44 @@ async function openOne(
 ): Promise<void> {
   const { registry, issuer, sources, findings } = options
   const place = await placeOf(publicId, options)
+  if (place === 'unreachable') {
+    findings.add('public_id_unreachable', where)
+    return
+  }
   const index = place && table.find(place.documentHash, place.batch)
   if (place === undefined || index === undefined) {
     findings.add('public_id_not_listed', where)
     return
   }
-  const { bytes } = await readPayload(fromHex(place.documentHash), sources)
+  const { check, bytes } = await readPayload(fromHex(place.documentHash), sources)
   if (!bytes) {
-    table.mark(index, 'payload_missing')
+    table.mark(index, findingOf('payload', check.code))
     return
   }
   const reading = { record: options.recordOf(table.at(index)), issuer }
   const { checks, document } = await checkContent(bytes, publicId.documentKey, registry, reading)
   if (!document) {
     const bad = checks.find(({ outcome }) => outcome !== 'pass')
-    table.mark(index, findingOf(bad?.check, bad?.code))
+    table.mark(index, findingOfContent(bad?.check, bad?.code))
     return
   }
   table.setCategory(index, document.category)
   if (Date.parse(document.issuedAt) / 1000 > options.blockTime) table.mark(index, 'dated_in_future')
 }
 
-/** @returns The place of the document; `undefined` when its batch block cannot be read. */
+/** @returns The place of the document; `undefined` when no source has its batch block. */
 async function placeOf(
   publicId: PublicId,
   { registry, sources, batchOf }: Options,
-): Promise<{ documentHash: Hex; batch: number | null } | undefined> {
+): Promise<{ documentHash: Hex; batch: number | null } | 'unreachable' | undefined> {
   if (publicId.kind === 'single') return { documentHash: toHex(publicId.hash), batch: null }
-  const { key } = await readBatch(publicId, registry, sources)
+  const { check, key } = await readBatch(publicId, registry, sources)
+  if (check.code === 'unreachable') return 'unreachable'
   const batch = key?.batch && batchOf(key.batch.root)
   return key && batch !== undefined ? { documentHash: key.documentHash, batch } : undefined
 }
 
-function findingOf(check: string | undefined, code: string | undefined): DocumentFinding {
+function findingOfContent(check: string | undefined, code: string | undefined): DocumentFinding {
   if (check === 'key') return 'wrong_key'
   return code === 'other_registry' || code === 'other_issuer' || code === 'other_expiry'
     ? code

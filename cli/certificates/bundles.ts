@@ -5,7 +5,7 @@ import { type Bundle, createBundle, readBundle } from '#verifier/bundle.ts'
 import type { Network } from '#verifier/network.ts'
 import type { Gateway } from '../gateway.ts'
 import { refusalOf } from '../outcome.ts'
-import { type CommandSources, onlyNode } from '../sources.ts'
+import { type CommandSources, firstAnswering } from '../sources.ts'
 
 /** The source of the documents, keys and proofs for certificates. */
 export type Bundles = {
@@ -31,12 +31,13 @@ export function bundlesOfGateway({ client }: Gateway): Bundles {
 }
 
 /** Reads bundles from chain and IPFS. @throws {UsageError} without a node. */
-export function bundlesOfSources(sources: CommandSources, flags: { rpc?: string[] }): Bundles {
-  const { registry, network, codeHash, blocks, asOf, nodes } = sources
+export function bundlesOfSources(sources: CommandSources): Bundles {
+  const { registry, network, codeHash, patientBlocks: blocks, asOf, nodes } = sources
+  const provider = firstAnswering(nodes)
   return {
     read: (publicId) =>
       createBundle(publicId, {
-        provider: onlyNode(nodes, flags),
+        provider,
         registry,
         blocks,
         ...(asOf !== undefined && { block: asOf }),

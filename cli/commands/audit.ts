@@ -8,7 +8,7 @@ import { aboutOf, jsonOf, type ReportHead } from '../audit/json.ts'
 import { phasesOn } from '../audit/phases.ts'
 import { type Audit, type RunOptions, runAudit } from '../audit/run.ts'
 import { openScratch } from '../audit/scratch.ts'
-import { textOf, verdictOf } from '../audit/words.ts'
+import { type Tone, textOf, verdictOf } from '../audit/words.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -16,7 +16,7 @@ import { makeFolder, writePieces } from '../files.ts'
 import { printableJson } from '../printable.ts'
 import {
   type CommandSources,
-  onlyNode,
+  firstAnswering,
   readIssuers,
   readSources,
   SOURCE_OPTIONS,
@@ -92,16 +92,16 @@ export const auditCommand = defineCommand({
     ['Alerts about accounts and issuers', 'docreg audit --issuer 1 --follow'],
   ],
   exitCodes:
-    '0 complete and without a fault, 1 incomplete or with faults, 2 could not check, no such issuer, or all newer than the block',
+    '0 complete and without a fault, 1 incomplete or with faults, 2 could not check, or not all of it, no such issuer, or all newer than the block',
   run: audit,
 })
 
 async function audit(
-  { values, flags }: CommandInput<typeof OPTIONS>,
+  { values }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
   const sources = readSources(values)
-  const provider = onlyNode(sources.nodes, flags)
+  const provider = firstAnswering(sources.nodes)
   const issuers = readIssuers(values.issuer)
   const isWithoutSource = sources.blocks.length === 0
   if (isWithoutSource && (values.payloads || values['public-ids'] !== undefined))
@@ -141,7 +141,9 @@ async function audit(
 }
 
 function exitCodeOf(audits: readonly Audit[]): number {
-  if (audits.some((one) => verdictOf(one).tone === 'bad')) return EXIT.wrong
+  const has = (tone: Tone) => audits.some((one) => verdictOf(one).tone === tone)
+  if (has('bad')) return EXIT.wrong
+  if (has('open')) return EXIT.failed
   // There are documents, but all are newer than the block.
   const isTooEarly = ({ newer }: Audit) => newer.documents + newer.batches > 0
   const empty = audits.filter((one) => verdictOf(one).tone === 'empty')
@@ -150,7 +152,7 @@ function exitCodeOf(audits: readonly Audit[]): number {
 
 function orderOf(
   values: CommandInput<typeof OPTIONS>['values'],
-  { registry, codeHash, blocks, asOf, deployedIn }: CommandSources,
+  { registry, codeHash, patientBlocks, asOf, deployedIn }: CommandSources,
   terminal: Terminal,
 ): Omit<RunOptions, 'provider' | 'issuerId' | 'scratch'> {
   const { out, list, from } = values
@@ -162,7 +164,7 @@ function orderOf(
     codeHash,
     asOf,
     list,
-    sources: blocks,
+    sources: patientBlocks,
     from: from === undefined ? (deployedIn ?? 0) : wholeNumber('from', from),
     ...(out !== undefined && { checkpoint: (id) => join(out, `events-${id}.ndjson`) }),
     payloads: values.payloads ?? false,

@@ -3,7 +3,7 @@ import { TEST_NETWORK } from '#verifier/network.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { writePrivately } from '../private-file.ts'
-import { onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
+import { firstAnswering, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import { readSubject } from '../subject.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -33,11 +33,11 @@ export const bundleCommand = defineCommand({
 })
 
 async function writeBundle(
-  { values, flags, args: [given = ''] }: CommandInput<typeof OPTIONS>,
+  { values, args: [given = ''] }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
   const { registry, network, nodes, blocks, asOf } = readSources(values)
-  const provider = onlyNode(nodes, flags)
+  const provider = firstAnswering(nodes)
 
   const { publicId } = await readSubject(given)
   const bundle = await createBundle(publicId, {

@@ -115,7 +115,7 @@ async function run({ args, values, flags }: Input, terminal: Terminal): Promise<
  */
 function bundlesOf(values: Input['values'], flags: Input['flags']): Bundles {
   if (flags.gateway !== undefined) return bundlesOfGateway(connect(values, PATIENT_ATTEMPTS))
-  return bundlesOfSources(readSources(values), flags)
+  return bundlesOfSources(readSources(values))
 }
 
 function tell(

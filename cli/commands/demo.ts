@@ -18,7 +18,7 @@ import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
 import { printable, printableJson } from '../printable.ts'
 import { drawQrCode } from '../qr-terminal.ts'
 import { colourOf, headlineOf } from '../report.ts'
-import { onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
+import { firstAnswering, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
@@ -77,7 +77,7 @@ async function demo(
   })
   if (network !== 'test')
     throw new UsageError('the demo requires a test network, but this registry is on a live one')
-  const chain = createChainReader(onlyNode(nodes, flags), registry)
+  const chain = createChainReader(firstAnswering(nodes), registry)
   const verdicts: string[] = []
   const say = (...lines: string[]) => {
     if (!values.json) for (const line of lines) terminal.write(line)

@@ -9,7 +9,7 @@ import { printableJson } from '../printable.ts'
 import { time } from '../report.ts'
 import {
   CODE_UNCHECKED,
-  onlyNode,
+  firstAnswering,
   readBlockHashes,
   readIssuers,
   readSources,
@@ -52,10 +52,7 @@ export const exportCommand = defineCommand({
   run,
 })
 
-async function run(
-  { values, flags }: CommandInput<typeof OPTIONS>,
-  terminal: Terminal,
-): Promise<number> {
+async function run({ values }: CommandInput<typeof OPTIONS>, terminal: Terminal): Promise<number> {
   const sources = readSources(values)
   const { registry, network, codeHash, asOf, deployedIn } = sources
   const [issuerId = 0, ...more] = readIssuers(values.issuer)
@@ -68,7 +65,7 @@ async function run(
     throw new UsageError('--check requires --block-hash')
   let newer: Newer | undefined
   if (out !== undefined) {
-    const made = await exportList(onlyNode(sources.nodes, flags), out, {
+    const made = await exportList(firstAnswering(sources.nodes), out, {
       registry,
       issuerId,
       asOf,

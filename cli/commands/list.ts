@@ -19,12 +19,12 @@ import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readAll, writeProof } from '../files.ts'
 import { type BatchNotes, linesOf, parseList } from '../kept-list.ts'
-import { type Recount, recountListed } from '../manifest.ts'
+import { isUnread, type Recount, recountListed } from '../manifest.ts'
 import { printableJson } from '../printable.ts'
 import {
   CODE_UNCHECKED,
   type CommandSources,
-  onlyNode,
+  firstAnswering,
   readBlockHashes,
   readSources,
   SOURCE_OPTIONS,
@@ -95,7 +95,7 @@ async function list(
   const { check, hashes, proof, json } = values
   if (check === undefined) {
     if (trustedBlocks.length > 0) throw new UsageError('--block-hash requires --check')
-    const provider = onlyNode(sources.nodes, flags)
+    const provider = firstAnswering(sources.nodes)
     const origin = hashes === undefined ? { from } : { file: hashes }
     const { result, notes } = await listOnline(provider, sources, {
       issuerId,
@@ -134,7 +134,7 @@ async function listOnline(
   sources: CommandSources,
   order: Order,
 ): Promise<{ result: Completeness; notes: BatchNotes }> {
-  const { registry, blocks, asOf } = sources
+  const { registry, patientBlocks: blocks, asOf } = sources
   const { issuerId, origin } = order
   const { keys, block } = await bounded(async () =>
     'file' in origin
@@ -151,8 +151,9 @@ async function listOnline(
       recounts.set(
         batch.root,
         await recountListed(batch, manifests.get(batch.root), {
-          ...sources,
+          registry,
           issuerId,
+          blocks,
         }),
       )
   return { result, notes: { manifests, recounts } }
@@ -261,7 +262,6 @@ async function tell(
   if (codeHash === undefined) terminal.note(CODE_UNCHECKED)
   if (result.status === 'unverifiable') return EXIT.failed
   const codes = [...notes.recounts.values()].filter((code) => code !== null)
-  const isUnread = (code: Recount) => code === 'no_manifest' || code === 'unreadable'
   if (result.status === 'incomplete' || !codes.every(isUnread)) return EXIT.wrong
   return codes.length > 0 ? EXIT.failed : EXIT.ok
 }

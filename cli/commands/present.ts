@@ -24,7 +24,7 @@ import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printable, printableJson } from '../printable.ts'
 import { writePrivately } from '../private-file.ts'
-import { type CommandSources, onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
+import { type CommandSources, firstAnswering, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import { readSubject, type Subject } from '../subject.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -98,7 +98,7 @@ async function present(
   if (presentation.registry !== sources.registry)
     throw new InputError('other_registry', 'the document belongs to another registry')
   const stateProof = values.proof
-    ? await prove(held.key, onlyNode(sources.nodes, flags), sources)
+    ? await prove(held.key, firstAnswering(sources.nodes), sources)
     : null
   const { sealed, ...shown } = presentation
   const file = { ...shown, sealed: values.sealed ? sealed : null, stateProof }

@@ -19,7 +19,7 @@ import { UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { type Finding, recountManifest } from '../manifest.ts'
 import { printableJson } from '../printable.ts'
-import { onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
+import { firstAnswering, readSources, SOURCE_OPTIONS } from '../sources.ts'
 import type { Terminal } from '../terminal.ts'
 
 export const recountCommand = defineCommand({
@@ -55,11 +55,11 @@ const FINDINGS: Partial<Record<Finding, string>> = {
 }
 
 async function recount(
-  { values, flags, args: [given = ''] }: CommandInput<typeof SOURCE_OPTIONS>,
+  { values, args: [given = ''] }: CommandInput<typeof SOURCE_OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
-  const { registry, nodes, blocks, asOf } = readSources(values)
-  const provider = onlyNode(nodes, flags)
+  const { registry, nodes, patientBlocks: blocks, asOf } = readSources(values)
+  const provider = firstAnswering(nodes)
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)

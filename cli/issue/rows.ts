@@ -18,6 +18,7 @@ import {
   type SentRow,
   SHORT_DATE,
   withDates,
+  withoutMidnight,
 } from '#table/rows.ts'
 import { badTable, readTable, readText } from '../csv.ts'
 import { UsageError } from '../errors.ts'
@@ -170,7 +171,7 @@ export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
   const cells = bad.flatMap((row) =>
     row.problems.some(({ field }) => DATES.includes(field)) ? Object.values(row.cells) : [],
   )
-  if (cells.some((cell) => LOCAL_DATE.test(cell)))
+  if (cells.some((cell) => LOCAL_DATE.test(withoutMidnight(cell))))
     return 'Use --dates dmy for dates such as 31.7.2026 or 31/07/2026, and --dates mdy for 7/31/2026.'
   if (cells.some((cell) => SHORT_DATE.test(cell)))
     return 'Dates such as 31.7.26 must have a year of four digits.'

@@ -41,7 +41,6 @@ export const de: Texts = {
   'passkey.heading': 'Passkey einrichten',
   'passkey.text':
     'Mit einem Passkey melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne jedes Mal einen neuen Link.',
-  'passkey.make': 'Passkey einrichten',
   'passkey.name': 'Name des Passkeys',
   'passkey.label': 'Passkey {number}',
   'passkey.done': 'Der Passkey ist eingerichtet.',
@@ -54,7 +53,6 @@ export const de: Texts = {
     'Dieser Browser bietet hier keine Passkeys an. Sie brauchen eine verschlüsselte Verbindung (https).',
   'me.passkeys': 'Ihre Passkeys',
   'me.none': 'Sie haben noch keinen.',
-  'me.remove': 'Entfernen',
   'me.remove.question': '{label} entfernen?',
   'me.remove.text': 'Damit kann sich dann niemand mehr anmelden.',
   'role.reader': 'Lesen: findet und prüft Dokumente',
@@ -111,6 +109,7 @@ export const de: Texts = {
   'bad.subjectId': 'Nur Ziffern von 0 bis 9, höchstens 64.',
   'bad.category':
     'Nur Buchstaben von a bis z, Ziffern und _, mit einem Buchstaben am Anfang, etwa geburtsurkunde.',
+  'bad.noDay': 'Den {day} gibt es nicht.',
   'bad.issuedAt':
     'Ein wirkliches Datum ab 1970, höchstens ein Jahr in der Zukunft, in der Form 2026-12-31.',
   'bad.expiresAt': 'Ein wirkliches Datum, nicht vor dem Ausstellungsdatum, in der Form 2026-12-31.',
@@ -123,7 +122,6 @@ export const de: Texts = {
   'bad.number': 'Eine Zahl, etwa 12 oder 1.7 (mit Punkt).',
   'bad.choice': 'Eine der Auswahlmöglichkeiten dieser Angabe.',
   'bad.notOfKind': 'Diese Art von Dokument hat keine solche Angabe. Entfernen Sie sie.',
-  'issue.heading': 'Dokument ausstellen',
   'issue.check': 'Prüfen und ausstellen',
   'issue.clear': 'Neu beginnen',
   'issue.clear.sent':
@@ -148,7 +146,6 @@ export const de: Texts = {
   'status.pending': 'Wird eingetragen',
   'passOn.heading': 'Übergeben',
   'passOn.qr': 'QR-Code, der zur Prüfung dieses Dokuments führt',
-  'passOn.copy': 'Link kopieren',
   'passOn.open': 'So öffnen, wie andere es sehen',
   'passOn.secret':
     'Wer diesen Code oder Link hat, kann das Dokument lesen. Geben Sie ihn nur denen, die das dürfen.',
@@ -157,15 +154,13 @@ export const de: Texts = {
     'Eine Wallet-App für digitale Nachweise bewahrt das Dokument auf und kann nur einige seiner Felder zeigen.',
   'wallet.here': 'Die Person ist hier',
   'wallet.away': 'Link zum Versenden erstellen',
-  'wallet.qr': 'QR-Code des Angebots für die Wallet',
   'wallet.code': 'Teilen Sie der Person diesen Code auf anderem Weg mit:',
   'wallet.open': 'Wallet auf diesem Gerät öffnen',
-  'wallet.other': 'Die Wallet lehnt es ab? In der anderen Form anbieten',
   'wallet.until': 'Für eine Wallet, bis {time}. Wer den Link hat, kann das Dokument abholen.',
   'find.noNames':
     'Nach Namen kann nicht gesucht werden, weil der Dienst keine speichert. Suchen Sie nach der Kennnummer.',
   'find.status': 'Status',
-  'find.any': 'Jeder',
+  'find.any': 'Alle',
   'find.from': 'Ausgestellt ab',
   'find.to': 'Ausgestellt bis',
   'find.batch': 'Stapel',
@@ -255,7 +250,6 @@ export const de: Texts = {
   'verdict.check': 'Jetzt prüfen',
   'people.add': 'Person hinzufügen',
   'people.all': 'Personen dieses Schalters',
-  'people.name': 'Name',
   'people.role': 'Rolle',
   'people.kinds': 'Nur diese Arten von Dokumenten',
   'people.kinds.hint': 'Durch Kommas getrennt. Leer lassen für alle.',
@@ -437,8 +431,27 @@ export const de: Texts = {
     'Diese Datei ist nicht lesbar. Vielleicht ist sie beschädigt oder mit einem Kennwort geschützt. Speichern Sie sie neu als .xlsx oder „CSV UTF-8“.',
   'table.workbook_too_large':
     'Das Blatt ist zu groß oder hat Zellen weit außerhalb der Tabelle. Kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.old_workbook':
+    'Das ist eine .xls-Datei von Excel vor 2007, oder sie hat ein Kennwort. Speichern Sie sie als .xlsx ohne Kennwort.',
+  'table.web_page':
+    'Diese Datei ist eine Webseite, wie auch immer sie heißt. Öffnen Sie sie in einer Tabellenkalkulation und speichern Sie sie als .xlsx.',
+  'table.workbook_strange':
+    'So eine Datei schreibt keine Tabellenkalkulation. Öffnen Sie sie in einer und speichern Sie sie neu als .xlsx.',
+  'table.too_many_merged':
+    'Zu viele Zellen sind verbunden. Machen Sie das in der Tabellenkalkulation rückgängig, oder kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.too_slow':
+    'Diese Datei zu lesen dauert zu lange. Kopieren Sie nur die Tabelle in eine neue Datei.',
+  'table.noReader':
+    'Die Seite konnte nicht laden, womit sie Dateien liest. Laden Sie die Seite neu.',
+  'table.reading': 'Die Datei wird gelesen …',
   'table.no_result':
-    'Zeile {line} hat eine Zelle mit einem Fehler oder einer nicht berechneten Formel. Berichtigen Sie sie in der Tabellenkalkulation und speichern Sie die Datei neu.',
+    'Die Tabellenkalkulation hat hier einen Fehler oder eine nicht berechnete Formel.',
+  'table.digits_lost':
+    'Tabellenkalkulationen verlieren Ziffern so langer Zahlen. Geben Sie sie neu ein.',
+  'table.shown': 'Was wird von dieser Spalte ausgestellt?',
+  'table.shown.text': 'Was das Blatt zeigt: {text}',
+  'table.shown.value': 'Was es speichert: {value}',
+  'table.language': 'Zahlen und Monate in der Datei',
   'table.runs': 'Ihre Tabellen beim Dienst',
   'table.runs.hint':
     'Der Dienst bewahrt Zeilen und Ergebnisse bis einen Tag nach dem Ende auf. Speichern Sie die Ergebnisse vorher.',
@@ -454,15 +467,14 @@ export const de: Texts = {
   'certificate.preview.hint':
     'Zeigt, wie die Urkunde aussähe, als Muster gekennzeichnet. Nichts wird ausgestellt.',
   'certificate.zip': 'Urkunden speichern (ZIP)',
-  'certificate.busy': 'Sie wird gedruckt …',
   'certificate.progress': '{done} von {all} Urkunden',
   'certificate.failed': 'Nicht gedruckt: {count}.',
+  'certificate.again': 'Diese noch einmal drucken',
   'certificate.secret':
     'Wer diese Datei hat, kann das Dokument lesen. Geben Sie sie nur denen, die es dürfen.',
   'error.certificates_unavailable':
     'Dieser Dienst stellt keine Urkunden her. Wer ihn betreibt, kann das einrichten.',
-  'error.unprintable':
-    'Aus diesem Dokument lässt sich keine Urkunde machen: Die Vorlage passt nicht dazu. Wählen Sie eine andere Vorlage.',
+  'error.unprintable': 'Aus diesem Dokument lässt sich keine Urkunde machen: {message}.',
   'error.too_many_runs':
     'Der Dienst hat schon fünf Tabellen von Ihnen. Öffnen Sie eine alte, speichern Sie ihre Ergebnisse und nehmen Sie eine andere Tabelle.',
   'error.unauthorized': 'Sie sind abgemeldet. Nichts wurde gesendet.',

@@ -45,7 +45,6 @@ export const en = {
   'passkey.heading': 'Set up a passkey',
   'passkey.text':
     'With a passkey you sign in by fingerprint, face or the PIN of your device, without a new link each time.',
-  'passkey.make': 'Set up a passkey',
   'passkey.name': 'Name of the passkey',
   'passkey.label': 'Passkey {number}',
   'passkey.done': 'The passkey is set up.',
@@ -57,7 +56,6 @@ export const en = {
     'This browser offers no passkeys here. They need an encrypted connection (https).',
   'me.passkeys': 'Your passkeys',
   'me.none': 'You have none yet.',
-  'me.remove': 'Remove',
   'me.remove.question': 'Remove {label}?',
   'me.remove.text': 'Nobody can sign in with it any more.',
 
@@ -116,6 +114,7 @@ export const en = {
   'bad.subjectId': 'Digits 0 to 9 only, at most 64.',
   'bad.category':
     'Letters a to z, digits and _ only, beginning with a letter, such as birth_certificate.',
+  'bad.noDay': 'There is no {day}.',
   'bad.issuedAt': 'A real date from 1970 on, at most a year ahead, in the form 2026-12-31.',
   'bad.expiresAt': 'A real date that is not before the date of issue, in the form 2026-12-31.',
   'bad.metadata':
@@ -128,7 +127,6 @@ export const en = {
   'bad.number': 'A number, such as 12 or 1.7.',
   'bad.choice': 'One of the choices of this entry.',
   'bad.notOfKind': 'This kind of document has no such entry. Remove it.',
-  'issue.heading': 'Issue a document',
   'issue.check': 'Check and issue',
   'issue.clear': 'Start anew',
   'issue.clear.sent':
@@ -153,7 +151,6 @@ export const en = {
 
   'passOn.heading': 'Hand it over',
   'passOn.qr': 'QR code that leads to the check of this document',
-  'passOn.copy': 'Copy the link',
   'passOn.open': 'Open as its readers see it',
   'passOn.secret':
     'Whoever has this code or link can read the document. Give it only to those who may.',
@@ -162,16 +159,14 @@ export const en = {
     'A wallet app for digital credentials keeps the document and can show only some of its fields.',
   'wallet.here': 'The holder is here',
   'wallet.away': 'Make a link to send',
-  'wallet.qr': 'QR code of the offer, for the wallet',
   'wallet.code': 'Tell the holder this code another way:',
   'wallet.open': 'Open a wallet on this device',
-  'wallet.other': 'The wallet refuses it? Offer the other form',
   'wallet.until': 'For one wallet, until {time}. Whoever has the link can fetch the document.',
 
   'find.noNames':
     'Names cannot be searched, because this service does not store them. Look for the identifier.',
   'find.status': 'Status',
-  'find.any': 'Any',
+  'find.any': 'All',
   'find.from': 'Issued from',
   'find.to': 'Issued to',
   'find.batch': 'Batch',
@@ -266,7 +261,6 @@ export const en = {
 
   'people.add': 'Add a person',
   'people.all': 'People of this desk',
-  'people.name': 'Name',
   'people.role': 'Role',
   'people.kinds': 'Only these kinds of documents',
   'people.kinds.hint': 'Separated by commas. Leave empty for all.',
@@ -444,8 +438,23 @@ export const en = {
     'This file cannot be read. It may be damaged or protected by a password. Save it again as .xlsx or “CSV UTF-8”.',
   'table.workbook_too_large':
     'The sheet is too large, or has cells far outside of the table. Copy only the table into a new file.',
-  'table.no_result':
-    'Line {line} has a cell with an error, or a formula that was not computed. Mend it in the spreadsheet and save the file again.',
+  'table.old_workbook':
+    'This is an .xls file of Excel before 2007, or it has a password. Save it as .xlsx without one.',
+  'table.web_page':
+    'This file is a web page, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
+  'table.workbook_strange':
+    'No spreadsheet program writes such a file. Open it in one, and save it again as .xlsx.',
+  'table.too_many_merged':
+    'Too many cells are merged. Undo that in the spreadsheet, or copy only the table into a new file.',
+  'table.too_slow': 'This file takes too long to read. Copy only the table into a new file.',
+  'table.noReader': 'The page could not load what reads files. Load the page again.',
+  'table.reading': 'Reading the file …',
+  'table.no_result': 'The spreadsheet has an error here, or a formula that was not computed.',
+  'table.digits_lost': 'Spreadsheets lose digits of so long a number. Type it again.',
+  'table.shown': 'What is issued of this column?',
+  'table.shown.text': 'What it shows: {text}',
+  'table.shown.value': 'What it stores: {value}',
+  'table.language': 'Numbers and months in the file',
   'table.runs': 'Your tables at the service',
   'table.runs.hint':
     'The service keeps rows and results until a day after the end. Save the results before.',
@@ -460,15 +469,14 @@ export const en = {
   'certificate.preview.hint':
     'Shows how the certificate would look, marked as a specimen. Nothing is issued.',
   'certificate.zip': 'Save the certificates (ZIP)',
-  'certificate.busy': 'It is being printed …',
   'certificate.progress': '{done} of {all} certificates',
   'certificate.failed': 'Not printed: {count}.',
+  'certificate.again': 'Print those again',
   'certificate.secret':
     'Whoever has this file can read the document. Give it only to those who may.',
   'error.certificates_unavailable':
     'This service makes no certificates. Whoever runs it can install them.',
-  'error.unprintable':
-    'No certificate can be made of this document: the template does not fit it. Choose another template.',
+  'error.unprintable': 'No certificate can be made of this document: {message}.',
   'error.too_many_runs':
     'The service has five tables of yours. Open an old one, save its results and use another table.',
   'error.unauthorized': 'You are signed out. Nothing was sent.',

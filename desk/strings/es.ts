@@ -40,7 +40,6 @@ export const es: Texts = {
   'passkey.heading': 'Crear una llave de acceso',
   'passkey.text':
     'Con una llave de acceso entra con la huella, la cara o el PIN de su dispositivo, sin un enlace nuevo cada vez.',
-  'passkey.make': 'Crear una llave de acceso',
   'passkey.name': 'Nombre de la llave de acceso',
   'passkey.label': 'Llave de acceso {number}',
   'passkey.done': 'La llave de acceso está creada.',
@@ -53,7 +52,6 @@ export const es: Texts = {
     'Este navegador no ofrece aquí llaves de acceso. Necesitan una conexión cifrada (https).',
   'me.passkeys': 'Sus llaves de acceso',
   'me.none': 'Aún no tiene ninguna.',
-  'me.remove': 'Quitar',
   'me.remove.question': '¿Quitar {label}?',
   'me.remove.text': 'Nadie podrá entrar con ella.',
   'role.reader': 'Lectura: busca y comprueba documentos',
@@ -109,6 +107,7 @@ export const es: Texts = {
   'bad.subjectId': 'Solo cifras del 0 al 9, como mucho 64.',
   'bad.category':
     'Solo letras de la a a la z, cifras y _, empezando por una letra, como acta_de_nacimiento.',
+  'bad.noDay': 'No existe el {day}.',
   'bad.issuedAt': 'Una fecha real desde 1970, como mucho dentro de un año, en la forma 2026-12-31.',
   'bad.expiresAt': 'Una fecha real que no sea anterior a la de emisión, en la forma 2026-12-31.',
   'bad.metadata':
@@ -120,7 +119,6 @@ export const es: Texts = {
   'bad.number': 'Un número, como 12 o 1.7 (con punto).',
   'bad.choice': 'Una de las opciones de este dato.',
   'bad.notOfKind': 'Este tipo de documento no tiene este dato. Quítelo.',
-  'issue.heading': 'Emitir un documento',
   'issue.check': 'Comprobar y emitir',
   'issue.clear': 'Empezar de nuevo',
   'issue.clear.sent':
@@ -145,7 +143,6 @@ export const es: Texts = {
   'status.pending': 'Registrándose',
   'passOn.heading': 'Entregarlo',
   'passOn.qr': 'Código QR que lleva a la comprobación de este documento',
-  'passOn.copy': 'Copiar el enlace',
   'passOn.open': 'Abrirlo como lo ven sus lectores',
   'passOn.secret':
     'Quien tenga este código o enlace puede leer el documento. Déselo solo a quien deba leerlo.',
@@ -154,16 +151,14 @@ export const es: Texts = {
     'Una aplicación de cartera para credenciales digitales guarda el documento y puede mostrar solo algunos de sus campos.',
   'wallet.here': 'El titular está aquí',
   'wallet.away': 'Crear un enlace para enviar',
-  'wallet.qr': 'Código QR de la oferta, para la cartera',
   'wallet.code': 'Comunique este código al titular por otra vía:',
   'wallet.open': 'Abrir una cartera en este dispositivo',
-  'wallet.other': '¿La cartera lo rechaza? Ofrecerlo en la otra forma',
   'wallet.until':
     'Para una cartera, hasta {time}. Quien tenga el enlace puede recoger el documento.',
   'find.noNames':
     'No se puede buscar por nombre, porque el servicio no guarda ninguno. Busque el identificador.',
   'find.status': 'Estado',
-  'find.any': 'Cualquiera',
+  'find.any': 'Todos',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos hasta',
   'find.batch': 'Lote',
@@ -252,7 +247,6 @@ export const es: Texts = {
   'verdict.check': 'Comprobar ahora',
   'people.add': 'Añadir una persona',
   'people.all': 'Personas de esta ventanilla',
-  'people.name': 'Nombre',
   'people.role': 'Función',
   'people.kinds': 'Solo estos tipos de documentos',
   'people.kinds.hint': 'Separados por comas. Déjelo vacío para todos.',
@@ -428,8 +422,24 @@ export const es: Texts = {
     'Este archivo no se puede leer. Quizá esté dañado o protegido con contraseña. Guárdelo de nuevo como .xlsx o «CSV UTF-8».',
   'table.workbook_too_large':
     'La hoja es demasiado grande o tiene celdas muy lejos de la tabla. Copie solo la tabla en un archivo nuevo.',
-  'table.no_result':
-    'La línea {line} tiene una celda con un error o una fórmula sin calcular. Corríjala en la hoja de cálculo y guarde de nuevo el archivo.',
+  'table.old_workbook':
+    'Es un archivo .xls de Excel anterior a 2007 o tiene contraseña. Guárdelo como .xlsx sin contraseña.',
+  'table.web_page':
+    'Este archivo es una página web, diga lo que diga su nombre. Ábralo en una hoja de cálculo y guárdelo como .xlsx.',
+  'table.workbook_strange':
+    'Ningún programa de hojas de cálculo escribe un archivo así. Ábralo en uno y guárdelo de nuevo como .xlsx.',
+  'table.too_many_merged':
+    'Hay demasiadas celdas combinadas. Deshágalo en la hoja de cálculo o copie solo la tabla en un archivo nuevo.',
+  'table.too_slow': 'Leer este archivo tarda demasiado. Copie solo la tabla en un archivo nuevo.',
+  'table.noReader': 'La página no pudo cargar lo que lee los archivos. Cargue de nuevo la página.',
+  'table.reading': 'Se está leyendo el archivo…',
+  'table.no_result': 'La hoja de cálculo tiene aquí un error o una fórmula sin calcular.',
+  'table.digits_lost':
+    'Las hojas de cálculo pierden cifras de números tan largos. Escríbalo de nuevo.',
+  'table.shown': '¿Qué se emite de esta columna?',
+  'table.shown.text': 'Lo que muestra la hoja: {text}',
+  'table.shown.value': 'Lo que guarda: {value}',
+  'table.language': 'Números y meses en el archivo',
   'table.runs': 'Sus tablas en el servicio',
   'table.runs.hint':
     'El servicio guarda las filas y los resultados hasta un día después del final. Guarde antes los resultados.',
@@ -444,15 +454,14 @@ export const es: Texts = {
   'certificate.preview.hint':
     'Muestra cómo quedaría el certificado, marcado como muestra. No se emite nada.',
   'certificate.zip': 'Guardar los certificados (ZIP)',
-  'certificate.busy': 'Se está imprimiendo …',
   'certificate.progress': '{done} de {all} certificados',
   'certificate.failed': 'No impresos: {count}.',
+  'certificate.again': 'Volver a imprimir esos',
   'certificate.secret':
     'Quien tenga este archivo puede leer el documento. Déselo solo a quien pueda leerlo.',
   'error.certificates_unavailable':
     'Este servicio no hace certificados. Quien lo administra puede instalarlos.',
-  'error.unprintable':
-    'No se puede hacer un certificado de este documento: la plantilla no le sirve. Elija otra plantilla.',
+  'error.unprintable': 'No se puede hacer un certificado de este documento: {message}.',
   'error.too_many_runs':
     'El servicio ya tiene cinco tablas suyas. Abra una antigua, guarde sus resultados y use otra tabla.',
   'error.unauthorized': 'Su sesión está cerrada. No se ha enviado nada.',

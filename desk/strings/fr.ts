@@ -41,7 +41,6 @@ export const fr: Texts = {
   'passkey.heading': 'Créer une clé d’accès',
   'passkey.text':
     'Avec une clé d’accès, vous vous connectez par empreinte, visage ou code de votre appareil, sans nouveau lien à chaque fois.',
-  'passkey.make': 'Créer une clé d’accès',
   'passkey.name': 'Nom de la clé d’accès',
   'passkey.label': 'Clé d’accès {number}',
   'passkey.done': 'La clé d’accès est créée.',
@@ -53,7 +52,6 @@ export const fr: Texts = {
     'Ce navigateur n’offre pas de clés d’accès ici. Il leur faut une connexion chiffrée (https).',
   'me.passkeys': 'Vos clés d’accès',
   'me.none': 'Vous n’en avez pas encore.',
-  'me.remove': 'Retirer',
   'me.remove.question': 'Retirer {label} ?',
   'me.remove.text': 'Plus personne ne pourra se connecter avec elle.',
   'role.reader': 'Lecture : recherche et vérifie des documents',
@@ -110,6 +108,7 @@ export const fr: Texts = {
   'bad.subjectId': 'Des chiffres de 0 à 9 seulement, au plus 64.',
   'bad.category':
     'Des lettres de a à z, des chiffres et _ seulement, en commençant par une lettre, comme acte_de_naissance.',
+  'bad.noDay': 'Le {day} n’existe pas.',
   'bad.issuedAt': 'Une date réelle à partir de 1970, au plus dans un an, sous la forme 2026-12-31.',
   'bad.expiresAt':
     'Une date réelle qui ne précède pas la date d’émission, sous la forme 2026-12-31.',
@@ -122,7 +121,6 @@ export const fr: Texts = {
   'bad.number': 'Un nombre, par exemple 12 ou 1.7 (avec un point).',
   'bad.choice': 'L’un des choix de cette indication.',
   'bad.notOfKind': 'Ce type de document n’a pas cette indication. Supprimez-la.',
-  'issue.heading': 'Émettre un document',
   'issue.check': 'Vérifier et émettre',
   'issue.clear': 'Recommencer',
   'issue.clear.sent':
@@ -147,7 +145,6 @@ export const fr: Texts = {
   'status.pending': 'En cours d’enregistrement',
   'passOn.heading': 'Le remettre',
   'passOn.qr': 'Code QR qui mène à la vérification de ce document',
-  'passOn.copy': 'Copier le lien',
   'passOn.open': 'Ouvrir comme les lecteurs le voient',
   'passOn.secret':
     'Quiconque a ce code ou ce lien peut lire le document. Ne le donnez qu’à qui en a le droit.',
@@ -156,10 +153,8 @@ export const fr: Texts = {
     'Une application de portefeuille pour attestations numériques garde le document et peut n’en montrer que certains champs.',
   'wallet.here': 'Le titulaire est présent',
   'wallet.away': 'Créer un lien à envoyer',
-  'wallet.qr': 'Code QR de l’offre, pour le portefeuille',
   'wallet.code': 'Communiquez ce code au titulaire par une autre voie :',
   'wallet.open': 'Ouvrir un portefeuille sur cet appareil',
-  'wallet.other': 'Le portefeuille le refuse ? Proposer l’autre forme',
   'wallet.until':
     'Pour un portefeuille, jusqu’au {time}. Quiconque a le lien peut retirer le document.',
   'find.noNames':
@@ -254,7 +249,6 @@ export const fr: Texts = {
   'verdict.check': 'Vérifier maintenant',
   'people.add': 'Ajouter une personne',
   'people.all': 'Personnes de ce guichet',
-  'people.name': 'Nom',
   'people.role': 'Rôle',
   'people.kinds': 'Seulement ces types de documents',
   'people.kinds.hint': 'Séparés par des virgules. Laisser vide pour tous.',
@@ -436,8 +430,25 @@ export const fr: Texts = {
     'Ce fichier est illisible. Il est peut-être endommagé ou protégé par un mot de passe. Enregistrez-le à nouveau en .xlsx ou « CSV UTF-8 ».',
   'table.workbook_too_large':
     'La feuille est trop grande ou a des cellules loin du tableau. Copiez seulement le tableau dans un nouveau fichier.',
-  'table.no_result':
-    'La ligne {line} a une cellule en erreur ou une formule non calculée. Corrigez-la dans le tableur et enregistrez le fichier à nouveau.',
+  'table.old_workbook':
+    'C’est un fichier .xls d’Excel avant 2007, ou il a un mot de passe. Enregistrez-le en .xlsx sans mot de passe.',
+  'table.web_page':
+    'Ce fichier est une page web, quel que soit son nom. Ouvrez-le dans un tableur et enregistrez-le en .xlsx.',
+  'table.workbook_strange':
+    'Aucun tableur n’écrit un tel fichier. Ouvrez-le dans un tableur et enregistrez-le à nouveau en .xlsx.',
+  'table.too_many_merged':
+    'Trop de cellules sont fusionnées. Annulez cela dans le tableur ou copiez seulement le tableau dans un nouveau fichier.',
+  'table.too_slow':
+    'La lecture de ce fichier est trop longue. Copiez seulement le tableau dans un nouveau fichier.',
+  'table.noReader': 'La page n’a pas pu charger de quoi lire les fichiers. Rechargez la page.',
+  'table.reading': 'Lecture du fichier…',
+  'table.no_result': 'Le tableur a ici une erreur ou une formule non calculée.',
+  'table.digits_lost':
+    'Les tableurs perdent des chiffres de nombres aussi longs. Saisissez-le à nouveau.',
+  'table.shown': 'Que délivre-t-on de cette colonne ?',
+  'table.shown.text': 'Ce que la feuille montre : {text}',
+  'table.shown.value': 'Ce qu’elle contient : {value}',
+  'table.language': 'Nombres et mois dans le fichier',
   'table.runs': 'Vos tableaux auprès du service',
   'table.runs.hint':
     'Le service conserve les lignes et les résultats jusqu’à un jour après la fin. Enregistrez les résultats avant.',
@@ -452,15 +463,14 @@ export const fr: Texts = {
   'certificate.preview.hint':
     'Montre l’aspect qu’aurait le certificat, marqué comme spécimen. Rien n’est émis.',
   'certificate.zip': 'Enregistrer les certificats (ZIP)',
-  'certificate.busy': 'Impression en cours …',
   'certificate.progress': '{done} certificats sur {all}',
   'certificate.failed': 'Non imprimés : {count}.',
+  'certificate.again': 'Réimprimer ceux-ci',
   'certificate.secret':
     'Quiconque a ce fichier peut lire le document. Ne le donnez qu’à ceux qui y ont droit.',
   'error.certificates_unavailable':
     'Ce service ne produit pas de certificats. Son exploitant peut les installer.',
-  'error.unprintable':
-    'Impossible de faire un certificat de ce document : le modèle ne lui convient pas. Choisissez-en un autre.',
+  'error.unprintable': 'Impossible de faire un certificat de ce document : {message}.',
   'error.too_many_runs':
     'Le service a déjà cinq de vos tableaux. Ouvrez-en un ancien, enregistrez ses résultats et prenez un autre tableau.',
   'error.unauthorized': 'Vous êtes déconnecté. Rien n’a été envoyé.',

@@ -40,7 +40,6 @@ export const pt: Texts = {
   'passkey.heading': 'Criar uma chave de acesso',
   'passkey.text':
     'Com uma chave de acesso, entra com a impressão digital, o rosto ou o PIN do seu dispositivo, sem uma ligação nova de cada vez.',
-  'passkey.make': 'Criar uma chave de acesso',
   'passkey.name': 'Nome da chave de acesso',
   'passkey.label': 'Chave de acesso {number}',
   'passkey.done': 'A chave de acesso está criada.',
@@ -52,7 +51,6 @@ export const pt: Texts = {
     'Este navegador não oferece aqui chaves de acesso. Precisam de uma ligação cifrada (https).',
   'me.passkeys': 'As suas chaves de acesso',
   'me.none': 'Ainda não tem nenhuma.',
-  'me.remove': 'Remover',
   'me.remove.question': 'Remover {label}?',
   'me.remove.text': 'Ninguém poderá entrar com ela.',
   'role.reader': 'Leitura: procura e verifica documentos',
@@ -108,6 +106,7 @@ export const pt: Texts = {
   'bad.subjectId': 'Só algarismos de 0 a 9, no máximo 64.',
   'bad.category':
     'Só letras de a a z, algarismos e _, a começar por uma letra, como certidao_de_nascimento.',
+  'bad.noDay': 'Não existe o dia {day}.',
   'bad.issuedAt': 'Uma data real a partir de 1970, no máximo daqui a um ano, na forma 2026-12-31.',
   'bad.expiresAt': 'Uma data real que não seja anterior à de emissão, na forma 2026-12-31.',
   'bad.metadata':
@@ -119,7 +118,6 @@ export const pt: Texts = {
   'bad.number': 'Um número, como 12 ou 1.7 (com ponto).',
   'bad.choice': 'Uma das opções deste dado.',
   'bad.notOfKind': 'Este tipo de documento não tem este dado. Remova-o.',
-  'issue.heading': 'Emitir um documento',
   'issue.check': 'Verificar e emitir',
   'issue.clear': 'Começar de novo',
   'issue.clear.sent':
@@ -143,7 +141,6 @@ export const pt: Texts = {
   'status.pending': 'A ser registado',
   'passOn.heading': 'Entregá-lo',
   'passOn.qr': 'Código QR que leva à verificação deste documento',
-  'passOn.copy': 'Copiar a ligação',
   'passOn.open': 'Abrir como os leitores o veem',
   'passOn.secret':
     'Quem tiver este código ou ligação pode ler o documento. Dê-o só a quem o pode ler.',
@@ -152,15 +149,13 @@ export const pt: Texts = {
     'Uma aplicação de carteira para credenciais digitais guarda o documento e pode mostrar apenas alguns dos seus campos.',
   'wallet.here': 'O titular está aqui',
   'wallet.away': 'Criar uma ligação para enviar',
-  'wallet.qr': 'Código QR da oferta, para a carteira',
   'wallet.code': 'Diga este código ao titular por outra via:',
   'wallet.open': 'Abrir uma carteira neste dispositivo',
-  'wallet.other': 'A carteira recusa-o? Oferecê-lo na outra forma',
   'wallet.until': 'Para uma carteira, até {time}. Quem tiver a ligação pode recolher o documento.',
   'find.noNames':
     'Não se pode procurar por nome, porque o serviço não guarda nenhum. Procure o identificador.',
   'find.status': 'Estado',
-  'find.any': 'Qualquer',
+  'find.any': 'Todos',
   'find.from': 'Emitidos desde',
   'find.to': 'Emitidos até',
   'find.batch': 'Lote',
@@ -249,7 +244,6 @@ export const pt: Texts = {
   'verdict.check': 'Verificar agora',
   'people.add': 'Acrescentar uma pessoa',
   'people.all': 'Pessoas deste balcão',
-  'people.name': 'Nome',
   'people.role': 'Função',
   'people.kinds': 'Só estes tipos de documentos',
   'people.kinds.hint': 'Separados por vírgulas. Deixe vazio para todos.',
@@ -424,8 +418,26 @@ export const pt: Texts = {
     'Não é possível ler este ficheiro. Pode estar danificado ou protegido por palavra-passe. Guarde-o de novo como .xlsx ou «CSV UTF-8».',
   'table.workbook_too_large':
     'A folha é demasiado grande ou tem células longe da tabela. Copie só a tabela para um ficheiro novo.',
-  'table.no_result':
-    'A linha {line} tem uma célula com um erro ou uma fórmula por calcular. Corrija-a na folha de cálculo e guarde de novo o ficheiro.',
+  'table.old_workbook':
+    'É um ficheiro .xls do Excel anterior a 2007 ou tem palavra-passe. Guarde-o como .xlsx sem ela.',
+  'table.web_page':
+    'Este ficheiro é uma página web, diga o nome o que disser. Abra-o numa folha de cálculo e guarde-o como .xlsx.',
+  'table.workbook_strange':
+    'Nenhum programa de folhas de cálculo escreve um ficheiro assim. Abra-o num e guarde-o de novo como .xlsx.',
+  'table.too_many_merged':
+    'Há demasiadas células unidas. Desfaça isso na folha de cálculo ou copie só a tabela para um ficheiro novo.',
+  'table.too_slow':
+    'A leitura deste ficheiro demora demasiado. Copie só a tabela para um ficheiro novo.',
+  'table.noReader':
+    'A página não conseguiu carregar o que lê os ficheiros. Carregue a página de novo.',
+  'table.reading': 'A ler o ficheiro…',
+  'table.no_result': 'A folha de cálculo tem aqui um erro ou uma fórmula por calcular.',
+  'table.digits_lost':
+    'As folhas de cálculo perdem algarismos de números tão longos. Escreva-o de novo.',
+  'table.shown': 'O que se emite desta coluna?',
+  'table.shown.text': 'O que a folha mostra: {text}',
+  'table.shown.value': 'O que guarda: {value}',
+  'table.language': 'Números e meses no ficheiro',
   'table.runs': 'As suas tabelas no serviço',
   'table.runs.hint':
     'O serviço conserva as linhas e os resultados até um dia depois do fim. Guarde antes os resultados.',
@@ -440,15 +452,14 @@ export const pt: Texts = {
   'certificate.preview.hint':
     'Mostra como ficaria o certificado, marcado como espécime. Nada é emitido.',
   'certificate.zip': 'Guardar os certificados (ZIP)',
-  'certificate.busy': 'A imprimir …',
   'certificate.progress': '{done} de {all} certificados',
   'certificate.failed': 'Não impressos: {count}.',
+  'certificate.again': 'Imprimir esses de novo',
   'certificate.secret':
     'Quem tiver este ficheiro pode ler o documento. Dê-o apenas a quem o possa ler.',
   'error.certificates_unavailable':
     'Este serviço não faz certificados. Quem o gere pode instalá-los.',
-  'error.unprintable':
-    'Não é possível fazer um certificado deste documento: o modelo não lhe serve. Escolha outro modelo.',
+  'error.unprintable': 'Não é possível fazer um certificado deste documento: {message}.',
   'error.too_many_runs':
     'O serviço já tem cinco tabelas suas. Abra uma antiga, guarde os resultados e use outra tabela.',
   'error.unauthorized': 'A sua sessão está encerrada. Nada foi enviado.',

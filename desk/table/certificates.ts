@@ -1,70 +1,63 @@
 import { strFromU8, unzipSync, Zip, ZipPassThrough } from 'fflate'
-import type { Client } from '#client/index.ts'
+import { CallError, type Client } from '#client/index.ts'
+import { wordsOf } from '../problems.ts'
 
 /** The documents of one request; printing them takes seconds. */
 const AT_A_TIME = 50
 /** The certificates of one file, which has some 100 MB then. */
 const PER_FILE = 1_000
 
-export type Printed = {
-  /** ZIP files. */
-  files: Blob[]
-  /** The codes of the errors of documents that were not printed. */
-  failed: string[]
-}
+/** Why documents were not printed, in words, by their documentHash. */
+export type NotPrinted = Record<string, string>
+type Failure = { place: number; code: CallError['code']; message: string }
 
 /**
  * Prints many documents.
  *
- * @param hashes Their documentHashes; at least two.
+ * @param hashes Their documentHashes.
+ * @param tableOf Makes the table of those that are missing from a file.
  * @param progress Told how many are done.
+ * @returns ZIP files, and what is missing from them.
  */
 export async function printMany(
   client: Client,
   template: string,
   hashes: readonly string[],
+  tableOf: (failed: NotPrinted) => Uint8Array,
   progress: (done: number) => void,
-): Promise<Printed> {
+): Promise<{ files: Blob[]; notPrinted: NotPrinted }> {
   const files: Blob[] = []
-  const failed: string[] = []
-  let done = 0
-  for (const some of groupsOf(hashes, PER_FILE)) {
+  const notPrinted: NotPrinted = {}
+  for (let from = 0; from < hashes.length; from += PER_FILE) {
+    const ofFile = hashes.slice(from, from + PER_FILE)
+    const failed: NotPrinted = {}
     const parts: BlobPart[] = []
-    const failedBefore = failed.length
     const zip = new Zip((error, part) => {
       if (error) throw error
       parts.push(new Uint8Array(part))
     })
-    for (const documents of groupsOf(some, AT_A_TIME)) {
-      const bytes = await client.printCertificates({ query: { template }, body: { documents } })
-      const { 'failed.json': reasons, ...pdfs } = unzipSync(bytes)
-      if (reasons) failed.push(...JSON.parse(strFromU8(reasons)).map(codeOf))
-      for (const [name, pdf] of Object.entries(pdfs)) {
-        const file = new ZipPassThrough(name)
-        zip.add(file)
-        file.push(pdf, true)
-      }
-      done += documents.length
-      progress(done)
+    const add = (name: string, bytes: Uint8Array) => {
+      const file = new ZipPassThrough(name)
+      zip.add(file)
+      file.push(bytes, true)
     }
+    for (let at = 0; at < ofFile.length; at += AT_A_TIME) {
+      const some = ofFile.slice(at, at + AT_A_TIME)
+      // One document would not be a ZIP.
+      const documents = some.length > 1 ? some : [...some, ...some]
+      const body = { documents }
+      const bytes = await client.printCertificates({ query: { template }, body })
+      const { 'failed.json': reasons, 'not-printed.csv': _, ...pdfs } = unzipSync(bytes)
+      const failures: Failure[] = reasons ? JSON.parse(strFromU8(reasons)) : []
+      for (const { place, code, message } of failures)
+        failed[documents[place - 1] as string] = wordsOf(new CallError(code, message))
+      for (const [name, pdf] of Object.entries(pdfs)) add(name, pdf)
+      progress(from + at + some.length)
+    }
+    if (Object.keys(failed).length > 0) add('not-printed.csv', tableOf(failed))
     zip.end()
-    if (failed.length - failedBefore < some.length)
-      files.push(new Blob(parts, { type: 'application/zip' }))
+    files.push(new Blob(parts, { type: 'application/zip' }))
+    Object.assign(notPrinted, failed)
   }
-  return { files, failed }
-}
-
-const codeOf = ({ code }: { code: string }) => code
-
-/** @returns Groups of about this size and never of one, because one document is not a ZIP. */
-function groupsOf<T>(all: readonly T[], size: number): T[][] {
-  const groups: T[][] = []
-  for (let i = 0; i < all.length; i += size) groups.push(all.slice(i, i + size))
-  const last = groups.at(-1)
-  const before = groups.at(-2)
-  if (last?.length === 1 && before) {
-    before.push(...last)
-    groups.pop()
-  }
-  return groups
+  return { files, notPrinted }
 }

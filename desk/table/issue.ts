@@ -5,7 +5,8 @@ import { cellsOf } from '#table/rows.ts'
 import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import type { Name } from '../remembered.ts'
-import { check, keepRun, newRun, type Result, type TableRun } from './run.ts'
+import type { NotPrinted } from './certificates.ts'
+import { check, issuedCells, keepRun, newRun, type Result, type TableRun } from './run.ts'
 
 /** Milliseconds between two looks at a run of the service. */
 const LOOK_MS = 1_000
@@ -175,18 +176,30 @@ export function namesIn(run: TableRun): Name[] {
 
 /** @returns The issued rows as a table, with the columns of `docreg issue`. */
 export function issuedTable(run: TableRun): Uint8Array {
+  return issuedRows(run, ({ batchRoot, ...result }) => ({
+    ...{ ...result, verifyUrl: linkOf(run, result.publicId) },
+    ...(batchRoot !== undefined && { batchRoot }),
+  }))
+}
+
+/** @returns The rows without a certificate as a table, with the reason. */
+export function notPrintedTable(run: TableRun, notPrinted: NotPrinted): Uint8Array {
+  return issuedRows(run, ({ documentHash }) => {
+    const problem = notPrinted[documentHash]
+    return problem !== undefined && { documentHash, problem }
+  })
+}
+
+/** @param cells The cells of a row besides those of its document; `false` = it is left out. */
+function issuedRows(
+  run: TableRun,
+  cells: (result: Extract<Result, { publicId: string }>) => Record<string, string> | false,
+): Uint8Array {
   const rows = (run.sent ?? []).flatMap((index) => {
     const result = run.results[index]
-    if (result === undefined || 'problem' in result) return []
-    const { publicId, documentHash, status, batchRoot } = result
-    return [
-      {
-        line: String(run.rows[index]?.line ?? ''),
-        ...cellsOf(check(run).good.get(index)),
-        ...{ publicId, documentHash, status, verifyUrl: linkOf(run, publicId) },
-        ...(batchRoot !== undefined && { batchRoot }),
-      },
-    ]
+    const more = result !== undefined && 'publicId' in result && cells(result)
+    const line = String(run.rows[index]?.line ?? '')
+    return more ? [{ line, ...cellsOf(check(run).good.get(index)), ...more }] : []
   })
   return tableOf(rows, run)
 }
@@ -194,14 +207,15 @@ export function issuedTable(run: TableRun): Uint8Array {
 /** @returns The rows that were not issued as a table, with the reason. */
 export function failedTable(run: TableRun): Uint8Array {
   const { bad } = check(run)
+  const cellsIn = issuedCells(run)
   const rows = failedRows(run).map((index) => {
-    const { line = 0, cells = {} } = run.rows[index] ?? {}
+    const row = run.rows[index] ?? { line: 0, cells: {} }
     const result = run.results[index]
     const problems = (bad.get(index) ?? []).map(({ field, message }) =>
       `${field} ${message}`.trim(),
     )
     const problem = result && 'problem' in result ? result.problem : problems.join('; ')
-    return { line: String(line), problem, ...cells }
+    return { line: String(row.line), problem, ...cellsIn(row) }
   })
   return tableOf(rows, run)
 }

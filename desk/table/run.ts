@@ -3,6 +3,7 @@ import type { FieldProblem } from '#document/errors.ts'
 import { PLAIN_FIELDS } from '#document/kind.ts'
 import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
 import {
+  cellProblems,
   checkRows,
   DATES,
   type DateOrder,
@@ -12,11 +13,15 @@ import {
   LOCAL_DATE,
   namedByKinds,
   withDates,
+  withoutMidnight,
+  withValues,
 } from '#table/rows.ts'
 import { t } from '#web/i18n.ts'
-import { newId, withPoint } from '../fields.ts'
+import { newId, today, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
 import { allKinds, fieldOf, kindOf } from '../kinds.ts'
+import type { NotPrinted } from './certificates.ts'
+import type { Asked } from './reader.ts'
 
 /** What became of a row. */
 export type Result =
@@ -36,6 +41,8 @@ export type TableRun = {
   /** Values for all rows, of fields that have no column. */
   set: Record<string, string>
   dates?: DateOrder
+  /** Whether a column of a workbook has what its cells show, or the numbers that they hold. */
+  shown: Record<string, 'text' | 'value'>
   mode: 'batch' | 'single'
   /** The rows that are issued, by index. From then on the table does not change. */
   sent?: number[]
@@ -50,11 +57,15 @@ export type TableRun = {
   runId?: string
 
   // What follows is not kept.
+  /** The file of the table, to read it in another way. */
+  asked?: Asked
   isBusy: boolean
   /** Whether nobody follows it, since it has stopped or the service did not answer. */
   isHalted: boolean
   /** Whether the person has signed out. */
   isLeft?: boolean
+  /** Whose certificates are missing from the last ZIP. */
+  notPrinted?: NotPrinted
   /** How many rows the service has issued. */
   done?: number
   /** Whether the service cannot issue at the moment. */
@@ -100,7 +111,8 @@ export function newRun(name: string, { columns, rows, dialect }: Table): TableRu
         ([, field]) => fields.indexOf(field) === fields.lastIndexOf(field),
       ),
     ),
-    set: { category: '', issuedAt: new Date().toISOString().slice(0, 10), expiresAt: '' },
+    set: { category: '', issuedAt: today(), expiresAt: '' },
+    shown: {},
     mode: rows.length > 1 ? 'batch' : 'single',
     results: {},
     ...{ isDone: false, isBusy: false, isHalted: false, isKept: true },
@@ -148,7 +160,7 @@ function orderOfDates(run: TableRun): DateOrder | undefined {
   const dated = columns.filter((column) => isDate(map[column] ?? '', category))
   const dates = rows.flatMap(({ cells }) =>
     dated.flatMap((column) => {
-      const [, first, second] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
+      const [, first, second] = LOCAL_DATE.exec(withoutMidnight(cells[column] ?? '')) ?? []
       return first === undefined ? [] : [[Number(first), Number(second)] as const]
     }),
   )
@@ -159,6 +171,41 @@ function orderOfDates(run: TableRun): DateOrder | undefined {
 /** @returns The columns that nobody has decided about. */
 export function undecided({ columns, map }: TableRun): string[] {
   return columns.filter((column) => map[column] === undefined)
+}
+
+/** @returns An example of each column of which a person says what is issued of it. */
+export function doubtful(run: TableRun): Map<string, { text: string; value: string }> {
+  const found = new Map<string, { text: string; value: string }>()
+  const category = categoryIn(run)
+  for (const [column, field] of fieldsOf(run)) {
+    if (field === 'subjectId' || isDate(field, category)) continue
+    const isNumber = fieldOf(field, category)?.type === 'number'
+    for (const { cells, notes } of run.rows) {
+      const { [column]: text = '' } = cells
+      const value = notes?.[column]?.value
+      if (value === undefined || (isNumber && withPoint(text) === value)) continue
+      found.set(column, { text, value })
+      break
+    }
+  }
+  return found
+}
+
+/** @returns The columns about which a person has not said that yet. */
+export function unshown(run: TableRun): string[] {
+  return [...doubtful(run).keys()].filter((column) => run.shown[column] === undefined)
+}
+
+/** @returns What gives the cells of a row as they are issued. */
+export function issuedCells(run: TableRun): (row: Row) => Row['cells'] {
+  const fields = fieldsOf(run)
+  const category = categoryIn(run)
+  return (row) =>
+    withValues(
+      row,
+      fields,
+      (column, field) => isDate(field, category) || run.shown[column] === 'value',
+    )
 }
 
 /** @returns Fields that more than one column holds. */
@@ -185,9 +232,12 @@ function checkNow(run: TableRun): Checked {
     Object.entries(run.set).filter(([field, text]) => text !== '' && !taken.has(field)),
   )
   const category = categoryIn(run)
-  const sent = run.rows.map(({ line, cells }) => {
+  const cellsOf = issuedCells(run)
+  const sent = run.rows.map((row) => {
+    const cells = cellsOf(row)
     const dated = withDates(cells, fields, run.dates, (field) => isDate(field, category))
-    return { line, cells, value: documentOf(withPoints(dated, fields, category), fields, set) }
+    const value = documentOf(withPoints(dated, fields, category), fields, set)
+    return { line: row.line, cells, value, problems: cellProblems(row, fields) }
   })
   const indexes = new Map(run.rows.map(({ line }, i) => [line, i]))
   const at = (line: number) => indexes.get(line) ?? -1
@@ -217,10 +267,11 @@ export function changed(run: TableRun): void {
 }
 
 export function keepRun(run: TableRun): void {
-  const { isBusy, isHalted, isLeft, done, isWaiting, ...most } = run
-  const { isKept, trouble, cost, page, isFiltered, checked, ...rest } = most
+  const { isBusy, isHalted, isLeft, done, isWaiting, notPrinted, ...most } = run
+  const { isKept, trouble, cost, page, isFiltered, checked, asked, ...rest } = most
   const rows = run.rows.map(({ line, cells }) => [line, ...run.columns.map((name) => cells[name])])
-  run.isKept = keep(NAME, { ...rest, rows })
+  const notes = run.rows.flatMap(({ notes }, i) => (notes ? [[i, notes]] : []))
+  run.isKept = keep(NAME, { ...rest, rows, notes: Object.fromEntries(notes) })
 }
 
 export function forgetTable(): void {
@@ -228,14 +279,21 @@ export function forgetTable(): void {
 }
 
 export function keptTable(): TableRun | undefined {
-  const found = kept<Omit<TableRun, 'rows'> & { rows: [number, ...string[]][] }>(NAME)
+  const found = kept<
+    Omit<TableRun, 'rows'> & {
+      rows: [number, ...string[]][]
+      notes: Record<number, NonNullable<Row['notes']>>
+    }
+  >(NAME)
   if (found === undefined) return undefined
-  const rows = found.rows.map(([line, ...cells]) => ({
+  const { notes, ...run } = found
+  const rows = found.rows.map(([line, ...cells], i) => ({
     line,
     cells: Object.fromEntries(found.columns.map((name, i) => [name, cells[i] ?? ''])),
+    ...(notes[i] && { notes: notes[i] }),
   }))
   return {
-    ...found,
+    ...run,
     rows,
     ...{ isBusy: false, isHalted: false, isKept: true, page: 0, isFiltered: false },
   }

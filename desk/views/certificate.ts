@@ -9,26 +9,28 @@ const PDF = 'application/pdf'
 
 /** What is printed, and the words for it. */
 type Printing = {
-  /** The text of the button. */
-  does: string
+  /**
+   * By the text of their buttons: each prints with this template, and saves what comes.
+   */
+  ways: Record<string, (template: string, progress: (text: string) => void) => Promise<void>>
   /** What stands below. */
   note: string
-  /** Prints with this template, and saves what comes. @returns What to say of it. */
-  print(template: string, progress: (text: string) => void): Promise<string | undefined>
+  /** What was not printed before, and why. */
+  trouble?: string
 }
 
 /** The certificate of a valid document. */
 export function viewCertificate(desk: Desk, documentHash: string): HTMLElement {
   return viewPrinting(desk, {
-    does: d('certificate.save'),
-    note: d('certificate.secret'),
-    async print(template) {
-      const query = { template }
-      const body = { documents: [documentHash] }
-      const bytes = await desk.client.printCertificates({ query, body })
-      saveBytes(`certificate-${documentHash.slice(2, 10)}.pdf`, bytes, PDF)
-      return undefined
+    ways: {
+      async [d('certificate.save')](template) {
+        const query = { template }
+        const body = { documents: [documentHash] }
+        const bytes = await desk.client.printCertificates({ query, body })
+        saveBytes(`certificate-${documentHash.slice(2, 10)}.pdf`, bytes, PDF)
+      },
     },
+    note: d('certificate.secret'),
   })
 }
 
@@ -39,14 +41,15 @@ export function viewCertificate(desk: Desk, documentHash: string): HTMLElement {
  */
 export function viewPreview(desk: Desk, read: () => DocumentFields | undefined): HTMLElement {
   return viewPrinting(desk, {
-    does: d('certificate.preview'),
-    note: d('certificate.preview.hint'),
-    async print(template) {
-      const body = read()
-      if (body === undefined) return undefined
-      saveBytes('specimen.pdf', await desk.client.printSpecimen({ query: { template }, body }), PDF)
-      return undefined
+    ways: {
+      async [d('certificate.preview')](template) {
+        const body = read()
+        if (body === undefined) return
+        const bytes = await desk.client.printSpecimen({ query: { template }, body })
+        saveBytes('specimen.pdf', bytes, PDF)
+      },
     },
+    note: d('certificate.preview.hint'),
   })
 }
 
@@ -73,7 +76,7 @@ async function templatesOf({ memory, client }: Desk): Promise<string[]> {
   return isAvailable ? templates : []
 }
 
-function viewChoice(desk: Desk, templates: string[], { does, note, print }: Printing): Node[] {
+function viewChoice(desk: Desk, templates: string[], printing: Printing): Node[] {
   const { memory } = desk
   const select = h(
     'select',
@@ -87,35 +90,39 @@ function viewChoice(desk: Desk, templates: string[], { does, note, print }: Prin
     ),
   )
   const said = h('p', { role: 'status' })
-  const trouble = viewTrouble(undefined)
-  const button = h(
-    'button',
-    {
-      type: 'button',
-      click: async () => {
-        button.disabled = true
-        trouble.textContent = ''
-        said.textContent = d('certificate.busy')
-        try {
-          const done = await print(select.value, (text) => {
-            said.textContent = text
-          })
-          said.textContent = done ?? ''
-        } catch (error) {
-          said.textContent = ''
-          trouble.textContent = wordsOf(error)
-        } finally {
-          button.disabled = false
-        }
+  const trouble = viewTrouble(printing.trouble)
+  const say = (text: string) => {
+    said.textContent = text
+  }
+  const setBusy = (isBusy: boolean) => {
+    for (const button of buttons) button.disabled = isBusy
+    say(isBusy ? d('actions.busy') : '')
+  }
+  const buttons = Object.entries(printing.ways).map(([does, print]) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        click: async () => {
+          setBusy(true)
+          trouble.textContent = ''
+          try {
+            await print(select.value, say)
+          } catch (error) {
+            trouble.textContent = wordsOf(error)
+          } finally {
+            setBusy(false)
+          }
+        },
       },
-    },
-    does,
+      does,
+    ),
   )
   return [
     field(d('certificate.template'), select),
-    h('div', { class: 'ways' }, button),
+    h('div', { class: 'ways' }, ...buttons),
     said,
     trouble,
-    hint(note),
+    hint(printing.note),
   ]
 }

@@ -42,7 +42,7 @@ function viewIssueForm(desk: Desk, issuing: Issuing): View {
     viewDraft(desk, issuing, draft, { after: hint(d('issue.kept')) }),
     viewPreview(desk, () => readTyped(desk, issuing)),
   ]
-  return { title: d('issue.heading'), content }
+  return { title: d('nav.issue'), content }
 }
 
 async function startAnew(desk: Desk, { isSent }: Issuing): Promise<void> {
@@ -178,7 +178,7 @@ export function viewPassOn(desk: Desk, { verifyUrl }: Pick<Document, 'verifyUrl'
       'div',
       { class: 'ways' },
       h('button', { type: 'button', click: () => print() }, t('print')),
-      copyButton(d('passOn.copy'), verifyUrl, desk.announce),
+      copyButton(t('share.link'), verifyUrl, desk.announce),
       outside(verifyUrl, d('passOn.open')),
     ),
     hint(d('passOn.secret')),

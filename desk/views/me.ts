@@ -50,7 +50,7 @@ function viewPasskey(desk: Desk, { id, label, createdAt }: Passkey): HTMLElement
     const isYes = await ask({
       title: d('me.remove.question', { label: quoted(label) }),
       content: [h('p', {}, d('me.remove.text'))],
-      does: d('me.remove'),
+      does: d('people.remove'),
       isFinal: true,
     })
     if (!isYes) return
@@ -63,7 +63,7 @@ function viewPasskey(desk: Desk, { id, label, createdAt }: Passkey): HTMLElement
     'li',
     {},
     h('span', {}, foreign(label), ' · ', showDate(createdAt.slice(0, 10))),
-    h('button', { type: 'button', click: remove }, d('me.remove')),
+    h('button', { type: 'button', click: remove }, d('people.remove')),
   )
 }
 
@@ -92,7 +92,7 @@ function viewAdd(desk: Desk, count: number): HTMLElement {
     h(
       'div',
       { class: 'ways' },
-      h('button', { type: 'submit', class: 'primary' }, d('passkey.make')),
+      h('button', { type: 'submit', class: 'primary' }, d('passkey.heading')),
     ),
   )
 }

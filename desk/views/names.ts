@@ -1,5 +1,5 @@
 import { foreign, h } from '#web/dom.ts'
-import { showNumber } from '#web/i18n.ts'
+import { showNumber, t } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
 import { d } from '../i18n.ts'
 import { findNamed, type NamedRow, readNamed } from '../named.ts'
@@ -113,7 +113,7 @@ function viewNames(desk: Desk): HTMLElement[] {
   })
   return [
     h('p', { role: 'status' }, d('names.read', { count: showNumber(named.length) })),
-    field(d('people.name'), input),
+    field(t('document.subjectName'), input),
     found,
   ]
 }

@@ -45,7 +45,7 @@ function viewNoPasskey(): HTMLElement {
     return section(
       d('passkey.heading'),
       h('p', {}, d('passkey.text')),
-      h('div', { class: 'ways' }, h('a', { class: 'button', href: '#/me' }, d('passkey.make'))),
+      h('div', { class: 'ways' }, h('a', { class: 'button', href: '#/me' }, d('passkey.heading'))),
     )
   return section(
     d('passkey.none'),

@@ -1,6 +1,6 @@
 import type { ListedPerson, Person } from '#client/index.ts'
 import { foreign, h } from '#web/dom.ts'
-import { showDate } from '#web/i18n.ts'
+import { showDate, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
 import { d, quoted } from '../i18n.ts'
 import { categoryNamed } from '../kinds.ts'
@@ -51,7 +51,7 @@ function showLink(
   place.replaceChildren(
     heading,
     h('p', { class: 'link', dir: 'ltr' }, invitation),
-    h('div', { class: 'ways' }, copyButton(d('passOn.copy'), invitation, desk.announce)),
+    h('div', { class: 'ways' }, copyButton(t('share.link'), invitation, desk.announce)),
     hint(d('people.link.hint')),
   )
   heading.focus()
@@ -85,7 +85,7 @@ function viewAdd(desk: Desk, place: HTMLElement, link: HTMLElement): HTMLElement
         }
       },
     },
-    field(d('people.name'), name),
+    field(t('document.subjectName'), name),
     field(d('people.role'), role),
     field(d('people.kinds'), categories, { hint: d('people.kinds.hint') }),
     trouble,

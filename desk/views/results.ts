@@ -1,11 +1,17 @@
-import { CallError } from '#client/index.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
 import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import { printMany } from '../table/certificates.ts'
-import { failedRows, failedTable, issuedTable, linkOf, refresh } from '../table/issue.ts'
+import {
+  failedRows,
+  failedTable,
+  issuedTable,
+  linkOf,
+  notPrintedTable,
+  refresh,
+} from '../table/issue.ts'
 import { check, keepRun, newRun, type Result, type TableRun, unanswered } from '../table/run.ts'
 import { viewCertificate, viewPrinting } from './certificate.ts'
 import { ask } from './dialog.ts'
@@ -53,32 +59,18 @@ function viewRunButtons(desk: Desk, run: TableRun): (HTMLElement | false)[] {
     (result) => 'status' in result && result.status === 'pending',
   )
   return [
-    run.isBusy &&
-      run.mode === 'single' &&
-      h(
-        'button',
-        {
-          type: 'button',
-          click: () => stop(desk, run),
-        },
-        d('table.stop'),
-      ),
+    run.isBusy && run.mode === 'single' && button(d('table.stop'), () => stop(desk, run)),
     !run.isBusy &&
       !run.isDone &&
-      h(
-        'button',
-        { type: 'button', class: 'primary', id: 'go-on', click: () => goOn(desk, run) },
-        d('table.goOn'),
-      ),
+      button(d('table.goOn'), () => goOn(desk, run), { class: 'primary', id: 'go-on' }),
     isPending &&
       !run.isBusy &&
-      h(
-        'button',
-        { type: 'button', id: 'refresh', click: () => look(desk, run) },
-        d('table.refresh'),
-      ),
+      button(d('table.refresh'), () => look(desk, run), { id: 'refresh' }),
   ]
 }
+
+const button = (label: string, click: () => unknown, more: Record<string, string> = {}) =>
+  h('button', { ...more, type: 'button', click }, label)
 
 async function stop(desk: Desk, { runId = '' }: TableRun): Promise<void> {
   try {
@@ -101,63 +93,57 @@ async function look(desk: Desk, run: TableRun): Promise<void> {
 /** The results as files, and the rows that are left. */
 function viewFiles(desk: Desk, run: TableRun): HTMLElement {
   const failed = failedRows(run)
-  const save = (name: string, bytes: Uint8Array) => () => saveBytes(name, bytes, 'text/csv')
+  const save = (name: string, bytes: Uint8Array) => saveBytes(name, bytes, 'text/csv')
   return section(
     d('table.files'),
     hint(d('table.files.hint')),
     h(
       'div',
       { class: 'ways' },
-      h(
-        'button',
-        { type: 'button', class: 'primary', click: () => save('issued.csv', issuedTable(run))() },
-        d('table.issued'),
-      ),
+      button(d('table.issued'), () => save('issued.csv', issuedTable(run)), { class: 'primary' }),
       failed.length > 0 &&
-        h(
-          'button',
-          { type: 'button', click: () => save('failed.csv', failedTable(run))() },
-          d('table.failed', { count: showNumber(failed.length) }),
+        button(d('table.failed', { count: showNumber(failed.length) }), () =>
+          save('failed.csv', failedTable(run)),
         ),
-      failed.length > 0 &&
-        h(
-          'button',
-          { type: 'button', id: 'mend', click: () => mend(desk, run, failed) },
-          d('table.mend'),
-        ),
-      h('button', { type: 'button', click: () => leave(desk) }, d('table.another')),
+      failed.length > 0 && button(d('table.mend'), () => mend(desk, run, failed), { id: 'mend' }),
+      button(d('table.another'), () => leave(desk)),
     ),
   )
 }
 
 /** The certificates of the documents that are valid by now. */
-function viewCertificates(desk: Desk, { results }: TableRun): HTMLElement | false {
-  const hashes = Object.values(results).flatMap((result) =>
+function viewCertificates(desk: Desk, run: TableRun): HTMLElement | false {
+  const hashes = Object.values(run.results).flatMap((result) =>
     'publicId' in result && result.status === 'valid' ? [result.documentHash] : [],
   )
   const [first, ...others] = hashes
   if (first === undefined) return false
   if (others.length === 0) return viewCertificate(desk, first)
-  return viewPrinting(desk, {
-    does: d('certificate.zip'),
-    note: d('certificate.secret'),
-    async print(template, progress) {
-      const all = showNumber(hashes.length)
-      const { files, failed } = await printMany(desk.client, template, hashes, (done) =>
-        progress(d('certificate.progress', { done: showNumber(done), all })),
+  const printing =
+    (some: string[]) => async (template: string, progress: (text: string) => void) => {
+      const all = showNumber(some.length)
+      const { files, notPrinted } = await printMany(
+        desk.client,
+        template,
+        some,
+        (failed) => notPrintedTable(run, failed),
+        (done) => progress(d('certificate.progress', { done: showNumber(done), all })),
       )
       for (const [i, file] of files.entries())
         saveBlob(`certificates${files.length > 1 ? `-${i + 1}` : ''}.zip`, file)
-      return failed.length === 0 ? undefined : failedWords(failed)
-    },
-  })
-}
-
-function failedWords(codes: readonly string[]): string {
-  const reasons = [...new Set(codes)].map((code) =>
-    wordsOf(new CallError(code as 'unprintable', '')),
-  )
-  return [d('certificate.failed', { count: showNumber(codes.length) }), ...reasons].join(' ')
+      run.notPrinted = notPrinted
+      desk.redraw()
+    }
+  const { notPrinted = {} } = run
+  const missing = Object.keys(notPrinted)
+  const ways = { [d('certificate.zip')]: printing(hashes) }
+  const trouble: string[] = []
+  if (missing.length > 0) {
+    ways[d('certificate.again')] = printing(missing)
+    const count = showNumber(missing.length)
+    trouble.push(d('certificate.failed', { count }), ...new Set(Object.values(notPrinted)))
+  }
+  return viewPrinting(desk, { ways, note: d('certificate.secret'), trouble: trouble.join(' ') })
 }
 
 async function leave(desk: Desk): Promise<void> {
@@ -212,6 +198,7 @@ function viewList(desk: Desk, run: TableRun): HTMLElement {
 function viewResult(run: TableRun, index: number, result: Result): HTMLElement {
   const name = check(run).good.get(index)?.subjectName ?? ''
   const isIssued = 'publicId' in result
+  const problem = isIssued ? run.notPrinted?.[result.documentHash] : result.problem
   return h(
     'tr',
     {},
@@ -226,9 +213,8 @@ function viewResult(run: TableRun, index: number, result: Result): HTMLElement {
     h(
       'td',
       {},
-      isIssued
-        ? viewStatus(result.status as 'valid')
-        : foreign(result.problem, { class: 'problem' }),
+      isIssued && viewStatus(result.status as 'valid'),
+      problem !== undefined && foreign(problem, { class: 'problem' }),
     ),
     h('td', {}, isIssued && outside(linkOf(run, result.publicId), d('passOn.open'))),
   )

@@ -1,11 +1,13 @@
 import type { FieldProblem } from '#document/errors.ts'
+import type { Row } from '#table/csv.ts'
+import { CELL_PROBLEMS, dayIn } from '#table/rows.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showNumber } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
 import { d, quoted } from '../i18n.ts'
 import { fieldLabel } from '../kinds.ts'
 import { problemWords } from '../problems.ts'
-import { categoryIn, changed, check, fieldsOf, type TableRun } from '../table/run.ts'
+import { categoryIn, changed, check, fieldsOf, issuedCells, type TableRun } from '../table/run.ts'
 
 /** Rows that are drawn at a time, so that a table of any length is smooth. */
 export const PAGE = 50
@@ -83,7 +85,9 @@ function viewRow(
   fields: [column: string, field: string][],
   edited: () => void,
 ) {
-  const line = run.rows[index]?.line ?? 0
+  const row = run.rows[index] ?? { line: 0, cells: {} }
+  const { line } = row
+  const cells = issuedCells(run)(row)
   const category = categoryIn(run)
   const note = h('td', { class: 'problem' })
   const inputs = fields.map(([column, name]) => {
@@ -94,11 +98,11 @@ function viewRow(
       'aria-label': d('table.cell', { field: fieldLabel(name, category), line: showNumber(line) }),
       change: () => {
         const row = run.rows[index]
-        if (row) run.rows[index] = { ...row, cells: { ...row.cells, [column]: input.value.trim() } }
+        if (row) run.rows[index] = edit(row, column, input.value.trim())
         edited()
       },
     })
-    input.value = run.rows[index]?.cells[column] ?? ''
+    input.value = cells[column] ?? ''
     return { name, input }
   })
   function update(): void {
@@ -107,7 +111,7 @@ function viewRow(
       const isBad = problems.some(({ field }) => field === name)
       input.setAttribute('aria-invalid', String(isBad))
     }
-    note.replaceChildren(...problems.map((one) => h('p', {}, wordsFor(one, inputs, category))))
+    note.replaceChildren(...problems.map((one) => h('p', {}, wordsFor(run, one, inputs, category))))
   }
   update()
   const element = h(
@@ -120,15 +124,25 @@ function viewRow(
   return { element, update }
 }
 
+/** @returns A row with another text in a cell, about which the workbook then says no more. */
+function edit({ line, cells, notes = {} }: Row, column: string, text: string): Row {
+  const { [column]: _, ...others } = notes
+  return { line, cells: { ...cells, [column]: text }, notes: others }
+}
+
 function wordsFor(
+  run: TableRun,
   { field, message }: FieldProblem,
   inputs: { name: string; input: HTMLInputElement }[],
   category: string,
 ): string {
   const [, line] = /^is a duplicate of line (\d+)$/.exec(message) ?? []
   if (line !== undefined) return d('table.duplicate', { line })
+  const [own] = Object.entries(CELL_PROBLEMS).find(([, words]) => words === message) ?? []
+  const label = quoted(fieldLabel(field, category))
+  if (own !== undefined) return `${label}: ${d(`table.${own as keyof typeof CELL_PROBLEMS}`)}`
   const value = inputs.find(({ name }) => name === field)?.input.value ?? ''
-  return `${quoted(fieldLabel(field, category))}: ${problemWords(field, value, category)}`
+  return `${label}: ${problemWords(field, dayIn(value, run.dates) ?? value, category)}`
 }
 
 /** Turns the pages of a long list. */

@@ -1,17 +1,18 @@
-import { csvLine, type Encoding, parseCsv, TableError } from '#table/csv.ts'
-import { isZip, parseXlsx } from '#table/xlsx.ts'
+import { csvLine, type Encoding } from '#table/csv.ts'
 import { h } from '#web/dom.ts'
-import { showNumber, t } from '#web/i18n.ts'
+import { currentLanguage, LANGUAGES, showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
 import { d, quoted } from '../i18n.ts'
 import { allKinds, categoryNamed, entriesOf, fieldLabel, kindName, kindOf } from '../kinds.ts'
 import { wordsOf } from '../problems.ts'
 import { quote } from '../table/issue.ts'
+import { type Asked, readTable } from '../table/reader.ts'
 import {
   categoryIn,
   changed,
   check,
   decideByKind,
+  doubtful,
   isDate,
   keepRun,
   newRun,
@@ -19,6 +20,7 @@ import {
   SETTABLE,
   type TableRun,
   undecided,
+  unshown,
 } from '../table/run.ts'
 import { ask } from './dialog.ts'
 
@@ -70,25 +72,18 @@ export function viewTable(desk: Desk): View {
 function viewGive(desk: Desk): HTMLElement {
   const trouble = viewTrouble(undefined)
   const ways = h('div', { class: 'ways' })
-  const give = (name: string, bytes: Uint8Array, encoding?: Encoding) => {
+  const give = async (name: string, bytes: Uint8Array, encoding?: Encoding) => {
     trouble.textContent = ''
+    ways.replaceChildren(hint(d('table.reading')))
+    const asked = { bytes, encoding, language: languageOfFiles() }
+    const problem = await take(desk, name, asked)
+    trouble.textContent = problem?.words ?? ''
     ways.replaceChildren()
-    try {
-      const table = isZip(bytes) ? parseXlsx(bytes) : parseCsv(bytes, encoding)
-      if (table.rows.length === 0) throw new TableError('no_columns', 'no rows')
-      desk.memory.table = newRun(name, table)
-      keepRun(desk.memory.table)
-      desk.redraw('heading')
-    } catch (error) {
-      if (!(error instanceof TableError)) throw error
-      const { problem, line = 0 } = error
-      trouble.textContent = d(`table.${problem}`, { line: showNumber(line) })
-      if (problem === 'not_utf8')
-        ways.replaceChildren(
-          encodingButton('table.western', () => give(name, bytes, 'windows-1252')),
-          encodingButton('table.central', () => give(name, bytes, 'windows-1250')),
-        )
-    }
+    if (problem?.code === 'not_utf8')
+      ways.replaceChildren(
+        encodingButton('table.western', () => give(name, bytes, 'windows-1252')),
+        encodingButton('table.central', () => give(name, bytes, 'windows-1250')),
+      )
   }
   const giveFile = async (file: File | undefined) => {
     if (file === undefined) return
@@ -147,6 +142,33 @@ function viewGive(desk: Desk): HTMLElement {
   return zone
 }
 
+/**
+ * Reads a table, and shows it.
+ *
+ * @param before The same table, with what the person has decided about it.
+ * @returns What is wrong with it.
+ */
+async function take(desk: Desk, name: string, asked: Asked, before?: TableRun) {
+  const answer = await readTable(asked)
+  if ('table' in answer && answer.table.rows.length > 0) {
+    const fresh = newRun(name, answer.table)
+    const { map, set, mode } = before ?? fresh
+    const run = { ...fresh, asked, map, set, mode }
+    desk.memory.table = run
+    keepRun(run)
+    if (desk.isAt('#/table')) desk.redraw('heading')
+    return undefined
+  }
+  const { problem, line = 0 } = 'problem' in answer ? answer : { problem: 'no_columns' as const }
+  return { code: problem, words: d(`table.${problem}`, { line: showNumber(line) }) }
+}
+
+/** @returns The language of the page, in the country of the browser if that is of this language. */
+function languageOfFiles(): string {
+  const language = currentLanguage()
+  return navigator.language.startsWith(`${language}-`) ? navigator.language : language
+}
+
 function encodingButton(key: 'table.western' | 'table.central', click: () => void): HTMLElement {
   return h('button', { type: 'button', click }, d(key))
 }
@@ -187,6 +209,7 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
     changed(run)
     desk.redraw(focus)
   }
+  const examples = doubtful(run)
   const selects = run.columns.map((column, i) => {
     const own = `metadata.${column}`
     const select = h(
@@ -213,13 +236,37 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       ),
     )
     const isTwice = twice.includes(run.map[column] ?? '?')
-    return field(h('bdi', {}, column || '–'), select, {
+    const meaning = field(h('bdi', {}, column || '–'), select, {
       problem: open.includes(column)
         ? d('table.undecided')
         : isTwice
           ? d('table.twice')
           : undefined,
     })
+    const example = examples.get(column)
+    if (example === undefined) return meaning
+    const shown = h(
+      'select',
+      {
+        id: `shown-${i}`,
+        change: () =>
+          set(shown.id, () => {
+            if (shown.value === '') delete run.shown[column]
+            else run.shown[column] = shown.value as 'text' | 'value'
+          }),
+      },
+      ...(['', 'text', 'value'] as const).map((value) =>
+        h(
+          'option',
+          { value, selected: (run.shown[column] ?? '') === value },
+          value === ''
+            ? d('choose')
+            : d(`table.shown.${value}`, { [value]: quoted(example[value]) }),
+        ),
+      ),
+    )
+    const problem = run.shown[column] === undefined ? d('table.undecided') : undefined
+    return h('div', {}, meaning, field(d('table.shown'), shown, { problem }))
   })
   const missing = SETTABLE.filter((name) => !taken.includes(name))
   const settings = missing.map((name) => {
@@ -249,6 +296,7 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       'div',
       { class: 'columns' },
       ...selects,
+      examples.size > 0 && viewLanguage(desk, run),
       taken.some((field) => isDate(field, category)) && viewDates(desk, run),
     ),
     settings.length > 0 && h('h3', {}, d('table.same')),
@@ -264,6 +312,28 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       h('button', { type: 'button', id: 'another', click: () => giveUp(desk) }, d('table.another')),
     ),
   )
+}
+
+/** Asks how a workbook shows numbers and months, as long as its bytes are at hand. */
+function viewLanguage(desk: Desk, run: TableRun): HTMLElement | false {
+  const { asked } = run
+  if (asked === undefined) return false
+  const select = h(
+    'select',
+    {
+      id: 'file-language',
+      change: () => take(desk, run.name, { ...asked, language: select.value }, run),
+    },
+    ...[...new Set([asked.language, ...Object.keys(LANGUAGES)])].map((tag) =>
+      h('option', { value: tag, selected: tag === asked.language }, exampleIn(tag)),
+    ),
+  )
+  return field(d('table.language'), select)
+}
+
+function exampleIn(language: string): string {
+  const month = new Date(0).toLocaleDateString(language, { month: 'long', timeZone: 'UTC' })
+  return `${(1234.5).toLocaleString(language, { minimumFractionDigits: 2 })} · ${month}`
 }
 
 function viewDates(desk: Desk, run: TableRun): HTMLElement {
@@ -358,7 +428,7 @@ function viewIssue(desk: Desk, run: TableRun): { element: HTMLElement; update():
 
 /** @returns The columns whose meaning is open, or that of another one too. */
 function openColumns(run: TableRun): string[] {
-  const open = undecided(run)
+  const open = [...undecided(run), ...unshown(run)]
   const twice = repeated(run)
   return run.columns.filter(
     (column) => open.includes(column) || twice.includes(run.map[column] ?? ''),

@@ -1,6 +1,6 @@
 import type { Calls, IssuedDocument } from '#client/index.ts'
 import { h } from '#web/dom.ts'
-import { showTime } from '#web/i18n.ts'
+import { showTime, t } from '#web/i18n.ts'
 import { type OfferForm, otherFormOf } from '#web/readers.ts'
 import { viewQr } from '#web/views/qr-code.ts'
 import type { Desk } from '../desk.ts'
@@ -30,7 +30,7 @@ export function viewWallet(desk: Desk, { documentHash, status }: IssuedDocument)
         h(
           'div',
           { class: 'ways' },
-          h('button', { type: 'button', click: other }, d('wallet.other')),
+          h('button', { type: 'button', click: other }, t('wallet.other')),
         ),
       )
     } catch (error) {
@@ -56,7 +56,7 @@ export function viewWallet(desk: Desk, { documentHash, status }: IssuedDocument)
 }
 
 function viewOffer({ announce }: Desk, { link, txCode, expiresAt }: Offer): Node[] {
-  const code = viewQr(link, d('wallet.qr'))
+  const code = viewQr(link, t('wallet.qr'))
   return [
     ...(code ? [code] : []),
     ...(txCode === undefined
@@ -65,7 +65,7 @@ function viewOffer({ announce }: Desk, { link, txCode, expiresAt }: Offer): Node
     h(
       'div',
       { class: 'ways' },
-      copyButton(d('passOn.copy'), link, announce),
+      copyButton(t('share.link'), link, announce),
       outside(link, d('wallet.open')),
     ),
     hint(d('wallet.until', { time: showTime(Date.parse(expiresAt) / 1000) })),

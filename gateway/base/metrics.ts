@@ -43,7 +43,7 @@ export type Metrics = {
 
 /** Values that are read for each scrape. Those that cannot be read are then absent. */
 export type MetricSources = {
-  depth(): { queued: number; inFlight: number }
+  depth(): { queued: number; refused: number; inFlight: number }
   /** @returns The balance in wei. */
   balance(): Promise<bigint>
   /** @returns The fees in wei. */
@@ -216,6 +216,11 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
     'document_registry_intents_queued',
     'Intents that wait for a transaction',
     () => depth().queued,
+  )
+  add(
+    'document_registry_intents_refused',
+    'Intents that the chain refused, and that are tried again less and less often',
+    () => depth().refused,
   )
   add(
     'document_registry_transactions_in_flight',

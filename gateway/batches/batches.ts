@@ -8,6 +8,7 @@ import { type BatchClaim, type BatchLog, intentOfBatch } from '#promise/batch-lo
 import { IssueError, refusalOf } from '#promise/errors.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import type { Lease } from '#promise/lease.ts'
+import { untilAnswered } from '#promise/persistence.ts'
 import type { Batcher, Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
@@ -147,10 +148,13 @@ async function anchor(
   const before = await deadline.within(() => deps.outcomeOf(intent))
   const refusal = refusalOf(before)
   if (refusal) throw refusal
+  const isAnchored = before.status === 'anchored'
+  if (!isAnchored) batcher.assertMayIssue()
   await assertAllowed()
-  const isNew = await log.promise(id, { ...batch, ...(actor !== undefined && { actor }) }, lease)
+  const requested = { ...batch, isAnchored, ...(actor !== undefined && { actor }) }
+  const isNew = await untilAnswered(deadline, () => log.promise(id, requested, lease))
   if (before.status === 'anchored') {
-    // The batcher has the intent until its block is final.
+    // If it is not final, the batcher has the intent.
     batcher.wake()
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }

@@ -3,14 +3,17 @@ import { decodeUtf8 } from '#document/bytes.ts'
 import { HttpStatusError, RpcResponseError, readRetryAfter } from '#verifier/errors.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { createProvider, MAX_ANSWER } from '#verifier/readers/json-rpc.ts'
+import { isAnswer } from '#verifier/readers/node-answer.ts'
 import { readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { withTimeout } from '#verifier/signal.ts'
 import { createEndpointOrder, type EndpointOrder } from './endpoint-order.ts'
+import { createFailingCalls, type FailingCalls } from './failing-calls.ts'
 import { createPace, isRefusal, type Pace } from './pace.ts'
 
 /**
  * Several endpoints that act as one. A request goes to the first endpoint at the head that answers.
- * A transaction goes to all endpoints, and counts as sent when one has accepted it. A lookup of a
+ * An error of the node itself is no answer: the next endpoint is asked, and if it answers, the
+ * first one comes last until it has answered such a call again. A transaction goes to all endpoints, and counts as sent when one has accepted it. A lookup of a
  * transaction also goes to all. While an endpoint refuses requests because they are too frequent,
  * they go to others, or wait.
  */
@@ -35,9 +38,12 @@ type Args = Parameters<Eip1193Provider['request']>[0]
  */
 export function createRpcPool(urls: readonly string[], timeout: number): RpcPool {
   const sent = new Map<string, number>()
-  const paces = urls.map(createPace)
-  const open = () =>
-    urls.map((url, i) => createEndpoint(url, timeout, paces[i] ?? createPace(), sent))
+  const conditions = urls.map((url) => ({
+    url,
+    pace: createPace(),
+    failing: createFailingCalls(),
+  }))
+  const open = () => conditions.map((condition) => createEndpoint(condition, timeout, sent))
   const polled = open()
   const order = createEndpointOrder([...urls.keys()], async (i) =>
     readQuantity(await polled[i]?.request({ method: HEAD }, performance.now() + timeout)),
@@ -75,32 +81,53 @@ function createPool(
   /** Asks the first of these endpoints that is free, and the others when it does not answer. */
   async function ask(some: readonly Endpoint[], args: Args): Promise<unknown> {
     const until = performance.now() + patience
+    const { method } = args
     const left = [...some]
+    const failures: { endpoint: Endpoint; error: unknown }[] = []
+    const answered = ({ failing }: Endpoint) => {
+      failing.answered(method)
+      for (const { endpoint, error } of failures)
+        if (!isRefusal(error)) endpoint.failing.failed(method)
+    }
     for (;;) {
       const endpoint = firstFree(left)
       try {
-        return await endpoint.request(args, until)
+        const result = await endpoint.request(args, until)
+        answered(endpoint)
+        return result
       } catch (error) {
-        if (isAnswer(error) || args.signal?.aborted) throw error
+        if (isAnswer(method, error)) answered(endpoint)
+        if (isAnswer(method, error) || args.signal?.aborted) throw error
         if (isRefusal(error) && endpoint.pace.next() <= until) continue
         left.splice(left.indexOf(endpoint), 1)
-        if (left.length === 0) throw error
+        failures.push({ endpoint, error })
+        if (left.length === 0) throw failures[0]?.error
       }
     }
   }
 
-  const firstAnswer = (args: Args) =>
-    ask(
-      order.current().flatMap((i) => endpoints[i] ?? []),
-      args,
+  function firstAnswer(args: Args): Promise<unknown> {
+    const { method } = args
+    const all = order.current().flatMap((i) => endpoints[i] ?? [])
+    const failing = all.filter((endpoint) => endpoint.failing.comesLast(method))
+    if (failing.length === 0 || failing.length === all.length) return ask(all, args)
+    for (const endpoint of failing) if (endpoint.failing.takeRetry(method)) tryAgain(endpoint, args)
+    return ask([...all.filter((endpoint) => !failing.includes(endpoint)), ...failing], args)
+  }
+
+  /** Nobody waits for this answer. */
+  function tryAgain({ request, failing }: Endpoint, { method, params = [] }: Args): void {
+    request({ method, params }, performance.now() + patience).then(
+      () => failing.answered(method),
+      (error) => isAnswer(method, error) && failing.answered(method),
     )
+  }
 
   async function broadcast(args: Args): Promise<unknown> {
     try {
       return await Promise.any(endpoints.map((endpoint) => ask([endpoint], args)))
     } catch (error) {
-      const { errors } = error as AggregateError
-      throw errors.find(isAnswer) ?? errors[0]
+      throw reasonIn(error, args)
     }
   }
 
@@ -111,9 +138,9 @@ function createPool(
       if (answer === null) throw NOT_FOUND
       return answer
     })
-    return Promise.any(answers).catch(({ errors }: AggregateError) => {
-      if (errors.includes(NOT_FOUND)) return null
-      throw errors.find(isAnswer) ?? errors[0]
+    return Promise.any(answers).catch((error) => {
+      if (error.errors.includes(NOT_FOUND)) return null
+      throw reasonIn(error, args)
     })
   }
 
@@ -143,15 +170,14 @@ export const PATIENCE_MS = { issuing: 20_000, public: 1_000 }
 const HEAD = 'eth_blockNumber'
 const NOT_FOUND = new Error('not found')
 
-/** The EIP-1474 error for an exceeded limit. Its cause is the endpoint, not the request. */
-const LIMIT_EXCEEDED = -32005
-
-/**
- * @returns Whether an error is the node's own answer, which other endpoints of the chain would also
- * give.
- */
-function isAnswer(error: unknown): boolean {
-  return error instanceof RpcResponseError && error.code !== LIMIT_EXCEEDED
+/** @returns An answer if there is one; an error of the node only if every node gave one. */
+function reasonIn(error: unknown, { method }: Args): unknown {
+  const { errors } = error as AggregateError
+  return (
+    errors.find((one) => isAnswer(method, one)) ??
+    errors.find((one) => !(one instanceof RpcResponseError)) ??
+    errors[0]
+  )
 }
 
 /** @returns The first endpoint that may be asked now, or the one that may be asked first. */
@@ -161,8 +187,15 @@ function firstFree(endpoints: readonly Endpoint[]): Endpoint {
   return endpoints.reduce((best, one) => (waitOf(one) < waitOf(best) ? one : best))
 }
 
+/** What is known about an endpoint, whoever asks it. */
+type Condition = { url: string; pace: Pace; failing: FailingCalls }
+
 /** @param sent Counts the requests by method. */
-function createEndpoint(url: string, timeout: number, pace: Pace, sent: Map<string, number>) {
+function createEndpoint(
+  { url, pace, failing }: Condition,
+  timeout: number,
+  sent: Map<string, number>,
+) {
   const { origin, pathname, search, username, password } = new URL(url)
   const credentials = decodeURIComponent(`${username}:${password}`)
   const headers = {
@@ -196,6 +229,7 @@ function createEndpoint(url: string, timeout: number, pace: Pace, sent: Map<stri
   return {
     pool,
     pace,
+    failing,
     /** @param until See `Pace`. */
     request: (args: Args, until: number) =>
       pace.run(

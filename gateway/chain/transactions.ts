@@ -13,7 +13,7 @@ import type { Eip1193Provider } from '#verifier/ports.ts'
 import { readBigQuantity, readObject, readQuantity } from '#verifier/readers/rpc-codec.ts'
 import { SUSPENDED } from '#verifier/reasons.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
-import { createFees, feeTooHigh, type Offer } from './fees.ts'
+import { createFees, type Fees, feeTooHigh, type Offer } from './fees.ts'
 import { createEstimates, MAX_GAS, withMargin } from './gas-estimates.ts'
 import { encodeIssueMany, encodeReleaseMany, encodeRevokeMany } from './registry-codec.ts'
 import type { Signer } from './signer.ts'
@@ -84,7 +84,7 @@ export function createTransactions(
 
     meetsCurrentFee: fees.meetsCurrent,
     assertAffordable: (maxFee) => fees.assertAffordable(gas.ofOne(), maxFee),
-    broadcast: createBroadcast(provider, calls, signer.address),
+    broadcast: createBroadcast(provider, calls, signer.address, fees),
   }
 }
 
@@ -92,6 +92,7 @@ function createBroadcast(
   provider: Eip1193Provider,
   calls: ChainCalls,
   account: string,
+  fees: Pick<Fees, 'meetsCurrent'>,
 ): Transactions['broadcast'] {
   /**
    * Each client has its own error messages for a transaction that it rejects, but all of them
@@ -122,6 +123,8 @@ function createBroadcast(
       if (!(error instanceof RpcResponseError)) throw new IssueError(code, message, error)
       const place = await placeOf(transaction)
       if (place !== undefined) return place
+      if (!(await fees.meetsCurrent(transaction)))
+        throw new IssueError('fee_too_high', `the fee has risen above what was offered`, error)
       // The nodes would reject the same bytes again.
       throw new IssueError('registry_refused', message, error)
     }

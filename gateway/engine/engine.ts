@@ -27,10 +27,17 @@ import type { FeeCaps } from './spending.ts'
 export type Engine = Intake & {
   /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
   assertOpen(): void
+  /** @returns Why nothing can be anchored at the moment; `undefined` when it can. */
+  outage(): IssueError | undefined
+  /** @returns Why no documents can be issued while the issuer is closed; `undefined` when it is not. */
+  closed(): IssueError | undefined
   /** @throws {IssueError} `account_shared` when foreign transactions keep coming. */
   assertAlone(): void
-  /** @returns The number of intents that wait for a transaction, and of transactions in flight. */
-  depth(): { queued: number; inFlight: number }
+  /**
+   * @returns The number of intents that wait for a transaction, of those that the chain refused and
+   * that wait longer, and of transactions in flight.
+   */
+  depth(): { queued: number; refused: number; inFlight: number }
   /** @returns The wei spent in the last hour, plus the maximum cost of transactions in flight. */
   spentLastHour(): Promise<bigint>
   /** Continues with the intents of an earlier engine, and runs until `stop`. */
@@ -58,8 +65,6 @@ export type EngineDeps = {
   outbox: Backlog & Plans & FeeLog
   feeCaps: FeeCaps
   foreign: ForeignWatch
-  /** Withdraws intents that were not promised, with their payloads. */
-  withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
   /** Counts the intents of a new transaction. */
   planned: (intents: number) => void
   /** Receives every outcome that was read from the chain. */
@@ -100,7 +105,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   })
   const conclude: Conclude = (intent, outcome, transactions) => {
     deps.concluded(intent, outcome)
-    if (outcome.status === 'absent') queue.addPromised([intent])
+    if (outcome.status === 'absent') queue.addAgain([intent])
     else answers.conclude(intent, outcome, transactions)
   }
   const parts = { ...deps, inFlight, queue, conclude }
@@ -112,7 +117,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
       nap.wake()
     },
   })
-  const planner = createPlanner({ ...parts, plan: sender.plan, take: answers.take })
+  const planner = createPlanner({ ...parts, plan: sender.plan, postpone: answers.postpone })
   const schedule = createSchedule({ ...parts, batchLimit: () => planner.limit })
 
   /** Why nothing can be anchored at the moment. */
@@ -143,6 +148,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   async function work(): Promise<void> {
     if (hasInFlight() || queue.size > 0) blockTime.look()
     await sender.advance(planning !== undefined)
+    await planner.lookIfOpen()
     if (mayPlan()) startPlanning()
     else if (outage && !hasInFlight() && !planning) {
       await account.assertReady()
@@ -175,7 +181,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
     if (outage) await nap.pause(RETRY_INTERVAL_MS)
     else if (hasInFlight()) await nap.sleep(Math.min(sender.pause(), untilDue()))
     else if (!mayPlan() && (!isStopping() || isUnfinished()))
-      await nap.sleep(Math.min(MAX_SLEEP_MS, untilDue(), untilStop()))
+      await nap.sleep(Math.min(MAX_SLEEP_MS, untilDue(), untilStop(), planner.untilLook()))
   }
 
   function stopped(cause: unknown): void {
@@ -192,11 +198,10 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
 
   return {
     add: queue.add,
-    addPromised: queue.addPromised,
-    markPromised: queue.markPromised,
-    settled: planner.settled,
+    addAgain: queue.addAgain,
     has: queue.has,
     outage: () => outage,
+    closed: planner.closed,
 
     assertOpen() {
       if (isStopping()) throw new IssueError('stopping', 'the service is stopping')
@@ -207,7 +212,11 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
 
     assertAlone: deps.foreign.assertAlone,
     spentLastHour: sender.spentLastHour,
-    depth: () => ({ queued: queue.size, inFlight: inFlight.plans().length }),
+    depth: () => ({
+      queued: queue.size,
+      refused: queue.refused,
+      inFlight: inFlight.plans().length,
+    }),
 
     async start() {
       await sender.restore()

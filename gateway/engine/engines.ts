@@ -38,7 +38,7 @@ type EnginesDeps = {
   leases: Leases
   /** Whether there is no other gateway that could do what this one cannot. */
   isSole: boolean
-  outbox: Pick<Outbox, 'find' | 'promise'>
+  outbox: Pick<Outbox, 'find'>
   busy: BusyAccounts
   /** Makes an engine whose writes have effect only while the lease lasts. */
   open: (account: Hex, lease: Lease, answers: Answers) => LeasedEngine
@@ -55,8 +55,8 @@ export type Engines = Batcher & {
   own(): { account: Hex; lease: Lease } | undefined
   /** @throws {IssueError} `account_shared` when something else writes with that account. */
   assertAlone(): void
-  /** The number of intents that wait for a transaction, and of transactions in flight. */
-  depth(): { queued: number; inFlight: number }
+  /** See `Engine`. */
+  depth(): ReturnType<Engine['depth']>
   /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
   spentLastHour(): Promise<bigint>
   /** Why nothing can be anchored at the moment; `undefined` when it can. */
@@ -217,7 +217,7 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
     }
     // A longer queue lasts until a later look.
     if (engine.depth().queued < MAX_CLAIM) {
-      engine.addPromised(await claim(one))
+      engine.addAgain(await claim(one))
       await engine.refresh()
     }
     if (isOwn || !engine.isIdle()) return
@@ -267,13 +267,16 @@ export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
       const error = unusable()
       if (error) throw error
     },
+    assertMayIssue() {
+      const error = own()?.engine.closed()
+      if (error) throw error
+    },
     assertAlone: () => own()?.engine.assertAlone(),
     depth() {
       const depths = engines().map((engine) => engine.depth())
-      return {
-        queued: depths.reduce((sum, { queued }) => sum + queued, 0),
-        inFlight: depths.reduce((sum, { inFlight }) => sum + inFlight, 0),
-      }
+      const sum = (of: keyof (typeof depths)[number]) =>
+        depths.reduce((total, depth) => total + depth[of], 0)
+      return { queued: sum('queued'), refused: sum('refused'), inFlight: sum('inFlight') }
     },
     async spentLastHour() {
       const [any] = engines()

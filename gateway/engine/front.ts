@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Outcome, Standing } from '#promise/anchoring.ts'
-import { asIssueError, IssueError, refusalOf } from '#promise/errors.ts'
+import { type IssueError, refusalOf } from '#promise/errors.ts'
 import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
 import type { Outbox } from '#promise/ports.ts'
 
@@ -9,16 +9,10 @@ import type { Outbox } from '#promise/ports.ts'
 export type Intake = {
   /** Queues intents of the outbox that are neither queued nor in flight. */
   add(intents: readonly Intent[]): void
-  /** Same as `add`, for promised intents, which may already be on the chain. */
-  addPromised(intents: readonly Intent[]): void
-  /** Marks queued intents that must not be withdrawn. */
-  markPromised(intents: readonly Intent[]): void
-  /** Resolves when the intent is not being withdrawn. */
-  settled(intent: Intent): Promise<void>
+  /** Same as `add`, for intents that may already be on the chain. */
+  addAgain(intents: readonly Intent[]): void
   /** @returns Whether an intent is queued or in flight. */
   has(key: IntentKey): boolean
-  /** @returns Why nothing can be anchored at the moment; `undefined` when it can. */
-  outage(): IssueError | undefined
 }
 
 /** Receives the results of an engine. */
@@ -27,8 +21,8 @@ export type Answers = {
   conclude(intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>): void
   /** Answers requests that came after the outcome was known but before the outbox had it. */
   noted(intents: readonly Intent[]): void
-  /** @returns The waiting requests of this key. The caller answers them, and no timer does. */
-  take(key: IntentKey): Waiter[]
+  /** Answers `pending`, because these intents wait for the end of an outage. */
+  postpone(intents: readonly Intent[]): void
 }
 
 /** A request that waits for an intent. The first answer counts; later ones are ignored. */
@@ -40,10 +34,10 @@ export type Front = Answers & {
    * Queues an intent of the outbox and waits for its outcome.
    *
    * @param milliseconds How long until `pending` is the answer.
-   * @throws {IssueError} when the intent was withdrawn.
+   * @throws {IssueError} when the intent can never be anchored.
    */
   submit(intent: Intent, milliseconds: number): Promise<Outcome>
-  /** Answers requests whose intents another gateway's engine has anchored or given up. */
+  /** Answers requests whose intents another gateway's engine has anchored. */
   look(): Promise<void>
   /** Answers all requests. */
   close(): Promise<void>
@@ -54,7 +48,7 @@ type FrontDeps = {
   engineFor: (standing: Standing) => Intake | undefined
   /** @returns All engines in this process. */
   engines: () => readonly Intake[]
-  outbox: Pick<Outbox, 'find' | 'promise'>
+  outbox: Pick<Outbox, 'find'>
   /** Reads the outcome of an intent that is no longer in the outbox. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
   /** Called when a request for an intent is durable. */
@@ -62,6 +56,12 @@ type FrontDeps = {
   log: Log
 }
 
+const PENDING: Outcome = { status: 'pending', transactionHash: null }
+
+/**
+ * Holds nothing but the requests that wait. What they wait for is durable, so that `pending` is a
+ * true answer at any time.
+ */
 export function createFront(deps: FrontDeps): Front {
   const { engineFor, engines, outbox, log } = deps
   const waiting = new Map<IntentKey, Set<Waiter>>()
@@ -79,7 +79,6 @@ export function createFront(deps: FrontDeps): Front {
   async function stopWaiting(waiter: Waiter): Promise<void> {
     const key = keyOfIntent(waiter.intent)
     const others = waiting.get(key)
-    // If the request was taken, the caller of `take` answers it.
     if (!others?.delete(waiter)) return
     if (others.size === 0) waiting.delete(key)
     await late(waiter.intent).then(waiter.resolve, waiter.reject)
@@ -104,44 +103,27 @@ export function createFront(deps: FrontDeps): Front {
   }
 
   /**
-   * @returns The error for an intent that another request for the same document withdrew at this
-   * moment, because it was turned away.
-   */
-  function withdrawn(): IssueError {
-    const [outage] = engines().flatMap((engine) => engine.outage() ?? [])
-    return outage ?? new IssueError('chain_unavailable', 'the intent was withdrawn')
-  }
-
-  /**
-   * @returns The answer for an intent that has left the outbox.
-   *
-   * @throws {IssueError} when it was withdrawn, or the chain could not be read.
+   * @returns The answer for an intent that has left the outbox. A node that is behind may not show
+   * it yet.
+   * @throws {IssueError} when it can never be anchored.
    */
   async function gone(intent: Intent): Promise<Outcome> {
-    const outcome = await deps.outcomeOf(intent)
-    if (outcome.status === 'anchored' || outcome.status === 'moot') return outcome
-    throw refusalOf(outcome) ?? withdrawn()
+    const outcome = await deps.outcomeOf(intent).catch(() => PENDING)
+    const refusal = refusalOf(outcome)
+    if (refusal) throw refusal
+    return outcome.status === 'absent' ? PENDING : outcome
   }
 
-  /** Makes the promise durable before the request is told `pending`. */
+  /** @returns The answer when none came in time. */
   async function late(intent: Intent): Promise<Outcome> {
-    for (const engine of engines()) engine.markPromised([intent])
-    const { kind, documentHash } = intent
-    const isHere = engines().some((engine) => engine.has(keyOfIntent(intent)))
     let standing: Standing | undefined
     try {
-      standing = await outbox.find(kind, documentHash)
-    } catch (error) {
-      // The intent stays queued and is in the outbox, so it will be anchored.
-      if (isHere) return { status: 'pending', transactionHash: null }
-      throw error
+      standing = await outbox.find(intent.kind, intent.documentHash)
+    } catch {
+      return PENDING
     }
-    // An intent that a transaction carried is never withdrawn, so the answer needs no write.
-    if (standing && mayLeave(standing)) standing = await persistPromise(deps, standing)
     if (standing === undefined) return gone(intent)
-    const engine = standing.outcome.status === 'pending' ? engineFor(standing) : undefined
-    engine?.add([standing.intent])
-    engine?.markPromised([standing.intent])
+    if (standing.outcome.status === 'pending') engineFor(standing)?.addAgain([standing.intent])
     return standing.outcome
   }
 
@@ -153,31 +135,30 @@ export function createFront(deps: FrontDeps): Front {
     if (standing === undefined)
       gone(intent).then(
         (outcome) => answer(key, outcome),
-        (error) => reject(key, asIssueError(error)),
+        (error) => reject(key, error),
       )
     else if (standing.outcome.status === 'anchored') answer(key, standing.outcome)
     // The request was answered while the outbox was read.
     else if (!waiting.has(key)) return
-    // A transaction carried it for an earlier request, which may have been told `pending`.
+    // A transaction has carried it for an earlier request.
     else if (standing.outcome.transactionHash !== null)
-      engineFor(standing)?.addPromised([standing.intent])
+      engineFor(standing)?.addAgain([standing.intent])
     else engineFor(standing)?.add([standing.intent])
   }
 
+  /** If the outbox cannot be read, its intent is found at the next look. */
   async function readAgain(intent: Intent): Promise<void> {
-    admit(intent, await outbox.find(intent.kind, intent.documentHash))
+    await outbox
+      .find(intent.kind, intent.documentHash)
+      .then((standing) => admit(intent, standing))
+      .catch(() => {})
   }
 
   return {
-    take,
-
     async submit(intent, milliseconds) {
       deps.requested(intent)
-      for (const engine of engines()) await engine.settled(intent)
       const answered = wait(intent, milliseconds)
-      // When `find` fails, the caller gets that error, and this one must not be unhandled.
-      answered.catch(() => {})
-      admit(intent, await outbox.find(intent.kind, intent.documentHash))
+      void readAgain(intent)
       return answered
     },
 
@@ -201,32 +182,19 @@ export function createFront(deps: FrontDeps): Front {
     },
 
     noted(intents) {
+      for (const intent of intents) if (waiting.has(keyOfIntent(intent))) void readAgain(intent)
+    },
+
+    postpone(intents) {
       for (const intent of intents)
-        if (waiting.has(keyOfIntent(intent))) readAgain(intent).catch(() => {})
+        for (const waiter of waiting.get(keyOfIntent(intent)) ?? []) {
+          clearTimeout(waiter.timer)
+          void stopWaiting(waiter)
+        }
     },
 
     async close() {
       await Promise.all([...waiting.values()].flatMap((some) => [...some]).map(stopWaiting))
     },
   }
-}
-
-/** @returns Whether the intent could still be withdrawn. */
-function mayLeave({ promised, outcome }: Standing): boolean {
-  return !promised && outcome.status === 'pending' && outcome.transactionHash === null
-}
-
-/**
- * If the disk does not accept the promise, the intent stays queued and will be anchored, so
- * `pending` is still true.
- */
-function persistPromise(
-  { outbox, log }: Pick<FrontDeps, 'outbox' | 'log'>,
-  standing: Standing,
-): Promise<Standing | undefined> {
-  const { kind, documentHash } = standing.intent
-  return outbox.promise(kind, documentHash).catch((cause) => {
-    log.warn('promise_not_persisted', { error: asIssueError(cause).message })
-    return standing
-  })
 }

@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts'
 import { settledBy } from '#promise/anchoring.ts'
 import { asIssueError, IssueError } from '#promise/errors.ts'
-import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
+import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import { LeaseLost } from '#promise/lease.ts'
 import { outcomesOf } from '#promise/outcome.ts'
 import type { Account, Backlog, RegistryReader } from '#promise/ports.ts'
@@ -13,20 +13,25 @@ import type { Conclude } from './settle.ts'
 export const MAX_BATCH = 200
 /** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
+/** How long to wait between looks at a closed issuer: at first, and at most. */
+const DOOR = { minMs: 2_000, maxMs: 60_000 }
 
-/** Makes transactions of queued intents, and turns intents away for which none can be made. */
+/** Makes transactions of queued intents, and sets aside those that the chain refuses. */
 export type Planner = {
   /** The number of intents that fill the next transaction. */
   readonly limit: number
   /**
    * Plans transactions while `isDue`, so that they share blocks and reads of the chain.
    *
-   * @throws {IssueError} the reason why none can be made at the moment. All intents that were not
-   * promised have then left the queue.
+   * @throws {IssueError} the reason why none can be made at the moment. Everything stays queued.
    */
   run(isDue: () => boolean): Promise<void>
-  /** Resolves when the intent is not being withdrawn. */
-  settled(intent: Intent): Promise<void>
+  /** @returns Why no documents can be issued while the issuer is closed; `undefined` when it is not. */
+  closed(): IssueError | undefined
+  /** Looks whether a closed issuer is open again, if that is due. */
+  lookIfOpen(): Promise<void>
+  /** @returns The milliseconds until that is due; Infinity while the issuer is open. */
+  untilLook(): number
 }
 
 type PlannerDeps = {
@@ -37,9 +42,7 @@ type PlannerDeps = {
   /** Signs a transaction for these intents and makes it durable. */
   plan: (intents: readonly Intent[]) => Promise<void>
   conclude: Conclude
-  take: Answers['take']
-  /** Resolves with the intents that are no longer on disk. */
-  withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
+  postpone: Answers['postpone']
   log: Log
   /** The maximum number of intents in one transaction; 1 = no grouping. */
   maxBatch?: number
@@ -48,8 +51,8 @@ type PlannerDeps = {
 export function createPlanner(deps: PlannerDeps): Planner {
   const { queue, account, log, maxBatch = MAX_BATCH } = deps
   let limit = maxBatch
-  /** The intents that are being withdrawn. */
-  const leaving = new Map<IntentKey, Promise<void>>()
+  /** Set while the issuer is closed; `lookAt` is a time of `performance.now()`. */
+  let door: { error: IssueError; pause: number; lookAt: number } | undefined
 
   async function run(isDue: () => boolean): Promise<void> {
     const until = performance.now() + TOGETHER_MS
@@ -70,72 +73,59 @@ export function createPlanner(deps: PlannerDeps): Planner {
     }
     queue.remove(intents)
     limit = Math.min(limit * 2, maxBatch)
+    if (door && intents[0]?.kind === 'issue') openDoor()
     return true
   }
 
   /** Handles intents for which no transaction could be made. */
   async function refused(intents: Intent[], error: IssueError): Promise<void> {
-    const { outage, closed } = await causeOf(account, error)
+    const { outage, isClosed } = await causeOf(account, error)
     if (outage) {
       // The limit stays at one, so that a single attempt shows whether the fee is still too high.
       if (outage.code !== 'fee_too_high') limit = maxBatch
-      // The others cannot get a transaction either. Without its lease, their requests wait for the
-      // engine that now has the account.
-      if (!(outage instanceof LeaseLost)) await turnAway(queue.all(), outage)
+      // The engine that has the account next continues with them, and their requests wait for it.
+      if (!endsEngine(outage)) deps.postpone(queue.all())
       throw outage
     }
-    const isClosed = closed !== undefined && intents[0]?.kind === 'issue'
+    // While the issuer is closed, revisions continue.
+    if (isClosed && intents[0]?.kind === 'issue') return closeDoor(error)
     // Fewer intents are tried, so that one bad intent never blocks the others.
-    if (!isClosed && intents.length > 1) {
+    if (intents.length > 1) {
       limit = Math.ceil(intents.length / 2)
       return
     }
     limit = maxBatch
-    // While the issuer is closed, revisions continue.
-    const refusal = isClosed ? closed : error
-    const some = isClosed ? queue.all().filter(({ kind }) => kind === 'issue') : intents
-    const promised = await turnAway(some, refusal)
-    if (isClosed) log.warn('issuer_closed', { promised: promised.length })
-    // A promised intent is never given up: an operator has to find out why it is refused.
-    else
-      for (const intent of promised)
-        log.error('intent_set_aside', { key: keyOfIntent(intent), error: error.message })
-    if (promised.length > 0) await queue.setAside(promised)
+    // No chain accepts the release of a document that somebody has revoked.
+    const [refused] = await stillAbsent(deps, intents, intents)
+    if (refused === undefined) return
+    log.error('intent_set_aside', { key: keyOfIntent(refused), error: error.message })
+    await setAside([refused])
   }
 
-  /**
-   * Withdraws intents that were not promised, and rejects their requests.
-   *
-   * @returns The intents that stay queued because they were promised.
-   */
-  async function turnAway(intents: readonly Intent[], error: IssueError): Promise<Intent[]> {
-    const leavers = queue.unpromised(intents)
-    queue.remove(leavers)
-    const left = withdraw(leavers, error)
-    const keys = leavers.map(keyOfIntent)
-    for (const key of keys) leaving.set(key, left)
-    await left
-    for (const key of keys) leaving.delete(key)
-    const gone = new Set(leavers)
-    return intents.filter((intent) => !gone.has(intent))
+  async function closeDoor(error: IssueError): Promise<void> {
+    limit = maxBatch
+    door ??= { error: new IssueError('registry_refused', 'the issuer is closed', error), ...soon() }
+    const issues = queue.all().filter(({ kind }) => kind === 'issue')
+    log.warn('issuer_closed', { waiting: issues.length })
+    await setAside(issues)
   }
 
-  async function withdraw(leavers: readonly Intent[], error: IssueError): Promise<void> {
-    // From here on no timer answers them with `pending`.
-    const waiting = leavers.map((intent) => deps.take(keyOfIntent(intent)))
-    const withdrawn = await deps.withdraw(leavers).catch((cause): Intent[] => {
-      log.warn('intents_not_withdrawn', { error: String(cause) })
-      return []
-    })
-    const gone = new Set(withdrawn.map(keyOfIntent))
-    leavers.forEach((intent, i) => {
-      const isGone = gone.has(keyOfIntent(intent))
-      for (const { resolve, reject } of waiting[i] ?? [])
-        if (isGone) reject(error)
-        else resolve({ status: 'pending', transactionHash: null })
-    })
-    // Intents that are still in the outbox count as promised at the next start, and so also now.
-    queue.addPromised(leavers.filter((intent) => !gone.has(keyOfIntent(intent))))
+  async function setAside(intents: readonly Intent[]): Promise<void> {
+    deps.postpone(intents)
+    await queue.setAside(intents)
+  }
+
+  async function lookIfOpen(): Promise<void> {
+    if (door === undefined || performance.now() < door.lookAt) return
+    const { mayIssue } = await account.assertReady()
+    if (mayIssue) openDoor()
+    else door = { ...door, ...soon(door.pause * 2) }
+  }
+
+  function openDoor(): void {
+    door = undefined
+    log.info('issuer_open')
+    queue.recall(({ kind }) => kind === 'issue')
   }
 
   return {
@@ -143,7 +133,10 @@ export function createPlanner(deps: PlannerDeps): Planner {
       return limit
     },
     run,
-    settled: async (intent) => leaving.get(keyOfIntent(intent)),
+    closed: () => door?.error,
+    lookIfOpen,
+    untilLook: () =>
+      door ? Math.max(0, door.lookAt - performance.now()) : Number.POSITIVE_INFINITY,
   }
 }
 
@@ -151,13 +144,14 @@ export function createPlanner(deps: PlannerDeps): Planner {
  * An intent that a transaction carried, or that waited for long, may already be on the chain, and
  * is then not sent again. Above all, a distrusted document must not be issued again.
  *
+ * @param unsure Those that may be on the chain.
  * @returns The intents that must still be sent.
  */
 async function stillAbsent(
   { queue, registry, outbox, conclude }: PlannerDeps,
   intents: readonly Intent[],
+  unsure = queue.uncertain(intents),
 ): Promise<Intent[]> {
-  const unsure = queue.uncertain(intents)
   if (unsure.length === 0) return [...intents]
   const outcomes = await outcomesOf(registry, unsure)
   const decided = unsure.flatMap((intent, i) => {
@@ -172,23 +166,32 @@ async function stillAbsent(
   return intents.filter((intent) => !done.has(intent))
 }
 
+/** @returns The next look at a closed issuer. */
+function soon(pause = DOOR.minMs): { pause: number; lookAt: number } {
+  const capped = Math.min(pause, DOOR.maxMs)
+  return { pause: capped, lookAt: performance.now() + capped }
+}
+
+/** @returns Whether another engine will have the account: see `fenced`. */
+function endsEngine(error: IssueError): boolean {
+  return error instanceof LeaseLost || error.code === 'outcome_unknown'
+}
+
 /**
  * @param error Why a transaction could not be made.
- * @returns `outage` = why no transaction can be made at the moment, whatever its intents; `closed`
- * = why none can be made that issues; neither when the intents are at fault.
+ * @returns `outage` = why no transaction can be made at the moment, whatever its intents;
+ * `isClosed` = none can be made that issues; neither when the intents are at fault.
  */
 async function causeOf(
   account: PlannerDeps['account'],
   error: IssueError,
-): Promise<{ outage?: IssueError; closed?: IssueError }> {
+): Promise<{ outage?: IssueError; isClosed?: boolean }> {
   // Fewer intents fit, whatever the account may do.
   if (error.code === 'too_large') return {}
   if (error.code !== 'registry_refused') return { outage: error }
   try {
     const { mayIssue } = await account.assertReady()
-    return mayIssue
-      ? {}
-      : { closed: new IssueError('registry_refused', 'the issuer is closed', error) }
+    return { isClosed: !mayIssue }
   } catch (cause) {
     return { outage: asIssueError(cause) }
   }

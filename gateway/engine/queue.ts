@@ -5,12 +5,14 @@ import { isWholeBatch } from '#promise/record.ts'
 
 /** How long an intent that was absent when it was queued counts as absent. */
 const CERTAIN_MS = 5_000
-/** How long a promised intent that the chain refuses is set aside. */
-const ASIDE_MS = 3_000
+/** How long an intent that the chain refuses is set aside: at first, and at most. */
+const ASIDE = { minMs: 3_000, maxMs: 300_000 }
 
 /** The intents that wait for a transaction, in order, and those that are set aside. */
 export type Queue = {
   readonly size: number
+  /** How many intents are set aside. */
+  readonly refused: number
   /**
    * When the first waiting intent arrived, or the last transaction was made, as
    * `performance.now()`.
@@ -20,28 +22,29 @@ export type Queue = {
   queuedAt(intent: Intent): number
   /** Queues intents of the outbox that are neither queued nor in flight. */
   add(intents: readonly Intent[]): void
-  /** Same as `add`, for promised intents, which may already be on the chain. */
-  addPromised(intents: readonly Intent[]): void
+  /** Same as `add`, for intents that may already be on the chain. */
+  addAgain(intents: readonly Intent[]): void
   /** @returns The intents of the next transaction. */
   next(limit: number): Intent[]
-  /** Removes intents that were planned, concluded or withdrawn. */
+  /** Removes intents that were planned or concluded. */
   remove(intents: readonly Intent[]): void
   /** @returns The intents that may already be on the chain. */
   uncertain(intents: readonly Intent[]): Intent[]
   /** Reports that these intents are not on the chain at this moment. */
   seenAbsent(intents: readonly Intent[]): void
-  /** @returns The intents that may be withdrawn, unless the outbox knows better. */
-  unpromised(intents: readonly Intent[]): Intent[]
-  /** Marks intents that must not be withdrawn. */
-  markPromised(intents: readonly Intent[]): void
-  /** Removes intents for a few seconds, also across a restart, so that they delay no others. */
+  /**
+   * Removes intents for a while, also across a restart, so that they delay no others: longer each
+   * time.
+   */
   setAside(intents: readonly Intent[]): Promise<void>
+  /** Queues those of the intents that are set aside. */
+  recall(which: (intent: Intent) => boolean): void
   all(): Intent[]
   /** @returns Whether an intent is queued or in flight. */
   has(key: IntentKey): boolean
   /** @returns Whether no intent waits. */
   isEmpty(): boolean
-  /** Queues the intents of an earlier process, all of which count as promised. */
+  /** Queues the intents of an earlier process, any of which may be on the chain. */
   restore(): Promise<void>
   /** Queues intents that others have added to the outbox or put back. One read at a time. */
   refresh(): Promise<void>
@@ -52,12 +55,20 @@ export type Queue = {
 /** A queued intent, which is in the outbox on disk. */
 type Entry = {
   readonly intent: Intent
-  /** Whether it must not be withdrawn. */
-  promised: boolean
+  /** How often the chain has refused it. */
+  readonly tries: number
   /** The time of queueing, as `performance.now()`. */
   readonly queuedAt: number
   /** From when on the intent may be on the chain unnoticed, as `performance.now()`. */
   uncertainFrom: number
+}
+
+/** An intent that waits before it is tried again. */
+type Aside = { intent: Intent; tries: number; timer: NodeJS.Timeout }
+
+/** @returns The milliseconds that an intent waits after so many refusals. */
+function asideFor(tries: number): number {
+  return Math.min(ASIDE.minMs * 2 ** Math.max(0, tries - 1), ASIDE.maxMs)
 }
 
 type QueueDeps = {
@@ -73,7 +84,7 @@ export function createQueue(deps: QueueDeps): Queue {
   const { outbox, carries, changed, log } = deps
   const entries = new Map<IntentKey, Entry>()
   /** The intents that wait before they are tried again. */
-  const aside = new Set<IntentKey>()
+  const aside = new Map<IntentKey, Aside>()
   /** The intents that left the queue or their transaction while the outbox is read. */
   let leftSince: Set<IntentKey> | undefined
   let gatheringSince = 0
@@ -82,30 +93,38 @@ export function createQueue(deps: QueueDeps): Queue {
     intents.flatMap((intent) => entries.get(keyOfIntent(intent)) ?? [])
   const isUnderWay = (key: IntentKey) => entries.has(key) || aside.has(key) || carries(key)
 
-  function add(intent: Intent, promised: boolean): void {
+  /** @param uncertain Whether it may already be on the chain. */
+  function add(intent: Intent, uncertain: boolean, tries = 0): void {
     const key = keyOfIntent(intent)
     const known = entries.get(key)
-    if (known && promised) {
-      known.promised = true
-      markUncertain(known)
-    }
+    if (known && uncertain) markUncertain(known)
     if (isUnderWay(key)) return
     if (entries.size === 0) gatheringSince = performance.now()
-    entries.set(key, newEntry(intent, promised))
+    entries.set(key, newEntry(intent, { uncertain, tries }))
   }
 
-  function addAll(intents: readonly Intent[], promised: boolean): void {
-    for (const intent of intents) add(intent, promised)
+  function addAll(intents: readonly Intent[], uncertain: boolean): void {
+    for (const intent of intents) add(intent, uncertain)
     changed()
   }
 
-  function waitAside(intents: readonly Intent[], milliseconds: number): void {
-    for (const intent of intents) aside.add(keyOfIntent(intent))
-    setTimeout(() => {
-      for (const intent of intents) aside.delete(keyOfIntent(intent))
-      addAll(intents, true)
-      for (const entry of entriesOf(intents)) markRefused(entry)
+  function waitAside(intent: Intent, tries: number, milliseconds: number): void {
+    const key = keyOfIntent(intent)
+    const timer = setTimeout(() => {
+      comeBack([key])
     }, milliseconds).unref()
+    aside.set(key, { intent, tries, timer })
+  }
+
+  function comeBack(keys: readonly IntentKey[]): void {
+    for (const key of keys) {
+      const one = aside.get(key)
+      if (!aside.delete(key) || !one) continue
+      clearTimeout(one.timer)
+      add(one.intent, true, one.tries)
+      for (const entry of entriesOf([one.intent])) markRefused(entry)
+    }
+    if (keys.length > 0) changed()
   }
 
   /** A revision waits until its document, or its batch, is on the chain. */
@@ -123,18 +142,19 @@ export function createQueue(deps: QueueDeps): Queue {
     gatheringSince = performance.now()
   }
 
-  async function read(isPromised: (promised: boolean) => boolean): Promise<void> {
+  /** @param all Whether any of them may be on the chain, not only those that were carried. */
+  async function read(all: boolean): Promise<void> {
     const left = new Set<IntentKey>()
     leftSince = left
     try {
-      for (const { intent, asideUntil, promised } of await outbox.queued()) {
+      for (const { intent, asideUntil, tries, wasCarried } of await outbox.queued()) {
         const key = keyOfIntent(intent)
         // It was planned or even settled while the outbox was read.
         if (isUnderWay(key) || left.has(key)) continue
         // A change of the clock must not prolong the wait of an intent.
-        const wait = Math.min((asideUntil ?? 0) - Date.now(), ASIDE_MS)
-        if (wait > 0) waitAside([intent], wait)
-        else add(intent, isPromised(promised))
+        const wait = Math.min((asideUntil ?? 0) - Date.now(), asideFor(tries))
+        if (wait > 0) waitAside(intent, tries, wait)
+        else add(intent, all || wasCarried || tries > 0, tries)
       }
     } finally {
       leftSince = undefined
@@ -146,12 +166,15 @@ export function createQueue(deps: QueueDeps): Queue {
     get size() {
       return entries.size
     },
+    get refused() {
+      return aside.size
+    },
     get gatheringSince() {
       return gatheringSince
     },
     queuedAt: (intent) => entries.get(keyOfIntent(intent))?.queuedAt ?? performance.now(),
     add: (intents) => addAll(intents, false),
-    addPromised: (intents) => addAll(intents, true),
+    addAgain: (intents) => addAll(intents, true),
     next: (limit) => nextBatch(entries.values(), limit, mustWait),
     remove,
     uncertain(intents) {
@@ -160,21 +183,21 @@ export function createQueue(deps: QueueDeps): Queue {
       return unsure.map(({ intent }) => intent)
     },
     seenAbsent: (intents) => entriesOf(intents).forEach(markAbsent),
-    unpromised(intents) {
-      const free = entriesOf(intents).filter(({ promised }) => !promised)
-      return free.map(({ intent }) => intent)
-    },
-    markPromised(intents) {
-      for (const entry of entriesOf(intents)) entry.promised = true
-    },
 
     async setAside(intents) {
+      const refused = entriesOf(intents)
       remove(intents)
-      waitAside(intents, ASIDE_MS)
-      await outbox
-        .setAside(intents, Date.now() + ASIDE_MS)
-        .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
+      for (const { intent, tries } of refused) waitAside(intent, tries + 1, asideFor(tries + 1))
+      const byTries = Map.groupBy(refused, ({ tries }) => tries + 1)
+      for (const [tries, some] of byTries) {
+        const these = some.map(({ intent }) => intent)
+        await outbox
+          .setAside(these, tries, Date.now() + asideFor(tries))
+          .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
+      }
     },
+    recall: (which) =>
+      comeBack([...aside].filter(([, { intent }]) => which(intent)).map(([key]) => key)),
 
     all: () => [...entries.values()].map(({ intent }) => intent),
 
@@ -182,16 +205,19 @@ export function createQueue(deps: QueueDeps): Queue {
     isEmpty: () => entries.size === 0 && aside.size === 0,
     dropped,
 
-    restore: () => read(() => true),
+    restore: () => read(true),
     // A request of this process may have added an intent that it has not queued yet.
-    refresh: () => read((promised) => promised),
+    refresh: () => read(false),
   }
 }
 
-function newEntry(intent: Intent, promised: boolean): Entry {
+function newEntry(
+  intent: Intent,
+  { uncertain, tries }: { uncertain: boolean; tries: number },
+): Entry {
   const queuedAt = performance.now()
-  const entry = { intent, promised, queuedAt, uncertainFrom: Number.POSITIVE_INFINITY }
-  if (promised) markUncertain(entry)
+  const entry = { intent, tries, queuedAt, uncertainFrom: Number.POSITIVE_INFINITY }
+  if (uncertain) markUncertain(entry)
   else markAbsent(entry)
   return entry
 }

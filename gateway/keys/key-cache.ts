@@ -1,5 +1,5 @@
 import { createCached } from '#base/cached.ts'
-import type { FindKey } from './grant.ts'
+import type { FindKey, Grant } from './grant.ts'
 import type { ApiKey, KeyReader, KeyWriter } from './ports.ts'
 import { digestOf } from './secret.ts'
 
@@ -10,6 +10,8 @@ const GATHER_MS = 1_000
 
 type KeyCache = {
   find: FindKey
+  /** @returns The permissions of the key with this id; see {@link FindKey}. */
+  get(id: string): Promise<Grant | undefined>
   /** Reads the keys again if they have changed. Never rejects. */
   poll(): Promise<void>
 }
@@ -32,7 +34,8 @@ export function createKeyCache(
     const version = await store.version()
     if (version === before?.version) return before
     const keys = await store.list()
-    return { version, byDigest: new Map(keys.map((key) => [key.digest, key])) }
+    const byDigest = new Map(keys.map((key) => [key.digest, key]))
+    return { version, byDigest, byId: new Map(keys.map((key) => [key.id, key])) }
   }, unreadable)
 
   return {
@@ -46,11 +49,20 @@ export function createKeyCache(
       used(found)
       return found
     },
+    async get(id) {
+      // An unknown key may be new.
+      const found = (await fresh()).byId.get(id) ?? (await load()).byId.get(id)
+      return found && !isExpired(found) ? found : undefined
+    },
     poll,
   }
 }
 
-type Keys = { version: number; byDigest: ReadonlyMap<string, ApiKey> }
+type Keys = {
+  version: number
+  byDigest: ReadonlyMap<string, ApiKey>
+  byId: ReadonlyMap<string, ApiKey>
+}
 
 function isExpired({ expiresAt }: ApiKey): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()

@@ -3,17 +3,10 @@ import { IssueError } from '#promise/errors.ts'
 import { type Block, groupLinks, groupRoot } from './group.ts'
 import type { KuboNode } from './node.ts'
 
-/**
- * The maximum number of blocks whose groups are remembered. Older ones can no longer be removed.
- */
-const MAX_REMEMBERED = 10_000
-
 /** Blocks on a node, pinned in groups with one root each. Calls must not be concurrent. */
 export type Groups = {
   /** Pins blocks as one group. */
   put(items: readonly Block[]): Promise<void>
-  /** Undoes one `put` of each block. */
-  remove(cids: readonly CID[]): Promise<void>
   /**
    * Deletes blocks from the node, however often and by whichever gateway they were put.
    *
@@ -21,8 +14,7 @@ export type Groups = {
    */
   erase(cids: readonly CID[]): Promise<void>
   /**
-   * Pins blocks as one group, which `unpin` can undo, also in another process. `remove` does not
-   * undo it.
+   * Pins blocks as one group, which `unpin` can undo, also in another process.
    *
    * @param note Receives the CID of the root. Nothing is pinned before it resolves.
    */
@@ -31,43 +23,7 @@ export type Groups = {
   unpin(root: Uint8Array): Promise<void>
 }
 
-/**
- * The groups of the blocks that this process has put, as the roots for each block, once for each
- * put.
- */
-function createMemory() {
-  const rootsOf = new Map<string, string[]>()
-  return {
-    remember(cid: string, root: string): void {
-      const roots = rootsOf.get(cid) ?? []
-      rootsOf.delete(cid)
-      rootsOf.set(cid, [...roots, root])
-      const [oldest] = rootsOf.keys()
-      if (rootsOf.size > MAX_REMEMBERED && oldest) rootsOf.delete(oldest)
-    },
-    /** Forgets one put of each block. @returns The blocks that leave each group, by its root. */
-    forget(cids: readonly CID[]): Map<string, CID[]> {
-      const leaving = new Map<string, CID[]>()
-      for (const cid of cids) {
-        const [root, ...others] = rootsOf.get(`${cid}`) ?? []
-        if (root === undefined) continue
-        if (others.length > 0) rootsOf.set(`${cid}`, others)
-        else rootsOf.delete(`${cid}`)
-        if (!others.includes(root)) leaving.set(root, [...(leaving.get(root) ?? []), cid])
-      }
-      return leaving
-    },
-    forgetAll: (cid: CID) => void rootsOf.delete(`${cid}`),
-    replace(cid: string, old: string, root: string): void {
-      const roots = rootsOf.get(cid)?.map((r) => (r === old ? root : r))
-      if (roots) rootsOf.set(cid, roots)
-    },
-  }
-}
-
 export function createGroups(node: KuboNode): Groups {
-  const memory = createMemory()
-
   /**
    * Pins a new root without these blocks, and then unpins the old one.
    *
@@ -79,11 +35,7 @@ export function createGroups(node: KuboNode): Groups {
     // The other blocks of the group are unknown, so it stays as it is.
     if (links === undefined) return false
     const rest = links.filter((link) => !blocks.some((b) => b.equals(link)))
-    if (rest.length > 0) {
-      const root = groupRoot(rest)
-      await node.pin(root, [])
-      for (const link of rest) memory.replace(`${link}`, `${old}`, `${root.cid}`)
-    }
+    if (rest.length > 0) await node.pin(groupRoot(rest), [])
     await node.unpin(old)
     return true
   }
@@ -104,7 +56,6 @@ export function createGroups(node: KuboNode): Groups {
       const blocks = [...new Map(items.map((b) => [`${b.cid}`, b])).values()]
       const root = groupRoot(blocks.map(({ cid }) => cid))
       await node.pin(root, blocks)
-      for (const { cid } of items) memory.remember(`${cid}`, `${root.cid}`)
     },
     async pin(blocks, note) {
       const root = groupRoot(blocks.map(({ cid }) => cid))
@@ -112,14 +63,10 @@ export function createGroups(node: KuboNode): Groups {
       await node.pin(root, blocks)
     },
     unpin: (root) => node.unpin(CID.decode(root)),
-    async remove(cids) {
-      for (const [root, blocks] of memory.forget(cids)) await takeOut(CID.parse(root), blocks)
-    },
     async erase(cids) {
       for (const cid of cids) {
         await unpinAll(cid, cids)
         await node.removeBlock(cid)
-        memory.forgetAll(cid)
       }
     },
   }

@@ -28,10 +28,7 @@ const MAX_GROUP = 200
 
 /**
  * The payload store on a Kubo node. A group of concurrent puts is one CAR, whose one root links to
- * its blocks, so that it costs one pin and one flush. `remove` undoes one `put` of this process, so
- * it cannot take a block from another request or gateway that has put the same block. It unpins the
- * block, and the node's next garbage collection deletes it. `block rm` is not used, because it
- * reads all pins for every block and blocks all writers meanwhile.
+ * its blocks, so that it costs one pin and one flush.
  *
  * Methods reject with an `IssueError` `store_unavailable`.
  *
@@ -49,7 +46,6 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
   const grouped = <T>(work: (items: readonly T[]) => Promise<void>, maxItems = MAX_GROUP) =>
     groupCalls({ maxItems, run: onceChecked(work), inTurn })
   const put = grouped(groups.put)
-  const remove = grouped(groups.remove)
   const erase = grouped(groups.erase)
   const runAlone = grouped<() => Promise<void>>(async ([work]) => work?.(), 1)
 
@@ -59,8 +55,6 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
       if (digestOf('sha256', bytes, 'buffer').compare(hash) !== 0)
         throw new TypeError('the bytes do not match the hash')
       await put({ cid: blockCid(hash), bytes })
-      // Each put has its own pin, even for a block that the node already has.
-      return true
     },
     async get(hash) {
       const bytes = await node.get(blockCid(hash))
@@ -72,7 +66,6 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
       for (const hash of hashes) if (!(await node.get(blockCid(hash)))) missing.push(hash)
       return missing
     },
-    remove: (hash) => remove(blockCid(hash)),
     async erase(hash) {
       const cid = blockCid(hash)
       const had = (await node.get(cid)) !== undefined

@@ -14,14 +14,16 @@ import { type Lease, LeaseLost } from '#promise/lease.ts'
 import type { Outbox, Readiness } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
-import type { SharedStores } from './stores.ts'
+import type { Stores } from './stores.ts'
 
 /** How long a reading of the account is reused for reports: the route is public. */
 const READINESS_TTL_MS = 1_000
 
 type Parts = Pick<EngineDeps, 'blockTime' | 'concluded' | 'planned'> & {
-  shared: SharedStores
-  outbox: Pick<Outbox, 'find' | 'promise'>
+  shared: Stores['shared']
+  outbox: Pick<Outbox, 'find'>
+  /** Why nothing is issued until somebody has looked at the database. */
+  loss: string | undefined
   requested: (intent: Intent) => void
   /** Counts a foreign transaction. */
   foundForeign: () => void
@@ -55,7 +57,7 @@ export function openEngines(
     [signer, ...otherSigners].map((one) => [lowerCase(one.address), openAccount(one)]),
   )
 
-  const batcher = createEngines({
+  const engines = createEngines({
     accounts: [...accounts.keys()],
     leases: shared.leases,
     isSole: shared.isSole,
@@ -69,13 +71,13 @@ export function openEngines(
       // must still be settled.
       const { holder, ...ports } = accounts.get(account) ?? openAccount(keyless(account))
       holder.lease = lease
-      const { outbox, withdraw } = shared.engineStores({ account, lease })
+      const outbox = shared.outboxOf({ account, lease })
       const foreign = createForeignWatch({
         account: ports.account,
         log,
         found: parts.foundForeign,
       })
-      const deps = { ...parts, ...ports, feeCaps, maxBatch, foreign, withdraw, outbox }
+      const deps = { ...parts, ...ports, feeCaps, maxBatch, foreign, outbox }
       return {
         engine: createEngine(deps, answers),
         backlog: outbox,
@@ -89,6 +91,8 @@ export function openEngines(
       }
     },
   })
+  const batcher = parts.loss === undefined ? engines : closedFor(parts.loss, engines)
+  if (parts.loss !== undefined) log.error('issuing_closed', { error: parts.loss })
   shared.assignTo(batcher.own)
   shared.listen(batcher.wake)
   return {
@@ -97,6 +101,19 @@ export function openEngines(
       const own = accounts.get(batcher.own()?.account ?? '0x')
       return own ? own.account.assertReady() : firstReady(accounts)
     }, READINESS_TTL_MS),
+  }
+}
+
+/** What the database has lost may be on its way to the chain, so nothing is sent either. */
+function closedFor(loss: string, engines: Engines): Engines {
+  const error = new IssueError('store_unavailable', loss)
+  return {
+    ...engines,
+    assertOpen() {
+      throw error
+    },
+    stopped: () => error.code,
+    start: async () => {},
   }
 }
 

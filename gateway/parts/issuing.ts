@@ -74,6 +74,7 @@ export function openIssuing(
   const engines = openEngines(config, identity, {
     shared,
     outbox,
+    loss: stores.loss,
     blockTime,
     outcomeOf: (intent) => outcomeOf(registry, intent),
     requested: times.requested,

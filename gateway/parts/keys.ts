@@ -1,5 +1,5 @@
 import type { Log } from '#base/log.ts'
-import { type FindKey, SCOPES } from '#keys/grant.ts'
+import { type FindKey, type Grant, SCOPES } from '#keys/grant.ts'
 import { createKeyCache, createLastUses } from '#keys/key-cache.ts'
 import { createKeys, type Keys } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
@@ -12,6 +12,8 @@ const FROM_ENVIRONMENT = 'environment'
 /** The API keys of a running gateway. */
 export type ApiKeys = {
   findKey: FindKey
+  /** Same as `findKey`, for the id of a key. */
+  grantOf(id: string): Promise<Grant | undefined>
   /** The administration of keys. A change applies from the next request on. */
   keys: Keys
   /** Writes when keys were last used. */
@@ -30,6 +32,7 @@ export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): P
     await keys.adopt(FROM_ENVIRONMENT, apiKey, { scopes: [...SCOPES], tenant: DEFAULT_TENANT })
   return {
     findKey: cache.find,
+    grantOf: cache.get,
     keys,
     close: uses.stop,
   }

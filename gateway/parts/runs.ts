@@ -1,6 +1,7 @@
 import { createDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
 import type { Grant } from '#keys/grant.ts'
+import type { Kinds } from '#kinds/kinds.ts'
 import { grantOf } from '#people/sessions.ts'
 import { createRowSealer } from '#runs/rows.ts'
 import { createRuns, type Runs } from '#runs/runs.ts'
@@ -17,26 +18,61 @@ type Parts = {
   pipeline: IssuingParts
   batches: BatchParts
   apiKeys: ApiKeys
+  kinds: Kinds
   logger: Log
 }
 
-/** Assembles runs, and the chore that issues their rows. */
+/** How long after the request of somebody else few rows are under way. */
+const QUIET_AFTER_MS = 60_000
+
+/**
+ * Assembles runs, and the chore that issues their rows.
+ *
+ * @returns `pipeline` is that for requests, which come before rows.
+ */
 export function openRuns(
   config: Config,
   { issuerSecrets }: Identity,
-  { stores, pipeline, batches, apiKeys, logger: log }: Parts,
-): { runs: Runs; startRuns: RunWorker['start'] } {
+  { stores, pipeline, batches, apiKeys, kinds, logger: log }: Parts,
+): { runs: Runs; startRuns: RunWorker['start']; pipeline: IssuingParts } {
   const { runs: store } = stores
+  let requestedAt = Number.NEGATIVE_INFINITY
+  const isBusy = () => performance.now() - requestedAt < QUIET_AFTER_MS
   const sealer = createRowSealer(issuerSecrets)
+  // Without a wait, rows would not be under way until they are in a block.
+  const wait = config.wait || config.rpcTimeout
   const worker = createRunWorker({
     ...{ store, sealer, log, issuing: pipeline.issuing, batches: batches.batches },
     grantOf: (owner) => grantOfOwner(owner, stores, apiKeys),
-    wait: config.wait,
-    newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
+    kinds: kinds.current,
+    room: () =>
+      pipeline.blockTime.interval() === undefined ? (isBusy() ? 'busy' : 'quiet') : 'regular',
+    queued: () => pipeline.batcher.depth().queued,
+    wait,
+    newDeadline: () => createDeadline(wait),
   })
   return {
     runs: createRuns({ store, sealer, issuerSecrets, wake: worker.wake }),
     startRuns: worker.start,
+    pipeline: noting(pipeline, () => {
+      requestedAt = performance.now()
+    }),
+  }
+}
+
+/** @param requested Called with each request for one document. */
+function noting(pipeline: IssuingParts, requested: () => void): IssuingParts {
+  const noted =
+    <A, R>(work: (request: A) => R) =>
+    (request: A): R => {
+      requested()
+      return work(request)
+    }
+  return {
+    ...pipeline,
+    issuing: { issue: noted(pipeline.issuing.issue) },
+    revising: { revise: noted(pipeline.revising.revise) },
+    superseding: { supersede: noted(pipeline.superseding.supersede) },
   }
 }
 
@@ -44,14 +80,12 @@ export function openRuns(
 async function grantOfOwner(
   owner: string,
   { people }: Stores,
-  { keys }: ApiKeys,
+  apiKeys: ApiKeys,
 ): Promise<Grant | undefined> {
   const [kind, id = ''] = owner.split(' ')
   if (kind === 'person') {
     const person = await people.get(id)
     return person && grantOf(person)
   }
-  const key = (await keys.list()).find((one) => one.id === id)
-  const isOver = key?.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now()
-  return isOver ? undefined : key
+  return apiKeys.grantOf(id)
 }

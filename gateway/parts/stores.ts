@@ -8,34 +8,21 @@ import { blindIndexOf } from '#promise/blind-index.ts'
 import type { IsErased } from '#promise/erase.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { type Persistence, persistInOrder } from '#promise/persistence.ts'
-import type { OutboxPorts, PayloadStore, SharedBacklog } from '#promise/ports.ts'
+import type { PayloadStore } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import { fingerprintsOf, subkeysOf } from '#settings/secrets.ts'
 import type { DraftGroups } from '#store/batch-drafts.ts'
-import type { LeasedAccount } from '#store/database.ts'
 import { openErasureList } from '#store/erasure-list.ts'
-import type { DatabaseStores, SharedDatabase } from '#store/stores.ts'
+import type { DatabaseStores } from '#store/stores.ts'
 import { createTombstones, type Tombstones, withOlder } from '#store/tombstones.ts'
 import type { Identity } from './chain.ts'
 import { databaseOf } from './databases.ts'
 
-/** Coordinates the gateways that use one database. */
-export type SharedStores = Omit<SharedDatabase, 'outboxOf' | 'embeddedPersistenceOf'> & {
-  /**
-   * @returns The stores with which an engine writes. They have effect only while the lease lasts.
-   */
-  engineStores(account: LeasedAccount): {
-    outbox: OutboxPorts & SharedBacklog
-    withdraw: Persistence['withdraw']
-  }
-}
-
 /** Everything that the gateway stores. */
 export type Stores = Omit<
   DatabaseStores,
-  'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts' | 'shared'
+  'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts'
 > & {
-  shared: SharedStores
   /** Absent when payloads are stored in the database. */
   kubo: KuboStore | undefined
   tombstones: Tombstones
@@ -68,45 +55,25 @@ export async function openStores(
     blindTenant: (tenant) =>
       subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
     leaseTerm: config.leaseTerm,
+    acceptLoss: config.acceptLoss,
     log,
     end,
   })
-  const { embedded, embeddedPersistence, isErased, batchDrafts, shared, ...ports } = database
+  const { embedded, embeddedPersistence, isErased, batchDrafts, ...ports } = database
   const tombstones = createTombstones(isErased)
   const store = kubo
     ? tombstones.guardStore(withOlder(kubo, embedded), kubo.erase)
-    : tombstones.guardStore(embedded)
-  const persistWith = (outbox: OutboxPorts, embedded: Persistence) =>
-    kubo
-      ? persistInOrder(store, outbox, (error) =>
-          log.info('payloads_not_removed', { error: String(error) }),
-        )
-      : embedded
-  const persistence = persistWith(ports.outbox, embeddedPersistence)
+    : tombstones.guardStore(embedded, embedded.delete)
+  const persistence = kubo ? persistInOrder(store, ports.outbox) : embeddedPersistence
   return {
     ...ports,
     kubo,
     tombstones,
     store,
     persistence,
-    shared: shareStores(shared, persistWith),
     batchDrafts: batchDrafts(kubo && guardGroups(kubo, tombstones)),
     isErased: (documentHash) => isErased(fromHex(documentHash)),
     opened: createOpenedDocuments(isErased),
-  }
-}
-
-function shareStores(
-  { outboxOf, embeddedPersistenceOf, ...shared }: SharedDatabase,
-  persistWith: (outbox: OutboxPorts, embedded: Persistence) => Persistence,
-): SharedStores {
-  return {
-    ...shared,
-    engineStores(account) {
-      const outbox = outboxOf(account)
-      const { withdraw } = persistWith(outbox, embeddedPersistenceOf(account))
-      return { outbox, withdraw }
-    },
   }
 }
 

@@ -42,12 +42,10 @@ export const ABSENT: Undone = { status: 'absent' }
 
 /**
  * An intent in the outbox with its outcome. A revocation has the reason of its first request.
- * `promised` = a caller may have been told `pending`; `account` = the account whose engine anchors
- * it, if gateways share the outbox.
+ * `account` = the account whose engine anchors it, if one has it.
  */
 export type Standing = {
   intent: Intent
-  promised: boolean
   account?: Hex
   outcome: Exclude<Outcome, Undone>
 }

@@ -34,14 +34,14 @@ export type BatchLog = {
   /**
    * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
    *
-   * @param batch With who issues it; see `formatActor`.
+   * @param batch With who issues it (see `formatActor`), and whether the chain has it already.
    * @param lease The lease of the request.
    * @returns Whether it is promised for the first time.
    * @throws {LeaseLost} when another gateway works on the request and may have deleted payloads.
    */
   promise(
     request: Uint8Array,
-    batch: Omit<KnownBatch, 'id'> & { actor?: string },
+    batch: Omit<KnownBatch, 'id'> & { actor?: string; isAnchored?: boolean },
     lease: Held,
   ): Promise<boolean>
 }

@@ -37,6 +37,8 @@ export type IssueErrorCode =
   | 'change_pending'
   /** The disk or the payload store refuses the write, or does not respond. */
   | 'store_unavailable'
+  /** The database was asked to commit, and its answer was lost: it may have been done. */
+  | 'outcome_unknown'
   /** The remote signer does not respond, refuses to sign, or signed something else. */
   | 'signer_unavailable'
   /** Something else sends transactions with this gateway's account. */
@@ -47,10 +49,7 @@ export type IssueErrorCode =
    */
   | 'too_large'
 
-/**
- * Thrown when nothing was done and nothing will be. The intent, if there was one, has been
- * withdrawn.
- */
+/** Thrown when nothing was done and nothing will be, except for `outcome_unknown`. */
 export class IssueError extends Error {
   override name = 'IssueError'
   readonly code: IssueErrorCode

@@ -47,8 +47,10 @@ export type QueuedIntent = {
    * The intent waits until this time, because the chain refused it; milliseconds of the Unix epoch.
    */
   asideUntil: number | null
-  /** Whether it must not be withdrawn. */
-  promised: boolean
+  /** How often the chain has refused it. */
+  tries: number
+  /** Whether a transaction has carried it. */
+  wasCarried: boolean
 }
 
 /** @param requested Who requests it. */

@@ -16,7 +16,7 @@ import type { IsErased } from './erase.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import type { History } from './history.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
-import type { Persistence } from './persistence.ts'
+import { type Persistence, untilAnswered } from './persistence.ts'
 import type { Batcher } from './ports.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 
@@ -86,7 +86,7 @@ type IssuingDeps = {
  * outbox is written before the broadcast, and the answer comes after the registry shows the
  * document.
  *
- * `issue` rejects with an `IssueError` when nothing was promised.
+ * `issue` rejects with an `IssueError` when nothing was promised, or with `outcome_unknown`.
  */
 export function createIssuing(deps: IssuingDeps): Issuing {
   const { registryId, issuerId, persistence, sealing, history, batcher } = deps
@@ -115,7 +115,10 @@ export function createIssuing(deps: IssuingDeps): Issuing {
         : await findRepeat(deps, candidates.map(withIntent), deadline)
     if (repeat === undefined && request.refuseNew) throw request.refuseNew
     // The chain comes first, so that a repeat is answered even after another document got its key.
-    if (repeat === undefined) await claim()
+    if (repeat === undefined) {
+      batcher.assertMayIssue()
+      await claim()
+    }
     const { sealed, intent } = repeat ?? withIntent(candidates[0])
     const { replayed, isPending, transactionHash } = repeat
       ? await transactionOf(repeat)
@@ -143,9 +146,9 @@ export function createIssuing(deps: IssuingDeps): Issuing {
   async function promise(
     intent: IssueIntent,
     sealed: SealedDocument,
-    { wait, deadline }: IssueRequest,
+    { idempotencyKey, wait, deadline }: IssueRequest,
   ) {
-    const isNew = await persistence.add(intent, sealed, wait === 0)
+    const isNew = await untilAnswered(deadline, () => persistence.add(intent, sealed))
     if (isNew === 'has_successor')
       throw new IssueError('already_superseded', 'the document already has another successor')
     const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))
@@ -153,7 +156,9 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     // If the node was behind when it was read before, the transaction shows it.
     const wasBefore = outcome.status === 'anchored' && outcome.byAnother === true
     const { status, transactionHash } = outcome
-    return { replayed: !isNew || wasBefore, isPending: status === 'pending', transactionHash }
+    // Without a key there is no repeat but our own, of a write whose answer was lost.
+    const replayed = idempotencyKey !== undefined && (!isNew || wasBefore)
+    return { replayed, isPending: status === 'pending', transactionHash }
   }
 
   return { issue }

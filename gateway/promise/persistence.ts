@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
-import { fromHex, type Hex, toHex } from '#document/hex.ts'
+import { fromHex, toHex } from '#document/hex.ts'
 import type { Sealed } from '#document/sealed.ts'
 import type { Anchoring } from './anchoring.ts'
-import type { Intent, IssueIntent } from './intent.ts'
+import { IssueError } from './errors.ts'
+import type { IssueIntent } from './intent.ts'
 import type {
   Anchorings,
   IndexedSealed,
@@ -16,26 +18,18 @@ import type {
 /** How long to wait between attempts to restore payloads while their store does not answer. */
 const RETRY_INTERVAL_MS = 5_000
 
-/** Payloads and the promises to anchor them. */
+/** Payloads and the promises to anchor them. A promise that is durable is never taken back. */
 export type Persistence = {
   /**
    * Makes a payload and the promise to anchor it durable, but never the promise without the
    * payload.
    *
-   * @param promised Whether the caller will be told `pending` in any case.
    * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
    * new, if the store can tell that it had the payload before; of concurrent calls one is new.
    * `has_successor` when it supersedes a document that has another successor: nothing is promised.
+   * @throws {IssueError} `outcome_unknown` when no answer came. A repeat does no harm.
    */
-  add(intent: Intent, sealed: IndexedSealed, promised?: boolean): Promise<boolean | 'has_successor'>
-  /**
-   * Withdraws intents that were not promised and that no transaction ever carried, with the
-   * payloads that they added. A payload that was there before belongs to a document that was
-   * acknowledged earlier, and stays.
-   *
-   * @returns The withdrawn intents.
-   */
-  withdraw(intents: readonly Intent[]): Promise<Intent[]>
+  add(intent: IssueIntent, sealed: IndexedSealed): Promise<boolean | 'has_successor'>
   /**
    * Restores the payload of a document that is on the chain. When this resolves, the payload is
    * there and stays.
@@ -46,83 +40,51 @@ export type Persistence = {
 }
 
 /**
- * Writes the payload first and then the outbox. This is for a separate store, whose failure must
- * leave nothing promised.
- *
- * @param store Undoes each `put` separately (in Kubo each has its own pin), because another request
- * or gateway may put the same payload before it is removed.
- * @param leftBehind Receives the error when payloads of withdrawn intents were not removed. No
- * request waits for the removal: at worst a sealed document remains that was never issued.
+ * Writes the payload first and then the outbox, for a separate store. If the outbox fails, a payload
+ * stays that nobody can open; `docreg-gateway fsck` names it.
  */
 export function persistInOrder(
   store: PayloadStore,
-  outbox: Outbox & PromisedPayloads & Pick<Anchorings, 'adopt'>,
-  leftBehind: (error: unknown) => void,
+  outbox: Outbox & Pick<Anchorings, 'adopt'>,
 ): Persistence {
-  /** The payloads that are being put and have no row yet, by documentHash. */
-  const adding = new Map<Hex, Promise<unknown>>()
-
-  async function add(intent: Intent, sealed: IndexedSealed, promised?: boolean) {
-    const { documentHash, bytes, entry } = sealed
-    const inserted = await store.put(documentHash, bytes)
-    const payload = { inserted, sealed: bytes, entry }
-    const added = await outbox.add(intent, promised, payload)
-    if (added !== 'has_successor') return added && inserted
-    if (inserted) store.remove(documentHash).catch(leftBehind)
-    return added
-  }
-
   return {
-    add(intent, sealed, promised) {
-      const { documentHash } = intent
-      const added = add(intent, sealed, promised)
-      const all = Promise.allSettled([adding.get(documentHash), added])
-      adding.set(documentHash, all)
-      all.then(() => {
-        if (adding.get(documentHash) === all) adding.delete(documentHash)
-      })
-      return added
+    async add(intent, { documentHash, bytes: sealed, entry }) {
+      await store.put(documentHash, sealed)
+      return outbox.add(intent, { payload: { sealed, entry } })
     },
-    async withdraw(intents) {
-      const withdrawn = await outbox.withdraw(intents)
-      const removals = withdrawn.inserted.map((hash) => store.remove(fromHex(hash)))
-      Promise.all(removals).catch(leftBehind)
-      return withdrawn.intents
-    },
-    restore: (sealed) => restore(store, outbox, sealed, (hash) => adding.get(hash)),
+    restore: (sealed) => restore(store, sealed),
     adopt: (intent, anchoring, { bytes: sealed, entry }) =>
       outbox.adopt(intent, anchoring, { sealed, entry }),
   }
 }
 
-/**
- * The maximum number of reads of the store while a payload is restored. The third one finds a
- * withdrawal in between.
- */
-const MAX_LOOKS = 4
+/** See `Persistence`. */
+export async function restore(store: PayloadStore, { documentHash, bytes }: Sealed): Promise<void> {
+  const { status } = await store.get(documentHash)
+  if (status === 'missing') await store.put(documentHash, bytes)
+}
+
+/** How long to wait before a write is repeated whose answer was lost. */
+const REPEAT_INTERVAL_MS = 100
 
 /**
- * See `Persistence`. Another request may add the payload with its intent at the same time, so once
- * the payload is there, this looks for the intent, which then no longer owns the payload. Another
- * read finds a withdrawal that came in between.
+ * Repeats a write until the store says what became of it.
  *
- * @param added Resolves once the requests that are adding this payload have also added their
- * intents.
+ * @param write Does nothing more when it is repeated.
+ * @throws {IssueError} `outcome_unknown` when the deadline has passed, and no answer came since the
+ * first one was lost: it may have been written.
  */
-export async function restore(
-  store: PayloadStore,
-  outbox: Outbox & PromisedPayloads,
-  { documentHash, bytes }: Sealed,
-  added: (hash: Hex) => Promise<unknown> | undefined = () => undefined,
-): Promise<void> {
-  const hash = toHex(documentHash)
-  for (let look = 0; look < MAX_LOOKS; look++) {
-    const { status } = await store.get(documentHash)
-    if (status !== 'missing' && look > 0) return
-    if (status === 'missing') await store.put(documentHash, bytes)
-    await added(hash)
-    const standing = await outbox.find('issue', hash)
-    if (standing?.outcome.transactionHash === null) await outbox.disown(hash)
+export async function untilAnswered<T>(deadline: Deadline, write: () => Promise<T>): Promise<T> {
+  let lost: IssueError | undefined
+  while (true) {
+    try {
+      return await (lost ? deadline.within(write) : write())
+    } catch (error) {
+      if (error instanceof IssueError && error.code === 'outcome_unknown') lost ??= error
+      if (lost === undefined) throw error
+      if (deadline.left() === 0) throw lost
+    }
+    await sleep(Math.min(REPEAT_INTERVAL_MS, deadline.left()))
   }
 }
 

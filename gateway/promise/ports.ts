@@ -20,18 +20,10 @@ import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
  * survives a kill and a power cut.
  */
 export type PayloadStore = {
-  /**
-   * @returns Whether it added something that `remove` would undo; `false` when the block was
-   * already there.
-   */
-  put(hash: Uint8Array, bytes: Uint8Array): Promise<boolean>
+  put(hash: Uint8Array, bytes: Uint8Array): Promise<void>
   get(hash: Uint8Array): Promise<BlockRead>
   /** @returns The hashes that it lost or never had, except erased ones. */
   missing(hashes: readonly Uint8Array[]): Promise<Uint8Array[]>
-  /**
-   * Undoes one `put` that added the payload. This is not an erasure: the payload may be put again.
-   */
-  remove(hash: Uint8Array): Promise<void>
 }
 
 /** A sealed document with its data for the index. */
@@ -39,8 +31,6 @@ export type IndexedSealed = Sealed & { entry?: IndexEntry }
 
 /** The data that the outbox stores about the payload of a document to issue. */
 export type Payload = {
-  /** Whether the intent added the payload to the store. Only then is it removed with the intent. */
-  inserted: boolean
   /**
    * The sealed bytes (never plaintext), to restore a payload that its store has lost; absent when
    * the store is in the same database.
@@ -54,7 +44,7 @@ export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }
 
 // The outbox stores promises on disk. It has seven ports: for requests, the backlog, plans, fees,
 // anchored intents, their blocks, and payloads. A method that changes something resolves when the
-// change is durable.
+// change is durable. An intent that is durable leaves only when the chain has decided about it.
 
 /** The port of the outbox for requests. */
 export type Outbox = {
@@ -63,45 +53,34 @@ export type Outbox = {
    * other and may alternate any number of times. One that is already on the chain is queued again
    * if the caller has seen that it was undone.
    *
-   * @param promised Whether the caller will be told `pending` in any case.
-   * @param changedBlock For a revision, the block of the last change that the caller saw on the
+   * @param more.payload For a document to issue.
+   * @param more.changedBlock For a revision, the block of the last change that the caller saw on the
    * chain; 0 = none. An intent that is anchored in a later block stays as it is.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
    * revision, `false` when nothing was added because the opposite is not on the chain yet; once the
    * new one is added, the opposite leaves the outbox. For a document that supersedes one with
    * another successor, `has_successor`: nothing was added.
+   * @throws {IssueError} `outcome_unknown` when no answer came. A repeat does no harm.
    */
   add(
     intent: Intent,
-    promised?: boolean,
-    payload?: Payload,
-    changedBlock?: number,
+    more?: { payload?: Payload; changedBlock?: number },
   ): Promise<boolean | 'has_successor'>
-  /**
-   * Marks an intent as promised. Once a caller has been told `pending`, it must not be withdrawn.
-   *
-   * @returns `undefined` when it is not, or no longer, in the outbox.
-   */
-  promise(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
-  /** Removes intents that were not promised and that no transaction ever carried. */
-  withdraw(intents: readonly Intent[]): Promise<Withdrawn>
   /** @returns `undefined` when it is not in the outbox. */
   find(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
-}
-
-export type Withdrawn = {
-  /** The intents that are no longer in the outbox. The others are promised. */
-  intents: Intent[]
-  /** The documentHashes of the payloads that these intents added. */
-  inserted: Hex[]
 }
 
 /** The intents that wait for a transaction. */
 export type Backlog = {
   /** @returns The intents in order. */
   queued(): Promise<QueuedIntent[]>
-  /** @param until A time in milliseconds of the Unix epoch. */
-  setAside(intents: readonly Intent[], until: number): Promise<void>
+  /**
+   * Notes that the chain refused intents.
+   *
+   * @param tries How often it has refused them by now.
+   * @param until When to try them again; milliseconds of the Unix epoch.
+   */
+  setAside(intents: readonly Intent[], tries: number, until: number): Promise<void>
   /** Writes the outcomes of waiting intents that need no transaction. */
   resolve(settled: SettledIntents): Promise<void>
 }
@@ -206,14 +185,10 @@ export type AnchorBlocks = {
   note(blocks: readonly BlockId[], seen: boolean): Promise<void>
 }
 
-/** The payloads of documents to issue that the outbox stores or owns. */
+/** The payloads of documents to issue that the outbox stores. */
 export type PromisedPayloads = {
   /** @returns The sealed bytes of every document to issue in the outbox, some at a time. */
   payloads(): AsyncIterable<readonly PromisedPayload[]>
-  /**
-   * Makes an intent to issue give up its payload, which then stays even if the intent is withdrawn.
-   */
-  disown(documentHash: Hex): Promise<void>
 }
 
 /** All ports of the outbox. */
@@ -229,13 +204,14 @@ export type OutboxPorts = Outbox &
 export type Batcher = {
   /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
   assertOpen(): void
+  /** @throws {IssueError} when the issuer is closed, as far as is known: only revisions are done. */
+  assertMayIssue(): void
   /**
    * Anchors an intent of the outbox, together with other waiting intents.
    *
    * @param wait Milliseconds until `pending` is the answer.
    * @returns `anchored`, `pending` or `moot`.
-   * @throws {IssueError} when the intent was withdrawn or can never be anchored: nothing was done
-   * and nothing will be.
+   * @throws {IssueError} when it can never be anchored: nothing was done and nothing will be.
    */
   submit(intent: Intent, wait: number): Promise<Outcome>
   /** Somebody else changed the outbox, or released a lease: looks now. */
@@ -340,7 +316,8 @@ export type Transactions = {
    *
    * @returns `occupied` when the nodes refuse it because they have another transaction with its
    * nonce, which it may have to replace.
-   * @throws {IssueError} `registry_refused` when the nodes refuse it.
+   * @throws {IssueError} `registry_refused` when the nodes refuse it; `fee_too_high` when it offers
+   * less than the chain requires now.
    */
   broadcast(transaction: SignedTransaction): Promise<'taken' | 'occupied'>
 }

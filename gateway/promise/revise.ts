@@ -6,6 +6,7 @@ import { isReleased } from '#verifier/status.ts'
 import type { Outcome } from './anchoring.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
+import { untilAnswered } from './persistence.ts'
 import type { Batcher, Outbox, RegistryReader } from './ports.ts'
 import { type RecordKey, revocationOf } from './record.ts'
 import { isPromised, type Revisable, readRevisable } from './revisable.ts'
@@ -70,12 +71,7 @@ export function createRevising(deps: RevisingDeps): Revising {
 
       batcher.assertOpen()
       const { revokedBlock } = before.record
-      const { status } = await promise(deps, request, revokedBlock).catch(async (error) => {
-        // Another change may have come first: no chain accepts the release of a revoked document.
-        const isRefused = error instanceof IssueError && error.code === 'registry_refused'
-        if (isRefused && (await isDone(outbox, intent, await read()))) return { status: 'moot' }
-        throw error
-      })
+      const { status } = await promise(deps, request, revokedBlock)
       // The revision is promised by now, so a failed read must not become an error.
       if (status === 'pending') return pending(outbox, intent)
       const after = await read().catch(() => before)
@@ -125,12 +121,12 @@ async function promise(
 ): Promise<Outcome> {
   const started = performance.now()
   const left = () => Math.min(wait - (performance.now() - started), deadline.left())
-  while (!(await outbox.add(intent, wait === 0, undefined, changedBlock))) {
+  while (!(await untilAnswered(deadline, () => outbox.add(intent, { changedBlock })))) {
     const opposite = await outbox.find(
       intent.kind === 'suspend' ? 'release' : 'suspend',
       intent.documentHash,
     )
-    // The opposite was withdrawn or anchored at this moment.
+    // The opposite was anchored at this moment.
     if (opposite?.outcome.status !== 'pending') continue
     const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
     if (!waited || waited.status === 'pending')

@@ -4,6 +4,7 @@ import type { ChainReader } from '#verifier/ports.ts'
 import { SUPERSEDED } from '#verifier/reasons.ts'
 import { IssueError } from './errors.ts'
 import type { IssuedDocument, IssueRequest, Issuing } from './issue.ts'
+import { untilAnswered } from './persistence.ts'
 import type { Outbox, Readiness, RegistryReader } from './ports.ts'
 import { revocationOf } from './record.ts'
 import { isPromised, readRevisable } from './revisable.ts'
@@ -71,7 +72,7 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
       return await revising.revise({ intent, validUntil, wait, deadline })
     } catch (error) {
       // A repeat may have found a successor that another gateway issued.
-      await outbox.add(intent, true)
+      await untilAnswered(deadline, () => outbox.add(intent))
       log.warn('supersede_goes_on', { error: String(error) })
       return { status: 'pending', reason: SUPERSEDED, revisedAt: null, transactionHash: null }
     }

@@ -1,5 +1,5 @@
+import { MAX_ROWS } from './pool.ts'
 import type { RunMode } from './ports.ts'
-import { ROWS_AT_A_TIME } from './worker.ts'
 
 /** How fast rows are issued without the chain: low, since the machine may be small or busy. */
 const ROWS_A_SECOND = { batch: 4_000, single: 200 } as const satisfies Record<RunMode, number>
@@ -14,7 +14,7 @@ const FAST_BLOCKS_MS = 1_000
  * @returns About how many seconds a run takes while nothing else waits.
  */
 export function durationOf(mode: RunMode, size: number, interval = FAST_BLOCKS_MS): number {
-  const together = mode === 'batch' ? size : Math.min(size, ROWS_AT_A_TIME)
+  const together = mode === 'batch' ? size : Math.min(size, MAX_ROWS.regular)
   const work = (together / ROWS_A_SECOND[mode]) * 1000
   const blocks = Math.ceil(size / together) * Math.ceil(work / interval) + 1
   return Math.ceil((blocks * interval) / 1000)

@@ -36,24 +36,33 @@ export type StoredRow = {
   result: Uint8Array | null
 }
 
+/**
+ * How many runs may be under way, of all and of one tenant, and how many runs of one owner may be
+ * kept.
+ */
+export type MostRuns = { all: number; tenant: number; each: number }
+
 /** The runs on disk. */
 export type RunStore = {
   /**
-   * Adds a run without rows.
+   * Adds a run without rows. If the owner has too many, the oldest that is done makes room.
    *
-   * @param most How many runs there may be, of all and of one owner.
    * @returns The run, or the one with this id that was there before; `undefined` when there are
    * too many.
    */
-  begin(run: Run, most: { all: number; each: number }): Promise<Run | undefined>
+  begin(run: Run, most: MostRuns): Promise<Run | undefined>
+  /** Lets a stopped run go on. @returns `false` when too many are under way. */
+  resume(run: Run, most: MostRuns): Promise<boolean>
   /** Adds rows to a run that is loading. Rows that are there stay as they are. */
   addRows(id: string, rows: readonly Omit<StoredRow, 'result'>[]): Promise<void>
   find(id: string): Promise<CountedRun | undefined>
-  /** @returns The runs of an owner, the newest first. */
-  list(owner: string): Promise<CountedRun[]>
+  /** @returns The runs of an owner, or all, the newest first. */
+  list(owner?: string): Promise<CountedRun[]>
   running(): Promise<Run[]>
-  /** @returns Rows after a line, in order. @param isOpen Only those without a result. */
-  rows(id: string, after: number, limit: number, isOpen?: boolean): Promise<StoredRow[]>
+  /** @returns Rows after a line, in order. */
+  rows(id: string, after: number, limit: number): Promise<StoredRow[]>
+  /** @returns The next row without a result, if the run is running. */
+  next(id: string, after: number): Promise<StoredRow | undefined>
   settle(id: string, results: readonly { line: number; result: Uint8Array }[]): Promise<void>
   /** @returns Whether the run was in the state `from`. */
   change(
@@ -61,8 +70,10 @@ export type RunStore = {
     from: RunState,
     to: Pick<Run, 'state' | 'reason' | 'endedAt'>,
   ): Promise<boolean>
-  /** Deletes a run with its rows. */
-  remove(id: string): Promise<void>
+  /** Deletes a run with its rows. @returns Whether it was there. */
+  remove(id: string): Promise<boolean>
+  owners(): Promise<string[]>
+  removeOf(owner: string): Promise<void>
   /** Deletes runs that ended before this time, and those that were not loaded since. */
   removeBefore(time: number): Promise<number>
 }

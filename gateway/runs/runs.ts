@@ -2,13 +2,12 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { turnAfter } from '#base/concurrency.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { Grant } from '#keys/grant.ts'
+import { type Grant, tenantOf } from '#keys/grant.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { CountedRun, Run, RunMode, RunStore } from './ports.ts'
+import type { CountedRun, MostRuns, Run, RunMode, RunStore } from './ports.ts'
 import type { RowSealer } from './rows.ts'
 
-/** How many runs are kept, running or ended. */
-const MAX_RUNS = { all: 200, each: 5 }
+const MAX_RUNS = { all: 200, tenant: 40, each: 5 }
 /** The rows that are stored in one transaction. */
 const ROWS_A_WRITE = 1_000
 
@@ -43,12 +42,19 @@ export type Runs = {
    */
   add(run: NewRun): Promise<CountedRun | undefined>
   list(grant: Grant): Promise<CountedRun[]>
+  /** @returns The runs of all owners, for administrators. */
+  listAll(): Promise<CountedRun[]>
   get(grant: Grant, id: string): Promise<CountedRun | undefined>
   rows(grant: Grant, id: string, after: number, limit: number): Promise<RunRow[] | undefined>
   /** Stops it before the next rows. Those that are being issued get their results. */
   stop(grant: Grant, id: string): Promise<CountedRun | undefined>
-  resume(grant: Grant, id: string): Promise<CountedRun | undefined>
-  /** Deletes its rows and results; documents that were issued stay. @returns Whether it was there. */
+  /** @returns `too_many` when others are under way. */
+  resume(grant: Grant, id: string): Promise<CountedRun | 'too_many' | undefined>
+  /**
+   * Deletes its rows and results; documents that were issued stay. Administrators remove any run.
+   *
+   * @returns Whether it was there.
+   */
   remove(grant: Grant, id: string): Promise<boolean>
 }
 
@@ -63,6 +69,10 @@ export type RunsDeps = {
 
 /** @returns Who a run belongs to, as it is stored. */
 export const ownerOf = ({ id, isPerson }: Grant): string => `${isPerson ? 'person' : 'key'} ${id}`
+
+/** Administrators do not wait for other keys of their tenant. */
+const mostOf = (grant: Grant): MostRuns =>
+  tenantOf(grant) === null ? { ...MAX_RUNS, tenant: MAX_RUNS.all } : MAX_RUNS
 
 export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Runs {
   /** A digest without a key would let whoever has the database test guesses. */
@@ -108,7 +118,7 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
           ...{ id, tenant, owner: ownerOf(grant), mode, size, content },
           ...{ state: 'loading', reason: null, createdAt: Date.now(), endedAt: null },
         },
-        MAX_RUNS,
+        mostOf(grant),
       )
       if (begun === undefined) return undefined
       if (!content.equals(begun.content))
@@ -118,6 +128,7 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
       return store.find(id)
     },
     list: (grant) => store.list(ownerOf(grant)),
+    listAll: () => store.list(),
     get: find,
     async rows(grant, id, after, limit) {
       if (!(await find(grant, id))) return undefined
@@ -135,15 +146,15 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
       return find(grant, id)
     },
     async resume(grant, id) {
-      if (!(await find(grant, id))) return undefined
-      await store.change(id, 'stopped', { state: 'running', reason: null, endedAt: null })
+      const run = await find(grant, id)
+      if (run?.state !== 'stopped') return run
+      if (!(await store.resume(run, mostOf(grant)))) return 'too_many'
       wake()
       return find(grant, id)
     },
     async remove(grant, id) {
-      if (!(await find(grant, id))) return false
-      await store.remove(id)
-      return true
+      if (tenantOf(grant) !== null && !(await find(grant, id))) return false
+      return store.remove(id)
     },
   }
 }

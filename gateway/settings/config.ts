@@ -76,6 +76,7 @@ const environment = v.object({
   WALLET_OFFERS: v.optional(v.picklist(['holders', 'keys'], 'must be holders or keys'), 'holders'),
   API_KEY: v.optional(bearerToken),
   DATABASE_URL: v.optional(databaseUrl),
+  ACCEPT_LOST_WRITES: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   IPFS_API_URL: v.optional(httpUrl),
   IPFS_ANNOUNCE: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   IPFS_GATEWAYS: urls,
@@ -205,6 +206,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     wait: e.WAIT_SECONDS,
     /** How long a stopped gateway keeps its account, if gateways share accounts. */
     leaseTerm: e.LEASE_SECONDS,
+    /** Whether to issue although the database has lost writes. */
+    acceptLoss: e.ACCEPT_LOST_WRITES === 'true',
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
     /** Decides which blocks count as final. */

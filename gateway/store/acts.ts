@@ -1,6 +1,6 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import { type Act, type ActKind, type ActLog, actOf, parseActor } from '#promise/acts.ts'
-import type { Intent, RevisionIntent } from '#promise/intent.ts'
+import type { RevisionIntent } from '#promise/intent.ts'
 import type { Database } from './database.ts'
 import { CREATED_AT, IS_PROMISED } from './index-pages.ts'
 import {
@@ -38,14 +38,6 @@ const INSERT_NEW = statement(
         AND (intent.block_number IS NULL OR intent.block_number > item.changed))
     ORDER BY place`,
 )
-const DELETE_NEWEST = statement(
-  (sql) => `
-    DELETE FROM act WHERE id IN (
-      SELECT max(act.id) FROM ${sql.items({ hash: 'bytes', kind: 'text' })}
-        JOIN act ON act.document_hash = item.hash AND act.kind = item.kind
-      GROUP BY item.hash, item.kind)`,
-)
-
 /** `actor`: see `formatActor`. */
 type NewAct = {
   kind: ActKind
@@ -83,17 +75,6 @@ export function* addRevisionActs(
         intent: intent.kind,
         changed: changedBlock,
       })),
-  )
-}
-
-/** Forgets the acts of intents that were withdrawn. */
-export function* dropActs(withdrawn: readonly Intent[]): Work<void> {
-  yield* each(
-    DELETE_NEWEST,
-    withdrawn.map((intent) => ({
-      hash: fromHex(intent.documentHash),
-      kind: intent.kind === 'issue' ? intent.kind : actOf(intent),
-    })),
   )
 }
 

@@ -33,6 +33,7 @@ const PROMISE_BATCH = statement(
     UPDATE batch SET promised = true, promised_at = ${sql.now} WHERE id = :id AND NOT promised
     RETURNING id`,
 )
+const IS_IN_BLOCK = statement('SELECT 1 FROM batch WHERE id = :id AND block_number IS NOT NULL')
 // The tenant of a batch that was restored from the chain is unknown until its request is repeated.
 const OWN = statement("UPDATE batch SET tenant = :tenant WHERE id = :id AND tenant = ''")
 
@@ -52,8 +53,10 @@ function createClaims(database: Database, owner: Owner): BatchLog {
         const { id } = yield* addBatch(batch)
         const marked = yield* first(PROMISE_BATCH, { id })
         yield* all(OWN, { id, tenant: batch.tenant })
-        yield* insertIssues([{ intent: intentOfBatch(batch), promised: true }], owner())
-        const { root: hash, tenant, actor } = batch
+        const { root: hash, tenant, actor, isAnchored } = batch
+        // One that is final has left the outbox, and its events are written.
+        const isDone = isAnchored && (yield* first(IS_IN_BLOCK, { id }))
+        if (!isDone) yield* insertIssues([{ intent: intentOfBatch(batch) }], owner())
         if (marked) yield* addActs([{ kind: 'issue', hash, actor, tenant }])
         return marked !== undefined
       }),

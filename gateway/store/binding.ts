@@ -109,6 +109,23 @@ export type Health = {
   advice?: string
 }
 
+const COUNT_REFUSED = statement(`
+  SELECT count(*) AS count FROM intent
+  WHERE tries > 0 AND plan IS NULL AND block_number IS NULL`)
+
+/** @returns A finding about accepted requests that the chain refuses, if there are any. */
+export function* refusedHealth(): Work<Health[]> {
+  const count = Number((yield* first(COUNT_REFUSED))?.count)
+  if (count === 0) return []
+  return [
+    {
+      outcome: 'warn',
+      message: `the chain refuses ${count} accepted documents or changes; they are tried again, less and less often`,
+      advice: 'the log has the reason: issuer_closed, or intent_set_aside',
+    },
+  ]
+}
+
 /**
  * @param version A text about a database without problems.
  * @param known The fingerprints in the database.

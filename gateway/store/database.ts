@@ -1,4 +1,5 @@
 import type { Hex } from '#document/hex.ts'
+import { IssueError } from '#promise/errors.ts'
 import { type Held, type Lease, LeaseLost } from '#promise/lease.ts'
 import {
   first,
@@ -105,37 +106,43 @@ export function* fence(held: Held): Work<void> {
 
 /**
  * @returns The same database for the holder of a lease. It changes nothing once the lease is lost.
+ * After a write without an answer it gives the lease up: nobody can take it before that write is
+ * decided, so whoever takes it next reads in the database what became of it.
  */
 export function fenced(
   database: Database,
-  lease: Pick<Lease, 'name' | 'token' | 'assertHeld'>,
+  lease: Pick<Lease, 'name' | 'token' | 'assertHeld' | 'release'>,
 ): Database {
-  const write: Database['write'] = async (work, urgent) => {
-    try {
-      return await database.write(function* () {
+  function failed(error: unknown): never {
+    // The holder of the lease is told as well.
+    if (error instanceof LeaseLost) lease.assertHeld().catch(() => {})
+    if (error instanceof IssueError && error.code === 'outcome_unknown')
+      lease.release().catch(() => {})
+    throw error
+  }
+
+  const write: Database['write'] = (work, urgent) =>
+    database
+      .write(function* () {
         yield* fence(lease)
         return yield* work()
       }, urgent)
-    } catch (error) {
-      // The holder of the lease is told as well.
-      if (error instanceof LeaseLost) lease.assertHeld().catch(() => {})
-      throw error
-    }
-  }
+      .catch(failed)
 
   return {
     ...database,
     write,
     change: (...changed) => write(single(...changed)),
-    together: (group) =>
-      group.reads
-        ? database.together(group)
-        : database.together({
-            ...group,
-            *work(items) {
-              yield* fence(lease)
-              return yield* group.work(items)
-            },
-          }),
+    together(group) {
+      if (group.reads) return database.together(group)
+      const together = database.together({
+        ...group,
+        *work(items) {
+          yield* fence(lease)
+          return yield* group.work(items)
+        },
+      })
+      return (item) => together(item).catch(failed)
+    },
   }
 }

@@ -1,14 +1,14 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Anchored, BlockId, Standing } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
-import { type Dialect, hexOf, hexOrNull, isSet, type Row, statement, type Values } from './sql.ts'
+import { type Dialect, hexOf, hexOrNull, type Row, statement, type Values } from './sql.ts'
 
 // Rows of the table `intent`.
 
 /** The columns that the readers below need. */
 export const INTENT_COLUMNS = [
   ...['id', 'kind', 'document_hash', 'root', 'valid_until', 'manifest', 'reason', 'tenant'],
-  ...['promised', 'reported', 'block_number', 'block_hash', 'transaction_hash', 'account'],
+  ...['reported', 'block_number', 'block_hash', 'transaction_hash', 'account'],
 ]
   .map((name) => `intent.${name}`)
   .join(', ')
@@ -32,7 +32,6 @@ export function standingOf(row: Row): Standing {
   const account = hexOrNull(row.account)
   return {
     intent,
-    promised: isSet(row.promised),
     ...(account && { account }),
     outcome:
       row.block_number === null

@@ -34,6 +34,8 @@ export type KeptRows = ReturnType<typeof createKeptRows> & {
   issuerId: number
   /** @returns The damage that it reports about itself; empty when there is none. */
   damage(): Promise<string[]>
+  /** Present when writes were lost: lets the gateway issue again. */
+  acceptLoss?(): void
   close(): Promise<void>
 }
 

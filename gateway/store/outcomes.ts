@@ -230,13 +230,13 @@ const SELECT_SUCCEEDED = statement(
 )
 const PROMISE_REVOCATIONS = statement(
   (sql) => `
-    INSERT INTO intent (kind, document_hash, root, reason, tenant, promised)
+    INSERT INTO intent (kind, document_hash, root, reason, tenant)
     SELECT 'revoke', succession.document_hash, succession.root,
-      ${REVOCATION_REASONS.superseded}, item.tenant, true
+      ${REVOCATION_REASONS.superseded}, item.tenant
     FROM ${sql.items({ hash: 'bytes', tenant: 'text' })}
       JOIN succession ON succession.successor_hash = item.hash
     WHERE NOT succession.revoked
-    ON CONFLICT (document_hash, kind) DO UPDATE SET promised = true`,
+    ON CONFLICT DO NOTHING`,
 )
 const SET_REVOKED = statement(
   (sql) => `
@@ -325,17 +325,14 @@ const DELETE_SUCCESSIONS = statement(
 /**
  * Writes what follows when intents leave the outbox that were on the chain never, or not any more.
  * For use under the lock of outcomes.
- *
- * @param failed Whether a promise was broken. Nobody hears of a withdrawn intent.
  */
-export function* followGone(gone: readonly { intent: Intent; failed: boolean }[]): Work<void> {
-  const issues = gone.filter(({ intent }) => intent.kind === 'issue')
+export function* followGone(gone: readonly Intent[]): Work<void> {
+  const issues = gone.filter(({ kind }) => kind === 'issue')
   if (issues.length > 0) {
-    const hashes = issues.map(({ intent }) => fromHex(intent.documentHash))
-    const failed = issues.filter((one) => one.failed)
-    yield* appendEvents(failed.map(({ intent }) => endOf(intent, 'failed', null)))
+    const hashes = issues.map(({ documentHash }) => fromHex(documentHash))
+    yield* appendEvents(issues.map((intent) => endOf(intent, 'failed', null)))
     yield* all(DELETE_PENDING, { hashes })
-    if (issues.some(({ intent }) => isOfBatch(intent))) yield* all(UNPROMISE_BATCHES, { hashes })
+    if (issues.some(isOfBatch)) yield* all(UNPROMISE_BATCHES, { hashes })
     yield* all(DELETE_SUPERSEDING, { hashes })
     yield* all(DELETE_SUCCESSIONS, { hashes })
   }

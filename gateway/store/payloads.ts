@@ -27,8 +27,10 @@ const INSERT = statement(
 )
 const DELETE = statement((sql) => `DELETE FROM block WHERE ${sql.isIn('hash', 'hashes', 'bytes')}`)
 
-/** Payloads in the database. It does not store erased payloads again. */
-export function createPayloadStore(database: Database): PayloadStore {
+/** Payloads in the database, which can be deleted. It does not store erased payloads again. */
+export type DeletablePayloads = PayloadStore & { delete(hash: Uint8Array): Promise<void> }
+
+export function createPayloadStore(database: Database): DeletablePayloads {
   const get = database.together<Uint8Array, BlockRead>({
     *work(hashes) {
       const rows = yield* all(SELECT, { hashes })
@@ -45,14 +47,14 @@ export function createPayloadStore(database: Database): PayloadStore {
   return {
     get,
     async put(hash, bytes) {
-      return (await database.change(INSERT, {}, [{ hash, bytes }])).length > 0
+      await database.change(INSERT, {}, [{ hash, bytes }])
     },
     async missing(hashes) {
       const rows = await database.read(SELECT_HASHES, { hashes: [...hashes] })
       const found = new Set(rows.map(({ hash }) => hexOf(hash)))
       return hashes.filter((hash) => !found.has(toHex(hash)))
     },
-    async remove(hash) {
+    async delete(hash) {
       await database.change(DELETE, { hashes: [hash] })
     },
   }

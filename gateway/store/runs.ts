@@ -1,20 +1,33 @@
-import type { CountedRun, Run, RunMode, RunState, RunStore, StoredRow } from '#runs/ports.ts'
+import type {
+  CountedRun,
+  MostRuns,
+  Run,
+  RunMode,
+  RunState,
+  RunStore,
+  StoredRow,
+} from '#runs/ports.ts'
 import type { Database } from './database.ts'
-import { all, each, first, onPostgres, type Row, statement } from './sql.ts'
+import { all, each, first, onPostgres, type Row, statement, type Work } from './sql.ts'
 import { insertItems } from './tables.ts'
 
 // New runs come one after another, so that they can be counted. Any other number would do.
 const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160026)')
 const COUNT = statement(`
-  SELECT count(*) AS runs, count(CASE WHEN owner = :owner THEN 1 END) AS own FROM run`)
+  SELECT count(*) AS runs, count(CASE WHEN tenant = :tenant THEN 1 END) AS own FROM run
+  WHERE state IN ('loading', 'running')`)
+const COUNT_KEPT = statement('SELECT count(*) AS runs FROM run WHERE owner = :owner')
+const REMOVE_OLDEST = statement(`
+  DELETE FROM run WHERE id = (
+    SELECT id FROM run WHERE owner = :owner AND state = 'done' ORDER BY ended_at, id LIMIT 1)
+  RETURNING id`)
 const SELECT_RUN = statement('SELECT * FROM run WHERE id = :id')
-const SELECT_COUNTED = statement(`
-  SELECT run.*, (SELECT count(*) FROM run_row WHERE run = run.id AND result IS NULL) AS open
-  FROM run WHERE id = :id`)
-const SELECT_OWN = statement(`
-  SELECT run.*, (SELECT count(*) FROM run_row WHERE run = run.id AND result IS NULL) AS open
-  FROM run WHERE owner = :owner ORDER BY created_at DESC, id`)
+const LISTED = `
+  SELECT run.*, (SELECT count(*) FROM run_row WHERE run = run.id AND result IS NULL) AS open FROM run`
+const SELECT_OWN = statement(`${LISTED} WHERE owner = :owner ORDER BY created_at DESC, id`)
+const SELECT_ALL = statement(`${LISTED} ORDER BY created_at DESC, id`)
 const SELECT_RUNNING = statement("SELECT * FROM run WHERE state = 'running' ORDER BY created_at")
+const SELECT_COUNTED = statement(`${LISTED} WHERE id = :id`)
 const INSERT_RUN = statement(`
   INSERT INTO run (id, tenant, owner, mode, size, content, state, reason, created_at, ended_at)
   VALUES (:id, :tenant, :owner, :mode, :size, :content, :state, :reason, :createdAt, :endedAt)`)
@@ -26,9 +39,10 @@ const INSERT_ROW = statement(
 const SELECT_ROWS = statement(`
   SELECT line, sealed, result FROM run_row WHERE run = :id AND line > :after
   ORDER BY line LIMIT :limit`)
-const SELECT_OPEN = statement(`
+const SELECT_NEXT = statement(`
   SELECT line, sealed, result FROM run_row WHERE run = :id AND line > :after AND result IS NULL
-  ORDER BY line LIMIT :limit`)
+    AND EXISTS (SELECT 1 FROM run WHERE id = :id AND state = 'running')
+  ORDER BY line LIMIT 1`)
 const SETTLE = statement(
   (sql) => `
   UPDATE run_row SET result = item.result
@@ -38,7 +52,9 @@ const SETTLE = statement(
 const CHANGE = statement(`
   UPDATE run SET state = :state, reason = :reason, ended_at = :endedAt
   WHERE id = :id AND state = :from RETURNING id`)
-const REMOVE = statement('DELETE FROM run WHERE id = :id')
+const REMOVE = statement('DELETE FROM run WHERE id = :id RETURNING id')
+const SELECT_OWNERS = statement('SELECT DISTINCT owner FROM run')
+const REMOVE_OF = statement('DELETE FROM run WHERE owner = :owner')
 const REMOVE_BEFORE = statement(`
   DELETE FROM run WHERE ended_at < :time OR (state = 'loading' AND created_at < :time)
   RETURNING id`)
@@ -60,10 +76,20 @@ export function createRunStore({ read, write, change, together }: Database): Run
         yield* all(LOCK)
         const before = yield* first(SELECT_RUN, { id: run.id })
         if (before) return runOf(before)
-        const counted = yield* first(COUNT, { owner: run.owner })
-        if (Number(counted?.runs) >= most.all || Number(counted?.own) >= most.each) return undefined
+        if (!(yield* hasRoom(run, most))) return undefined
+        const { owner } = run
+        const isFull = Number((yield* first(COUNT_KEPT, { owner }))?.runs) >= most.each
+        if (isFull && !(yield* first(REMOVE_OLDEST, { owner }))) return undefined
         yield* all(INSERT_RUN, run)
         return run
+      }),
+    resume: (run, most) =>
+      write(function* () {
+        yield* all(LOCK)
+        if (!(yield* hasRoom(run, most))) return false
+        const to = { state: 'running', reason: null, endedAt: null }
+        yield* all(CHANGE, { id: run.id, from: 'stopped', ...to })
+        return true
       }),
     async addRows(id, rows) {
       await change(INSERT_ROW, { id }, rows)
@@ -73,14 +99,18 @@ export function createRunStore({ read, write, change, together }: Database): Run
       return row && countedOf(row)
     },
     async list(owner) {
-      return (await read(SELECT_OWN, { owner })).map(countedOf)
+      const rows = owner === undefined ? read(SELECT_ALL) : read(SELECT_OWN, { owner })
+      return (await rows).map(countedOf)
     },
     async running() {
       return (await read(SELECT_RUNNING)).map(runOf)
     },
-    async rows(id, after, limit, isOpen = false) {
-      const rows = await read(isOpen ? SELECT_OPEN : SELECT_ROWS, { id, after, limit })
-      return rows.map(rowOf)
+    async rows(id, after, limit) {
+      return (await read(SELECT_ROWS, { id, after, limit })).map(rowOf)
+    },
+    async next(id, after) {
+      const [row] = await read(SELECT_NEXT, { id, after })
+      return row && rowOf(row)
     },
     async settle(id, results) {
       await Promise.all(results.map((result) => settle({ id, ...result })))
@@ -89,12 +119,23 @@ export function createRunStore({ read, write, change, together }: Database): Run
       return (await change(CHANGE, { id, from, ...to })).length > 0
     },
     async remove(id) {
-      await change(REMOVE, { id })
+      return (await change(REMOVE, { id })).length > 0
+    },
+    async owners() {
+      return (await read(SELECT_OWNERS)).map(({ owner }) => String(owner))
+    },
+    async removeOf(owner) {
+      await change(REMOVE_OF, { owner })
     },
     async removeBefore(time) {
       return (await change(REMOVE_BEFORE, { time })).length
     },
   }
+}
+
+function* hasRoom({ tenant }: Run, most: MostRuns): Work<boolean> {
+  const counted = yield* first(COUNT, { tenant })
+  return Number(counted?.runs) < most.all && Number(counted?.own) < most.tenant
 }
 
 function runOf(row: Row): Run {

@@ -40,6 +40,8 @@ export type DatabaseDeps = {
   /** A gateway that is stopped for longer than this loses its leases; milliseconds. */
   leaseTerm: number
   log: Log
+  /** Whether to go on with a database that has lost writes. */
+  acceptLoss: boolean
   /** Ends the process, because it is unknown what is on disk. */
   end(error: IssueError): void
 }
@@ -51,6 +53,8 @@ export type DatabaseParts = {
   leases: Leases
   refusals: Refusals
   scrubber: Scrubber
+  /** Present when it has lost writes that were on the disk: what that is, and what to do. */
+  loss?: string
   /** Opened after the erasures of the list have been merged. */
   openErased(): Promise<IsBlockErased>
   /**
@@ -122,7 +126,7 @@ export async function openStores(
       embedded,
       erasures,
       /** Payloads and promises, both in the database. */
-      embeddedPersistence: createPersistence(database, embedded, outbox),
+      embeddedPersistence: createPersistence(embedded, outbox),
       isErased,
       idempotency: createIdempotencyLog(database),
       history: createHistory(database),
@@ -169,11 +173,6 @@ export function createShared(database: Database, leases: Leases, fresh: Fresh) {
     outboxOf({ account, lease }: LeasedAccount) {
       const own = fenced(database, lease)
       return { ...createOutbox(own, { account, fresh }), ...createSharedBacklog(own, account) }
-    },
-    /** @returns The persistence of one account, under the same condition. */
-    embeddedPersistenceOf({ account, lease }: LeasedAccount) {
-      const own = fenced(database, lease)
-      return createPersistence(own, createPayloadStore(own), createOutbox(own, { account, fresh }))
     },
     /**
      * @param changed Called when another gateway has changed the outbox or released a lease, and

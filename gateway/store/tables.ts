@@ -30,8 +30,11 @@ export type Table = {
   local?: readonly string[]
 }
 
-/** The version of the schema. A database of another version is refused and not converted. */
-export const SCHEMA_VERSION = 15
+/**
+ * The version of the schema. A database of another version is refused and not converted. Whatever
+ * changes the tables, or what a row means, raises it.
+ */
+export const SCHEMA_VERSION = 16
 
 const NO_BYTES = "''"
 
@@ -121,10 +124,10 @@ const OUTBOX: Table[] = [
       valid_until: 'integer?',
       manifest: 'bytes?',
       reason: 'integer?',
-      inserted: 'flag',
       sealed: 'bytes?',
-      promised: 'flag',
+      // When it is tried again after a refusal, and how often it was refused.
       aside_until: 'integer?',
+      tries: { kind: 'integer', default: '0' },
       plan: 'integer?',
       block_number: 'integer?',
       // Empty until the block has been read.
@@ -700,23 +703,6 @@ export function insertItems(
 /** @returns Statements that create these tables. */
 export function schemaOf(database: Dialect['name'], tables: readonly Table[]): string {
   return tables.map((table) => createOf(database, table)).join('\n')
-}
-
-/**
- * @param known The columns that the table has.
- * @returns Statements that add the others, which may be NULL, because older rows lack their values.
- */
-export function columnsAfter(
-  database: Dialect['name'],
-  { name, columns }: Table,
-  known: readonly string[],
-): string {
-  return Object.entries(columns)
-    .filter(([column, of]) => !known.includes(column) && isNullable(of))
-    .map(
-      ([column, of]) => `ALTER TABLE ${name} ADD COLUMN ${column} ${typeOf(database, kindOf(of))};`,
-    )
-    .join('\n')
 }
 
 const isNullable = (column: Column) => typeof column === 'string' && column.endsWith('?')

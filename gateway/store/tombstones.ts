@@ -25,12 +25,11 @@ export function createTombstones(isErased: IsBlockErased) {
      * A store that refuses erased blocks and returns `erased` for them. A finished erasure leaves
      * nothing in the store, so it is read even while it is unknown whether a block was erased.
      *
-     * @param erase Deletes a block that was erased while it was being put; absent = `remove` is
-     * used.
+     * @param erase Deletes a block that was erased while it was being put.
      */
     guardStore: (
       store: PayloadStore,
-      erase: (hash: Uint8Array) => Promise<unknown> = store.remove,
+      erase: (hash: Uint8Array) => Promise<unknown>,
     ): PayloadStore => ({
       ...store,
       get: (hash) =>
@@ -43,12 +42,10 @@ export function createTombstones(isErased: IsBlockErased) {
         return store.missing(hashes.filter((_, i) => !erased[i]))
       },
       async put(hash, bytes) {
-        if (await isErased(hash)) return false
-        const inserted = await store.put(hash, bytes)
-        if (!(await isErased(hash))) return inserted
+        if (await isErased(hash)) return
+        await store.put(hash, bytes)
         // The block was erased while it was being put.
-        await erase(hash)
-        return false
+        if (await isErased(hash)) await erase(hash)
       },
     }),
   }

@@ -1,13 +1,14 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { PayloadStore } from '#promise/ports.ts'
-import { readPayload } from '#verifier/checks/payload.ts'
 import type { BlockSource } from '#verifier/ports.ts'
+import { readBlock } from '../sources.ts'
 
 /**
  * Copies the payloads that a store lacks from other sources.
  *
  * @returns The documentHashes whose payload no source has.
  * @throws {IssueError} `store_unavailable` when the store cannot be written.
+ * @throws {InputError} `unreachable`
  */
 export async function fetchPayloads(
   documentHashes: readonly Hex[],
@@ -17,8 +18,8 @@ export async function fetchPayloads(
   const lost: Hex[] = []
   for (const documentHash of documentHashes) {
     const hash = fromHex(documentHash)
-    if ((await readPayload(hash, [store])).bytes) continue
-    const { bytes } = await readPayload(hash, sources)
+    if (await readBlock(hash, [store])) continue
+    const bytes = await readBlock(hash, sources)
     if (bytes) await store.put(hash, bytes)
     else lost.push(documentHash)
   }

@@ -12,10 +12,10 @@ import { openErasureList } from '#store/erasure-list.ts'
 import { BATCH_HISTORY, BLOCKS, HISTORY } from '#store/tables.ts'
 import { createTombstones } from '#store/tombstones.ts'
 import type { RegistryRecord } from '#verifier/ports.ts'
-import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { isRevoked } from '#verifier/status.ts'
 import { bindingOf } from '../binding.ts'
+import { sourcesOf } from '../sources.ts'
 import { hashesIn, type Row, type Side } from '../tables/rows.ts'
 import { checkBatchHistory, fetchLaterBatches, type LaterBatches } from './batches.ts'
 import { fetchPayloads } from './blocks.ts'
@@ -167,10 +167,10 @@ async function fetchLater(
   for (const hash of documentHashes) if (!(await restored.isPromised(hash))) later.push(hash)
   const kubo = await openKubo(config, createLog(config.logLevel))
   const tombstones = createTombstones(restored.isErased)
-  const store = tombstones.guardStore(kubo ?? restored.store)
-  const sources = config.ipfsGateways
-    .map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
-    .map(tombstones.guardSource)
+  const store = kubo
+    ? tombstones.guardStore(kubo, kubo.erase)
+    : tombstones.guardStore(restored.store, restored.store.delete)
+  const sources = sourcesOf(config).map(tombstones.guardSource)
   const lost = await fetchPayloads(later, store, sources)
   const batches = await fetchLaterBatches(restored, manifests, { store, sources })
   return { later: later.length, fetched: later.length - lost.length, lost, batches }

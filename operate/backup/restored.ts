@@ -1,12 +1,11 @@
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
-import type { PayloadStore } from '#promise/ports.ts'
 import { type Binding, bind, type Refusals } from '#store/binding.ts'
 import { loseStatusLists } from '#store/credentials.ts'
 import type { Database } from '#store/database.ts'
 import type { ErasureList } from '#store/erasure-list.ts'
 import { createErasures, type Scrubber } from '#store/erasures.ts'
-import { createIsErased, createPayloadStore } from '#store/payloads.ts'
+import { createIsErased, createPayloadStore, type DeletablePayloads } from '#store/payloads.ts'
 import { hexOf, hexOrNull, type Statement, statement } from '#store/sql.ts'
 import type { IsBlockErased } from '#store/tombstones.ts'
 import type { Side } from '../tables/rows.ts'
@@ -34,7 +33,7 @@ export type Restored = {
   /** Lists a batch for keys with `admin`, because its tenant is unknown. */
   listBatch(batch: { root: Hex; size: number; manifest: Hex }): Promise<void>
   /** The payloads in the database. */
-  store: PayloadStore
+  store: DeletablePayloads
   isErased: IsBlockErased
 }
 

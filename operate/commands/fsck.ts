@@ -8,7 +8,10 @@ export const fsckCommand = defineCommand({
   name: 'fsck',
   group: 'Repair',
   summary: 'Compare the chain, the payloads and the database of a gateway',
-  about: ['Takes the settings of the gateway. It changes nothing, and may run beside the gateway.'],
+  about: [
+    'Takes the settings of the gateway. It changes nothing, and may run beside the gateway.',
+    'A gateway whose database has lost writes issues nothing. If nothing differs, it issues again from its next start.',
+  ],
   options: { from: { value: '<block>', about: 'the first block to search for events; default 0' } },
   examples: [['Compare everything', 'docreg-gateway fsck']],
   exitCodes: '0 nothing differs, 1 something differs, 2 could not be compared',
@@ -30,6 +33,12 @@ export const fsckCommand = defineCommand({
       for (const code of new Set(differences.map((one) => one.code)))
         write(`${code}: ${DIFFERENCES[code]}`)
       write(length === 0 ? 'nothing differs' : `${length} differences`)
+      if (counts.lostWrites === 'accepted')
+        write('the database had lost writes: start the gateway again, and it issues')
+      if (counts.lostWrites === 'not_accepted')
+        write(
+          'the database has lost writes: repair what differs and compare again, or start the gateway once with ACCEPT_LOST_WRITES=true',
+        )
     }
     return length === 0 ? EXIT.ok : EXIT.wrong
   },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { InputError } from '#cli/errors.ts'
 import { recountListed } from '#cli/manifest.ts'
 import { encodeBatchBlock } from '#document/batch/block.ts'
 import type { Hex } from '#document/hex.ts'
@@ -88,6 +89,8 @@ export async function compare(
         }
       },
     )
+    if (code === 'unreachable')
+      throw new InputError('unreachable', 'the store of payloads does not answer')
     if (code !== null) tell('manifest_missing', `${root}: ${code}`)
   }
   return counts

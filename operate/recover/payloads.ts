@@ -4,9 +4,8 @@ import type { Identity } from '#parts/chain.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { CommandDatabase } from '#store/commands.ts'
-import { readPayload } from '#verifier/checks/payload.ts'
-import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { openPayloadStore } from '../command-database.ts'
+import { readBlock, sourcesOf } from '../sources.ts'
 
 /** The new gateway's store, and the sources of its payloads. */
 export type Payloads = {
@@ -14,6 +13,7 @@ export type Payloads = {
    * Reads a payload from the store, or copies it from the sources into the store.
    *
    * @param hash The sha-256 of the payload.
+   * @throws {InputError} `unreachable`
    */
   fetch(hash: Uint8Array): Promise<{ bytes: Uint8Array } | { why: 'missing' | 'erased' }>
   /** Stores a payload that was made here. */
@@ -28,16 +28,16 @@ export async function openPayloads(
   database: CommandDatabase,
 ): Promise<Payloads> {
   const store = await openPayloadStore(config, database)
-  const sources = config.ipfsGateways.map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
+  const sources = sourcesOf(config)
   const subkeys = subkeysOf(issuerSecrets)
   return {
     async fetch(hash) {
       const own = await store.get(hash)
       if (own.status === 'erased') return { why: 'erased' }
-      const read = await readPayload(hash, [store, ...sources])
-      if (!read.bytes) return { why: 'missing' }
-      if (own.status !== 'found') await store.put(hash, read.bytes)
-      return { bytes: read.bytes }
+      const bytes = await readBlock(hash, [store, ...sources])
+      if (!bytes) return { why: 'missing' }
+      if (own.status !== 'found') await store.put(hash, bytes)
+      return { bytes }
     },
     async put(hash, bytes) {
       await store.put(hash, bytes)

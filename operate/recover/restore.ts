@@ -13,7 +13,7 @@ import type { CommandDatabase } from '#store/commands.ts'
 import type { IndexRebuild, Rebuilt } from '#store/index-rebuild.ts'
 import type { BlockSource, RegistryRecord } from '#verifier/ports.ts'
 import { NO_ACCOUNT, type RevisedSlot, recordInBatch, registryStatusOf } from '#verifier/status.ts'
-import { readManifest } from '../read-manifest.ts'
+import { readManifest } from '../sources.ts'
 import type { Issued } from './issued.ts'
 import type { Payloads } from './payloads.ts'
 

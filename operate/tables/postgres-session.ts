@@ -52,7 +52,7 @@ export async function openSession(url: string, mode: 'read' | 'write'): Promise<
     // A gateway may have started since.
     await assertUnused(query)
     const database = createPort(
-      { query, transaction: (work) => work(query) },
+      { query, execute: query, transaction: (work) => work(query) },
       { brief: (read) => read(), listen: () => () => {} },
     )
     return { query, database, commit: async () => void (await query('COMMIT')), close }

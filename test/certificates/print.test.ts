@@ -286,6 +286,22 @@ test('error: refuses a character that no font has', async () => {
   })
 })
 
+test('error: refuses words that take half a minute to break into lines', async () => {
+  const template = findTemplate('letter')
+  const { engine, settings } = { engine: engineOf(template), settings: readSettings(template) }
+  const withDegree = (degree: string) => print(engine, settings, { ...ADA, metadata: { degree } })
+  for (const [degree, message] of [
+    ['a'.repeat(8_000), 'it has a word of more than 500 letters'],
+    [`${'a'.repeat(400)} `.repeat(20), 'its words of 20 letters and more have more than 5000'],
+  ] as const)
+    await expect(withDegree(degree)).rejects.toMatchObject({
+      ...{ code: 'unprintable', message: expect.stringContaining(message) },
+    })
+  // Long identifiers are printed, and so is text without spaces.
+  await expect(withDegree(`${'0'.repeat(66)} `.repeat(20))).resolves.toBeInstanceOf(Buffer)
+  await expect(withDegree('อาดา'.repeat(300))).resolves.toBeInstanceOf(Buffer)
+})
+
 test('error: names every bad member of the settings', () => {
   const copy = join(dir, 'copy')
   copyTemplate('permit', copy)

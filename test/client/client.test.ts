@@ -103,6 +103,7 @@ describe('a service that fails', () => {
     data: {},
     error: { code: 'overloaded', message: 'too much is waiting', requestId: '7' },
   }
+  const UNKNOWN = { ...BUSY, error: { ...BUSY.error, code: 'outcome_unknown' } }
   type Step = (response: ServerResponse) => void
   const json =
     (status: number, body: object): Step =>
@@ -144,6 +145,25 @@ describe('a service that fails', () => {
     await expect(call).rejects.toMatchObject({ code: 'no_answer', status: undefined })
     expect(requests).toHaveLength(1)
     expect(requests[0]?.headers['idempotency-key']).toBeUndefined()
+  })
+
+  test('behavior: takes an unknown outcome for a lost answer', async () => {
+    const { client, requests } = await clientOf([json(503, UNKNOWN), json(201, DONE)])
+    await expect(client.issueDocument({ body: ADA })).resolves.toEqual(DONE.data)
+    expect(requests).toHaveLength(2)
+    expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+  })
+
+  test('error: does not repeat a change of unknown outcome, and says so', async () => {
+    const { client, requests } = await clientOf([json(503, UNKNOWN)])
+    const call = client.revokeDocument({ path: { publicId: 'x' }, body: {} })
+    await expect(call).rejects.toMatchObject({
+      name: 'CallError',
+      code: 'no_answer',
+      status: 503,
+      requestId: '7',
+    })
+    expect(requests).toHaveLength(1)
   })
 
   test('behavior: sends a batch again with the same Idempotency-Key; reports one that broke off', async () => {

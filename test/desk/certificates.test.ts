@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { unzipSync } from 'fflate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { findPack, packCache } from '#certificates/packs.ts'
+import { parseCsv } from '#table/csv.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
+import { addFonts, baseFonts } from '../support/base-fonts.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { linkFor, openWindow, signIn, type Window } from '../support/desk-window.ts'
 import { type Stack, startStack } from '../support/stack.ts'
@@ -14,10 +15,10 @@ describeInBrowser('certificates at the desk', () => {
   let browser: Browser
   let window: Window
   let page: Page
+  let cache: string
 
   beforeAll(async () => {
-    const cache = packCache({})
-    await findPack('base', cache, () => {})
+    cache = await baseFonts()
     ;[stack, browser] = await Promise.all([
       startStack({ ADDRESS_RATE_LIMIT: 'off', CERTIFICATE_PACKS: cache }),
       launchChromium(),
@@ -26,6 +27,7 @@ describeInBrowser('certificates at the desk', () => {
   afterAll(async () => {
     await browser?.close()
     await stack?.stop()
+    rmSync(cache, { recursive: true })
   })
   beforeEach(async () => {
     window = await openWindow(browser, { acceptDownloads: true })
@@ -66,18 +68,22 @@ describeInBrowser('certificates at the desk', () => {
     })
   })
 
-  test('default: the certificates of a table come as one ZIP', async () => {
+  const issueTable = async (names: string[]) => {
     await page.getByRole('link', { name: 'Issue from a table' }).first().click()
-    const rows = Array.from({ length: 51 }, (_, i) => `Person ${i},${i},zipped,2026-07-01`)
+    const rows = names.map((name, i) => `${name},${i},zipped,2026-07-01`)
     const content = ['subjectName,subjectId,category,issuedAt', ...rows].join('\n')
     const file = { name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(content) }
     await page.locator('input[type=file]').setInputFiles(file)
-    await page.getByRole('button', { name: 'Issue the good rows (51)' }).click()
+    await page.getByRole('button', { name: `Issue the good rows (${names.length})` }).click()
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^Issue the good/ })
       .click()
     await page.getByRole('heading', { name: 'The table is issued' }).waitFor()
+  }
+
+  test('default: the certificates of a table come as one ZIP', async () => {
+    await issueTable(Array.from({ length: 51 }, (_, i) => `Person ${i}`))
     // The first template requires a degree.
     await page.getByLabel('Template').selectOption('diploma')
     await page.getByRole('button', { name: 'Save the certificates (ZIP)' }).click()
@@ -86,6 +92,39 @@ describeInBrowser('certificates at the desk', () => {
     const names = Object.keys(unzipSync(await saved('Save the certificates (ZIP)')))
     expect(names).toHaveLength(51)
     expect(names.some((name) => /^Person 50 [0-9a-f]{8}\.pdf$/.test(name))).toBe(true)
+    await expect(page.getByRole('button', { name: 'Print those again' }).count()).resolves.toBe(0)
+  })
+
+  test('default: names who is missing from a ZIP, and prints those again once there are fonts', async () => {
+    await issueTable(['Ada', '王小明', 'Bob', '李四'])
+    await page.getByLabel('Template').selectOption('letter')
+    const files = unzipSync(await saved('Save the certificates (ZIP)'))
+    expect(Object.keys(files).map((name) => name.replace(/ [0-9a-f]{8}/, ''))).toEqual([
+      ...['Ada.pdf', 'Bob.pdf', 'not-printed.csv'],
+    ])
+    const { rows } = parseCsv(files['not-printed.csv'] as Uint8Array)
+    expect(rows.map(({ cells }) => [cells.line, cells.subjectName])).toEqual([
+      ...[
+        ['3', '王小明'],
+        ['5', '李四'],
+      ],
+    ])
+    const reason = /the fonts for Chinese are not installed: docreg-gateway certificates --all/
+    for (const { cells } of rows) expect(cells.problem).toMatch(reason)
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^Not printed: 2\. .*Chinese/ })
+      .waitFor()
+    const marked = page.locator('table.list tr').filter({ hasText: reason })
+    expect(await marked.locator('th').allTextContents()).toEqual(['王小明', '李四'])
+
+    await addFonts('chinese', cache)
+    const again = Object.keys(unzipSync(await saved('Print those again')))
+    expect(again.map((name) => name.replace(/ [0-9a-f]{8}/, ''))).toEqual([
+      ...['王小明.pdf', '李四.pdf'],
+    ])
+    await page.getByRole('button', { name: 'Print those again' }).waitFor({ state: 'detached' })
+    expect(await marked.count()).toBe(0)
   })
 })
 

@@ -46,6 +46,7 @@ describeInBrowser('a table at the desk', () => {
     page
       .locator('input[type=file]')
       .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) })
+  const field = (name: string) => readFileSync(`test/table/field/${name}.xlsx`)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const start = async (count: number) => {
     const name = `Issue the good rows (${count.toLocaleString('en')})`
@@ -96,6 +97,7 @@ describeInBrowser('a table at the desk', () => {
     await page.keyboard.press('Tab')
     await page.getByText('Good rows: 2. Rows with a problem: 1.').waitFor()
     expect(await page.getByLabel('Date of issue, line 4').getAttribute('aria-invalid')).toBe('true')
+    await page.getByText('There is no 30 February.').waitFor()
     await start(2)
     await done()
     expect(await issued('master_diploma')).toBe(2)
@@ -124,8 +126,6 @@ describeInBrowser('a table at the desk', () => {
   test('error: says what is wrong with a file that is no table', async () => {
     await give('book.xlsx', Buffer.from([0x50, 0x4b, 0x03, 0x04, 0, 0]))
     await page.getByText('This file cannot be read.').waitFor()
-    await give('formula.xlsx', readFileSync('test/table/workbooks/formula.xlsx'))
-    await page.getByText('Line 4 has a cell with an error').waitFor()
     await give('open.csv', 'a,b\n"x,1\n')
     await page.getByText('a quotation mark is not closed').waitFor()
     await give('latin.csv', Buffer.from('subjectName\nZo\xeb\n', 'latin1'))
@@ -203,6 +203,16 @@ describeInBrowser('a table at the desk', () => {
     expect(await page.getByRole('button', { name: /^Correct those rows/ }).count()).toBe(0)
   })
 
+  test('error: says that the reader of files cannot be loaded, or is another one', async () => {
+    await page.route('**/desk/reader', (route) => route.fulfill({ body: 'postMessage({})' }))
+    await give('one.csv', table('other_reader', 1))
+    await page.getByText('The page could not load what reads files.').waitFor()
+    await page.unroute('**/desk/reader')
+    window.mishaps.length = 0
+    await give('one.csv', table('other_reader', 1))
+    await page.getByText('What the columns mean').waitFor()
+  })
+
   test('default: a workbook is read as a table', async () => {
     await give('graduates.xlsx', readFileSync('test/table/workbooks/openpyxl.xlsx'))
     await page.getByText('What the columns mean').waitFor()
@@ -218,6 +228,62 @@ describeInBrowser('a table at the desk', () => {
     await start(3)
     await done()
     expect(await issued('workbook')).toBe(3)
+  })
+
+  test('behavior: a bad cell of a workbook is a marked row, unless its column is left out', async () => {
+    await give('formula.xlsx', readFileSync('test/table/workbooks/formula.xlsx'))
+    await page.getByLabel('Full name').selectOption('Name')
+    await page.getByLabel('Student no').selectOption('Identifier')
+    await page.getByLabel('Degree').selectOption('Leave out')
+    await page.getByLabel('Grade').selectOption('Further entry of the document')
+    await page.locator('#set-category').fill('formula')
+    await page.keyboard.press('Tab')
+    await page.getByText('The spreadsheet has an error here').waitFor()
+    await page.reload()
+    await page.getByText('The spreadsheet has an error here').waitFor()
+    await page.getByLabel('Grade, line 4').fill('2')
+    await page.keyboard.press('Tab')
+    await page.getByText('The spreadsheet has an error here').waitFor({ state: 'detached' })
+    await press('Use another table')
+    await give('formula.xlsx', readFileSync('test/table/workbooks/formula.xlsx'))
+    await page.getByLabel('Grade').selectOption('Leave out')
+    await page.getByText('The spreadsheet has an error here').waitFor({ state: 'detached' })
+  })
+
+  test('behavior: a column that shows other text than it holds is issued as the person says', async () => {
+    await give('percent.xlsx', field('x10-percent'))
+    expect(await page.getByLabel('grade, line 2').inputValue()).toBe('95%')
+    expect(await page.locator('#start').isDisabled()).toBe(true)
+    const shown = page.getByLabel('What is issued of this column?')
+    await shown.selectOption('What it stores: \u20680.95\u2069')
+    expect(await page.getByLabel('grade, line 2').inputValue()).toBe('0.95')
+    await page.getByLabel('Numbers and months in the file').selectOption('de')
+    await expect.poll(() => shown.inputValue()).toBe('')
+    await shown.selectOption('What it shows: \u206895%\u2069')
+    await start(1)
+    await done()
+    const { rows } = await saved('Save the results')
+    expect(rows[0]?.cells).toMatchObject({ 'metadata.grade': '95%' })
+  })
+
+  test('behavior: the desk suggests the day where the person is', async () => {
+    const there = await openWindow(browser, { timezoneId: 'Pacific/Auckland' })
+    await there.page.clock.setFixedTime(new Date('2026-11-26T19:26:00Z'))
+    await signIn(there.page, await linkFor(stack, 'clerk', { name: `There ${name}` }))
+    await there.page.getByRole('link', { name: 'Issue a document' }).first().click()
+    expect(await there.page.locator('#issuedAt').inputValue()).toBe('2026-11-27')
+    await there.page.getByRole('link', { name: 'Issue from a table' }).first().click()
+    await there.page.locator('#pasted').fill('subjectName\tsubjectId\nAda\t1\n')
+    await there.page.getByRole('button', { name: 'Read these cells' }).click()
+    await there.page.locator('#set-issuedAt').waitFor()
+    expect(await there.page.locator('#set-issuedAt').inputValue()).toBe('2026-11-27')
+    await there.context.close()
+  })
+
+  test('error: marks numbers of which a spreadsheet has lost digits', async () => {
+    await give('digits.xlsx', field('x13-id-17-digits'))
+    await page.getByText('Good rows: 0. Rows with a problem: 2.').waitFor()
+    expect(await page.getByText('Spreadsheets lose digits of so long a number.').count()).toBe(2)
   })
 
   test(`behavior: a table of ${ROWS} rows answers at once and is issued`, async () => {

@@ -1,6 +1,7 @@
 // `node scripts/run.mjs test/faults/shared-long-run.ts --documents 10000 --faults 40`: gateways on
 // one PostgreSQL, behind a round-robin in which each retry goes to another one. Meanwhile gateways
-// are killed and stopped, PostgreSQL is killed, stopped or shut down, and the node refuses calls.
+// are killed and stopped, PostgreSQL is killed, stopped or shut down, its answers to a COMMIT are
+// lost, the node refuses calls, and the first of two nodes is sick.
 // Some documents are revoked at two gateways at once, for two reasons. Prints the figures, and
 // exits with 1 when a document was lost, doubled or not listed, a verdict false, a repeat answered
 // differently, or an event contradicts the chain.
@@ -78,12 +79,43 @@ const FAULTS: Record<string, Fault> = {
     await sleep(random.below(2_000))
     await postgres.start()
   },
-  async refuseCalls({ proxy }) {
-    proxy.refuse = () => true
+  async refuseCalls({ proxy, firstProxy }) {
+    proxy.refuse = firstProxy.refuse = () => true
     await sleep(aWhile())
-    proxy.refuse = () => false
+    proxy.refuse = firstProxy.refuse = () => false
+  },
+  async sickFirstNode({ firstProxy }) {
+    firstProxy.fail = (method) => (method === 'eth_blockNumber' ? undefined : SICK)
+    await sleep(aWhile())
+    firstProxy.fail = () => undefined
+  },
+  async loseAnswers({ postgresProxy }) {
+    for (let left = 1 + random.below(5); left > 0; left--) {
+      postgresProxy.loseNext('COMMIT', LOSABLE[random.below(LOSABLE.length)])
+      await sleep(random.below(500))
+    }
+  },
+  /** While the node takes no transaction, too. */
+  async loseAnswersInOutage(shared) {
+    const { proxy, firstProxy } = shared
+    const refuse = (method: string) =>
+      method === 'eth_estimateGas' || method === 'eth_sendRawTransaction'
+    proxy.refuse = firstProxy.refuse = refuse
+    await FAULTS.loseAnswers?.(shared)
+    proxy.refuse = firstProxy.refuse = () => false
   },
 }
+
+/** The answer of a node that answers nothing but the number of its block. */
+const SICK = { code: -32600, message: 'App is inactive' }
+/** Statements whose transactions lose the answer to their COMMIT. */
+const LOSABLE = [
+  undefined,
+  /INSERT INTO intent/,
+  /INSERT INTO plan/,
+  /DELETE FROM plan/,
+  /DELETE FROM intent/,
+]
 
 /** Makes faults at random times until the load is over. */
 async function makeFaults(shared: SharedGateways, isOver: () => boolean): Promise<number> {
@@ -161,7 +193,7 @@ async function countFailing<T>(
 say(`seed ${values.seed}`)
 const shared = await startSharedGateways(
   folder,
-  { gateways: Number(values.gateways), accounts: Number(values.accounts) },
+  { gateways: Number(values.gateways), accounts: Number(values.accounts), nodes: 2 },
   { LOG_LEVEL: 'warn' },
 )
 try {

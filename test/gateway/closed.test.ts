@@ -32,11 +32,14 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
   const { publicId } = (await stack.issue(ADA)).body.data
   await admin('closeIssuer')
 
-  // At the same time: what cannot be issued takes nothing with it.
-  const [refused, suspended] = await Promise.all([
+  // At the same time: what cannot be issued takes nothing with it. It was accepted before anybody
+  // knew, and waits until the issuer is open.
+  const [waiting, suspended] = await Promise.all([
     stack.issue({ ...ADA, subjectId: '2' }),
     change(publicId, 'suspend', {}),
   ])
+  expect([waiting.status, waiting.body.data.status]).toEqual([202, 'pending'])
+  const refused = await stack.issue({ ...ADA, subjectId: '3' })
   expect([refused.status, refused.body.error.code]).toEqual([503, 'registry_refused'])
   expect([suspended.status, suspended.body.data.status]).toEqual([200, 'suspended'])
   const released = await change(publicId, 'release', {})
@@ -48,7 +51,11 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
   const revoked = await change(publicId, 'revoke', { reason: 'keyCompromise' })
   expect([revoked.status, revoked.body.data.status]).toEqual([200, 'revoked'])
 
+  const metrics = Buffer.from((await stack.request('/metrics')).body).toString()
+  expect(metrics).toMatch(/intents_refused 1$/m)
   await admin('reopenIssuer')
+  const statusOf = async () => (await stack.verify(waiting.body.data.publicId)).body.data.status
+  await expect.poll(statusOf, { timeout: 10_000 }).toBe('valid')
   const again = await stack.issue({ ...ADA, subjectId: '3' })
   expect(again.status).toBe(201)
 })

@@ -78,7 +78,7 @@ test('behavior: renders once a second, however many ask', async () => {
   const { render } = createMetrics({
     depth() {
       reads++
-      return { queued: 0, inFlight: 0 }
+      return { queued: 0, refused: 0, inFlight: 0 }
     },
     ...{ balance: async () => 0n, spentLastHour: async () => 0n, stopped: () => undefined },
     ...{ feeCaps: {}, headAge: async () => 0, unfinishedErasures: async () => 0 },

@@ -38,8 +38,8 @@ describe.skipIf(folder === undefined)('a gateway whose account another one has',
     const { status, body } = await stack.issue(ADA, { prefer: 'respond-async' })
     expect([status, body.data?.status]).toEqual([202, 'pending'])
     await client.query(`
-      INSERT INTO intent (kind, document_hash, valid_until, promised)
-      SELECT 'issue', sha256(i::text::bytea), 0, true FROM generate_series(1, 10000) AS i`)
+      INSERT INTO intent (kind, document_hash, valid_until)
+      SELECT 'issue', sha256(i::text::bytea), 0 FROM generate_series(1, 10000) AS i`)
     const refused = async () => (await stack.issue(ADA, { prefer: 'respond-async' })).body.error
     await expect.poll(refused, { timeout: 10_000 }).toMatchObject({ code: 'overloaded' })
     await client.query('DELETE FROM intent WHERE kind = $1', ['issue'])

@@ -39,20 +39,27 @@ describe('the chain is down', () => {
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
-  test('error: refuses to issue, leaves nothing behind, and the retry works', async () => {
+  test('error: keeps what it accepted, and refuses the rest at the door', async () => {
     const before = await issuedEvents()
     stack.proxy.refuse = () => true
+    // Nobody knows of the outage yet.
+    const started = performance.now()
+    const accepted = await stack.issue(ADA)
+    expect([accepted.status, accepted.body.data.status]).toEqual([202, 'pending'])
+    // It is answered at once, not at the end of its wait of ten seconds.
+    expect(performance.now() - started).toBeLessThan(8_000)
     const refused = await stack.issue(ADA)
     expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).toBeTruthy()
     expect(refused.body.error.code).toBe('chain_unavailable')
-    expect((await stack.issue(ADA)).status).toBe(503)
     expect(await ready()).toBe(503)
     stack.proxy.refuse = () => false
     await expect.poll(ready).toBe(200)
     const retried = await stack.issue(ADA)
     expect(retried.status).toBe(201)
-    expect(await issuedEvents()).toBe(before + 1)
+    const { publicId } = accepted.body.data
+    await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('valid')
+    expect(await issuedEvents()).toBe(before + 2)
   })
 
   test('behavior: keeps the promise when the node is lost between signing and block', async () => {

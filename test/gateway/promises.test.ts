@@ -89,9 +89,12 @@ describe('promises are kept', () => {
 
   test('behavior: ignores an impossible estimate', async () => {
     stack.proxy.change = (method, result) => (method === 'eth_estimateGas' ? '0x5' : result)
+    const { status, body } = await stack.issue(ADA)
+    expect(status).toBe(202)
     expect((await stack.issue(ADA)).status).toBe(503)
     stack.proxy.change = (_, result) => result
     await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
+    await becomesValid(body.data.publicId)
   })
 })
 

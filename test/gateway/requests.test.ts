@@ -48,6 +48,7 @@ const PUBLIC = [
   'GET /docs',
   'GET /readyz',
   'GET /desk',
+  'GET /desk/reader',
   'GET /desk/texts/:language',
   'GET /verify',
   'OPTIONS /.well-known/did.json',

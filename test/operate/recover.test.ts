@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Wallet } from 'ethers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { hkdfWithNode } from '#base/node-crypto.ts'
 import { indexesOf, type Listed } from '#credentials/status-slots.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { deriveSubkeys } from '#document/keys.ts'
+import { startBlockServer } from '../support/block-server.ts'
 import { makeCredentialKey } from '../support/credential-key.ts'
 import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
@@ -169,7 +170,12 @@ test('default: brings back every document, batch, publicId and status from chain
 
 test('error: names what no source has, refuses a folder in use and a chain that is lost too', async () => {
   const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
-  const short = await recover(elsewhere)
+  const silent = await recover(elsewhere)
+  expect(silent.stderr).toContain('a source of payloads does not answer: start the command again')
+  expect(silent.code).toBe(2)
+  const empty = await startBlockServer()
+  onTestFinished(() => empty.close())
+  const short = await recover({ ...elsewhere, IPFS_GATEWAYS: empty.url })
   expect(short.stderr).toMatch(/missing +4: no source has the payload/)
   expect(short.stderr).toContain('unread    1 batch:')
   expect(short.code).toBe(1)

@@ -101,14 +101,12 @@ test('behavior: payloads that only another source has are put into the store', a
   const storeOf = (blocks: Map<Hex, Uint8Array>): PayloadStore => ({
     async put(hash, bytes) {
       blocks.set(toHex(hash), bytes)
-      return true
     },
     async get(hash) {
       const bytes = blocks.get(toHex(hash))
       return bytes ? { status: 'found', bytes } : { status: 'missing' }
     },
     missing: async (hashes) => hashes.filter((hash) => !blocks.has(toHex(hash))),
-    async remove() {},
   })
   const [kept, fetched, forged] = ['kept', 'fetched', 'forged'].map(hashOf) as [Hex, Hex, Hex]
   const held = new Map([[kept, bytesOf('kept')]])

@@ -36,7 +36,7 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
       refused: () => {},
     },
     verifyPage: { html: '', policy: '' },
-    deskPage: { html: '', policy: '', texts: {} },
+    deskPage: { html: '', policy: '', reader: '', texts: {} },
     isErased: async () => false,
     metrics: { served: () => {} } as unknown as AppDeps['metrics'],
     wait: 0,

@@ -40,6 +40,7 @@ function depsIn(dir: string): DatabaseDeps {
     erasureList: openErasureList(join(dir, 'erased.txt')),
     blindTenant,
     leaseTerm: 10_000,
+    acceptLoss: false,
     log: createLog('silent'),
     end(error) {
       throw error

@@ -8,6 +8,7 @@ import type { Eip1193Provider } from '#verifier/ports.ts'
 import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
 import { freePort } from './http.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
+import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 import { startSharedIssuer } from './shared-issuer.ts'
 import { API_KEY, randomKey } from './stack.ts'
@@ -17,6 +18,10 @@ export type SharedGateways = {
   gateways: readonly GatewayProcess[]
   postgres: PostgresServer
   databaseUrl: string
+  /** The proxy between gateways and PostgreSQL. */
+  postgresProxy: PostgresProxy
+  /** The proxy to their first node. With one way it is `proxy`. */
+  firstProxy: RpcProxy
   /** The proxy between gateways and chain. */
   proxy: RpcProxy
   /** Bypasses the proxy. */
@@ -32,11 +37,12 @@ export type SharedGateways = {
 /**
  * @param folder A folder of `postgresFolder`.
  * @param counts.accounts The number of accounts, which all gateways have.
+ * @param counts.nodes The number of ways to the node, 1 or 2; absent = 1.
  * @param env Additional settings of each gateway.
  */
 export async function startSharedGateways(
   folder: string,
-  counts: { gateways: number; accounts: number },
+  counts: { gateways: number; accounts: number; nodes?: 1 | 2 },
   env: Record<string, string> = {},
 ): Promise<SharedGateways> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-shared-'))
@@ -46,11 +52,13 @@ export async function startSharedGateways(
     join(dir, 'chain'),
     counts.accounts,
   )
+  const postgresProxy = await startPostgresProxy(databaseUrl)
   const proxy = await startRpcProxy(chain.url)
+  const firstProxy = counts.nodes === 2 ? await startRpcProxy(chain.url) : proxy
   const settings = {
     API_KEY,
-    DATABASE_URL: databaseUrl,
-    RPC_URL: proxy.url,
+    DATABASE_URL: postgresProxy.url,
+    RPC_URL: [...new Set([firstProxy.url, proxy.url])].join(','),
     REGISTRY_ADDRESS: parseRegistryId(registry).address,
     ISSUER_ID: '1',
     ISSUER_KEY: keys.join(','),
@@ -69,12 +77,14 @@ export async function startSharedGateways(
   }
   await Promise.all(gateways.map((gateway) => gateway.start()))
   return {
-    ...{ gateways, postgres, databaseUrl, proxy, provider, registry },
+    ...{ gateways, postgres, databaseUrl, postgresProxy, proxy, firstProxy, provider, registry },
     issuedEvents: () => hashesIn(provider, 'DocumentIssued'),
     revokedEvents: () => hashesIn(provider, 'DocumentRevoked'),
     async remove() {
       await Promise.all(gateways.map((gateway) => gateway.kill()))
       await proxy.close()
+      if (firstProxy !== proxy) await firstProxy.close()
+      await postgresProxy.close()
       await chain.stop()
       await postgres.remove()
       rmSync(dir, { recursive: true, force: true })

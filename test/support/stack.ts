@@ -91,10 +91,14 @@ export function requestsTo(url: string): (path: string, init?: RequestInit) => P
   }
 }
 
-/** @param signerOf Creates the signer from the issuer account's key. */
+/**
+ * @param signerOf Creates the signer from the issuer account's key.
+ * @param nodesOf The gateway's nodes, from the addresses of the proxy and of the chain behind it.
+ */
 export async function startStack(
   env: Record<string, string> = {},
   signerOf: (issuerKey: Hex) => Signer | Promise<Signer> = createKeySigner,
+  nodesOf = (proxy: string, _chain: string) => [proxy],
 ): Promise<Stack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const adminKey = randomKey()
@@ -130,7 +134,7 @@ export async function startStack(
     rmSync(config.erasureList, { force: true })
   }
   const identity = {
-    rpc: createRpcPool([proxy.url], config.rpcTimeout),
+    rpc: createRpcPool(nodesOf(proxy.url, chain.url), config.rpcTimeout),
     registry,
     issuerId: LOCAL_ISSUER_ID,
     signer: await signerOf(issuerKey),

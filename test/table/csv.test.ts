@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readTable } from '#cli/csv.ts'
@@ -112,4 +114,105 @@ test('behavior: keeps the cells of a table that docreg did not write', () => {
   const own = "subjectName,subjectId\n'=1,\\u001b\n"
   const cells = { subjectName: "'=1", subjectId: '\\u001b' }
   expect(parseCsv(Buffer.from(own)).rows).toEqual([{ line: 2, cells }])
+})
+
+/** Files of people who do this job, with the names in their rows. */
+test.each([
+  ['c01-sep-line.csv', ['Ana Test']],
+  ['c05-inner-quotes.tsv', ['Ana "Annie" Test', 'Ben Test']],
+  ['c09-utf16le-nobom.csv', ['Ána Test']],
+  ['c31-ctrlz.csv', ['Ana Test']],
+])('behavior: reads %s', (name, names) => {
+  const { rows } = parseCsv(readFileSync(join(import.meta.dirname, 'field', name)))
+  expect(rows.map(({ cells }) => cells.subjectName)).toEqual(names)
+  expect(rows[0]?.cells).toMatchObject({ subjectId: '1001', issuedAt: '2026-01-31' })
+})
+
+const linesOf = (text: string | Uint8Array) => {
+  const { columns, rows } = parseCsv(typeof text === 'string' ? Buffer.from(text) : text)
+  return [columns, ...rows.map(({ line, cells }) => [line, ...Object.values(cells)])]
+}
+
+test.each([
+  [
+    'a sep= line',
+    'sep=|\na|b;c\n1|2\n',
+    [
+      ['a', 'b;c'],
+      [3, '1', '2'],
+    ],
+  ],
+  [
+    'comments',
+    '# made, by X\n# in May\na,b\n1,2\n',
+    [
+      ['a', 'b'],
+      [4, '1', '2'],
+    ],
+  ],
+  ['a comment above one column', '# x\nname\nAda\n', [['name'], [3, 'Ada']]],
+  [
+    'a column named #',
+    '#;name\n#1;Ada\n',
+    [
+      ['#', 'name'],
+      [2, '#1', 'Ada'],
+    ],
+  ],
+  [
+    'empty lines first',
+    '\n\na;b\n1;2\n',
+    [
+      ['a', 'b'],
+      [4, '1', '2'],
+    ],
+  ],
+  [
+    'pipes',
+    'a|b\r\n1|2',
+    [
+      ['a', 'b'],
+      [2, '1', '2'],
+    ],
+  ],
+  [
+    'the end of CP/M',
+    'a,b\n1,2\n\x1a',
+    [
+      ['a', 'b'],
+      [2, '1', '2'],
+    ],
+  ],
+])('behavior: reads a table with %s', (_, text, lines) => {
+  expect(linesOf(text)).toEqual(lines)
+})
+
+test('behavior: a copied cell is quoted only for a tab, a line break or a quotation mark', () => {
+  const cells = ['"Annie" Test', '3.5"', '"open', '"x\ny"', '"q ""z"""', '"Annie"', 'a ""b"" c']
+  const rows = linesOf(`n\tm\n${cells.map((cell) => `${cell}\t1\n`).join('')}`).slice(1)
+  expect(rows.map(([, cell]) => cell)).toEqual([
+    ...['"Annie" Test', '3.5"', '"open', 'x\ny', 'q "z"', 'Annie', 'a ""b"" c'],
+  ])
+})
+
+test('behavior: reads UTF-16 of both orders, with a mark and without', () => {
+  const little = Buffer.from('name;x\n王小明;1\n', 'utf16le')
+  const big = Buffer.from(little).swap16()
+  for (const bytes of [
+    little,
+    Buffer.from([0xff, 0xfe, ...little]),
+    big,
+    Buffer.from([0xfe, 0xff, ...big]),
+  ])
+    expect(linesOf(bytes)).toEqual([
+      ['name', 'x'],
+      [2, '王小明', '1'],
+    ])
+})
+
+test('error: names a file that is no table whatever it is called, and no code of a parser', () => {
+  expect(() => linesOf(Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0))).toThrow(/before 2007 \(\.xls\)/)
+  expect(() => linesOf('\n<html><table><tr>')).toThrow(/is a web page/)
+  for (const row of ['"x" y,1', 'x "y,1', '"x'])
+    expect(() => linesOf(`a,b\n${row}\n`)).toThrow(/^line \d: [a-z ]+$/)
 })

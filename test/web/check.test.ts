@@ -46,8 +46,10 @@ describe('languages', () => {
       event: true,
       credential: true,
     }
-    // `unproven` and `pruned` are about the event alone, which has words of its own.
-    const troubles: Record<Exclude<ChainErrorCode, 'unproven' | 'pruned'>, true> = {
+    // `unproven` and `pruned` are about the event alone, which has words of its own, and
+    // `payload_unreachable` about a bundle that is made.
+    type Elsewhere = 'unproven' | 'pruned' | 'payload_unreachable'
+    const troubles: Record<Exclude<ChainErrorCode, Elsewhere>, true> = {
       rpc_unreachable: true,
       rpc_error: true,
       no_registry: true,

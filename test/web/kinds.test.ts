@@ -78,6 +78,10 @@ describeInBrowser("the issuer's words", () => {
     ])
     expect(await page.locator('.document dd').nth(2).textContent()).toBe('Course of study Diploma')
     expect(await page.locator('.document img').count()).toBe(0)
+    // The form for an excerpt has them too.
+    expect(await page.locator('.share .tick .name').allTextContents()).toContain(
+      'Degree awarded degree',
+    )
     expect(mishaps).toEqual([])
     await page.getByRole('combobox').first().selectOption('de')
     await page.getByText('Worte des Ausstellers').waitFor()

@@ -22,7 +22,7 @@ const COUNT = GROUPS * IN_GROUP
 /** @returns Microseconds of processor time and of wall-clock time for each document. */
 async function measure(database: Database, firstBlock: number) {
   const outbox = createOutbox(database)
-  const persistence = createPersistence(database, createPayloadStore(database), outbox)
+  const persistence = createPersistence(createPayloadStore(database), outbox)
   const begun = performance.now()
   const usage = process.cpuUsage()
   for (let group = 0; group < GROUPS; group++) {
@@ -32,7 +32,7 @@ async function measure(database: Database, firstBlock: number) {
       const key = { kind: 'issue', documentHash: toHex(documentHash) } as const
       const intent = { ...key, validUntil: 0, tenant: 'default' }
       intents.push(intent)
-      return persistence.add(intent, { documentHash, bytes: randomBytes(SEALED_BYTES) }, true)
+      return persistence.add(intent, { documentHash, bytes: randomBytes(SEALED_BYTES) })
     })
     await Promise.all(adding)
     const anchoring = {

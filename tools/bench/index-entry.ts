@@ -50,7 +50,7 @@ function entryOf(): IndexEntry {
  */
 async function measure(database: Database, withEntry: boolean, firstBlock: number) {
   const outbox = createOutbox(database)
-  const persistence = createPersistence(database, createPayloadStore(database), outbox)
+  const persistence = createPersistence(createPayloadStore(database), outbox)
   const begun = performance.now()
   const usage = process.cpuUsage()
   const pages = countPages(database)
@@ -61,7 +61,7 @@ async function measure(database: Database, withEntry: boolean, firstBlock: numbe
       const intent = { kind: 'issue', documentHash: toHex(documentHash), validUntil: 0 } as const
       intents.push(intent)
       const sealed = { documentHash, bytes: randomBytes(SEALED_BYTES) }
-      return persistence.add(intent, withEntry ? { ...sealed, entry: entryOf() } : sealed, true)
+      return persistence.add(intent, withEntry ? { ...sealed, entry: entryOf() } : sealed)
     })
     await Promise.all(adding)
     pages.count()

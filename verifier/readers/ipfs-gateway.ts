@@ -1,5 +1,6 @@
 import { readAtMost } from '../../document/bytes.ts'
 import { cidOf } from '../../document/cid.ts'
+import { refusalOf } from '../errors.ts'
 import type { BlockSource } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 
@@ -27,10 +28,7 @@ export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSou
         await response.body?.cancel()
         return { status: 'missing' }
       }
-      if (!response.ok) {
-        await response.body?.cancel()
-        throw new Error(`HTTP ${response.status}`)
-      }
+      if (!response.ok) throw await refusalOf(response)
       return { status: 'found', bytes: await readAtMost(response.body, MAX_BLOCK) }
     },
   }

@@ -1,6 +1,6 @@
 import { decodeUtf8, readAtMost } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
-import { HttpStatusError, RpcResponseError, readRetryAfter } from '../errors.ts'
+import { RpcResponseError, refusalOf } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 import { isLoopback } from './loopback.ts'
@@ -79,9 +79,4 @@ export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provid
     if (!response.ok && response.status !== 400) throw await refusalOf(response)
     return decodeUtf8(await readAtMost(response.body, MAX_ANSWER))
   })
-}
-
-async function refusalOf({ status, headers, body }: Response): Promise<HttpStatusError> {
-  await body?.cancel()
-  return new HttpStatusError(status, readRetryAfter(headers.get('retry-after')))
 }

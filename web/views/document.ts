@@ -104,7 +104,7 @@ function shown(name: Name, value: string): string | HTMLElement {
 }
 
 /** @param own What the document itself says, which is shown too. */
-function inIssuersWords(
+export function inIssuersWords(
   words: string | undefined,
   own: string | HTMLElement,
 ): string | HTMLElement {

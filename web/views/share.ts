@@ -1,19 +1,27 @@
 import { type DocumentPart, metadataOf } from '#document/document.ts'
+import type { Kind } from '#document/kind.ts'
 import type { Choice } from '#document/presentation.ts'
 import { foreign, h, icon } from '../dom.ts'
 import { type Excerpt, makeExcerpt } from '../excerpt.ts'
 import { t } from '../i18n.ts'
 import { isExcerpt } from '../input.ts'
+import { labelOf } from '../kinds.ts'
 import type { Actions, Done } from '../state.ts'
 import { COPY, copy, SAVE, telling } from './actions.ts'
-import { shownFields } from './document.ts'
+import { inIssuersWords, shownFields } from './document.ts'
 import { viewQr } from './qr-code.ts'
 
 /**
  * Shows the form in which the holder of a valid document makes an excerpt, with one checkbox for
  * each field.
+ *
+ * @param kind What the issuer calls its own fields.
  */
-export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
+export function viewShare(
+  phase: Done,
+  actions: Actions,
+  kind: Kind | undefined,
+): HTMLElement | false {
   const { verdict, subject, live } = phase
   const { fields, status } = verdict
   if (!live || status !== 'valid' || fields === null || isExcerpt(subject)) return false
@@ -23,7 +31,7 @@ export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
     class: 'problem',
     role: 'alert',
   })
-  const { boxes, choose } = viewChoice(fields)
+  const { boxes, choose } = viewChoice(fields, kind)
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault()
@@ -66,7 +74,10 @@ export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
 }
 
 /** @returns The checkboxes, and a function that reads them. */
-function viewChoice(fields: DocumentPart): {
+function viewChoice(
+  fields: DocumentPart,
+  kind: Kind | undefined,
+): {
   boxes: HTMLElement[]
   choose: () => Choice
 } {
@@ -74,7 +85,7 @@ function viewChoice(fields: DocumentPart): {
     viewBox(name, t(`document.${name}`), value),
   )
   const ofMetadata = metadataOf(fields).map(([name, value]) =>
-    viewBox(name, foreign(name), foreign(value)),
+    viewBox(name, inIssuersWords(labelOf(kind, `metadata.${name}`), foreign(name)), foreign(value)),
   )
   const ticked = (boxes: typeof ofFields) =>
     boxes.filter(({ input }) => input.checked).map(({ name }) => name)

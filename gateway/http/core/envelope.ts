@@ -138,6 +138,8 @@ const ISSUE_MESSAGES = {
   registry_refused: 'this gateway cannot write to the registry at the moment; nothing was done',
   fee_too_high: 'the fee is higher than this gateway may pay; nothing was done',
   overloaded: 'too many requests are waiting; nothing was done, send the request again',
+  outcome_unknown:
+    'the database did not say whether it took the request: it may still be done. Repeat it with its Idempotency-Key, or search for it',
   store_unavailable:
     'payloads cannot be stored or read at the moment; nothing was done, send the request again',
   signer_unavailable: 'the signer is unavailable; nothing was done, send the request again',

@@ -251,9 +251,10 @@ const DOCUMENT = {
   },
   too_many_runs: {
     status: 409,
-    again: 'after one was removed',
-    meaning: 'The key or person has five [runs](integrate.md#runs), or the service has 200.',
-    action: 'Read the results of an old one and remove it, or wait a day.',
+    again: 'after one has ended',
+    meaning:
+      'The key or person has five [runs](integrate.md#runs) that are not done, its tenant has 40 under way, or the service 200.',
+    action: 'Wait for one to end, or remove one that is stopped.',
   },
   too_many_webhooks: {
     status: 409,
@@ -289,7 +290,7 @@ const DOCUMENT = {
   unprintable: {
     status: 422,
     meaning:
-      'No certificate can be made of the document: the template is wrong or requires a field that it lacks, no font has one of its characters, or it takes too long.',
+      'No certificate can be made of the document: the template is wrong or requires a field that it lacks, a character is in no font, or it takes too long.',
     action: 'The message names the reason. Choose another template.',
   },
   idempotency_key_reused: {
@@ -312,6 +313,13 @@ const SERVICE = {
     meaning: 'This service makes no certificates: it has no engine, no font, or no template.',
     action: 'Operators: [install the engine](operate.md#certificates).',
   },
+  fonts_missing: {
+    status: 501,
+    again: 'after the operator installed them',
+    meaning: 'The service lacks the fonts for a script of the document to print.',
+    action:
+      'The message names the script. Operators: [install its fonts](operate.md#certificates).',
+  },
   unverifiable: {
     status: 503,
     meaning: 'The document could not be checked now, which says nothing about its validity.',
@@ -332,7 +340,7 @@ const SERVICE = {
   fee_too_high: {
     status: 503,
     meaning:
-      'Fees are above a cap: `MAX_FEE_GWEI`, `MAX_TRANSACTION_FEE_ETHER` or `MAX_HOURLY_FEE_ETHER`. Documents that were promised wait until fees fall.',
+      'Fees are above a cap: `MAX_FEE_GWEI`, `MAX_TRANSACTION_FEE_ETHER` or `MAX_HOURLY_FEE_ETHER`. What was accepted waits until fees fall.',
     action: 'Operators: wait, or raise the caps.',
   },
   overloaded: {
@@ -345,6 +353,13 @@ const SERVICE = {
     status: 503,
     meaning: 'The disk, PostgreSQL or the Kubo node does not take or return data.',
     action: 'Operators: look for a full disk, or for PostgreSQL or a Kubo node that is down.',
+  },
+  outcome_unknown: {
+    status: 503,
+    meaning:
+      'The database was asked to commit, and its answer was lost until the time of the request was over. What was asked for may still be done.',
+    action:
+      'Repeat with the same [Idempotency-Key](integrate.md#idempotency-key). Without one, [search](integrate.md#list-and-search) for the document first: a repeat may issue a second one. Changes can be repeated.',
   },
   signer_unavailable: {
     status: 503,
@@ -389,6 +404,6 @@ export const ERROR_GROUPS: readonly { title: string; errors: Record<string, ApiE
 /** The rules for all errors, in paragraphs. */
 export const ABOUT_ERRORS = [
   'Every failure of the REST API has one of these codes in `error.code` ([the envelope](integrate.md#envelope)). Codes are stable: switch on them, not on messages. `/rpc` has the [codes of JSON-RPC](integrate.md#rpc) instead.',
-  '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be.',
+  '"Again" says whether the same request can succeed later. "Yes" is every 429 and 503: wait for the seconds in `Retry-After`. A 503 to a request that issues or changes a document means that nothing was done and nothing will be; only `outcome_unknown` leaves that open.',
   'A request without an answer may have been carried out. Repeat one that issues with the same [Idempotency-Key](integrate.md#idempotency-key).',
 ]

@@ -153,6 +153,10 @@ export function errorsOf({
       ? (['not_json', 'too_large', 'bad_json', 'bad_fields'] as const)
       : []),
     ...errors,
+    // Whatever writes can lose the answer of the database.
+    ...(method !== 'GET' && errors.includes('store_unavailable')
+      ? (['outcome_unknown'] as const)
+      : []),
   ]
 }
 

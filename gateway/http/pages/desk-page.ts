@@ -5,9 +5,11 @@ import { type BuiltPage, readBuilt } from './built-file.ts'
 export const DESK_FILE = new URL('../../../dist/desk.html', import.meta.url)
 /** The texts of each of its languages. */
 export const DESK_TEXTS_FILE = new URL('desk-texts.json', DESK_FILE)
+/** The script that reads tables for it. */
+export const DESK_READER_FILE = new URL('desk-reader.js', DESK_FILE)
 
-/** The desk, and its texts in JSON by language. */
-export type DeskPage = BuiltPage & { texts: Readonly<Record<string, string>> }
+/** The desk, its reader of tables, and its texts in JSON by language. */
+export type DeskPage = BuiltPage & { reader: string; texts: Readonly<Record<string, string>> }
 
 /** @throws {Error} when the set-up has not built the desk. */
 export function readDeskPage(): DeskPage {
@@ -15,6 +17,7 @@ export function readDeskPage(): DeskPage {
   const texts: Record<string, object> = JSON.parse(readFileSync(DESK_TEXTS_FILE, 'utf8'))
   return {
     ...page,
+    reader: readFileSync(DESK_READER_FILE, 'utf8'),
     texts: Object.fromEntries(Object.entries(texts).map(([tag, of]) => [tag, JSON.stringify(of)])),
   }
 }

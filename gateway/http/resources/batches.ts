@@ -21,7 +21,6 @@ import * as schemas from './schemas.ts'
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
-const FLAG = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
 const CURSOR = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'must be a cursor of this list'))
 export const batchParameters = {
   root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })),
@@ -79,9 +78,9 @@ const ISSUE_BATCH = operation({
     'NDJSON: a document on each line, as in the body of `issueDocument`. The answer is NDJSON with one envelope for each line, in order, with its number as `line`. It begins after the last line has been read. An invalid line does not stop the others, unless `atomic=true`: the answer is then 422, also with one envelope for each line. Without an Idempotency-Key, the same body gives the same batch.',
   scope: 'documents:issue',
   query: {
-    atomic: v.pipe(FLAG, v.description('Whether one invalid line stops the whole batch.')),
+    atomic: v.pipe(schemas.flag, v.description('Whether one invalid line stops the whole batch.')),
     dry_run: v.pipe(
-      FLAG,
+      schemas.flag,
       v.description('Whether to check every line and estimate the cost, without issuing.'),
     ),
   },

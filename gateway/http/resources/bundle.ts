@@ -80,7 +80,8 @@ export async function readChecked(
     .catch((error) => {
       if (!(error instanceof ChainError)) throw error
       const { code, cause } = error
-      if (code === 'batch_unknown') throw unverifiable([cause as Check])
+      if (code === 'batch_unknown' || code === 'payload_unreachable')
+        throw unverifiable([cause as Check])
       throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
     })
   // The bundle is read here as its recipient will read it, before it is sent.

@@ -1,13 +1,16 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { CertificateError } from '#certificates/errors.ts'
+import { limitInShares } from '#base/concurrency.ts'
+import { CertificateError, type CertificateErrorCode } from '#certificates/errors.ts'
 import { fileNameOf } from '#certificates/files.ts'
 import type { Certificate } from '#certificates/print.ts'
 import { encodeUtf8 } from '#document/bytes.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { type Grant, shareOf } from '#keys/grant.ts'
+import { FOR_SPREADSHEETS, formatTable } from '#table/csv.ts'
 import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
+import type { ApiErrorCode } from '../core/error-table.ts'
 import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { createPlaces } from '../core/places.ts'
@@ -22,8 +25,10 @@ import * as schemas from './schemas.ts'
 
 /** The maximum number of documents in one request, which take seconds. */
 const MAX_DOCUMENTS = 100
-/** The maximum number of requests that are printed or wait for it. */
-const MAX_REQUESTS = { all: 6, each: 3 }
+/** The maximum number of requests, which also wait for readers. */
+const MAX_REQUESTS = { all: 100, each: 3 }
+/** The maximum number of documents that are printed at the same time. */
+const MAX_PRINTING = { all: 6, each: 3 }
 /** The documents of a request that are read while another one is printed. */
 const AHEAD = 2
 /** A specimen stands for no document. */
@@ -68,7 +73,7 @@ const PRINT = operation({
   tag: 'Certificates',
   summary: 'Print documents as PDF',
   description:
-    'One document gives a PDF/A-3a with its bundle attached, which contains its key. Several give a ZIP with the PDFs of those that are valid; `failed.json` in it has the others, by their place in the request. Nothing of this is kept.',
+    'One document gives a PDF/A-3a with its bundle attached, which contains its key. Several give a ZIP with the PDFs of those that are valid; `failed.json` in it has the others, by their place in the request, and `not-printed.csv` has them with their names, for people. Nothing of this is kept.',
   scope: 'documents:read',
   query,
   exampleQuery,
@@ -76,8 +81,8 @@ const PRINT = operation({
   answer: { description: 'The PDF or the ZIP.', content: { [PDF]: null, [ZIP]: null } },
   errors: [
     ...(['bad_public_id', 'not_found', 'other_issuer', 'erased', 'not_valid'] as const),
-    ...(['unprintable', 'certificates_unavailable', 'unverifiable', 'overloaded'] as const),
-    'store_unavailable',
+    ...(['unprintable', 'certificates_unavailable', 'fonts_missing', 'unverifiable'] as const),
+    ...(['overloaded', 'store_unavailable'] as const),
   ],
 })
 
@@ -92,13 +97,18 @@ const PRINT_SPECIMEN = operation({
   exampleQuery,
   body: { schema: issueBody, example: ISSUE_EXAMPLE },
   answer: { description: 'The PDF.', content: { [PDF]: null } },
-  errors: ['category_not_allowed', 'unprintable', 'certificates_unavailable', 'overloaded'],
+  errors: [
+    ...(['category_not_allowed', 'unprintable', 'certificates_unavailable'] as const),
+    ...(['fonts_missing', 'overloaded'] as const),
+  ],
 })
 
 /** Serves certificates of documents that the caller's tenant has issued. */
 export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve, deps) => {
   const { kinds, addresses } = deps
   const places = createPlaces(MAX_REQUESTS, 'requests for certificates')
+  // A reader who does not read holds a place of its own tenant, and nobody's turn.
+  const beginPrinting = limitInShares(MAX_PRINTING)
 
   serve(LIST, (c) => {
     const { isReady = () => false, templates = [] } = deps.press ?? {}
@@ -108,25 +118,27 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
   serve(PRINT, async (c) => {
     const { documents } = parseBody(printBody, await readJson(c))
     const print = printerOf(deps, c.get('query').template)
-    const printOne = async (name: string): Promise<NamedFile> => {
-      const certificate = await certificateOf(deps, c.get('grant'), name)
+    const share = shareOf(c.get('grant'))
+    const read = (name: string) => readOwn(deps, c.get('grant'), name)
+    const printOne = async (found: Found): Promise<NamedFile> => {
+      const certificate = await certificateOf(deps, found)
       const { document, documentHash } = certificate
-      return {
-        name: fileNameOf(document.subjectName, documentHash),
-        bytes: await print(certificate),
-      }
+      const { done } = await beginPrinting(share, () => print(certificate))
+      return { name: fileNameOf(document.subjectName, documentHash), bytes: await done }
     }
-    const leave = places.enter(shareOf(c.get('grant')))
+    const leave = places.enter(share)
     const [first = '', ...others] = documents
     if (others.length === 0)
       return answerPdf(
         c,
-        await printOne(first)
+        await read(first)
+          .then(printOne)
           .then(({ bytes }) => bytes)
           .finally(leave),
       )
     const reasonOf = (error: unknown) => failureOf(error, c.get('requestId'), deps.log).body.error
-    return answerZip(c, 'certificates.zip', printAll(documents, printOne, reasonOf), leave)
+    const files = printAll(documents, { read, printOne, reasonOf })
+    return answerZip(c, 'certificates.zip', files, leave)
   })
 
   serve(PRINT_SPECIMEN, async (c) => {
@@ -135,7 +147,8 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
     const rules = { now: Date.now(), kindOf: await kinds.current(), categories }
     const { fields } = parseIssueBody(body, rules)
     const print = printerOf(deps, c.get('query').template)
-    const leave = places.enter(shareOf(c.get('grant')))
+    const share = shareOf(c.get('grant'))
+    const leave = places.enter(share)
     const { registry, issuerId, verifyUrl: link } = addresses
     const document = { ...fields, registry, issuerId }
     const specimen = {
@@ -146,7 +159,8 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
       bundle: '{}',
       isSpecimen: true,
     } as const
-    return answerPdf(c, await print(specimen).finally(leave))
+    const printing = beginPrinting(share, () => print(specimen))
+    return answerPdf(c, await printing.then(({ done }) => done).finally(leave))
   })
 })
 
@@ -158,58 +172,99 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
 function printerOf({ press }: AppDeps, chosen: string | undefined) {
   if (!press?.isReady())
     throw new ApiError('certificates_unavailable', 'this service makes no certificates')
-  const known = (template: string | undefined): string => {
+  const known = (template: string | undefined, of = ''): string => {
     if (template !== undefined && press.templates.includes(template)) return template
-    const message = `must be one of ${press.templates.join(', ')}`
+    const message = `must be one of ${press.templates.join(', ')}${of}`
     throw invalid('bad_query', [{ field: 'template', message }])
   }
   if (chosen !== undefined) known(chosen)
-  return async (certificate: Certificate): Promise<Uint8Array> =>
-    press.print(known(chosen ?? certificate.kind?.template), certificate).catch((error) => {
+  return async (certificate: Certificate): Promise<Uint8Array> => {
+    const { kind } = certificate
+    const ofKind = chosen === undefined && kind?.template !== undefined
+    const of = ofKind ? `: the kind ${kind.category} has the template "${kind.template}"` : ''
+    return press.print(known(chosen ?? kind?.template, of), certificate).catch((error) => {
       if (!(error instanceof CertificateError)) throw error
-      const code = error.code === 'no_engine' ? 'certificates_unavailable' : 'unprintable'
       // The message contains no value of the document.
-      throw new ApiError(code, error.message, { cause: error })
+      const message = `${error.message}${of}`
+      throw new ApiError(CODES[error.code] ?? 'unprintable', message, { cause: error })
     })
+  }
 }
 
-/** @throws {ApiError} `not_found` for a document of another tenant; `not_valid`. */
-async function certificateOf(deps: AppDeps, grant: Grant, name: string): Promise<Certificate> {
-  const { addresses } = deps
+/** The codes of failures that the operator can mend. */
+const CODES: Partial<Record<CertificateErrorCode, ApiErrorCode>> = {
+  no_engine: 'certificates_unavailable',
+  fonts_missing: 'fonts_missing',
+}
+
+type Found = Awaited<ReturnType<typeof readChecked>>
+
+/** @throws {ApiError} `not_found` for a document of another tenant; `other_issuer`. */
+async function readOwn(deps: AppDeps, grant: Grant, name: string): Promise<Found> {
   const publicId = await publicIdOf(deps, grant, name, deps.newDeadline())
   const { issuerId } = decodePublicId(publicId)
-  if (issuerId !== addresses.issuerId)
+  if (issuerId !== deps.addresses.issuerId)
     throw new ApiError('other_issuer', 'the document belongs to another issuer')
-  const { bundle, verdict } = await readChecked(deps, publicId)
+  return readChecked(deps, publicId)
+}
+
+/** @throws {ApiError} `not_valid` */
+async function certificateOf(deps: AppDeps, { bundle, verdict }: Found): Promise<Certificate> {
   const { status, document, blockchainProof } = verdict
   if (status !== 'valid' || !document || !blockchainProof)
     throw new ApiError('not_valid', `the document is not valid, its status is ${status}`)
   const { documentHash } = blockchainProof
-  const link = verifyUrlOf(addresses, publicId)
+  const link = verifyUrlOf(deps.addresses, bundle.publicId)
   const kind = (await deps.kinds.current())(document.category)
   return { document, documentHash, kind, link, bundle: JSON.stringify(bundle) }
+}
+
+type Steps = {
+  read(name: string): Promise<Found>
+  printOne(found: Found): Promise<NamedFile>
+  reasonOf(error: unknown): { code: string; message: string }
 }
 
 /** Prints in order, while the next ones are read. A failure stops no other document. */
 async function* printAll(
   names: readonly string[],
-  printOne: (name: string) => Promise<NamedFile>,
-  reasonOf: (error: unknown) => { code: string; message: string },
+  { read, printOne, reasonOf }: Steps,
 ): AsyncGenerator<NamedFile> {
   const failed: { place: number; code: string; message: string }[] = []
-  const begin = (name: string | undefined) =>
-    name === undefined ? undefined : printOne(name).catch((error) => ({ error }))
-  const ahead = names.slice(0, AHEAD).map(begin)
-  for (const [i] of names.entries()) {
-    ahead.push(begin(names[i + AHEAD]))
-    const printed = await ahead.shift()
-    if (printed && 'bytes' in printed) yield printed
-    else {
-      const { code, message } = reasonOf(printed?.error)
-      failed.push({ place: i + 1, code, message })
+  const notPrinted: Record<string, string>[] = []
+  const begin = async (name: string) => {
+    let found: Found | undefined
+    try {
+      found = await read(name)
+      return await printOne(found)
+    } catch (error) {
+      return { error, verdict: found?.verdict }
     }
   }
-  if (failed.length > 0) yield { name: 'failed.json', bytes: encodeUtf8(JSON.stringify(failed)) }
+  const ahead = names.slice(0, AHEAD).map(begin)
+  for (const i of names.keys()) {
+    ahead.push(...names.slice(i + AHEAD, i + AHEAD + 1).map(begin))
+    const printed = await ahead.shift()
+    if (printed === undefined) continue
+    if ('bytes' in printed) {
+      yield printed
+      continue
+    }
+    const { code, message } = reasonOf(printed.error)
+    const { document, blockchainProof } = printed.verdict ?? {}
+    failed.push({ place: i + 1, code, message })
+    notPrinted.push({
+      place: `${i + 1}`,
+      subjectName: document?.subjectName ?? '',
+      documentHash: blockchainProof?.documentHash ?? '',
+      code,
+      message,
+    })
+  }
+  if (failed.length === 0) return
+  yield { name: 'failed.json', bytes: encodeUtf8(JSON.stringify(failed)) }
+  const table = formatTable(Object.keys(notPrinted[0] ?? {}), notPrinted, FOR_SPREADSHEETS)
+  yield { name: 'not-printed.csv', bytes: table }
 }
 
 function answerPdf(c: Context, bytes: Uint8Array): Response {

@@ -23,7 +23,7 @@ const CURSOR = /^p[0-9a-z]{1,11}$/
 const isDate = (text: string) => {
   const date = text.slice(0, 'YYYY-MM-DD'.length)
   return (
-    /^\d{4}-\d{2}-\d{2}(T00:00:00Z)?$/.test(text) &&
+    /^\d{4}-\d{2}-\d{2}(T00:00:00(\.0{1,9})?Z)?$/.test(text) &&
     new Date(dayOf(date) * 86_400_000).toJSON()?.startsWith(date) === true
   )
 }

@@ -38,22 +38,38 @@ const DESK_TEXTS = operation({
   },
   errors: ['not_found'],
 })
+const DESK_READER = operation({
+  operationId: 'retrieveDeskReader',
+  route: 'GET /desk/reader',
+  tag: 'Public',
+  summary: 'Retrieve what reads tables for the desk',
+  description: 'A script for the page itself, which loads it with the first table.',
+  scope: 'public',
+  answer: { description: 'The script.', content: { 'text/javascript': null } },
+})
 
 /** Serves the page for readers of a QR code, and the desk. */
-export const pageRoutes = resource([VERIFY_PAGE, DESK_PAGE, DESK_TEXTS], (serve, deps) => {
-  const { verifyPage, deskPage } = deps
-  serve(VERIFY_PAGE, createPageHandler(verifyPage, 'camera=(self)'))
-  serve(DESK_PAGE, createPageHandler(deskPage, 'camera=()'))
-  const handlers = new Map(
-    Object.entries(deskPage.texts).map(([language, texts]) => [
-      language,
-      createPackedHandler(texts, { 'Content-Type': 'application/json' }),
-    ]),
-  )
-  serve(DESK_TEXTS, (c) => {
-    const handle = handlers.get(c.req.param('language'))
-    if (handle === undefined)
-      throw new ApiError('not_found', 'the desk does not have this language')
-    return handle(c)
-  })
-})
+export const pageRoutes = resource(
+  [VERIFY_PAGE, DESK_PAGE, DESK_TEXTS, DESK_READER],
+  (serve, deps) => {
+    const { verifyPage, deskPage } = deps
+    serve(VERIFY_PAGE, createPageHandler(verifyPage, 'camera=(self)'))
+    serve(DESK_PAGE, createPageHandler(deskPage, 'camera=()'))
+    serve(
+      DESK_READER,
+      createPackedHandler(deskPage.reader, { 'Content-Type': 'text/javascript; charset=utf-8' }),
+    )
+    const handlers = new Map(
+      Object.entries(deskPage.texts).map(([language, texts]) => [
+        language,
+        createPackedHandler(texts, { 'Content-Type': 'application/json' }),
+      ]),
+    )
+    serve(DESK_TEXTS, (c) => {
+      const handle = handlers.get(c.req.param('language'))
+      if (handle === undefined)
+        throw new ApiError('not_found', 'the desk does not have this language')
+      return handle(c)
+    })
+  },
+)

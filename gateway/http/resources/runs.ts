@@ -5,6 +5,7 @@ import type { DocumentFields } from '#document/document.ts'
 import { type FieldProblem, FormatError } from '#document/errors.ts'
 import { decodeJsonText, type JsonValue, parseStrictJson } from '#document/json.ts'
 import { type KindOf, MAX_SENT_BYTES, mayIssue, readNewDocument } from '#document/new-document.ts'
+import { shareOf, tenantOf } from '#keys/grant.ts'
 import { type CountedRun, RUN_MODES, RUN_STATES } from '#runs/ports.ts'
 import type { RunRow } from '#runs/runs.ts'
 import { succeed } from '../core/envelope.ts'
@@ -40,6 +41,8 @@ export const runSchema = v.object({
   done: v.pipe(schemas.count, v.description('How many of them have a result.')),
   createdAt: schemas.instant,
   endedAt: v.nullable(schemas.instant),
+  tenant: v.string(),
+  owner: v.object({ kind: v.picklist(['key', 'person']), id: v.string() }),
 })
 const rowSchema = v.object({
   line: v.pipe(schemas.count, v.description('From 1.')),
@@ -96,9 +99,13 @@ const LIST = operation({
   route: 'GET /v1/runs',
   tag: 'Runs',
   summary: "List the caller's runs, the newest first",
+  description: 'Administrators also see that others have runs, but not their rows.',
   scope: 'documents:issue',
+  query: {
+    all: v.pipe(schemas.flag, v.description('Those of all owners, which requires `admin`.')),
+  },
   answer: { description: 'The runs.', data: v.object({ runs: v.array(runSchema) }) },
-  errors: ['store_unavailable'],
+  errors: ['forbidden', 'store_unavailable'],
 })
 const OF_ONE = {
   tag: 'Runs',
@@ -146,13 +153,14 @@ const RESUME = operation({
   route: 'POST /v1/runs/:id/resume',
   summary: 'Go on with a run that was stopped',
   answer: FOUND,
+  errors: [...OF_ONE.errors, 'too_many_runs'],
 })
 const REMOVE = operation({
   ...OF_ONE,
   operationId: 'removeRun',
   route: 'DELETE /v1/runs/:id',
   summary: 'Stop a run, and delete its rows and results',
-  description: 'Documents that were issued stay.',
+  description: 'Documents that were issued stay. Administrators remove runs of others too.',
   answer: { description: 'It is deleted.', data: v.object({ id: v.string() }) },
 })
 
@@ -167,20 +175,26 @@ export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }
     const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
     const { mode } = c.get('query')
     const grant = c.get('grant')
-    const leave = places.enter(grant.tenant)
+    const leave = places.enter(shareOf(grant))
     try {
       const content = await readBodyAtMost(c, MAX_BYTES)
       const rows = await readRows(content, await kinds.current(), grant.categories)
       await c.get('assertKey')()
       const key = idempotencyKey !== undefined && { idempotencyKey }
       const run = await runs.add({ grant, mode, content, rows, ...key })
-      if (!run) throw new ApiError('too_many_runs', 'there are too many runs: remove one first')
+      if (!run) throw tooMany()
       return succeed(c, present(run), 202)
     } finally {
       leave()
     }
   })
-  serve(LIST, async (c) => succeed(c, { runs: (await runs.list(c.get('grant'))).map(present) }))
+  serve(LIST, async (c) => {
+    const [grant, isAll] = [c.get('grant'), c.get('query').all === 'true']
+    if (isAll && tenantOf(grant) !== null)
+      throw new ApiError('forbidden', 'all=true requires the scope admin')
+    const list = isAll ? await runs.listAll() : await runs.list(grant)
+    return succeed(c, { runs: list.map(present) })
+  })
   for (const [one, read] of [
     [RETRIEVE, runs.get],
     [STOP, runs.stop],
@@ -189,6 +203,7 @@ export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }
     serve(one, async (c) => {
       const run = await read(c.get('grant'), c.req.param('id'))
       if (!run) throw notFound()
+      if (run === 'too_many') throw tooMany()
       return succeed(c, present(run))
     })
   serve(RESULTS, async (c) => {
@@ -205,6 +220,11 @@ export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }
 })
 
 const notFound = () => new ApiError('not_found', 'no such run')
+const tooMany = () =>
+  new ApiError(
+    'too_many_runs',
+    'too many runs are not done: wait for one to end, or remove one that is stopped',
+  )
 
 /** @throws {ApiError} `too_large`; `bad_fields`, naming bad rows by their lines. */
 async function readRows(
@@ -250,10 +270,14 @@ function readRow(
   return bad('may not be issued with this key', 'category')
 }
 
-const present = ({ id, mode, state, reason, size, done, createdAt, endedAt }: CountedRun) => ({
-  ...{ id, mode, state, reason, size, done, createdAt: timeOf(createdAt) },
-  endedAt: timeOf(endedAt),
-})
+function present(run: CountedRun): object {
+  const { id, mode, state, reason, size, done, createdAt, endedAt, tenant } = run
+  const [kind, owner] = run.owner.split(' ')
+  return {
+    ...{ id, mode, state, reason, size, done, createdAt: timeOf(createdAt) },
+    ...{ endedAt: timeOf(endedAt), tenant, owner: { kind, id: owner } },
+  }
+}
 
 const timeOf = (milliseconds: number | null) =>
   instant(milliseconds === null ? null : Math.floor(milliseconds / 1000))

@@ -265,7 +265,8 @@ export const idempotencyKey = v.exactOptional(
 
 /** A pattern for the month and day of a date in a request. It allows February 29 in every year. */
 export const SENT_DAY =
-  '((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)(T00:00:00Z)?$'
+  '((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)' +
+  '(T00:00:00([.]0{1,9})?Z)?$'
 
 /** The id of an event in a request. */
 export const eventId = v.pipe(
@@ -273,6 +274,8 @@ export const eventId = v.pipe(
   v.check((text) => parseEventId(text) !== undefined, 'must be the id of an event'),
   v.metadata({ pattern: '^evt_(0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$' }),
 )
+
+export const flag = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
 
 /** A whole number from 1 to `max` in a query, which OpenAPI describes as an integer. */
 export function sentLimit(max: number, fallback: number) {

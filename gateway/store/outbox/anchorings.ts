@@ -60,7 +60,6 @@ const ADOPT = statement(
     ${insertItems(sql, 'intent', ADOPTED_COLUMNS, {
       computed: {
         kind: "'issue'",
-        promised: true,
         sealed: SEALED_UNLESS_ERASED,
         reported: `EXISTS (SELECT 1 FROM history WHERE history.block_number = item.block_number
           AND history.document_hash = item.document_hash)`,

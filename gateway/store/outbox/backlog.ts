@@ -4,7 +4,7 @@ import type { Backlog, BusyAccounts, PromisedPayloads, SharedBacklog } from '#pr
 import { type Database, lockOutcomes } from '../database.ts'
 import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '../intents.ts'
 import { OUTBOX_CHANNEL } from '../outcomes.ts'
-import { all, bytesOf, hexOf, isSet, notify, numberOrNull, statement } from '../sql.ts'
+import { all, hexOf, notify, numberOrNull, statement } from '../sql.ts'
 import type { Fresh } from './requests.ts'
 import { writeOutcome } from './settle.ts'
 
@@ -13,13 +13,14 @@ const MAX_PAYLOADS = 200
 
 const WAITS = waitsForIssue('intent', ':account')
 const SELECT_ALL = statement(`
-  SELECT ${INTENT_COLUMNS}, aside_until FROM intent
+  SELECT ${INTENT_COLUMNS}, aside_until, tries FROM intent
   WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)
 const SELECT_OWN = statement(`
-  SELECT ${INTENT_COLUMNS}, aside_until FROM intent
+  SELECT ${INTENT_COLUMNS}, aside_until, tries FROM intent
   WHERE plan IS NULL AND block_number IS NULL AND account = :account AND NOT ${WAITS} ORDER BY id`)
 const SET_ASIDE = statement(
-  (sql) => `UPDATE intent SET aside_until = :until FROM ${sql.items(KEY)} WHERE ${IS_KEY}`,
+  (sql) =>
+    `UPDATE intent SET aside_until = :until, tries = :tries FROM ${sql.items(KEY)} WHERE ${IS_KEY}`,
 )
 
 /** @param account The account of the intents; absent = all accounts. */
@@ -33,11 +34,12 @@ export function createBacklog(database: Database, fresh: Fresh, account?: Hex): 
       return rows.map((row) => ({
         intent: intentOf(row),
         asideUntil: numberOrNull(row.aside_until),
-        promised: isSet(row.promised) || row.transaction_hash !== null,
+        tries: Number(row.tries),
+        wasCarried: row.transaction_hash !== null,
       }))
     },
-    async setAside(intents, until) {
-      await database.change(SET_ASIDE, { until }, keysOf(intents))
+    async setAside(intents, tries, until) {
+      await database.change(SET_ASIDE, { tries, until }, keysOf(intents))
     },
     resolve: (settled) =>
       database.write(function* () {
@@ -126,9 +128,6 @@ const SELECT_NEWEST = statement('SELECT coalesce(max(id), 0) AS id FROM intent')
 const SELECT_PAYLOADS = statement(`
   SELECT id, document_hash, sealed FROM intent
   WHERE sealed IS NOT NULL AND id > :last AND id <= :newest ORDER BY id LIMIT ${MAX_PAYLOADS}`)
-const DISOWN = statement(
-  "UPDATE intent SET inserted = false WHERE document_hash = :hash AND kind = 'issue'",
-)
 
 export function createPromisedPayloads(database: Database): PromisedPayloads {
   return {
@@ -144,9 +143,6 @@ export function createPromisedPayloads(database: Database): PromisedPayloads {
         }))
         last = Number(rows.at(-1)?.id)
       }
-    },
-    async disown(documentHash) {
-      await database.change(DISOWN, { hash: bytesOf(documentHash) })
     },
   }
 }

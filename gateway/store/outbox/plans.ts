@@ -34,6 +34,8 @@ export function createPlans(database: Database, account?: Hex): Plans {
     settle: (plan, outcome, fee) =>
       database.write(function* () {
         yield* lockOutcomes()
+        // A repeat adds no fee: the answer to the first one was lost.
+        if (!(yield* first(HAS_PLAN, { plan: plan.id }))) return
         yield* addFee(fee)
         yield* writeOutcome(outcome, plan)
         yield* requeueOthers(plan, [])
@@ -42,6 +44,7 @@ export function createPlans(database: Database, account?: Hex): Plans {
   }
 }
 
+const HAS_PLAN = statement('SELECT 1 FROM plan WHERE id = :plan')
 const DELETE_PLAN = statement('DELETE FROM plan WHERE id = :plan')
 const SELECT_PLANS = statement(
   (sql) => `
@@ -117,7 +120,7 @@ function* assertReady(account: Hex, intents: readonly Intent[]): Work<void> {
   const hashes = hashesOf(intents)
   const row = yield* first(SELECT_READY, { kind: one.kind, hashes, account: fromHex(account) })
   if (Number(row?.count) < intents.length)
-    throw new IssueError('registry_refused', 'the document to revise is not on the chain yet')
+    throw new IssueError('registry_refused', `${intents.length} intents may not be sent yet`)
 }
 
 const INSERT_ATTEMPT = statement(`

@@ -9,12 +9,11 @@ import {
   keyOfIntent,
   type RevisionIntent,
 } from '#promise/intent.ts'
-import type { Outbox, Withdrawn } from '#promise/ports.ts'
-import { addActs, addRevisionActs, dropActs } from '../acts.ts'
+import type { Outbox } from '#promise/ports.ts'
+import { addActs, addRevisionActs } from '../acts.ts'
 import { type Database, holds, type LeasedAccount, lockOutcomes } from '../database.ts'
 import { insertDocuments } from '../documents.ts'
 import {
-  deleteBy,
   INTENT_COLUMNS,
   IS_KEY,
   intentOf,
@@ -26,9 +25,9 @@ import {
   standingOf,
   waitsForIssue,
 } from '../intents.ts'
-import { followChanges, followGone, OUTBOX_CHANNEL } from '../outcomes.ts'
+import { followChanges, OUTBOX_CHANNEL } from '../outcomes.ts'
 import { insertPayloads } from '../payloads.ts'
-import { bytesOf, each, hexOf, isSet, notify, statement, type Work } from '../sql.ts'
+import { bytesOf, each, hexOf, notify, statement, type Work } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
 import { insertItems } from '../tables.ts'
 import { deleteEmptyBlocks, placeOf } from './settle.ts'
@@ -36,9 +35,6 @@ import { deleteEmptyBlocks, placeOf } from './settle.ts'
 /** A document or batch to issue, with what is written together with it. */
 export type NewIssue = {
   intent: IssueIntent
-  promised: boolean
-  /** Whether it inserted its payload in a store elsewhere. */
-  inserted?: boolean
   /** See `Payload`. */
   sealed?: Uint8Array | undefined
   entry?: IndexEntry | undefined
@@ -80,18 +76,16 @@ export function createRequests(
 
   return {
     addIssue,
-    async add(intent, promised = false, payload = { inserted: false }, changedBlock = 0) {
-      if (intent.kind !== 'issue') return revise({ intent, promised, changedBlock })
-      const { inserted, sealed, entry } = payload
-      const added = await addIssue({ intent, promised, inserted, sealed, entry })
+    async add(intent, { payload = {}, changedBlock = 0 } = {}) {
+      if (intent.kind !== 'issue') return revise({ intent, changedBlock })
+      const added = await addIssue({ intent, ...payload })
       return added === 'has_successor' ? added : added.isNew
     },
-    ...createStandings(database, fresh),
-    withdraw: (intents) => database.write(() => deleteUnpromised(intents)),
+    find: createFind(database, fresh),
   }
 }
 
-const ISSUE_COLUMNS = 'document_hash, root, valid_until, manifest, tenant, promised, inserted'
+const ISSUE_COLUMNS = 'document_hash, root, valid_until, manifest, tenant'
 const INSERT_ISSUE = statement(
   (sql) => `
     ${insertItems(sql, 'intent', ISSUE_COLUMNS, {
@@ -103,11 +97,6 @@ const INSERT_ISSUE = statement(
       more: { sealed: 'bytes' },
     })} WHERE true ORDER BY place
     ON CONFLICT DO NOTHING ${sql.added('document_hash')}`,
-)
-const PROMISE = statement(
-  (sql) => `
-    UPDATE intent SET promised = true FROM ${sql.items(KEY)} WHERE ${IS_KEY}
-    RETURNING ${INTENT_COLUMNS}`,
 )
 
 /**
@@ -122,7 +111,6 @@ export function* insertIssues(
   owner?: LeasedAccount,
 ): Work<AddedIssue[]> {
   const account = yield* accountOf(owner)
-  // Before the intents: a withdrawal must not take a payload away from under a new intent.
   const stored = yield* insertPayloads(
     issues.flatMap(({ intent, bytes }) =>
       bytes ? [{ hash: fromHex(intent.documentHash), bytes }] : [],
@@ -130,39 +118,35 @@ export function* insertIssues(
   )
   const rows = yield* each(
     INSERT_ISSUE,
-    issues.map(({ intent, promised, inserted = false, sealed = null }) => ({
+    issues.map(({ intent, sealed = null }) => ({
       document_hash: fromHex(intent.documentHash),
       root: bytesOf(intent.root),
       valid_until: intent.validUntil,
       manifest: bytesOf(intent.manifest),
       tenant: intent.tenant ?? null,
-      promised,
-      inserted: inserted || stored.has(intent.documentHash),
       sealed,
     })),
     { account },
   )
   const added = new Set(rows.map(({ document_hash }) => hexOf(document_hash)))
-  const again = issues.filter(({ intent }) => !added.has(intent.documentHash))
-  yield* each(PROMISE, keysOf(again.filter(({ promised }) => promised).map(({ intent }) => intent)))
   yield* insertDocuments(
     issues.flatMap(({ intent: { documentHash, actor }, entry }) =>
       entry ? [{ documentHash, entry, blockNumber: null, actor }] : [],
     ),
   )
   if (account === null && added.size > 0) yield* notify(OUTBOX_CHANNEL)
-  return issues.map(({ intent, promised }) => {
+  return issues.map(({ intent }) => {
     const isNew = added.has(intent.documentHash)
     return {
       isNew,
       stored: stored.has(intent.documentHash),
-      ...(isNew && owner && account && { standing: pendingOf(intent, promised, owner.account) }),
+      ...(isNew && owner && account && { standing: pendingOf(intent, owner.account) }),
     }
   })
 }
 
-function pendingOf(intent: Intent, promised: boolean, account: Hex): Standing {
-  return { intent, promised, account, outcome: { status: 'pending', transactionHash: null } }
+function pendingOf(intent: Intent, account: Hex): Standing {
+  return { intent, account, outcome: { status: 'pending', transactionHash: null } }
 }
 
 function* insertSuccessor(
@@ -185,7 +169,7 @@ function* accountOf(owner: LeasedAccount | undefined): Work<Uint8Array | null> {
 }
 
 /** `changedBlock`: see `Outbox`. */
-type NewRevision = { intent: RevisionIntent; promised: boolean; changedBlock: number }
+type NewRevision = { intent: RevisionIntent; changedBlock: number }
 
 const SELECT_BLOCKED = statement(
   (sql) => `
@@ -195,14 +179,13 @@ const SELECT_BLOCKED = statement(
 )
 const INSERT_REVISION = statement(
   (sql) => `
-    ${insertItems(sql, 'intent', 'kind, document_hash, root, reason, tenant, promised', {
+    ${insertItems(sql, 'intent', 'kind, document_hash, root, reason, tenant', {
       computed: {
         account: `CASE WHEN NOT ${waitsForIssue('item', sql.value('account', 'bytes'))}
           THEN ${sql.value('account', 'bytes')} END`,
       },
     })} WHERE true ORDER BY place
-    ON CONFLICT (document_hash, kind)
-      DO UPDATE SET promised = intent.promised OR excluded.promised`,
+    ON CONFLICT DO NOTHING`,
 )
 
 const reasonOf = (intent: RevisionIntent) => (intent.kind === 'revoke' ? intent.reason : null)
@@ -227,13 +210,12 @@ function* insertRevisions(
   yield* requeueUndone(free)
   yield* each(
     INSERT_REVISION,
-    free.map(({ intent, promised }) => ({
+    free.map(({ intent }) => ({
       kind: intent.kind,
       document_hash: fromHex(intent.documentHash),
       root: bytesOf(intent.root),
       reason: reasonOf(intent),
       tenant: intent.tenant ?? null,
-      promised,
     })),
     { account: yield* accountOf(owner) },
   )
@@ -247,7 +229,6 @@ const SELECT_UNDONE = statement(
     SELECT ${INTENT_COLUMNS} FROM ${sql.items(CHANGED)} JOIN intent ON ${IS_KEY}
     WHERE intent.block_number <= item.changed ${sql.forUpdate('intent')}`,
 )
-// The transaction hash stays: an intent that a transaction has carried is never withdrawn.
 const REQUEUE_UNDONE = statement(
   (sql) => `
     UPDATE intent SET reason = item.reason, block_number = NULL,
@@ -286,44 +267,19 @@ const SELECT = statement(
   (sql) => `SELECT ${INTENT_COLUMNS} FROM ${sql.items(KEY)} JOIN intent ON ${IS_KEY}`,
 )
 
-function createStandings(database: Database, fresh: Fresh): Pick<Outbox, 'find' | 'promise'> {
-  const standings = (of: typeof SELECT) =>
-    function* (keys: readonly KeyOfIntent[]): Work<(Standing | undefined)[]> {
-      const rows = yield* each(of, keysOf(keys))
+function createFind(database: Database, fresh: Fresh): Outbox['find'] {
+  const find = database.together<KeyOfIntent, Standing | undefined>({
+    *work(keys) {
+      const rows = yield* each(SELECT, keysOf(keys))
       const found = new Map(
         rows.map(standingOf).map((standing) => [keyOfIntent(standing.intent), standing]),
       )
       return keys.map(({ kind, documentHash }) => found.get(keyOf(kind, documentHash)))
-    }
-  const find = database.together({ work: standings(SELECT), reads: true })
-  const promise = database.together({ work: standings(PROMISE) })
-  return {
-    find: async (kind, documentHash) =>
-      fresh.take(keyOf(kind, documentHash)) ?? find({ kind, documentHash }),
-    promise: (kind, documentHash) => promise({ kind, documentHash }),
-  }
-}
-
-const WITHDRAW = statement(
-  (sql) => `
-    ${deleteBy(sql, KEY, IS_KEY)} AND transaction_hash IS NULL AND NOT promised
-      AND block_number IS NULL
-    RETURNING ${INTENT_COLUMNS}, intent.inserted`,
-)
-
-/** `withdraw`, for use in a transaction. */
-export function* deleteUnpromised(intents: readonly Intent[]): Work<Withdrawn> {
-  const rows = yield* each(WITHDRAW, keysOf(intents))
-  const deleted = new Map(rows.map((row) => [keyOfIntent(intentOf(row)), row]))
-  const withdrawn = intents.filter((intent) => deleted.has(keyOfIntent(intent)))
-  yield* dropActs(withdrawn)
-  yield* followGone(withdrawn.map((intent) => ({ intent, failed: false })))
-  return {
-    intents: withdrawn,
-    inserted: withdrawn
-      .filter((intent) => isSet(deleted.get(keyOfIntent(intent))?.inserted))
-      .map(({ documentHash }) => documentHash),
-  }
+    },
+    reads: true,
+  })
+  return async (kind, documentHash) =>
+    fresh.take(keyOf(kind, documentHash)) ?? find({ kind, documentHash })
 }
 
 /**

@@ -21,17 +21,7 @@ import {
   SELECT_BY_KEY,
 } from '../intents.ts'
 import { type Change, followChanges, followGone } from '../outcomes.ts'
-import {
-  all,
-  bytesOf,
-  each,
-  hexOf,
-  isSet,
-  type Row,
-  statement,
-  type Values,
-  type Work,
-} from '../sql.ts'
+import { all, bytesOf, each, hexOf, type Row, statement, type Values, type Work } from '../sql.ts'
 
 /**
  * Writes what the chain shows about intents. Call this under the lock of outcomes.
@@ -156,12 +146,7 @@ const DELETE = statement((sql) => `${deleteBy(sql, KEY, IS_KEY)} RETURNING ${INT
 function* deleteGone(gone: readonly Intent[]): Work<void> {
   const rows = yield* each(DELETE, keysOf(gone))
   const waiting = rows.filter(({ block_number }) => block_number === null)
-  yield* followGone(
-    waiting.map((row) => ({
-      intent: intentOf(row),
-      failed: isSet(row.promised) || row.transaction_hash !== null,
-    })),
-  )
+  yield* followGone(waiting.map(intentOf))
 }
 
 const BLOCK_ITEM = { number: 'integer', hash: 'bytes' } as const

@@ -177,6 +177,9 @@ describe('docreg identity check', () => {
       }),
     ).toEqual([1, 'redirect'])
     expect(await code((_, response) => void response.writeHead(404).end())).toEqual([1, 'status'])
+    expect(await code((_, response) => void response.writeHead(429).end())).toEqual([
+      ...[2, 'unreachable'],
+    ])
     expect(
       await code((_, response) => {
         response.writeHead(200, OPEN).end('a'.repeat(70_000))

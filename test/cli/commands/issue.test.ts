@@ -153,7 +153,9 @@ describe('the table', () => {
     const text = `\ufeffsubjectName;subjectId;issuedAt;expiresAt\r\n${rows.join('\r\n')}\r\n`
     const table = ['--set', 'category=diploma', '--set', 'subjectName=Zoë']
     const told = await dryRun(text, ...table)
-    expect(told.text).toContain('line 2: issuedAt must be')
+    // 31.7.2026 has one reading, 01/08/2027 has two.
+    expect(told.text).not.toContain('line 2: issuedAt must be')
+    expect(told.text).toContain('line 2: expiresAt must be')
     expect(told.text).toContain('line 4: issuedAt must be')
     expect(told.text).toContain('Use --dates dmy')
     expect((await dryRun(text, ...table, '--dates', 'dmy')).text).toContain('3 rows, all good')

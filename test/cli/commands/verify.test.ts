@@ -145,8 +145,15 @@ describe('input', () => {
     })
   })
 
+  test('behavior: reads a QR code on transparent ground', async () => {
+    const { publicId } = (await readSubject(image('transparent.png'))) as { publicId: string }
+    expect(publicId).toMatch(/^7w73KDGaXHt8Cqg8jvCLUCNRNWUVfGCUofN4yVoUU69VH/)
+  })
+
   test.each<[string, string, () => string | Promise<string>]>([
     ['a picture without a code', 'no_qr_code', () => image('no-code.jpg')],
+    ['a GIF', 'no_qr_code', () => file('qr.gif', 'GIF89a')],
+    ['a WebP', 'no_qr_code', () => file('qr.webp', 'RIFF\0\0\0\0WEBPVP8 ')],
     [
       'a picture that is cut off',
       'no_qr_code',

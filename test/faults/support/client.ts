@@ -116,6 +116,7 @@ export function createClient(...urls: [string, ...string[]]): Client {
           ...(finality && { finality }),
         }
       }
+      if (error?.code === 'outcome_unknown') return { kind: 'unanswered' }
       return { kind: 'refused', status: statusCode, code: error?.code ?? '' }
     } catch {
       return { kind: 'unanswered' }

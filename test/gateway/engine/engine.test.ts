@@ -10,7 +10,7 @@ import { createEngines } from '#engine/engines.ts'
 import { createForeignWatch } from '#engine/foreign.ts'
 import type { FeeCaps } from '#engine/spending.ts'
 import { IssueError } from '#promise/errors.ts'
-import { type Intent, reasonOf } from '#promise/intent.ts'
+import { type Intent, type IssueIntent, reasonOf } from '#promise/intent.ts'
 import type { SignedTransaction } from '#promise/plan.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
@@ -44,6 +44,8 @@ const RECORD = {
   setAside: false,
 }
 
+const AWAY = new IssueError('store_unavailable', 'the database is away')
+
 /** The batcher's view of the chain. */
 type Ports = Account & Transactions & RegistryReader & Blocks
 
@@ -56,7 +58,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   const fresh = createFresh()
   const outbox = createOutbox(database, { owner, fresh })
   const store = createPayloadStore(database)
-  const persistence = createPersistence(database, store, outbox)
+  const persistence = createPersistence(store, outbox)
   const chain = createChain()
   const events: string[] = []
   const note = (event: string) => {
@@ -77,7 +79,6 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
     log,
     open(account, lease, answers) {
       const own = shared.outboxOf({ account, lease })
-      const { withdraw } = shared.embeddedPersistenceOf({ account, lease })
       const deps = {
         account: ports,
         transactions: ports,
@@ -90,7 +91,6 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
         planned: () => {},
         concluded: () => {},
         log,
-        withdraw,
       }
       return {
         engine: createEngine(deps, answers),
@@ -109,7 +109,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
     rmSync(dir, { recursive: true })
   })
   let documents = 0
-  const newIntent = (): Intent => ({
+  const newIntent = (): IssueIntent => ({
     kind: 'issue',
     documentHash: word(1_000_000 + documents++),
     validUntil: 0,
@@ -235,32 +235,32 @@ function createChain() {
   return Object.assign(chain, { ports })
 }
 
-test('error: an intent repeated while it is withdrawn is not anchored without its payload', async () => {
+test('behavior: an outage answers a request and its repeat with pending, and anchors them once', async () => {
   const first = Promise.withResolvers<never>()
+  let isOutage = true
   let prepared = 0
-  const { chain, outbox, store, issue, newIntent } = startWorld(({ ports }) => ({
-    prepare: (...args) => (prepared++ === 0 ? first.promise : ports.prepare(...args)),
+  const { chain, batcher, store, events, issue, newIntent } = startWorld(({ ports }) => ({
+    async prepare(...args) {
+      if (prepared++ === 0) return first.promise
+      if (isOutage) throw new IssueError('fee_too_high', 'the price of gas')
+      return ports.prepare(...args)
+    },
   }))
   const intent = newIntent()
-  const refused = { code: 'fee_too_high' }
-  const one = expect(issue(intent)).rejects.toMatchObject(refused)
+  const one = issue(intent)
   await expect.poll(() => prepared).toBe(1)
-  // The repeat finds the row; its flush is under way …
-  const flushes: (() => void)[] = []
-  disk = (done) => flushes.push(done)
-  const other = expect(issue(intent)).rejects.toBeInstanceOf(IssueError)
-  await expect.poll(() => flushes.length).toBe(1)
-  // … when the first turns out to be unsendable.
+  const other = issue(intent)
+  await expect.poll(() => batcher.depth().queued).toBe(1)
   first.reject(new IssueError('fee_too_high', 'the price of gas'))
-  await new Promise((resolve) => process.nextTick(resolve))
-  disk = (done) => done()
-  flushes[0]?.()
-  await Promise.all([one, other])
-  expect(await outbox.find('issue', intent.documentHash)).toBeUndefined()
+  const pending = { status: 'pending', transactionHash: null }
+  expect(await Promise.all([one, other])).toEqual([pending, pending])
+  expect(() => batcher.assertOpen()).toThrow('the price of gas')
   expect(chain.anchored.size).toBe(0)
-  await expect
-    .poll(async () => (await store.get(fromHex(intent.documentHash))).status)
-    .toBe('missing')
+  isOutage = false
+  await expect.poll(() => chain.anchored.has(intent.documentHash), { timeout: 10_000 }).toBe(true)
+  expect(chain.signed).toEqual([0])
+  expect(events).toContain('issuing_resumed')
+  expect((await store.get(fromHex(intent.documentHash))).status).toBe('found')
 })
 
 test('behavior: recovers at once from a chain that goes back while transactions are made', async () => {
@@ -373,42 +373,46 @@ test('behavior: slow looks do not delay planned transactions', async () => {
   expect(await second).toMatchObject({ status: 'anchored' })
 })
 
-test('behavior: an intent in flight is pending, also when the disk is full', async () => {
-  const { chain, outbox, issue } = startWorld()
+test('behavior: an intent in flight is pending, with its transaction', async () => {
+  const { chain, issue } = startWorld()
   chain.mining = false
-  vi.spyOn(outbox, 'promise').mockRejectedValue(
-    new IssueError('store_unavailable', 'the disk is full'),
-  )
   const answer = issue(undefined, 500)
   await expect.poll(() => chain.pool.size).toBe(1)
   const [transactionHash] = chain.pool.values()
   expect(await answer).toEqual({ status: 'pending', transactionHash })
+  chain.mining = true
+  chain.mine()
 })
 
-test('behavior: a queued intent that will be anchored is pending, also when the disk is full', async () => {
-  let go = () => {}
-  const gate = new Promise<void>((resolve) => {
-    go = resolve
-  })
-  const { chain, outbox, issue, newIntent } = startWorld(({ ports }) => ({
-    async nextNonce() {
-      return ports.nextNonce()
-    },
+test('behavior: an intent in flight is pending, also when the database cannot be read', async () => {
+  const { chain, outbox, issue, newIntent } = startWorld()
+  chain.mining = false
+  const intent = newIntent()
+  const answer = issue(intent, 500)
+  await expect.poll(() => chain.pool.size).toBe(1)
+  vi.spyOn(outbox, 'find').mockRejectedValue(AWAY)
+  expect(await answer).toEqual({ status: 'pending', transactionHash: null })
+  chain.mining = true
+  chain.mine()
+  expect(chain.anchored.has(intent.documentHash)).toBe(true)
+})
+
+test('behavior: a queued intent is pending when the database cannot be read, and is anchored', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { chain, batcher, outbox, issue, newIntent } = startWorld(({ ports }) => ({
     async prepare(...args) {
-      await gate
+      await gate.promise
       return ports.prepare(...args)
     },
   }))
-  vi.spyOn(outbox, 'promise').mockRejectedValue(
-    new IssueError('store_unavailable', 'the disk is full'),
-  )
   const intent = newIntent()
-  expect(await issue(intent, 300)).toEqual({
-    status: 'pending',
-    transactionHash: null,
-  })
-  go()
+  const answer = issue(intent, 300)
+  await expect.poll(() => batcher.depth().queued).toBe(1)
+  vi.spyOn(outbox, 'find').mockRejectedValue(AWAY)
+  expect(await answer).toEqual({ status: 'pending', transactionHash: null })
+  gate.resolve()
   await expect.poll(() => chain.anchored.has(intent.documentHash)).toBe(true)
+  expect(chain.signed).toEqual([0])
 })
 
 test('behavior: does not queue an intent again that is in flight', async () => {
@@ -418,7 +422,7 @@ test('behavior: does not queue an intent again that is in flight', async () => {
   const answer = issue(intent)
   await expect.poll(() => chain.pool.size).toBe(1)
   batcher.wake()
-  expect(batcher.depth()).toEqual({ queued: 0, inFlight: 1 })
+  expect(batcher.depth()).toEqual({ queued: 0, refused: 0, inFlight: 1 })
   chain.mining = true
   chain.mine()
   expect(await answer).toMatchObject({ status: 'anchored' })
@@ -442,7 +446,7 @@ test('behavior: sends a revocation once its document is noted, without another e
   chain.mine()
   expect(await issued).toMatchObject({ status: 'anchored' })
   await sleep(300)
-  expect(batcher.depth()).toEqual({ queued: 1, inFlight: 0 })
+  expect(batcher.depth()).toEqual({ queued: 1, refused: 0, inFlight: 0 })
   disk = (done) => done()
   for (const done of flushes) done()
   expect(await revoked).toMatchObject({ status: 'anchored' })
@@ -460,13 +464,18 @@ test('behavior: tells documents that it anchored from those anchored before', as
   })
 })
 
-test('error: a look that fails leaves no rejection that nobody handles', async () => {
-  const { batcher, outbox, issue } = startWorld()
+test('error: an intent that cannot be looked up is anchored all the same', async () => {
+  const { chain, batcher, outbox, issue } = startWorld()
   const unhandled = vi.fn()
   process.on('unhandledRejection', unhandled)
   onTestFinished(() => void process.off('unhandledRejection', unhandled))
-  vi.spyOn(outbox, 'find').mockRejectedValue(new IssueError('store_unavailable', 'the disk'))
-  await expect(issue()).rejects.toMatchObject({ code: 'store_unavailable' })
+  vi.spyOn(outbox, 'find').mockRejectedValue(AWAY)
+  // The engine finds it in the backlog.
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  chain.mining = false
+  expect(await issue(undefined, 50)).toEqual({ status: 'pending', transactionHash: null })
+  chain.mining = true
+  chain.mine()
   await batcher.stop()
   await sleep(10)
   expect(unhandled).not.toHaveBeenCalled()

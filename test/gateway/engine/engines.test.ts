@@ -63,6 +63,8 @@ function createWorld() {
 type Seen = {
   unusable?: IssueError
   outage?: IssueError
+  /** Set while the issuer is closed. */
+  closed?: IssueError
   /** Resolves when it is known that nothing else writes with it. */
   alone?: Promise<void>
   /** What became of its engines. */
@@ -83,17 +85,16 @@ function startGateway(accounts: Hex[], isSole = false) {
     }
     return {
       add,
-      addPromised: add,
-      markPromised() {},
+      addAgain: add,
       has: (key) => queued.has(key),
-      settled: async () => {},
       outage: () => at(account).outage,
+      closed: () => at(account).closed,
       assertOpen() {
         const { outage } = at(account)
         if (outage) throw outage
       },
       assertAlone() {},
-      depth: () => ({ queued: queued.size, inFlight: 0 }),
+      depth: () => ({ queued: queued.size, refused: 0, inFlight: 0 }),
       spentLastHour: async () => 0n,
       async start() {
         add(rowsOf(account))
@@ -120,12 +121,10 @@ function startGateway(accounts: Hex[], isSole = false) {
           const [intent, account] = row
           return {
             intent,
-            promised: true,
             outcome: { status: 'pending', transactionHash: null },
             ...(account && { account }),
           }
         },
-        promise: async () => undefined,
       },
       requested: () => {},
       busy: {
@@ -250,7 +249,22 @@ describe('engines of a gateway', () => {
     addRow(1, EVE as Hex)
     const answer = engines.submit(intentOf(1), 60_000)
     world.rows.clear()
-    await expect(answer).rejects.toThrow('the intent was withdrawn')
+    // Another gateway has anchored it, which this one's node does not show yet.
+    expect(await answer).toEqual({ status: 'pending', transactionHash: null })
+  })
+
+  test('behavior: refuses documents while the issuer of its account is closed, and nothing else', async () => {
+    const { engines, at, own } = startGateway([ADA, BOB] as Hex[])
+    await engines.start()
+    engines.assertMayIssue()
+    at(ADA).closed = refused()
+    expect(() => engines.assertMayIssue()).toThrow('refused')
+    engines.assertOpen()
+    expect(engines.stopped()).toBeUndefined()
+    await sleep(3 * TIMING.giveUp)
+    expect(own()).toBe(ADA)
+    delete at(ADA).closed
+    engines.assertMayIssue()
   })
 
   test('behavior: during an outage it claims nothing, and then gives its account up', async () => {

@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createDeadline } from '#base/deadline.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Sealed } from '#document/sealed.ts'
-import type { Intent } from '#promise/intent.ts'
-import { persistInOrder, restorePayloads } from '#promise/persistence.ts'
+import { IssueError } from '#promise/errors.ts'
+import type { IssueIntent } from '#promise/intent.ts'
+import { persistInOrder, restorePayloads, untilAnswered } from '#promise/persistence.ts'
 import type { PayloadStore, PromisedPayload } from '#promise/ports.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createOutbox, createPersistence } from '#store/outbox.ts'
@@ -21,22 +23,21 @@ function open(dir: string, separate: boolean) {
   const outbox = createOutbox(database)
   const embedded = createPayloadStore(database)
   if (!separate) {
-    const persistence = createPersistence(database, embedded, outbox)
-    return { persistence, store: embedded, outbox, close: database.close }
+    const persistence = createPersistence(embedded, outbox)
+    return { persistence, store: embedded, lose: embedded.delete, outbox, close: database.close }
   }
   const other = openSqlite(join(dir, 'payloads.db'))
-  const store = withOlder(createPayloadStore(other), embedded)
-  const failures: unknown[] = []
-  const persistence = persistInOrder(store, outbox, (error) => failures.push(error))
+  const payloads = createPayloadStore(other)
+  const store = withOlder(payloads, embedded)
+  const persistence = persistInOrder(store, outbox)
   const close = async () => {
     await database.close()
     await other.close()
-    expect(failures).toEqual([])
   }
-  return { persistence, store, embedded, outbox, close }
+  return { persistence, store, lose: payloads.delete, outbox, close }
 }
 
-function newDocument(): { intent: Intent; sealed: Sealed } {
+function newDocument(): { intent: IssueIntent; sealed: Sealed } {
   const documentHash = new Uint8Array(randomBytes(32))
   return {
     intent: { kind: 'issue', documentHash: toHex(documentHash), validUntil: 0 },
@@ -71,20 +72,14 @@ describe.each([
     await gateway.outbox.resolve({ anchored: [], gone: [intent] })
   }
 
-  test('default: a payload goes with the intent that inserted it', async () => {
-    await gateway.persistence.add(intent, sealed)
-    expect(await statusOf()).toBe('found')
-    await gateway.persistence.withdraw([intent])
-    expect(await gateway.outbox.find('issue', intent.documentHash)).toBeUndefined()
-    await expect.poll(statusOf).toBe('missing')
-  })
-
-  test('behavior: an intent that is added twice keeps its payload as its own', async () => {
-    await gateway.persistence.add(intent, sealed)
+  test('default: a promise and its payload survive a restart', async () => {
     await gateway.persistence.add(intent, sealed)
     await restart()
-    await gateway.persistence.withdraw([intent])
-    await expect.poll(statusOf).toBe('missing')
+    expect(await gateway.outbox.find('issue', intent.documentHash)).toMatchObject({ intent })
+    expect(await gateway.store.get(sealed.documentHash)).toEqual({
+      status: 'found',
+      bytes: sealed.bytes,
+    })
   })
 
   test('default: of several concurrent promises of one document, one is new', async () => {
@@ -95,38 +90,27 @@ describe.each([
     expect(both.sort()).toEqual([false, true])
     await restart()
     expect(await gateway.persistence.add(intent, sealed)).toBe(false)
-    await gateway.persistence.withdraw([intent])
-    await expect.poll(statusOf).toBe('missing')
-    expect(await gateway.persistence.add(intent, sealed)).toBe(true)
+    expect(await gateway.outbox.queued()).toMatchObject([{ intent }])
   })
 
-  test('behavior: a fulfilled promise is not new, although its row is gone', async () => {
+  test('behavior: whether a fulfilled promise is new, the payload in the same database tells', async () => {
     await acknowledge()
     await restart()
-    expect(await gateway.persistence.add(intent, sealed)).toBe(false)
+    expect(await gateway.persistence.add(intent, sealed)).toBe(separate)
   })
 
-  test('error: a refused repeat leaves the payload of an acknowledged document', async () => {
-    await acknowledge()
-    await gateway.persistence.add(intent, sealed)
-    await gateway.persistence.withdraw([intent])
-    await restart()
-    expect(await statusOf()).toBe('found')
-  })
-
-  test('error: a repeat withdrawn after a restart leaves it too', async () => {
+  test('error: a repeat that can never be anchored leaves the payload of a final document', async () => {
     await acknowledge()
     await restart()
     await gateway.persistence.add(intent, sealed)
-    await restart()
-    await gateway.persistence.withdraw([intent])
+    await gateway.outbox.resolve({ anchored: [], gone: [intent] })
     await restart()
     expect(await statusOf()).toBe('found')
   })
 
   test('behavior: restores a payload that the store lost, once the chain has the document', async () => {
     await acknowledge()
-    await gateway.store.remove(sealed.documentHash)
+    await gateway.lose(sealed.documentHash)
     expect(await statusOf()).toBe('missing')
     await gateway.persistence.restore(sealed)
     expect(await gateway.store.get(sealed.documentHash)).toEqual({
@@ -135,37 +119,92 @@ describe.each([
     })
   })
 
-  test('error: keeps a payload restored while another request promises it and is withdrawn', async () => {
+  test('behavior: keeps a payload that is restored while another request promises it', async () => {
     await acknowledge()
-    await gateway.store.remove(sealed.documentHash)
+    await gateway.lose(sealed.documentHash)
     const added = gateway.persistence.add(intent, sealed)
     await Promise.all([added, gateway.persistence.restore(sealed)])
-    await gateway.persistence.withdraw([intent])
-    await restart()
-    expect(await statusOf()).toBe('found')
-  })
-
-  test('behavior: keeps a restored payload, whatever becomes of the intent that inserted it', async () => {
-    await gateway.persistence.add(intent, sealed)
-    await gateway.persistence.restore(sealed)
-    await gateway.persistence.withdraw([intent])
     await restart()
     expect(await statusOf()).toBe('found')
   })
 })
 
-test('error: removes nothing from a store that another has replaced', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'persistence-'))
-  const { persistence, embedded, close } = open(dir, true)
+describe('a store of its own', () => {
   const { intent, sealed } = newDocument()
-  await embedded?.put(sealed.documentHash, sealed.bytes)
-  await persistence.add(intent, sealed)
-  await persistence.withdraw([intent])
-  await close()
-  const again = open(dir, true)
-  expect((await again.store.get(sealed.documentHash)).status).toBe('found')
-  await again.close()
-  rmSync(dir, { recursive: true })
+  const { documentHash, bytes } = sealed
+  const never = () => Promise.reject(new Error('not called'))
+
+  test('error: nothing is promised when the payload is not stored', async () => {
+    const store = { put: never, get: never, missing: never }
+    const add = vi.fn()
+    const persistence = persistInOrder(store, { add, find: never, adopt: never })
+    await expect(persistence.add(intent, sealed)).rejects.toThrow()
+    expect(add).not.toHaveBeenCalled()
+  })
+
+  test('behavior: a payload stays when its promise could not be written', async () => {
+    const payloads = new Map<Hex, Uint8Array>()
+    const store: PayloadStore = {
+      put: async (hash, bytes) => void payloads.set(toHex(hash), bytes),
+      get: never,
+      missing: never,
+    }
+    const error = new IssueError('outcome_unknown', 'cut')
+    const persistence = persistInOrder(store, {
+      add: () => Promise.reject(error),
+      find: never,
+      adopt: never,
+    })
+    await expect(persistence.add(intent, sealed)).rejects.toBe(error)
+    expect([...payloads]).toEqual([[toHex(documentHash), bytes]])
+  })
+})
+
+describe('a write without an answer', () => {
+  const unknown = new IssueError('outcome_unknown', 'the connection broke')
+  const away = new IssueError('store_unavailable', 'the database is away')
+
+  test('default: a write that is answered runs once', async () => {
+    const write = vi.fn(async () => true)
+    expect(await untilAnswered(createDeadline(1_000), write)).toBe(true)
+    expect(write).toHaveBeenCalledTimes(1)
+  })
+
+  test('error: a write that was refused is not repeated', async () => {
+    const write = vi.fn(() => Promise.reject(away))
+    await expect(untilAnswered(createDeadline(1_000), write)).rejects.toBe(away)
+    expect(write).toHaveBeenCalledTimes(1)
+  })
+
+  test('default: is repeated until the store says what became of it', async () => {
+    const write = vi
+      .fn(async () => 'new')
+      .mockRejectedValueOnce(unknown)
+      .mockRejectedValueOnce(away)
+      .mockRejectedValueOnce(unknown)
+    expect(await untilAnswered(createDeadline(10_000), write)).toBe('new')
+    expect(write).toHaveBeenCalledTimes(4)
+  })
+
+  test.each([
+    ['the store stays away', () => Promise.reject(away)],
+    ['no repeat is answered', () => Promise.reject(unknown)],
+    ['a repeat hangs', () => new Promise<never>(() => {})],
+  ])('error: stays unknown at the deadline when %s', async (_, repeat) => {
+    const write = vi.fn(repeat).mockRejectedValueOnce(unknown)
+    const started = performance.now()
+    await expect(untilAnswered(createDeadline(350), write)).rejects.toBe(unknown)
+    expect(performance.now() - started).toBeGreaterThanOrEqual(349)
+    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(write.mock.calls.length).toBeGreaterThan(1)
+    expect(write.mock.calls.length).toBeLessThan(10)
+  })
+
+  test('error: is not repeated when the deadline has passed', async () => {
+    const write = vi.fn(() => Promise.reject(unknown))
+    await expect(untilAnswered(createDeadline(0), write)).rejects.toBe(unknown)
+    expect(write).toHaveBeenCalledTimes(1)
+  })
 })
 
 const log = { debug() {}, info: vi.fn(), warn: vi.fn(), error() {} }
@@ -191,14 +230,12 @@ function storeWithout(lost: readonly PromisedPayload[]) {
   const store: PayloadStore = {
     async put(hash, bytes) {
       restored.set(toHex(hash), bytes)
-      return true
     },
     get: () => Promise.reject(new Error('not called')),
     async missing(hashes) {
       asked.push(hashes.length)
       return hashes.filter((hash) => missing.has(toHex(hash)))
     },
-    remove: () => Promise.reject(new Error('not called')),
   }
   return { store, asked, restored }
 }

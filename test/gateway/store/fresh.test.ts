@@ -5,7 +5,6 @@ import { createFresh } from '#store/outbox/requests.ts'
 
 const standing: Standing = {
   intent: { kind: 'issue', documentHash: `0x${'1'.repeat(64)}`, validUntil: 0 },
-  promised: false,
   account: `0x${'a'.repeat(40)}`,
   outcome: { status: 'pending', transactionHash: null },
 }

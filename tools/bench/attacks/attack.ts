@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 
-/** A gateway under attack, and the API key of one tenant. */
-export type Target = { url: string; key: string }
+/** A gateway under attack, and the API keys of one tenant, of which most attacks use the first. */
+export type Target = { url: string; key: string; keys: readonly string[] }
 
 /** The actions of one client, which show what the others notice of them. */
 export type Attack = {

@@ -55,17 +55,18 @@ async function measure(attack: Attack, checkout: string): Promise<Measured[]> {
     closeSync(file)
     try {
       await untilReady(`${url}/readyz`)
-      const [attacker, other] = [await keyOf(url, 'attacker'), await keyOf(url, 'other')]
+      const attacker = await targetOf(url, 'attacker')
+      const other = await targetOf(url, 'other')
       const look = async (): Promise<Measured> => {
         const [before, logged] = [usageOf(gateway.pid)?.cpu ?? 0, statSync(log).size]
         const began = performance.now()
-        const times = await measureTimes(attack, { url, key: other })
+        const times = await measureTimes(attack, other)
         const passed = (performance.now() - began) / 1000
         const cores = ((usageOf(gateway.pid)?.cpu ?? Number.NaN) - before) / passed
         return { ...times, cores, logBytes: (statSync(log).size - logged) / passed }
       }
       const without = await look()
-      return [without, await during(attack, { url, key: attacker }, look)]
+      return [without, await during(attack, attacker, look)]
     } finally {
       await gateway.stop()
     }
@@ -114,6 +115,13 @@ async function issue({ url, key }: Target): Promise<void> {
   if (response.status !== 503 && !response.ok)
     throw new Error(`issuing answered ${response.status}`)
   await response.arrayBuffer()
+}
+
+/** @returns The gateway with four keys of a tenant. */
+async function targetOf(url: string, tenant: string): Promise<Target> {
+  const key = await keyOf(url, tenant)
+  const more = [await keyOf(url, tenant), await keyOf(url, tenant), await keyOf(url, tenant)]
+  return { url, key, keys: [key, ...more] }
 }
 
 async function keyOf(url: string, tenant: string): Promise<string> {

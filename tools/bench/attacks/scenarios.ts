@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { METHODS } from 'node:http'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { type Attack, client, flood, type Target } from './attack.ts'
+import { runs } from './runs.ts'
 import { sendSlowly, untilServed, uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -110,4 +111,5 @@ export const SCENARIOS: readonly Attack[] = [
   slowRevocations,
   longRevocations,
   webhooks,
+  runs,
 ]

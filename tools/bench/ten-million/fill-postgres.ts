@@ -89,9 +89,9 @@ function payloads(range: Range, rows: Rows): string {
 }
 
 function outbox(range: Range, rows: Rows): string {
-  return `INSERT INTO intent (account, kind, document_hash, valid_until, inserted, promised,
+  return `INSERT INTO intent (account, kind, document_hash, valid_until,
       block_number, block_hash, transaction_hash)
-    SELECT ${accountOf(rows)}, 'issue', ${hashOf(rows)}, ${EXPIRY}, true, true, block,
+    SELECT ${accountOf(rows)}, 'issue', ${hashOf(rows)}, ${EXPIRY}, block,
       CASE WHEN block IS NULL THEN '' ELSE decode(lpad(block::text, 64, '0'), 'hex') END,
       CASE WHEN block IS NULL THEN NULL ELSE sha256(int8send(block)) END
     FROM ${series(range)}, LATERAL (SELECT (${blockOf(rows)})::bigint AS block) AS place

@@ -107,16 +107,16 @@ function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'el
       id % ${CATEGORIES}, 1, ${FIRST_SECOND} + id * ${SECONDS_APART}
     FROM (SELECT rowid - 1 AS id, hash FROM block);
 
-    INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised,
+    INSERT INTO intent (kind, document_hash, valid_until, sealed,
       block_number, block_hash, transaction_hash)
-    SELECT 'issue', hash, ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1,
+    SELECT 'issue', hash, ${EXPIRY}, iif(${store === 'embedded'}, NULL, bytes),
       ${FIRST_BLOCK} + (id - ${notFinalFrom}) % ${rows.blocks},
       unhex(substr(printf('${BLOCK_HASH_FORMAT}', ${FIRST_BLOCK} + (id - ${notFinalFrom}) % ${rows.blocks}), 3)),
       unhex(printf('%064x', id))
     FROM (SELECT rowid - 1 AS id, hash, bytes FROM block) WHERE id >= ${notFinalFrom} AND id < ${queuedFrom};
 
-    INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised)
-    SELECT 'issue', hash, ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1
+    INSERT INTO intent (kind, document_hash, valid_until, sealed)
+    SELECT 'issue', hash, ${EXPIRY}, iif(${store === 'embedded'}, NULL, bytes)
     FROM (SELECT rowid - 1 AS id, hash, bytes FROM block) WHERE id >= ${queuedFrom};
 
     INSERT INTO anchor_block (block_number, block_hash)

@@ -4,8 +4,16 @@ import pg from 'pg'
 import { groupCalls } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
 import { type Database, type Group, MAX_GROUP } from '../../database.ts'
+import type { Row } from '../../sql.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf, type Query, queryOn } from './connection.ts'
-import { DatabaseUrlError, isRetriable, outageOf, sqlStateOf, tlsProblem } from './errors.ts'
+import {
+  DatabaseUrlError,
+  isRetriable,
+  outageOf,
+  sqlStateOf,
+  tlsProblem,
+  unansweredOf,
+} from './errors.ts'
 import { createNotifications, type Notifications } from './notifications.ts'
 import { createPresence, type Presence } from './presence.ts'
 import { createSchema } from './schema.ts'
@@ -28,11 +36,13 @@ export type Postgres = Database &
   }
 
 type Transactions = {
-  /** One statement, in a transaction of its own. */
+  /** One statement that reads. */
   query: Query
+  /** One statement that writes, in a transaction of its own. Rejects as `transaction`. */
+  execute: Query
   /**
    * Runs `work` in a transaction (READ COMMITTED). When this resolves, its change is durable; when
-   * it rejects with `store_unavailable`, the commit may have happened all the same.
+   * it rejects with `outcome_unknown`, that may be so all the same; else nothing was changed.
    *
    * @param work May run several times: after a deadlock it starts again.
    */
@@ -113,9 +123,13 @@ export function createTransactions(pool: pg.Pool, answered: () => void = () => {
     return withConnection(async (query) => {
       await query('BEGIN')
       const result = await work(query)
-      await query('COMMIT')
+      await query('COMMIT').catch(unanswered)
       return result
     })
+  }
+
+  function unanswered(error: unknown): never {
+    throw unansweredOf(error)
   }
 
   async function retrying<T>(run: () => Promise<T>): Promise<T> {
@@ -131,6 +145,8 @@ export function createTransactions(pool: pg.Pool, answered: () => void = () => {
 
   return {
     query: (text, values) => retrying(() => withConnection((query) => query(text, values))),
+    execute: <R extends Row>(text: string, values?: readonly unknown[]) =>
+      retrying(() => withConnection((query) => query<R>(text, values).catch(unanswered))),
     transaction: (work) => retrying(() => once(work)),
   }
 }
@@ -192,7 +208,7 @@ function explained(error: unknown): unknown {
 
 /** @returns The database as the repositories see it. */
 export function createPort(
-  { query, transaction }: Transactions,
+  { query, execute, transaction }: Transactions,
   { brief, listen }: Pick<Presence, 'brief'> & Pick<Notifications, 'listen'>,
 ): Database {
   const snapshot: Database['snapshot'] = (work) =>
@@ -220,7 +236,7 @@ export function createPort(
     read: (...asked) => runStatement(query, ...asked),
     snapshot,
     durableSnapshot: snapshot,
-    change: (...changed) => runStatement(query, ...changed),
+    change: (...changed) => runStatement(execute, ...changed),
     write,
     together,
     brief,

@@ -47,6 +47,17 @@ export function outageOf(error: unknown): IssueError {
   return new PostgresOutage('store_unavailable', `PostgreSQL: ${message}`, error)
 }
 
+/** SQLSTATE of connections that broke, and of servers that stop: not an answer to a COMMIT. */
+const UNANSWERED = /^(08|57P)/
+
+/** Same as `outageOf`, for a write that may have been committed before the connection broke. */
+export function unansweredOf(error: unknown): IssueError {
+  const outage = outageOf(error)
+  const state = sqlStateOf(outage.cause ?? {})
+  if (state !== undefined && !UNANSWERED.test(state)) return outage
+  return new PostgresOutage('outcome_unknown', outage.message, outage.cause)
+}
+
 /** An outage of PostgreSQL itself; the cause is the error of the driver or the server. */
 class PostgresOutage extends IssueError {}
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Hex } from '#document/hex.ts'
-import { type Health, readBinding, secretHealth, UNFINISHED } from '../../binding.ts'
+import { type Health, readBinding, refusedHealth, secretHealth, UNFINISHED } from '../../binding.ts'
 import { hexOf } from '../../sql.ts'
 import { SCHEMA_VERSION } from '../../tables.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, type Query } from './connection.ts'
@@ -125,7 +125,7 @@ async function checkContent(
   const binding = await runWork(query, readBinding)
   if (!binding) return [ok('no gateway has used it yet')]
   const secrets = secretHealth(`schema ${version}`, binding.fingerprints, fingerprints)
-  return [secrets, ...(await checkLeases(query))]
+  return [secrets, ...(await runWork(query, refusedHealth)), ...(await checkLeases(query))]
 }
 
 async function checkLeases(query: Query): Promise<Health[]> {

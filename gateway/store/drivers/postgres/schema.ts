@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Row } from '../../sql.ts'
-import { columnsAfter, SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
+import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
 import { optionsOf, type Query } from './connection.ts'
 import { DatabaseUrlError, outageOf } from './errors.ts'
 
@@ -45,31 +45,13 @@ export async function createSchema(url: string): Promise<void> {
     await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
     const version = await readSchemaVersion(query)
     if (version === 0) await client.query(SCHEMA)
-    else {
-      assertVersion(version)
-      await addMissing(query)
-    }
+    else assertVersion(version)
     await client.query('COMMIT')
   } catch (error) {
     if (error instanceof DatabaseUrlError) throw error
     throw outageOf(error)
   } finally {
     await client.end().catch(() => {})
-  }
-}
-
-/** Adds the tables and columns that this version of the schema did not have from its beginning. */
-async function addMissing(query: Query): Promise<void> {
-  const rows = await query(`
-    SELECT table_name AS name, array_agg(column_name::text) AS columns
-    FROM information_schema.columns WHERE table_schema = current_schema() GROUP BY table_name`)
-  const known = new Map(rows.map(({ name, columns }) => [name, columns as string[]]))
-  for (const table of tablesOf('postgres')) {
-    const columns = known.get(table.name)
-    const missing = columns
-      ? columnsAfter('postgres', table, columns)
-      : schemaOf('postgres', [table])
-    if (missing !== '') await query(missing)
   }
 }
 

@@ -8,6 +8,7 @@ import type { DatabaseParts } from '../../stores.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { openLocked } from './open-file.ts'
 import { createRun } from './statements.ts'
+import { openWriteMark, type WriteMark } from './write-mark.ts'
 import { createHolds, createWriteQueue, type Holds, type WriteQueue } from './write-queue.ts'
 
 /**
@@ -27,6 +28,7 @@ export type SqliteDatabase = Database &
   Pick<DatabaseParts, 'assertReady' | 'copyTo' | 'close'> & {
     readonly sqlite: DatabaseSync
     readonly path: string
+    readonly mark: Pick<WriteMark, 'isBehind' | 'accept'>
     /**
      * Leaves the write-ahead log empty, and with it nothing that was deleted before.
      *
@@ -50,20 +52,22 @@ export function openSqlite(
   flushFailed: (error: IssueError) => void = () => {},
 ): SqliteDatabase {
   const { sqlite, lock } = openLocked(path)
+  const mark = openWriteMark(path, sqlite)
   const holds = createHolds()
   const checkpoints = createCheckpoints(path, sqlite, holds)
   const copier = createCopier(sqlite, holds)
   const committed = checkpoints.startIfDue
-  const queue = createWriteQueue(sqlite, `${path}-wal`, { holds, flushFailed, committed })
+  const queue = createWriteQueue(sqlite, `${path}-wal`, { holds, mark, flushFailed, committed })
   let closed = false
   return {
     ...createPort(sqlite, queue.write),
     sqlite,
     path,
+    mark,
     copyTo: copier.copyTo,
     emptyLog: checkpoints.emptyLog,
     rewrite: checkpoints.rewrite,
-    assertReady: createProbe(sqlite, queue.write),
+    assertReady: createProbe(queue.write, mark.bump),
     async close() {
       if (closed) return
       closed = true
@@ -72,6 +76,7 @@ export function openSqlite(
       await written
       await checkpoints.close()
       sqlite.close()
+      mark.close()
       lock.close()
     },
   }
@@ -170,16 +175,12 @@ async function copyDatabase(sqlite: DatabaseSync, path: string, begun: () => voi
 }
 
 /** @returns `assertReady` of `DatabaseStores`. It writes rarely, since anybody may ask for readiness. */
-function createProbe(sqlite: DatabaseSync, write: WriteQueue['write']): () => Promise<void> {
-  const probe = sqlite.prepare(`
-    INSERT INTO probe VALUES (1, ?1) ON CONFLICT DO UPDATE SET written_at = ?1`)
+function createProbe(write: WriteQueue['write'], bump: WriteMark['bump']): () => Promise<void> {
   let succeededAt = Number.NEGATIVE_INFINITY
   let probing: Promise<void> | undefined
   return async () => {
     if (performance.now() - succeededAt < PROBE_TTL_MS) return
-    probing ??= write(() => {
-      probe.run(Date.now())
-    })
+    probing ??= write(bump)
       .then(() => {
         succeededAt = performance.now()
       })

@@ -1,7 +1,15 @@
-import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { columnsAfter, SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
+import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
 
 /** Most indexes are of hashes, so every insert is on another page: the cache has to hold many. */
 const CACHE_KIB = 32_768
@@ -9,10 +17,34 @@ const CACHE_KIB = 32_768
 /** An open file with this version's schema, and the lock that keeps other processes out. */
 type LockedFile = { sqlite: DatabaseSync; lock: DatabaseSync }
 
+/** Makes the data folder if it is missing. @throws {DataDirError} `read_only` */
+export function prepareFolder(dataDir: string): void {
+  explained(() => {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.W_OK)
+  })
+}
+
+/** @throws {DataDirError} `read_only` */
+function explained(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    if (!['EROFS', 'EACCES', 'EPERM'].includes(code)) throw error
+    const user = process.getuid ? ` (it runs as user ${process.getuid()})` : ''
+    throw new DataDirError(
+      'read_only',
+      `cannot be written: ${message}`,
+      `\n  Mount it writable, and give it to the user of the service${user}, or start with another DATA_DIR.`,
+    )
+  }
+}
+
 /** See `openSqlite`. */
 export function openLocked(path: string): LockedFile {
   // Only this user may read it; SQLite gives its side files the same mode.
-  closeSync(openSync(path, 'a', 0o600))
+  explained(() => closeSync(openSync(path, 'a', 0o600)))
   const lock = lockFile(path)
   try {
     return { sqlite: openVersion(path), lock }
@@ -47,24 +79,12 @@ function prepare(sqlite: DatabaseSync, path: string): void {
   // In one transaction: the next start would refuse tables without a version. This write also
   // creates the log, which then stays until the file is closed.
   const schema = schemaOf('sqlite', tablesOf('sqlite'))
-  sqlite.exec(
-    `BEGIN; ${missingColumns(sqlite)} ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
-  )
+  sqlite.exec(`BEGIN; ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   // Nobody else has the file: leases of an earlier process have ended with it.
   sqlite.exec('UPDATE lease SET expires_at = 0')
   syncFolder(dirname(path))
   // From here on, the gateway flushes the log itself.
   sqlite.exec('PRAGMA synchronous = NORMAL')
-}
-
-/** @returns Statements for the columns that this version did not have from its beginning. */
-function missingColumns(sqlite: DatabaseSync): string {
-  const select = sqlite.prepare('SELECT name FROM pragma_table_info(?)')
-  return tablesOf('sqlite')
-    .map((table) => ({ table, known: select.all(table.name).map(({ name }) => String(name)) }))
-    .filter(({ known }) => known.length > 0)
-    .map(({ table, known }) => columnsAfter('sqlite', table, known))
-    .join(' ')
 }
 
 /**
@@ -116,7 +136,13 @@ function syncFolder(path: string): void {
 /** The data folder cannot be used. The message says what to do. */
 export class DataDirError extends Error {
   override name = 'DataDirError'
-  readonly code: 'bound_to_another' | 'in_use' | 'moved' | 'other_version' | 'unfinished'
+  readonly code:
+    | 'bound_to_another'
+    | 'in_use'
+    | 'moved'
+    | 'other_version'
+    | 'read_only'
+    | 'unfinished'
   /** The message without `DATA_DIR` and the remedy, so that it also fits a backup of the folder. */
   readonly problem: string
 

@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
-import { type Health, type Refusals, readBinding, secretHealth } from '../../binding.ts'
+import {
+  type Health,
+  type Refusals,
+  readBinding,
+  refusedHealth,
+  secretHealth,
+} from '../../binding.ts'
 import {
   type CommandDatabase,
   type CommandOptions,
@@ -21,6 +27,7 @@ import { KEYS_FILE, openKeysFile } from './keys-file.ts'
 import { DataDirError } from './open-file.ts'
 import { createScrubber } from './scrub.ts'
 import { createRun } from './statements.ts'
+import { AFTER_LOSS, hasLostWrites, LOST_WRITES, removeMark } from './write-mark.ts'
 
 /** The gateway's database in the data folder. */
 export const DATABASE_FILE = 'gateway.db'
@@ -48,15 +55,17 @@ export async function openSqliteStores(
   dataDir: string,
   deps: DatabaseDeps,
 ): Promise<DatabaseStores> {
-  const { log, end } = deps
+  const { log, end, acceptLoss } = deps
   const database = openSqlite(join(dataDir, DATABASE_FILE), (error) => {
     log.error('flush_failed', { error: error.message })
     end(error)
   })
+  if (acceptLoss) database.mark.accept()
   const keys = openKeysFile(join(dataDir, KEYS_FILE))
   return openStores(
     database,
     {
+      ...(database.mark.isBehind && { loss: `${LOST_WRITES}: ${AFTER_LOSS}` }),
       keys,
       people: keys.people,
       leases: leasesOf(database, log),
@@ -188,6 +197,7 @@ async function openKeptRows(dataDir: string): Promise<KeptRows> {
         .all()
         .map((row) => String(Object.values(row)[0]))
         .filter((line) => line !== 'ok'),
+    ...(hasLostWrites(path, sqlite) && { acceptLoss: () => removeMark(path) }),
     close: async () => sqlite.close(),
   }
 }
@@ -216,7 +226,10 @@ async function examine(
         },
       ]
     const binding = await database.snapshot(readBinding)
-    return [secretHealth(`format ${version}`, binding?.fingerprints ?? [], fingerprints)]
+    if (hasLostWrites(path, sqlite))
+      return [{ outcome: 'fail', message: LOST_WRITES, advice: AFTER_LOSS }]
+    const secrets = secretHealth(`format ${version}`, binding?.fingerprints ?? [], fingerprints)
+    return [secrets, ...(await database.snapshot(refusedHealth))]
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return [

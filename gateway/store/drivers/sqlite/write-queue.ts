@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { IssueError } from '#promise/errors.ts'
+import type { WriteMark } from './write-mark.ts'
 
 /**
  * Gathers work for one commit at most this many turns of the event loop, as long as each turn
@@ -40,9 +41,16 @@ type Job = { work: () => void; urgent: boolean; settle: (error?: unknown) => voi
 export function createWriteQueue(
   sqlite: DatabaseSync,
   log: string,
-  deps: { holds: Holds; flushFailed: (error: IssueError) => void; committed: () => void },
+  deps: {
+    holds: Holds
+    mark: WriteMark
+    flushFailed: (error: IssueError) => void
+    committed: () => void
+  },
 ): WriteQueue {
-  const { holds, flushFailed, committed } = deps
+  const { holds, mark, flushFailed, committed } = deps
+  const countChanges = sqlite.prepare('SELECT total_changes() AS count')
+  const changes = () => Number(countChanges.get()?.count)
   const file = openSync(log, 'r+')
   // Linux reports a failed flush once to each file descriptor (errseq), so two flushes at the same
   // time need two.
@@ -72,7 +80,8 @@ export function createWriteQueue(
     while (holds.isHeld()) await holds.released()
     if (jobs.length === 0) return
     const group: Job[] = []
-    const error = broken ?? commit(group) ?? (await flush(descriptor))
+    const done = broken ?? commit(group)
+    const error = done instanceof IssueError ? done : await flush(descriptor, done)
     if (error) group.push(...jobs.splice(0))
     for (const { settle } of group) settle(error)
     committed()
@@ -82,29 +91,33 @@ export function createWriteQueue(
    * Commits waiting work, in order, as long as there is time for more.
    *
    * @param group Gets what was taken.
+   * @returns The number of the commit; `undefined` when it changed nothing.
    */
-  function commit(group: Job[]): IssueError | undefined {
+  function commit(group: Job[]): IssueError | number | undefined {
     const end = performance.now() + MAX_WORK_MS
     try {
       sqlite.exec('BEGIN IMMEDIATE')
+      const before = changes()
       do {
         const job = jobs.shift()
         if (!job) break
         group.push(job)
         job.work()
       } while (performance.now() < end)
+      const number = changes() > before ? mark.bump() : undefined
       sqlite.exec('COMMIT')
-      return undefined
+      return number
     } catch (cause) {
       if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
       return notWritten(cause)
     }
   }
 
-  async function flush(descriptor: number): Promise<IssueError | undefined> {
+  async function flush(descriptor: number, number?: number): Promise<IssueError | undefined> {
     try {
       await flushToDisk(descriptor)
       // If another flush has failed meanwhile, the log before this transaction has a gap.
+      if (!broken && number !== undefined) mark.flushed(number)
       return broken
     } catch (cause) {
       broken ??= notWritten(cause)

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { strFromU8, unzipSync } from 'fflate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findPack, packCache } from '#certificates/packs.ts'
 import { copyTemplate } from '#certificates/template.ts'
+import { parseCsv } from '#table/csv.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
+import { baseFonts } from '../../../support/base-fonts.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
 
-const cache = packCache({})
+let cache: string
 let dir: string
 let stack: Stack
 beforeAll(async () => {
@@ -19,12 +20,12 @@ beforeAll(async () => {
   const settings = join(template, 'settings.json')
   const texts = JSON.parse(readFileSync(settings, 'utf8'))
   writeFileSync(settings, JSON.stringify({ ...texts, walletCode: true }))
-  await findPack('base', cache, () => {})
+  cache = await baseFonts()
   stack = await startStack({ CERTIFICATE_PACKS: cache, CERTIFICATE_TEMPLATES: dir })
 })
 afterAll(async () => {
   await stack?.stop()
-  rmSync(dir, { recursive: true, force: true })
+  for (const one of [dir, cache]) rmSync(one, { recursive: true, force: true })
 })
 
 const post = (path: string, body: unknown, key = API_KEY, from = stack) =>
@@ -71,7 +72,7 @@ test('default: several are a ZIP, and those that are not valid are named', async
   expect(Object.keys(files)).toEqual([
     `Ada ${names[0]}.pdf`,
     `Bob x ${names[1]}.pdf`,
-    'failed.json',
+    ...['failed.json', 'not-printed.csv'],
   ])
   const ids = Object.values(files).slice(0, 2).map(publicIdIn)
   expect(await Promise.all(ids)).toEqual([ada.publicId, bob.publicId])
@@ -80,6 +81,34 @@ test('default: several are a ZIP, and those that are not valid are named', async
     { place: 3, code: 'not_found' },
   ])
 })
+
+test('default: people whose script has no font are named with script, reason and command', async () => {
+  const names = ['Ada', '王小明', '=김철수', 'გიორგი']
+  const issued = await Promise.all(names.map((subjectName) => issue({ subjectName })))
+  const { body } = await print(issued.map(({ documentHash }) => documentHash))
+  const files = unzipSync(body)
+  expect(JSON.parse(strFromU8(files['failed.json'] as Uint8Array))).toEqual([
+    { place: 2, code: 'fonts_missing', message: NO_CHINESE },
+    { place: 3, code: 'fonts_missing', message: NO_CHINESE.replace('Chinese', 'Korean') },
+    {
+      ...{ place: 4, code: 'fonts_missing' },
+      message: expect.stringMatching(/^no font has its Georgian characters: put one into the /),
+    },
+  ])
+  const { rows } = parseCsv(files['not-printed.csv'] as Uint8Array)
+  expect(rows.map(({ cells }) => [cells.subjectName, cells.documentHash])).toEqual(
+    // A spreadsheet would run a name that begins like a formula.
+    [names[1], `'${names[2]}`, names[3]].map((name, i) => [name, issued[i + 1].documentHash]),
+  )
+  expect(rows[0]?.cells).toMatchObject({ code: 'fonts_missing', message: NO_CHINESE })
+
+  const { status, body: alone } = await print([issued[1].publicId])
+  expect([status, alone.error.code, alone.error.message]).toEqual([
+    ...[501, 'fonts_missing', NO_CHINESE],
+  ])
+})
+const NO_CHINESE =
+  'the fonts for Chinese are not installed: docreg-gateway certificates --all installs them'
 
 test('default: documents of a batch are printed, by hash too', async () => {
   const rows = ['Ada', 'Bob'].map((subjectName) => JSON.stringify({ ...ADA, subjectName }))
@@ -122,8 +151,18 @@ test('default: without a template, it is that of the kind of documents', async (
   ])
   await put('PUT', 'our letter')
   expect((await specimen()).status).toBe(200)
+  // The kind is the registrar's, and whoever prints has not named a template.
+  const named = (name: string) => `: the kind diploma has the template "${name}"`
+  const unprintable = { ...ADA, category: 'diploma', subjectName: '\u{13000}' }
+  const { status, body } = await post('/v1/certificates/specimen', unprintable)
+  expect([status, body.error.message]).toEqual([
+    ...[422, `no font has one of its characters${named('our letter')}`],
+  ])
   await put('PUT', 'their letter')
-  expect((await specimen()).body.error.code).toBe('bad_query')
+  const wrong = (await specimen()).body.error
+  expect([wrong.code, wrong.details[0].message]).toEqual([
+    ...['bad_query', `must be one of our letter${named('their letter')}`],
+  ])
   await put('DELETE')
 })
 
@@ -169,6 +208,28 @@ test('error: prints no document of another tenant', async () => {
   const other = stack.key(['documents:read'], 'other')
   const { status, body } = await print([publicId], other)
   expect([status, body.error.code]).toEqual([404, 'not_found'])
+})
+
+test('behavior: readers who do not read stop nobody else', async () => {
+  const ofTenant = async (tenant: string) => {
+    const key = stack.key(['documents:issue', 'documents:read'], tenant)
+    const { body } = await post('/v1/documents', { ...ADA, subjectName: tenant }, key)
+    return { key, documents: Array(100).fill(body.data.documentHash) }
+  }
+  const stopped = new AbortController()
+  const unread = async ({ key, documents }: { key: string; documents: string[] }) => {
+    const response = await fetch(`${stack.url}/v1/certificates?template=our%20letter`, {
+      ...{ method: 'POST', signal: stopped.signal, body: JSON.stringify({ documents }) },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    })
+    return response.status
+  }
+  const [one, two] = [await ofTenant('one'), await ofTenant('two')]
+  const all = await Promise.all([one, one, one, two, two, two].map(unread))
+  expect(all).toEqual(Array(6).fill(200))
+  expect((await post('/v1/certificates/specimen?template=our%20letter', ADA)).status).toBe(200)
+  expect(await unread(one)).toBe(503)
+  stopped.abort()
 })
 
 test('error: says that there is no engine', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alertsOf, MAX_QUEUED, NEAR_CAP, STALE_HEAD_SECONDS } from '#base/alerts.ts'
 import { describeDatabases } from '#test/support/databases.ts'
 import { type Desk, signIn } from '#test/support/desk.ts'
-import { ADA, type Stack, startStack } from '#test/support/stack.ts'
+import { ADA, type Answer, type Stack, startStack } from '#test/support/stack.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 
@@ -45,6 +45,42 @@ describeDatabases('the overview', (settings) => {
     const administrator = await signIn(stack, { role: 'administrator' })
     await expect.poll(() => thisWeek(administrator)).toMatchObject({ issued: 7 })
   })
+
+  test('behavior: a batch that is repeated after it is final has no second events, nor counts twice', async () => {
+    const key = stack.key(['documents:issue', 'documents:read'], 'one')
+    const headers = { authorization: `Bearer ${key}` }
+    const lines = [1, 2].map((i) => JSON.stringify({ ...ADA, subjectId: `7${i}` })).join('\n')
+    const issueBatch = () =>
+      stack.request('/v1/batches', {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/x-ndjson', 'idempotency-key': 'again' },
+        body: lines,
+      })
+    const typesOf = async (hash: string): Promise<string[]> => {
+      const { body } = await stack.request('/v1/events?limit=100', { headers })
+      type Listed = { type: string; data: { documentHash?: string; batchRoot?: string } }
+      return body.data.events
+        .filter(({ data }: Listed) => [data.documentHash, data.batchRoot].includes(hash))
+        .map(({ type }: Listed) => type)
+    }
+    const rootIn = ({ body }: Answer) =>
+      JSON.parse(Buffer.from(body).toString().split('\n')[0] ?? '').data.batchRoot
+    const mine = () => stack.provider.request({ method: 'anvil_mine', params: ['0x50'] })
+
+    const root = rootIn(await issueBatch())
+    await mine()
+    await expect
+      .poll(() => typesOf(root), { timeout: 8000 })
+      .toEqual(['batch.issued', 'batch.final'])
+    const counted = await thisWeek(reader)
+    const again = await issueBatch()
+    expect([again.status, rootIn(again)]).toEqual([201, root])
+    const { documentHash } = (await stack.issue(ADA, headers)).body.data
+    await mine()
+    await expect.poll(() => typesOf(documentHash)).toEqual(['document.issued', 'document.final'])
+    expect(await typesOf(root)).toEqual(['batch.issued', 'batch.final'])
+    expect(await thisWeek(reader)).toEqual({ ...counted, issued: counted.issued + 1 })
+  }, 60_000)
 
   test('default: says what the account pays for, and what is wrong', async () => {
     const { weeks, account, fees, alerts, backup, waiting } = await overviewOf(reader)

@@ -94,42 +94,106 @@ test('behavior: a run goes on when its person has signed out, and stops when rem
   expect((await send('GET', `/v1/runs/${body.data.id}`)).status).toBe(404)
 })
 
-test('behavior: a run stops when its key is revoked', async () => {
-  const made = await stack.request('/v1/keys', {
-    method: 'POST',
+const asAdmin = (method: string, path: string, body: object) =>
+  stack.request(path, {
+    method,
     headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ scopes: ['documents:issue'], tenant: 'other' }),
+    body: JSON.stringify(body),
   })
-  const { id, secret: key } = made.body.data
+const newKey = async (tenant = 'other') =>
+  (await asAdmin('POST', '/v1/keys', { scopes: ['documents:issue'], tenant })).body.data
+/** Runs wait for the chain until the end of the work. */
+async function withoutChain(work: () => Promise<void>): Promise<void> {
   stack.proxy.refuse = () => true
-  try {
-    const run = await begin(rowsOf(3, 'revoked_key'), { key })
-    expect(run.status).toBe(202)
-    const state = async () =>
-      (await send('GET', `/v1/runs/${run.body.data.id}`, { key })).body.data?.reason
-    // It waits for the chain.
-    await expect.poll(state, { timeout: 30_000 }).toBe('chain_unavailable')
-    await send('DELETE', `/v1/keys/${id}`)
-  } finally {
+  await work().finally(() => {
     stack.proxy.refuse = () => false
-  }
-  await expect.poll(() => reasonsIn(stack.dataDir), { timeout: 30_000 }).toContain('forbidden')
-  const { body } = await send('GET', '/v1/documents?category=revoked_key')
-  expect(body.data.documents).toEqual([])
+  })
+}
+const waitsForChain = (id: string, key: string) =>
+  expect
+    .poll(async () => (await send('GET', `/v1/runs/${id}`, { key })).body.data.reason, {
+      timeout: 30_000,
+    })
+    .toBe('chain_unavailable')
+const countOf = (table: string) => {
+  const database = new DatabaseSync(join(stack.dataDir, 'gateway.db'), { readOnly: true })
+  const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get()
+  database.close()
+  return Number(row?.count)
+}
+
+test('behavior: a run whose key is revoked ends before its next row, and is removed', async () => {
+  const { id, secret: key } = await newKey()
+  const run = await begin(rowsOf(2_000, 'revoked_key'), { key })
+  const runId = run.body.data.id
+  const path = `/v1/runs/${runId}`
+  // A request for one document, after which few rows are under way.
+  expect((await asAdmin('POST', '/v1/documents', ADA)).status).toBe(201)
+  const done = async () => (await send('GET', path, { key })).body.data.done
+  await expect.poll(done, { timeout: 30_000, interval: 20 }).toBeGreaterThan(250)
+  await send('DELETE', `/v1/keys/${id}`)
+  const before = countOf('document')
+  const kept = () => countOf(`run WHERE id = '${runId}'`)
+  await expect.poll(kept, { timeout: 30_000 }).toBe(0)
+  expect(countOf(`run_row WHERE run = '${runId}'`)).toBe(0)
+  expect(countOf('document') - before).toBeLessThanOrEqual(16)
 })
 
-/** The reasons of all runs, since nobody has the key of this one any more. */
-function reasonsIn(dataDir: string): unknown[] {
-  const database = new DatabaseSync(join(dataDir, 'gateway.db'), { readOnly: true })
-  try {
-    return database
-      .prepare('SELECT reason FROM run')
-      .all()
-      .map(({ reason }) => reason)
-  } finally {
-    database.close()
-  }
-}
+test('behavior: rows are issued by the kind that holds then', async () => {
+  const key = stack.key(['documents:issue'])
+  const { id } = (await begin(rowsOf(2, 'changed_kind'), { key })).body.data
+  await ended(id, key)
+  const headers = { 'idempotency-key': 'kind' }
+  let second = ''
+  await withoutChain(async () => {
+    second = (await begin(rowsOf(2, 'changed_kind'), { key, headers })).body.data.id
+    await waitsForChain(second, key)
+    const display = [{ locale: 'en', label: 'Degree' }]
+    const claims = [{ path: ['metadata', 'degree'], display, mandatory: true }]
+    const kind = { display: [{ locale: 'en', name: 'Changed' }], claims }
+    const put = await asAdmin('PUT', '/v1/kinds/changed_kind', kind)
+    expect(put.status).toBe(200)
+  })
+  await ended(second, key)
+  const { rows } = (await send('GET', `/v1/runs/${second}/rows`, { key })).body.data
+  expect(rows.map(({ problem }: { problem: { code: string } }) => problem.code)).toEqual([
+    'bad_fields',
+    'bad_fields',
+  ])
+  for (const run of [id, second]) await send('DELETE', `/v1/runs/${run}`, { key })
+})
+
+test('behavior: 40 runs of one tenant stop no other, and go with their keys', async () => {
+  const keys = await Promise.all(Array.from({ length: 9 }, () => newKey('greedy')))
+  await withoutChain(async () => {
+    for (const { secret: key } of keys.slice(1))
+      for (let i = 0; i < 5; i++)
+        expect((await begin(rowsOf(1, `greedy_${i}`), { key })).status).toBe(202)
+    const { status, body } = await begin(rowsOf(1, 'greedy'), { key: keys[0].secret })
+    expect([status, body.error.code]).toEqual([409, 'too_many_runs'])
+    const own = (await begin(rowsOf(1, 'not_greedy'))).body.data
+    expect(own.owner).toEqual({ kind: 'key', id: 'environment' })
+    const other = stack.key(['documents:issue'], 'modest')
+    const others = (await begin(rowsOf(1, 'modest'), { key: other })).body.data.id
+
+    const refused = await send('GET', '/v1/runs?all=true', { key: other })
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+    const all = (await send('GET', '/v1/runs?all=true')).body.data.runs
+    const ownersOf = (tenant: string) => all.filter((run: typeof own) => run.tenant === tenant)
+    expect(ownersOf('greedy')).toHaveLength(40)
+    expect(ownersOf('modest')).toHaveLength(1)
+    expect(all).toContainEqual(expect.objectContaining({ id: own.id, owner: own.owner }))
+    const [greedy] = ownersOf('greedy')
+    expect((await send('DELETE', `/v1/runs/${greedy.id}`, { key: other })).status).toBe(404)
+    for (const id of [greedy.id, own.id, others])
+      expect((await send('DELETE', `/v1/runs/${id}`)).status).toBe(200)
+    expect((await begin(rowsOf(1, 'greedy'), { key: keys[0].secret })).status).toBe(202)
+
+    for (const { id } of keys) await send('DELETE', `/v1/keys/${id}`)
+  })
+  const kept = () => countOf("run WHERE tenant = 'greedy'")
+  await expect.poll(kept, { timeout: 30_000 }).toBe(0)
+})
 
 test('behavior: the database has no name of a row, and nothing of it once it is removed', async () => {
   const name = 'Wolfeschlegelsteinhausen'
@@ -155,15 +219,23 @@ test('error: accepts nothing when a row is bad, and names it', async () => {
   expect((await send('GET', '/v1/runs')).body.data.runs).toEqual([])
 })
 
-test('error: a person has five runs at most, and sees only their own', async () => {
+test('error: a person has five runs at most, of which those that are done make room', async () => {
   const key = stack.key(['documents:issue'])
-  const runs = []
-  for (let i = 0; i < 5; i++) runs.push((await begin(rowsOf(1, `five_${i}`), { key })).body.data.id)
-  const { status, body } = await begin(rowsOf(1, 'six'), { key })
-  expect([status, body.error.code]).toEqual([409, 'too_many_runs'])
-  expect((await send('GET', '/v1/runs', { key })).body.data.runs).toHaveLength(5)
-  expect((await send('GET', '/v1/runs')).body.data.runs).toEqual([])
-  expect((await send('GET', `/v1/runs/${runs[0]}`)).status).toBe(404)
-  expect((await send('POST', `/v1/runs/${runs[0]}/stop`)).status).toBe(404)
-  expect((await send('DELETE', `/v1/runs/${runs[0]}`)).status).toBe(404)
+  const runs: string[] = []
+  await withoutChain(async () => {
+    for (let i = 0; i < 5; i++)
+      runs.push((await begin(rowsOf(1, `five_${i}`), { key })).body.data.id)
+    const { status, body } = await begin(rowsOf(1, 'six'), { key })
+    expect([status, body.error.code]).toEqual([409, 'too_many_runs'])
+    expect((await send('GET', '/v1/runs', { key })).body.data.runs).toHaveLength(5)
+    expect((await send('GET', '/v1/runs')).body.data.runs).toEqual([])
+    expect((await send('GET', `/v1/runs/${runs[0]}`)).status).toBe(404)
+    expect((await send('POST', `/v1/runs/${runs[0]}/stop`)).status).toBe(404)
+    const other = stack.key(['documents:issue'])
+    expect((await send('DELETE', `/v1/runs/${runs[0]}`, { key: other })).status).toBe(404)
+  })
+  for (const id of runs) expect((await ended(id, key)).state).toBe('done')
+  expect((await begin(rowsOf(1, 'six'), { key })).status).toBe(202)
+  const kept = (await send('GET', '/v1/runs', { key })).body.data.runs
+  expect(kept).toHaveLength(5)
 })

@@ -61,7 +61,9 @@ describePorts('batches before and after their promise', (ports) => {
     expect(await stores.batchLog.list('default', undefined, 9)).toMatchObject([batch])
     expect(await stores.batchLog.list('another', undefined, 9)).toEqual([])
     expect(await stores.batchLog.find(request)).toMatchObject({ isPromised: true })
-    expect(await stores.outbox.find('issue', batch.root)).toMatchObject({ promised: true })
+    expect(await stores.outbox.find('issue', batch.root)).toMatchObject({
+      outcome: { status: 'pending' },
+    })
   })
 
   test('default: the documents of a batch have the time of its promise', async () => {

@@ -38,7 +38,7 @@ describePorts('document index', (ports) => {
 
   async function promised(entry: Partial<IndexEntry> = {}): Promise<IssueIntent> {
     const intent = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
-    await outbox.add(intent, true, { inserted: true, entry: { ...ENTRY, ...entry } })
+    await outbox.add(intent, { payload: { entry: { ...ENTRY, ...entry } } })
     return intent
   }
 
@@ -92,12 +92,9 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'pending' })).toEqual([dropped.intent.documentHash])
     })
 
-    test('behavior: keeps a document whose block is final, and forgets a withdrawn one', async () => {
+    test('behavior: keeps a document whose block is final', async () => {
       const final = await anchored(await promised(), 5)
       await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
-      const withdrawn = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
-      await outbox.add(withdrawn, false, { inserted: true, entry: ENTRY })
-      await outbox.withdraw([withdrawn])
       expect(await hashesOf()).toEqual([final.intent.documentHash])
     })
 
@@ -127,16 +124,16 @@ describePorts('document index', (ports) => {
       expect(await createdAt()).toBeLessThanOrEqual(Date.now() / 1000)
       await ports.run('UPDATE document SET created_at = 7')
       await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
-      await outbox.add(final.intent, true, { inserted: false, entry: ENTRY })
+      await outbox.add(final.intent, { payload: { entry: ENTRY } })
       await outbox.adopt(final.intent as IssueIntent, place(6), { entry: ENTRY })
       expect(await createdAt()).toBe(7)
     })
 
-    test('behavior: a withdrawn repeat does not take a final document out', async () => {
+    test('behavior: a repeat that can never be issued does not take a final document out', async () => {
       const final = await anchored(await promised(), 5)
       await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
-      await outbox.add(final.intent, false, { inserted: false, entry: ENTRY })
-      await outbox.withdraw([final.intent])
+      await outbox.add(final.intent, { payload: { entry: ENTRY } })
+      await outbox.resolve({ anchored: [], gone: [final.intent] })
       expect(await index.find(final.intent.documentHash)).toMatchObject({ blockNumber: 5 })
     })
 
@@ -273,10 +270,10 @@ describePorts('document index', (ports) => {
     test('behavior: looks through some thousands of rows at most, and goes on after them', async () => {
       const old = await issued({ issuedOn: 1 })
       const adopting = Array.from({ length: 12_000 }, () =>
-        outbox.add({ kind: 'issue', documentHash: hash(), validUntil: 0 }, true, {
-          inserted: true,
-          entry: ENTRY,
-        }),
+        outbox.add(
+          { kind: 'issue', documentHash: hash(), validUntil: 0 },
+          { payload: { entry: ENTRY } },
+        ),
       )
       await Promise.all(adopting)
       const query = { limit: 10, issuedTo: 1, category: [ENTRY.category, 1n] }

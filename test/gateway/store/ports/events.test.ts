@@ -52,10 +52,7 @@ describePorts('events', (ports) => {
   async function indexed(tenant: string): Promise<Hex> {
     const documentHash = hash()
     const entry = entryOf(tenant)
-    await outbox.add({ kind: 'issue', documentHash, validUntil: 0 }, true, {
-      inserted: true,
-      entry,
-    })
+    await outbox.add({ kind: 'issue', documentHash, validUntil: 0 }, { payload: { entry } })
     return documentHash
   }
 
@@ -203,18 +200,20 @@ describePorts('events', (ports) => {
       expect(await types()).toEqual(['document.issued', 'document.final'])
     })
 
-    test('behavior: a broken promise has failed, a withdrawn intent has not', async () => {
-      const [promised, withdrawn, refused] = [issue(), issue(), issue()]
-      await outbox.add(promised, true)
-      await outbox.add(withdrawn)
+    test('behavior: what can never be anchored has failed, whether a transaction carried it or not', async () => {
+      const [refused, carried] = [issue(), issue()]
       await outbox.add(refused)
-      await outbox.withdraw([withdrawn])
-      await outbox.resolve({ anchored: [], gone: [promised, refused] })
+      await outbox.add(carried)
+      const fees = { gasLimit: 1n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+      const plan = await outbox.plan({ nonce: 0, hash: hash(), raw: '0x02', ...fees }, [carried])
+      await outbox.settle(plan, { anchored: [], gone: [carried] }, 0n)
+      await outbox.resolve({ anchored: [], gone: [refused] })
       const broken = await anchor(issue())
       await outbox.review({ ...NOTHING, gone: [broken] })
       const failed = (await events()).filter(({ type }) => type === 'document.failed')
       expect(failed).toMatchObject([
-        { documentHash: promised.documentHash, blockNumber: null, transactionHash: null },
+        { documentHash: carried.documentHash, blockNumber: null, transactionHash: null },
+        { documentHash: refused.documentHash, blockNumber: null, transactionHash: null },
         { documentHash: broken.intent.documentHash, ...broken.anchoring },
       ])
     })

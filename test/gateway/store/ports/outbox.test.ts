@@ -44,7 +44,7 @@ describePorts('outbox', (ports) => {
     transactionHash: hash(),
   })
   /** Of a caller that has seen a change in that block, after the intent's own. */
-  const UNDONE = [false, undefined, anchoring().blockNumber] as const
+  const UNDONE = { changedBlock: anchoring().blockNumber }
 
   test('default: a plan carries its intents and no others', async () => {
     const [a, b, c] = await added([issue(), issue(), issue()])
@@ -62,7 +62,6 @@ describePorts('outbox', (ports) => {
     expect(await queued()).toEqual([c, revocation])
     expect(await outbox.find('issue', a.documentHash)).toEqual({
       intent: a,
-      promised: false,
       outcome: { status: 'pending', transactionHash: sent.hash },
     })
   })
@@ -161,7 +160,7 @@ describePorts('outbox', (ports) => {
       await anchor(suspend)
       await outbox.add(release)
       expect((await outbox.find('suspend', documentHash))?.outcome.status).toBe('anchored')
-      await outbox.withdraw([release])
+      await outbox.resolve({ anchored: [], gone: [release] })
       expect((await outbox.find('suspend', documentHash))?.outcome.status).toBe('anchored')
       await outbox.add(release)
       await anchor(release)
@@ -183,7 +182,7 @@ describePorts('outbox', (ports) => {
     test('behavior: does not change an intent that was requested again after the look', async () => {
       await outbox.add(suspend)
       const first = await anchor(suspend)
-      expect(await outbox.add(suspend, ...UNDONE)).toBe(true)
+      expect(await outbox.add(suspend, UNDONE)).toBe(true)
       expect(await queued()).toEqual([suspend])
       await outbox.review({ final: [], gone: [first], moved: [], dropped: [] })
       expect(await requeue(first)).toEqual([])
@@ -192,12 +191,11 @@ describePorts('outbox', (ports) => {
       expect(await queued()).toEqual([suspend])
     })
 
-    test('behavior: does not withdraw an intent that a transaction has carried', async () => {
+    test('behavior: remembers that a transaction carried what is requested again', async () => {
       await outbox.add(suspend)
       await anchor(suspend)
-      await outbox.add(suspend, ...UNDONE)
-      await outbox.withdraw([suspend])
-      expect(await queued()).toEqual([suspend])
+      await outbox.add(suspend, UNDONE)
+      expect(await outbox.queued()).toMatchObject([{ intent: suspend, wasCarried: true }])
     })
 
     test('behavior: does not mix documents, nor suspensions and revocations', async () => {
@@ -216,7 +214,7 @@ describePorts('outbox', (ports) => {
 
     /** Plans the first revocation, and settles its plan in block 5. */
     async function anchorFirst(reason?: number): Promise<Anchored> {
-      await outbox.add(revoke(1), true)
+      await outbox.add(revoke(1))
       await outbox.add(revoke(2))
       expect(await queued()).toEqual([revoke(1)])
       const plan = await outbox.plan(transaction(0), [revoke(1)])
@@ -231,7 +229,7 @@ describePorts('outbox', (ports) => {
       ['a change before it', 4],
     ])('behavior: does not queue what is anchored when the caller saw %s', async (_, seen) => {
       const first = await anchorFirst()
-      expect(await outbox.add(revoke(2), true, undefined, seen)).toBe(true)
+      expect(await outbox.add(revoke(2), { changedBlock: seen })).toBe(true)
       expect(await queued()).toEqual([])
       expect(await outbox.find('revoke', documentHash)).toMatchObject({
         intent: revoke(1),
@@ -243,7 +241,7 @@ describePorts('outbox', (ports) => {
 
     test('behavior: takes the new reason when the caller saw that it was undone', async () => {
       await anchorFirst()
-      await outbox.add(revoke(2), ...UNDONE)
+      await outbox.add(revoke(2), UNDONE)
       expect(await queued()).toEqual([revoke(2)])
     })
 
@@ -315,53 +313,27 @@ describePorts('outbox', (ports) => {
     })
   })
 
-  describe('promises', () => {
-    const withdrawn = async (intent: Intent) => (await outbox.withdraw([intent])).intents
+  test('behavior: an intent that is added again stays as it is', async () => {
+    const [intent] = await added([issue()])
+    if (!intent) throw new Error('one')
+    expect(await outbox.add(intent)).toBe(false)
+    expect(await outbox.queued()).toEqual([
+      { intent, asideUntil: null, tries: 0, wasCarried: false },
+    ])
+  })
 
-    test('default: adding an intent does not promise it', async () => {
-      const [intent] = await added([issue()])
-      if (!intent) throw new Error('one')
-      expect(await withdrawn(intent)).toEqual([intent])
-      expect(await withdrawn(intent)).toEqual([])
-    })
-
-    test('behavior: keeps the promise when the intent is added again without one', async () => {
-      const [intent] = await added([issue()])
-      if (!intent) throw new Error('one')
-      const { kind, documentHash } = intent
-      expect(await outbox.promise(kind, documentHash)).toEqual({
-        intent,
-        promised: true,
-        outcome: { status: 'pending', transactionHash: null },
-      })
-      await outbox.add(intent)
-      expect(await withdrawn(intent)).toEqual([])
-      expect(await queued()).toEqual([intent])
-    })
-
-    test('behavior: writes a promise with the intent or with a repeat of it', async () => {
-      const [one, other] = [issue(), issue()]
-      await outbox.add(one, true)
-      await outbox.add(other)
-      await outbox.add(other, true)
-      expect((await outbox.withdraw([one, other])).intents).toEqual([])
-    })
-
-    test('error: does not promise a withdrawn intent', async () => {
-      expect(await outbox.promise('issue', hash())).toBeUndefined()
-    })
-
-    test('behavior: remembers until when an intent is set aside', async () => {
-      const [intent, other] = await added([issue(), issue()])
-      if (!intent || !other) throw new Error('two')
-      await outbox.setAside([intent], 7)
-      expect(await outbox.queued()).toEqual([
-        { intent, asideUntil: 7, promised: false },
-        { intent: other, asideUntil: null, promised: false },
-      ])
-      await outbox.promise('issue', other.documentHash)
-      expect(await outbox.queued()).toMatchObject([{ promised: false }, { promised: true }])
-    })
+  test('behavior: remembers how often an intent was refused, and until when it waits', async () => {
+    const [intent, other] = await added([issue(), issue()])
+    if (!intent || !other) throw new Error('two')
+    await outbox.setAside([intent], 1, 7)
+    const refused = { intent, asideUntil: 7, tries: 1, wasCarried: false }
+    const waiting = { intent: other, asideUntil: null, tries: 0, wasCarried: false }
+    expect(await outbox.queued()).toEqual([refused, waiting])
+    await outbox.setAside([intent], 2, 9)
+    await outbox.add(intent)
+    await ports.reopen()
+    outbox = ports.stores.outbox
+    expect(await outbox.queued()).toEqual([{ ...refused, asideUntil: 9, tries: 2 }, waiting])
   })
 
   describe('fees', () => {
@@ -377,6 +349,13 @@ describePorts('outbox', (ports) => {
       await settled(0n)
       expect(await outbox.feesSince(Date.now() - 60_000)).toBe(6_000_000_000n)
       expect(await outbox.feesSince(Date.now() + 120_000)).toBe(0n)
+    })
+
+    test('behavior: settling a plan again, whose answer was lost, adds no fee', async () => {
+      const plan = await outbox.plan(transaction(0), [])
+      await outbox.settle(plan, { anchored: [], gone: [] }, 5_000_000_000n)
+      await outbox.settle(plan, { anchored: [], gone: [] }, 5_000_000_000n)
+      expect(await outbox.feesSince(0)).toBe(5_000_000_000n)
     })
 
     test('behavior: fees survive a restart', async () => {
@@ -395,7 +374,7 @@ describePorts('outbox', (ports) => {
     expect(split).toMatchObject({ nonce: 3, intents: intents.slice(0, 2) })
     expect(await outbox.plans()).toEqual([split])
     expect(await queued()).toEqual(intents.slice(2))
-    expect((await outbox.withdraw(intents)).intents).toEqual([])
+    expect(await outbox.queued()).toMatchObject([{ wasCarried: true }])
   })
 
   describe('the blocks of anchored intents', () => {
@@ -485,7 +464,7 @@ describePorts('outbox', (ports) => {
         await outbox.resolve({ anchored: [{ intent, anchoring: place(i + 1) }], gone: [] })
       }
       expect(await unseen()).toHaveLength(1)
-      await outbox.add({ kind: 'suspend', documentHash }, false, undefined, 3)
+      await outbox.add({ kind: 'suspend', documentHash }, { changedBlock: 3 })
       expect(await unseen()).toEqual([])
     })
   })
@@ -494,7 +473,7 @@ describePorts('outbox', (ports) => {
     const add = (count: number) =>
       Promise.all(
         Array.from({ length: count }, () =>
-          outbox.add(issue(), false, { inserted: true, sealed: randomBytes(4) }),
+          outbox.add(issue(), { payload: { sealed: randomBytes(4) } }),
         ),
       )
     await add(450)

@@ -38,18 +38,15 @@ describePorts('payloads and promises', (ports) => {
     expect(await ports.count('document')).toBe(1)
   })
 
-  test('behavior: a payload goes with the intent that inserted it, and not with a repeat', async () => {
-    const [withdrawn, final] = [newDocument(), newDocument()]
-    await stores.embeddedPersistence.add(withdrawn.intent, withdrawn.sealed)
-    await stores.embeddedPersistence.withdraw([withdrawn.intent])
-    expect(await statusOf(withdrawn)).toBe('missing')
-
+  test('behavior: a promise that was kept is not new, and a repeat leaves its payload', async () => {
+    const final = newDocument()
     await stores.embeddedPersistence.add(final.intent, final.sealed)
     const anchored = { intent: final.intent, anchoring: place(5) }
     await stores.outbox.resolve({ anchored: [anchored], gone: [] })
     await stores.outbox.review({ final: [anchored], gone: [], moved: [], dropped: [] })
+    expect(await stores.outbox.find('issue', final.intent.documentHash)).toBeUndefined()
     expect(await stores.embeddedPersistence.add(final.intent, final.sealed)).toBe(false)
-    await stores.embeddedPersistence.withdraw([final.intent])
+    await stores.outbox.resolve({ anchored: [], gone: [final.intent] })
     expect(await statusOf(final)).toBe('found')
   })
 
@@ -66,15 +63,15 @@ describePorts('payloads and promises', (ports) => {
     await outbox.resolve({ anchored: [{ intent: one.intent, anchoring: place(5) }], gone: [] })
     expect(await outbox.find('revoke', supersedes)).toMatchObject({
       intent: { kind: 'revoke', reason: 4 },
-      promised: true,
     })
   })
 
-  test('behavior: a withdrawn successor leaves the document without one', async () => {
+  test('behavior: a successor that can never be issued leaves the document without one', async () => {
     const supersedes = newDocument().intent.documentHash
     const [one, other] = [newDocument({ supersedes }), newDocument({ supersedes })]
     await stores.embeddedPersistence.add(one.intent, one.sealed)
-    await stores.embeddedPersistence.withdraw([one.intent])
+    await stores.outbox.resolve({ anchored: [], gone: [one.intent] })
+    expect(await stores.successions.successorOf(supersedes)).toBeUndefined()
     expect(await stores.embeddedPersistence.add(other.intent, other.sealed)).toBe(true)
   })
 })

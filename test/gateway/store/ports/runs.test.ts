@@ -7,7 +7,7 @@ const RUN: Run = {
   ...{ content: new Uint8Array([1]), state: 'loading', reason: null },
   ...{ createdAt: 1_000, endedAt: null },
 }
-const MOST = { all: 3, each: 2 }
+const MOST = { all: 3, tenant: 2, each: 2 }
 const bytes = (...values: number[]) => new Uint8Array(values)
 const ROWS = [1, 2, 3].map((line) => ({ line, sealed: bytes(line, 0, 255) }))
 
@@ -32,18 +32,48 @@ describePorts('runs', (ports) => {
       { ...ROWS[1], result: null },
       { ...ROWS[2], result: bytes(7) },
     ])
-    expect(await store.rows('one', 0, 5, true)).toEqual([{ ...ROWS[1], result: null }])
+    expect(await store.next('one', 0)).toEqual({ ...ROWS[1], result: null })
+    expect(await store.next('one', 2)).toBeUndefined()
+    await store.change('one', 'running', { state: 'stopped', reason: null, endedAt: 5_000 })
+    expect(await store.next('one', 0)).toBeUndefined()
     expect(await store.rows('one', 0, 1)).toEqual([{ ...ROWS[0], result: bytes(8) }])
   })
 
-  test('behavior: a run is begun once, and there are only so many', async () => {
+  test('behavior: a run is begun once; a tenant, and all, have only so many under way', async () => {
     expect(await store.begin({ ...RUN, size: 9 }, MOST)).toEqual(RUN)
-    expect(await store.begin({ ...RUN, id: 'two', createdAt: 2_000 }, MOST)).toBeDefined()
+    const begin = (id: string, change: Partial<Run> = {}, most = MOST) =>
+      store.begin({ ...RUN, id, owner: `key ${id}`, ...change }, most)
+    const other = { tenant: 'other' }
+    expect(await begin('two')).toBeDefined()
+    expect(await begin('three')).toBeUndefined()
+    expect(await begin('three', {}, { ...MOST, tenant: MOST.all })).toBeDefined()
+    expect(await begin('four', other)).toBeUndefined()
+    await store.change('two', 'loading', { state: 'stopped', reason: null, endedAt: 5_000 })
+    expect(await begin('four', other)).toBeDefined()
+    expect(await store.resume({ ...RUN, id: 'two' }, MOST)).toBe(false)
+    await store.change('three', 'loading', { state: 'done', reason: null, endedAt: 5_000 })
+    expect(await store.resume({ ...RUN, id: 'two' }, MOST)).toBe(true)
+    expect(await store.find('two')).toMatchObject({ state: 'running', endedAt: null })
+    expect((await store.list()).map(({ id }) => id)).toEqual(['four', 'one', 'three', 'two'])
+  })
+
+  test('behavior: the oldest run of an owner that is done makes room, and no other', async () => {
+    const [first, second] = ['stopped', 'done'] as const
+    await store.begin({ ...RUN, id: 'two', createdAt: 2_000 }, MOST)
+    await store.change('one', 'loading', { state: first, reason: null, endedAt: 5_000 })
     expect(await store.begin({ ...RUN, id: 'three' }, MOST)).toBeUndefined()
-    const other = { ...RUN, owner: 'key x' }
-    expect(await store.begin({ ...other, id: 'three' }, MOST)).toBeDefined()
-    expect(await store.begin({ ...other, id: 'four' }, MOST)).toBeUndefined()
-    expect((await store.list(RUN.owner)).map(({ id }) => id)).toEqual(['two', 'one'])
+    await store.change('two', 'loading', { state: second, reason: null, endedAt: 5_000 })
+    const begun = await store.begin({ ...RUN, id: 'three', createdAt: 3_000 }, MOST)
+    expect(begun).toBeDefined()
+    expect((await store.list(RUN.owner)).map(({ id }) => id)).toEqual(['three', 'one'])
+  })
+
+  test('behavior: the runs of an owner are removed together', async () => {
+    await store.begin({ ...RUN, id: 'two', owner: 'key x' }, MOST)
+    expect((await store.owners()).toSorted()).toEqual(['key x', RUN.owner])
+    await store.removeOf('key x')
+    expect(await store.owners()).toEqual([RUN.owner])
+    expect([await store.remove('one'), await store.remove('one')]).toEqual([true, false])
   })
 
   test('behavior: only the expected state is changed', async () => {

@@ -59,10 +59,14 @@ describePorts('the places in status lists', (ports) => {
     const { outbox, statusSlots } = ports.stores
     const [pending, anchored] = [hash(), hash()]
     for (const documentHash of [pending, anchored])
-      await outbox.add({ kind: 'issue', documentHash, validUntil: 0 }, true, {
-        inserted: false,
-        entry: { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 1n },
-      })
+      await outbox.add(
+        { kind: 'issue', documentHash, validUntil: 0 },
+        {
+          payload: {
+            entry: { issuedOn: 1, validUntil: 0, subject: 1n, category: 1n, tenant: 1n },
+          },
+        },
+      )
     await ports.run(
       `UPDATE document SET block_number = 5 WHERE id = (SELECT max(id) FROM document)`,
     )

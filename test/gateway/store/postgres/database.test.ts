@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { IssueError } from '#promise/errors.ts'
-import { createActLog } from '#store/acts.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
-import { createPeopleStore } from '#store/people.ts'
-import { PEOPLE, SCHEMA_VERSION } from '#store/tables.ts'
+import { all, statement } from '#store/sql.ts'
+import { SCHEMA_VERSION } from '#store/tables.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
+import { startPostgresProxy } from '#test/support/postgres-proxy.ts'
 
 const folder = postgresFolder()
 const log = createLog('silent')
@@ -111,6 +111,62 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     expect(await numbersIn(database)).toEqual([2])
   })
 
+  describe('an answer that is lost', () => {
+    const INSERT = statement('INSERT INTO number VALUES (:value)')
+    const unknown = { code: 'outcome_unknown' }
+
+    /** A database whose connections can be cut. */
+    async function openProxied() {
+      const url = await server.newDatabase()
+      const proxy = await startPostgresProxy(url)
+      onTestFinished(() => proxy.close())
+      const [direct, database] = [await open(url), await open(proxy.url)]
+      await direct.query('CREATE TABLE number (value integer PRIMARY KEY)')
+      return { proxy, direct, database }
+    }
+
+    test.each<[string, string, (database: Postgres) => Promise<unknown>]>([
+      ['transaction', 'COMMIT', ({ write }) => write(() => all(INSERT, { value: 1 }))],
+      ['group of writes', 'COMMIT', ({ together }) => together({ work: insertAll })(1)],
+      ['single statement', 'INSERT 0 1', ({ change }) => change(INSERT, { value: 1 })],
+    ])('error: a %s may have been carried out', async (_, tag, write) => {
+      const { proxy, direct, database } = await openProxied()
+      proxy.loseNext(tag)
+      await expect(write(database)).rejects.toMatchObject(unknown)
+      expect(await numbersIn(direct)).toEqual([1])
+      await database.change(INSERT, { value: 2 })
+      expect(await numbersIn(direct)).toEqual([1, 2])
+    })
+    function* insertAll(values: readonly number[]) {
+      for (const value of values) yield* all(INSERT, { value })
+      return [...values]
+    }
+
+    test('behavior: a transaction that breaks before its COMMIT has changed nothing', async () => {
+      const { proxy, direct, database } = await openProxied()
+      proxy.loseNext('INSERT 0 1')
+      const failed = database.write(() => all(INSERT, { value: 1 }))
+      await expect(failed).rejects.toEqual(outage)
+      expect(await numbersIn(direct)).toEqual([])
+    })
+
+    test('behavior: a COMMIT that the server refuses has changed nothing', async () => {
+      const { direct, database } = await openProxied()
+      await direct.query('ALTER TABLE number ADD UNIQUE (value) DEFERRABLE INITIALLY DEFERRED')
+      await direct.query('ALTER TABLE number DROP CONSTRAINT number_pkey')
+      await direct.query('INSERT INTO number VALUES (1)')
+      await expect(database.write(() => all(INSERT, { value: 1 }))).rejects.toEqual(outage)
+      await expect(database.change(INSERT, { value: 1 })).rejects.toEqual(outage)
+      expect(await numbersIn(direct)).toEqual([1])
+    })
+
+    test('behavior: a read without an answer is an outage', async () => {
+      const { proxy, database } = await openProxied()
+      proxy.loseNext('SELECT 0')
+      await expect(database.read(statement('SELECT value FROM number'))).rejects.toEqual(outage)
+    })
+  })
+
   test('behavior: wakes another gateway up, also after the connection broke', async () => {
     const url = await server.newDatabase()
     const [one, other] = await Promise.all([open(url), open(url)])
@@ -124,20 +180,6 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
       WHERE datname = current_database() AND pid <> pg_backend_pid()`)
     await expect.poll(() => heard).toContain(undefined)
     await expect.poll(() => tell('second').then(() => heard)).toContain('second')
-  })
-
-  test('behavior: a database from before there were people or acts gets their tables', async () => {
-    const url = await server.newDatabase()
-    const { query } = await open(url)
-    await query(`DROP TABLE act, ${PEOPLE.map(({ name }) => name).join(', ')}`)
-    await query('ALTER TABLE document DROP COLUMN actor')
-    await query("INSERT INTO tombstone VALUES ('\\x01')")
-    const opened = await Promise.all([open(url), open(url)])
-    for (const database of opened) {
-      expect(await createPeopleStore(database).list()).toEqual([])
-      expect(await createActLog(database).of(`0x${'ab'.repeat(32)}`)).toEqual([])
-    }
-    expect(await query('SELECT 1 FROM tombstone')).toHaveLength(1)
   })
 
   test('error: refuses a database of another version, and leaves it as it is', async () => {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { type Lease, LeaseLost, type Leases } from '#promise/lease.ts'
-import { fenced } from '#store/database.ts'
+import { type Database, fenced } from '#store/database.ts'
 import { openPostgres, type Postgres } from '#store/drivers/postgres/database.ts'
 import { createLeases, RELEASED_CHANNEL } from '#store/leases.ts'
 import { all, single, statement } from '#store/sql.ts'
 
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
+import { startPostgresProxy } from '#test/support/postgres-proxy.ts'
 
 const folder = postgresFolder()
 const log = createLog('silent')
@@ -170,6 +171,70 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
       await written
       await take(two, 'a')
       expect(await values()).toEqual([1])
+    })
+
+    /** The connections of the holder can be cut. */
+    async function openProxied() {
+      const url = await server.newDatabase()
+      const proxy = await startPostgresProxy(url)
+      onTestFinished(() => proxy.close())
+      const [database, other] = [await open(proxy.url), await open(url)]
+      await other.query('CREATE TABLE written (value integer)')
+      const held = await take(createLeases(database, log, 10_000), 'a')
+      const two = createLeases(other, log, 10_000)
+      const values = async () =>
+        (await other.query('SELECT value FROM written')).map(({ value }) => value)
+      return { proxy, other, held, two, values, fence: fenced(database, held) }
+    }
+    const unknown = { code: 'outcome_unknown' }
+    function* insertAll(values: readonly number[]) {
+      for (const value of values) yield* all(INSERT, { value })
+      return [...values]
+    }
+
+    test.each<[string, (fence: Database) => Promise<unknown>]>([
+      ['a transaction', ({ write }) => write(single(INSERT, { value: 1 }))],
+      ['a statement', ({ change }) => change(INSERT, { value: 1 })],
+      ['a group of writes', ({ together }) => together({ work: insertAll })(1)],
+    ])('error: the holder gives the lease up after %s without an answer', async (_, write) => {
+      const { proxy, held, two, values, fence } = await openProxied()
+      proxy.loseNext('COMMIT')
+      await expect(write(fence)).rejects.toMatchObject(unknown)
+      await expect.poll(() => held.ended.aborted).toBe(true)
+      await expect.poll(() => two.take(['a'])).toMatchObject({ token: held.token + 1 })
+      expect(await values()).toEqual([1])
+    })
+
+    test('behavior: nobody takes the lease before that write is decided', async () => {
+      const { proxy, other, held, two, values, fence } = await openProxied()
+      await other.query(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(3); RETURN NULL; END $$`)
+      await other.query(`CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON written
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()`)
+      const failed = expect(fence.change(INSERT, { value: 1 })).rejects.toMatchObject(unknown)
+      await expect.poll(() => other.query(SLEEPING)).toHaveLength(1)
+      proxy.cut()
+      await failed
+      const expiry = () => other.query('SELECT expires_at FROM lease')
+      await expect.poll(expiry).toEqual([{ expires_at: 0 }])
+      expect(await two.take(['a'])).toBeUndefined()
+      expect(await other.query(SLEEPING)).toHaveLength(1)
+      await expect
+        .poll(() => two.take(['a']), { timeout: 10_000 })
+        .toMatchObject({ token: held.token + 1 })
+      expect(await values()).toEqual([1])
+    })
+
+    test('behavior: the holder keeps the lease after a write that changed nothing', async () => {
+      const { proxy, held, two, values, fence } = await openProxied()
+      proxy.loseNext('INSERT 0 1')
+      await expect(fence.change(INSERT, { value: 1 })).rejects.toMatchObject({
+        code: 'store_unavailable',
+      })
+      expect(await two.take(['a'])).toBeUndefined()
+      expect(held.ended.aborted).toBe(false)
+      await fence.change(INSERT, { value: 2 })
+      expect(await values()).toEqual([2])
     })
   })
 })

@@ -128,7 +128,7 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     expect(await waiting(ofBob)).toEqual(['revoke 1'])
     await one.outbox.add(issueOf(1))
     expect(await waiting(ofBob)).toEqual([])
-    await expect(ofBob.plan(signed(0), [revokeOf(1)])).rejects.toThrow('not on the chain yet')
+    await expect(ofBob.plan(signed(0), [revokeOf(1)])).rejects.toThrow('may not be sent yet')
   })
 
   test('behavior: another gateway takes over the transactions in flight, byte for byte', async () => {
@@ -184,8 +184,7 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
       () => ofAda.replace(plan, signed(0), [issueOf(1)]),
       () => ofAda.settle(plan, { anchored: [], gone: [issueOf(1)] }, 1n),
       () => ofAda.resolve({ anchored: [], gone: [issueOf(2)] }),
-      () => ofAda.setAside([issueOf(2)], 1),
-      () => ofAda.withdraw([issueOf(2)]),
+      () => ofAda.setAside([issueOf(2)], 1, 1),
       () => ofAda.disclaim(),
     ]
     for (const attempt of attempts) await expect(attempt()).rejects.toThrow(LeaseLost)

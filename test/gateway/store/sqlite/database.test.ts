@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { hkdfSync, pbkdf2, randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import { deriveSubkeys, fingerprintOf } from '#document/keys.ts'
 import { formatRegistryId } from '#document/registry-id.ts'
-import { createActLog } from '#store/acts.ts'
 import { type Binding, shortFingerprint } from '#store/binding.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { DataDirError } from '#store/drivers/sqlite/open-file.ts'
@@ -369,18 +369,20 @@ test.each([
   expect(readFileSync(path)).toEqual(before)
 })
 
-test('behavior: a file from before acts were recorded gets their table and column', async () => {
-  const path = join(dir, 'earlier.db')
-  await openSqlite(path).close()
-  const earlier = new DatabaseSync(path)
-  earlier.exec(`DROP TABLE act; ALTER TABLE document DROP COLUMN actor;
-    INSERT INTO tombstone VALUES (x'01')`)
-  earlier.close()
-  const database = openSqlite(path)
-  expect(await createActLog(database).of(`0x${'ab'.repeat(32)}`)).toEqual([])
-  expect(database.sqlite.prepare('SELECT actor FROM document').all()).toEqual([])
-  expect(database.sqlite.prepare('SELECT 1 FROM tombstone').all()).toHaveLength(1)
-  await database.close()
+test('error: says what to do about a folder that is read-only', async () => {
+  chmodSync(dir, 0o500)
+  // Root may write there all the same.
+  const code = `import('#store/drivers/sqlite/driver.ts').then(({ openSqlite }) =>
+    openSqlite(${JSON.stringify(join(dir, 'none.db'))}))`
+  const nobody = process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }
+  if (nobody) chownSync(dir, nobody.uid, nobody.gid)
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    ...{ encoding: 'utf8', cwd: process.cwd() },
+    ...nobody,
+  })
+  chmodSync(dir, 0o700)
+  expect(stderr).toMatch(/DATA_DIR cannot be written: EACCES.*none\.db'/)
+  expect(stderr).toMatch(/Mount it writable, and give it to the user of the service/)
 })
 
 test('error: releases its lock when the file cannot be prepared', async () => {

@@ -86,7 +86,7 @@ test('default: neither holds a document that the outbox keeps for Kubo', async (
   const block = blockOf(1)
   const { documentHash, bytes } = block
   const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
-  await outbox.add(intent, true, { inserted: true, sealed: bytes })
+  await outbox.add(intent, { payload: { sealed: bytes } })
   expect(isInFiles(block)).toBe(true)
   await erase([block])
   expect(isInFiles(block)).toBe(false)

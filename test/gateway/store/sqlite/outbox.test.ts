@@ -38,17 +38,15 @@ test('behavior: no statement scans all intents or all blocks', async () => {
   const outbox = createOutbox(database)
   const [one, two, three] = [issueOf(1), issueOf(2), issueOf(3)]
   for (const intent of [one, two, three]) await outbox.add(intent)
-  await outbox.add({ kind: 'suspend', documentHash: word(1) }, true, undefined, 9)
-  await outbox.promise('issue', word(1))
+  await outbox.add({ kind: 'suspend', documentHash: word(1) }, { changedBlock: 9 })
   await outbox.find('issue', word(1))
-  await outbox.setAside([two], 5)
+  await outbox.setAside([two], 1, 5)
   await outbox.queued()
   const plan = await outbox.plan(signedOf(1), [one, two])
   const replaced = await outbox.replace(plan, signedOf(1), [one])
   await outbox.plans()
   await outbox.settle(replaced, { anchored: [{ intent: one, anchoring: at(5) }], gone: [] }, 9n)
   await outbox.resolve({ anchored: [{ intent: two, anchoring: at(5) }], gone: [three] })
-  await outbox.withdraw([three])
   await outbox.adopt(issueOf(4), at(6))
   await outbox.feesSince(0)
   await outbox.anchoredUpTo(9, 9)
@@ -57,7 +55,6 @@ test('behavior: no statement scans all intents or all blocks', async () => {
   await outbox.note([at(5)], true)
   await outbox.newestSeen()
   for await (const _ of outbox.payloads()) break
-  await outbox.disown(word(1))
   await outbox.review({
     final: [{ intent: issueOf(4), anchoring: at(6) }],
     gone: [],
