@@ -1189,8 +1189,8 @@ export type Calls = {
         revoked: number
         superseded: number
       }>
-      /** Requests that wait for a transaction, and transactions for a block. */
-      waiting: { queued: number; inFlight: number }
+      /** Requests that wait for a transaction, those that the chain refused and that are tried again, and transactions that wait for a block. */
+      waiting: { queued: number; refused: number; inFlight: number }
       account: {
         balance: string | null
         /** What issuing one document costs now. */
