@@ -9,8 +9,8 @@ export type NewDocument = {
   category: string
   /** A real date from 1970-01-02, at most 366 days after today (UTC). The form of an answer is accepted too. */
   issuedAt: string
-  /** The last valid day, not before issuedAt; absent if the document never expires. */
-  expiresAt?: string
+  /** The last valid day, not before issuedAt; absent or null if the document never expires. */
+  expiresAt?: string | null
   /** At most 32768 bytes of UTF-8 in total. */
   metadata?: Record<string, string>
 }
@@ -1189,8 +1189,8 @@ export type Calls = {
         revoked: number
         superseded: number
       }>
-      /** Requests that wait for a transaction, and transactions for a block. */
-      waiting: { queued: number; inFlight: number }
+      /** Requests that wait for a transaction, those that the chain refused and that are tried again, and transactions that wait for a block. */
+      waiting: { queued: number; refused: number; inFlight: number }
       account: {
         balance: string | null
         /** What issuing one document costs now. */

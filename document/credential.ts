@@ -112,6 +112,7 @@ export function parseCredential(input: string | Uint8Array): Credential {
   if (input.length > MAX_TEXT) throw malformed('the credential is too long')
   const text =
     typeof input === 'string' ? input : refusingAs(CODE, 'invalid UTF-8', () => decodeUtf8(input))
+  if (!/^[!-~]*$/.test(text)) throw malformed('the credential has white space or other letters')
   const end = text.lastIndexOf('~') + 1
   const [issuerJwt = '', ...disclosures] = text.slice(0, end).split('~').slice(0, -1)
   if (disclosures.includes('')) throw malformed('the credential has an empty disclosure')

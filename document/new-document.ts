@@ -57,13 +57,15 @@ export function mayIssue(
 
 /**
  * Also accepts dates in the form of a response, so that a client can send them back, and as programs
- * write them, with milliseconds.
+ * write them, with milliseconds; and an `expiresAt` of null, which clients send where they have none.
  */
 const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0{1,9})?Z$/
 
-/** @returns The body, with dates in the form of a response replaced by YYYY-MM-DD. */
-function withDates(body: JsonValue): JsonValue {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+/** @returns The body, with such dates replaced by YYYY-MM-DD, and without an `expiresAt` of null. */
+function withDates(sent: JsonValue): JsonValue {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent
+  const { expiresAt, ...others } = sent
+  const body = expiresAt === null ? others : sent
   const dates = (['issuedAt', 'expiresAt'] as const).flatMap((field) => {
     const value = Object.hasOwn(body, field) ? body[field] : undefined
     if (typeof value !== 'string') return []

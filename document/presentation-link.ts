@@ -1,5 +1,6 @@
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { readAtMost } from './bytes.ts'
+import { deflateLengths } from './deflate-lengths.ts'
 import { FormatError } from './errors.ts'
 import { encodePresentation, type Presentation, parsePresentation } from './presentation.ts'
 
@@ -59,7 +60,14 @@ export async function decodePresentationLink(link: string): Promise<Presentation
 async function inflate(text: string): Promise<Uint8Array> {
   try {
     const bytes = decodeBase64url(text)
-    return await readAtMost(through(bytes, new DecompressionStream('deflate-raw')), MAX_INFLATED)
+    const inflated = await readAtMost(
+      through(bytes, new DecompressionStream('deflate-raw')),
+      MAX_INFLATED,
+    )
+    const lengths = deflateLengths(bytes)
+    if (lengths.deflated !== bytes.length || lengths.inflated !== inflated.length)
+      throw new RangeError('not exactly one stream of DEFLATE')
+    return inflated
   } catch (cause) {
     // Platforms differ in the error that a stream throws for bad bytes.
     throw malformed('the presentation in the link cannot be decompressed', cause)

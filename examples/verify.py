@@ -58,7 +58,7 @@ SLOTS = lambda slots: fits([{"key": HASH, "value": HASH, "proof": [BYTES]}], slo
 PRESENTATION = OF | {"type": "document-registry-presentation", "v": range(1, 2), "documentHash": HASH, "claims": CLAIMS,  # §17
     "disclosures": lambda texts: fits([ANY], texts) and len(texts) <= 70, "batch": (None, PATH), "sealed": (None, ANY),
     "stateProof": (None, {"header": BYTES, "accountProof": [BYTES], "storageProof": SLOTS})}
-TEXT, KEY = "(?s:.{1,2048})", {"kty": "EC", "crv": "P-256"} | dict.fromkeys("xy", "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+TEXT, KEY = lambda text: fits(ANY, text) and len(text.encode("utf-16-le")) in range(2, 4_097), {"kty": "EC", "crv": "P-256"} | dict.fromkeys("xy", "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 CREDENTIAL = CLAIMS | {"documentHash": HASH, "iss": TEXT, "iat": range(2**40), "vct": TEXT, "cnf": {"jwk": KEY},  # §20
     "status": {"status_list": {"idx": range(2**53), "uri": TEXT}}}
 WITH = {"exp": range(2**40), "batch": (None, PATH), "vct#integrity": TEXT}
@@ -98,7 +98,7 @@ def read_jws(text):  # §20: the header and the payload
 def read_credential(text):  # §20: what it shows, as a presentation, and what was signed
     (jws, *disclosures), proof = text.split("~")[:-1], text.split("~")[-1]
     header, payload = read_jws(jws)
-    require(len(text) <= 524_288 and len(disclosures) <= 70 and all(disclosures) and fits(HEADERS, header))
+    require(fits("[!-~]{1,524288}", text) and len(disclosures) <= 70 and all(disclosures) and fits(HEADERS, header))
     require(fits(CREDENTIAL | {name: form for name, form in WITH.items() if name in payload}, payload))
     shown = {"claims": {name: payload[name] for name in CLAIMS}, "disclosures": disclosures, "batch": payload.get("batch"), "sealed": None}
     return payload | shown | {"signed": jws, "kid": header.get("kid"), "proof": proof, "covers": text[: len(text) - len(proof)]}
@@ -123,7 +123,7 @@ def check_credential(args, identity, until):  # §20: the code of `credential`
     if not shown["proof"]: return "no_holder"
     with contextlib.suppress(Exception):
         header, said = read_jws(shown["proof"])
-        require((header["alg"], header["typ"]) == ("ES256", "kb+jwt") and type(said["iat"]) in (int, float) and said["iat"] <= args.now + 300)
+        require((header["alg"], header["typ"]) == ("ES256", "kb+jwt") and "crit" not in header and type(said["iat"]) in (int, float) and said["iat"] <= args.now + 300)
         require(all(fits(ANY, said[name]) for name in ("aud", "nonce")) and said["sd_hash"] == digest(shown["covers"].encode()))
         if signed_by(shown["cnf"]["jwk"], shown["proof"]): return "holder"
     return "holder_invalid"

@@ -35,6 +35,7 @@ export const demoCommand = defineCommand({
   summary: 'Issue, verify, share some fields of, and revoke a document of your own',
   about: [
     'Needs a service on a test network: in a checkout, "npm start" in another terminal, and its API key in the environment.',
+    'With --gateway, registry, node and payloads are those of this service, unless options name others.',
   ],
   options: OPTIONS,
   examples: [['With the service of npm start', 'docreg demo']],
@@ -45,7 +46,8 @@ export const demoCommand = defineCommand({
 const SUBJECT = {
   subjectName: 'Ada Lovelace',
   subjectId: '18151210',
-  category: 'diploma',
+  // No kind of documents of the service is about it.
+  category: 'docreg_demo',
   metadata: { degree: 'BSc Mathematics', grade: '1.0' },
 }
 const SHOWN = { fields: ['subjectName', 'category'], metadata: ['degree'] }
@@ -60,11 +62,21 @@ type Stage = {
   pause(): Promise<void>
 }
 
-async function demo({ values }: CommandInput<typeof OPTIONS>, terminal: Terminal): Promise<number> {
-  const { registry, network, nodes, blocks } = readSources(values)
+async function demo(
+  { values, flags }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
+  const { client, url } = connect(values)
+  // Settings that belong to another service would lead to its registry.
+  const own = flags.gateway === undefined ? values : flags
+  const { registry, network, nodes, blocks } = readSources({
+    ...values,
+    registry: own.registry ?? (await registryOf(url)),
+    rpc: own.rpc ?? [`${url}/rpc`],
+    ipfs: own.ipfs ?? [url],
+  })
   if (network !== 'test')
     throw new UsageError('the demo requires a test network, but this registry is on a live one')
-  const { client } = connect(values)
   const chain = createChainReader(firstAnswering(nodes), registry)
   const verdicts: string[] = []
   const say = (...lines: string[]) => {
@@ -92,6 +104,22 @@ async function demo({ values }: CommandInput<typeof OPTIONS>, terminal: Terminal
   if (values.json) terminal.write(printableJson({ documentHash: document.documentHash, verdicts }))
   return verdicts.join() === EXPECTED.join() ? EXIT.ok : EXIT.wrong
 }
+
+/** A demonstration trusts the service about its registry. */
+async function registryOf(url: string): Promise<string> {
+  try {
+    const answer = await fetch(`${url}/`, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(REGISTRY_TIMEOUT_MS),
+    })
+    const { data } = (await answer.json()) as { data: { registry: string } }
+    return data.registry
+  } catch (error) {
+    throw new InputError('interrupted', 'the service does not say which registry it uses', error)
+  }
+}
+
+const REGISTRY_TIMEOUT_MS = 10_000
 
 const EXPECTED = ['valid', 'valid', 'revoked', 'revoked']
 

@@ -23,7 +23,8 @@ export function createApp(deps: AppDeps): Hono<Env> {
     await chargeUnserved(c)
     if (['GET', 'HEAD'].includes(c.req.method) && prefers(c, 'text/html', 'application/json'))
       return respondLost(c, deps.addresses, 'Accept')
-    return fail(c, new ApiError('not_found', 'no such resource'), deps.log)
+    const why = c.req.path.endsWith('/') ? ': leave out the slash at the end' : ''
+    return fail(c, new ApiError('not_found', `no such resource${why}`), deps.log)
   })
   app.onError((error, c) => fail(c, error, deps.log))
   return app

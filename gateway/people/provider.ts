@@ -1,6 +1,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { Configuration } from 'openid-client'
 import { Refusal } from '#base/refusal.ts'
+import { VISIBLE } from '#document/members.ts'
 import { isLoopback } from '#verifier/readers/loopback.ts'
 import { ROLES, type Role } from './roles.ts'
 import type { NewSession, Sessions } from './sessions.ts'
@@ -38,6 +39,8 @@ export type Provider = {
 }
 
 const TIMEOUT_SECONDS = 10
+/** The clock of the provider may be ahead by this much. */
+const CLOCK_SKEW_SECONDS = 300
 const MAX_NAME = 100
 /** The maximum number of groups that are looked at. */
 const MAX_GROUPS = 10_000
@@ -71,6 +74,8 @@ export function createProvider(
       idTokenExpected: true,
     })
     const claims = tokens.claims() as Claims
+    if (claims.iat > Date.now() / 1000 + CLOCK_SKEW_SECONDS)
+      throw new Error('the ID token is of the future')
     const isComplete = claims[groupsClaim] !== undefined && nameIn(claims) !== undefined
     if (isComplete || !config.serverMetadata().userinfo_endpoint) return claims
     return { ...(await fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims }
@@ -103,8 +108,8 @@ export function createProvider(
       })
       const digest = hash('sha256', JSON.stringify([claims.iss, claims.sub]), 'hex')
       const role = roleOf(claims[groupsClaim], roles)
-      if (role)
-        return sessions.useLogin({ digest, name: nameIn(claims) ?? claims.sub, role, tenant })
+      const name = nameIn(claims) ?? readable(claims.sub) ?? digest.slice(0, 12)
+      if (role) return sessions.useLogin({ digest, name, role, tenant })
       // Whoever has lost the group works here no longer.
       await sessions.endLogin(digest)
       throw new Refusal('no_role', 'no group of the person has a role in the desk')
@@ -112,7 +117,7 @@ export function createProvider(
   }
 }
 
-type Claims = { iss: string; sub: string; [claim: string]: unknown }
+type Claims = { iss: string; sub: string; iat: number; [claim: string]: unknown }
 
 /** Most gateways have no provider. */
 const load = () => import('openid-client')
@@ -147,20 +152,28 @@ function partsOf(attempt: string) {
 
 /** @returns The highest role that one of the groups has. */
 function roleOf(groups: unknown, roles: ProviderSettings['roles']): Role | undefined {
-  const list = Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]
-  const own = list.map((group) => roles.get(String(group)))
+  const list: unknown[] = Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]
+  const own = list.map((group) => (typeof group === 'string' ? roles.get(group) : undefined))
   return ROLES.findLast((role) => own.includes(role))
 }
 
-/** @returns A name as people have it here: without control characters, and not too long. */
-function nameIn(claims: Record<string, unknown>): string | undefined {
-  const names = [claims.name, claims.preferred_username, claims.email]
-  const name = names.find((one): one is string => typeof one === 'string' && one.trim() !== '')
-  const visible = name
-    ?.toWellFormed()
-    .replaceAll(/\p{Cc}/gu, ' ')
-    .trim()
-  return visible && [...visible].slice(0, MAX_NAME).join('')
+/** @returns The first name that has something to see. */
+function nameIn({ name, preferred_username, email }: Record<string, unknown>): string | undefined {
+  return [name, preferred_username, email].map(readable).find((one) => one !== undefined)
+}
+
+/** Marks that change the order of the text around a name. */
+const BIDI_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/**
+ * @returns A name as people have it here: of one line, without marks, not too long, and with
+ * something to see; `undefined` if nothing is left.
+ */
+function readable(name: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined
+  const line = name.toWellFormed().replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')
+  const short = [...line.replaceAll(BIDI_MARKS, '').trim()].slice(0, MAX_NAME).join('')
+  return VISIBLE.test(short) ? short : undefined
 }
 
 const unavailable = (cause: unknown) =>

@@ -18,11 +18,20 @@ export const httpUrl = v.pipe(
 
 export const databaseUrl = v.pipe(
   v.string(),
+  v.trim(),
+  v.regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
   v.check(
-    (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
-    'must be a postgres:// URL',
+    isUnambiguous,
+    'cannot be read: write @ # % / ? and spaces in user and password as %40 %23 %25 %2F %3F %20',
   ),
 )
+
+/** Whether nothing of a password can have become a part of something else. */
+function isUnambiguous(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || / |%(?![0-9a-f]{2})/i.test(text)) return false
+  return !text.includes('#') && !`${url.pathname}${url.search}`.includes('@')
+}
 
 export const pageUrl = v.pipe(
   httpUrl,

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '#base/log.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { ErasedFrom, Erasure, Erasures, RemainsIn } from '#promise/erase.ts'
 import { addActs } from './acts.ts'
@@ -205,3 +207,48 @@ function createMark({ writtenBy }: Scrubber) {
 }
 
 const inverted = (bytes: Uint8Array) => bytes.map((byte) => byte ^ 0xff)
+
+const MERGE_RETRY_INTERVAL_MS = 1_000
+
+/**
+ * Merges the list of erasures whenever the connection to the database is a new one, until that has
+ * succeeded: after a failover the database may be older than the list.
+ *
+ * @returns A function that stops it.
+ */
+export function onNewConnection(
+  { listen }: Pick<Database, 'listen'>,
+  merge: () => Promise<void>,
+  log: Log,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  /** Whether there is a connection for which the list was not merged. */
+  let isDue = false
+  let merging: Promise<void> | undefined
+
+  async function mergeWhileDue(): Promise<void> {
+    while (isDue && !signal.aborted) {
+      isDue = false
+      try {
+        await merge()
+      } catch (error) {
+        isDue = true
+        log.warn('erasures_not_merged', { error: String(error) })
+        await sleep(MERGE_RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {})
+      }
+    }
+    merging = undefined
+  }
+
+  const end = listen(ERASURE_CHANNEL, (hash) => {
+    if (hash !== undefined) return
+    isDue = true
+    merging ??= mergeWhileDue()
+  })
+  return async () => {
+    end()
+    stopping.abort()
+    await merging
+  }
+}

@@ -14,7 +14,7 @@ import { type Database, fenced, type LeasedAccount } from './database.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
-import { createErasures, type Scrubber } from './erasures.ts'
+import { createErasures, onNewConnection, type Scrubber } from './erasures.ts'
 import { type BlindTenant, createEventLog } from './events.ts'
 import { createHistory } from './history.ts'
 import { createIdempotencyLog } from './idempotency.ts'
@@ -106,19 +106,28 @@ export async function openStores(
     const outbox = createOutbox(database, { owner, fresh })
     const embedded = createPayloadStore(database)
     const erasures = createErasures(database, scrubber, erasureList)
-    const merged = await erasures.mergeList()
-    if (merged > 0) log.warn('erasures_merged', { documents: merged })
+    const mergeList = async () => {
+      const merged = await erasures.mergeList()
+      if (merged > 0) log.warn('erasures_merged', { documents: merged })
+    }
+    await mergeList()
+    const isErased = await openErased()
+    const stopMerging = onNewConnection(database, mergeList, log)
     const isSole = rateLimiter === undefined
     const shared = createShared(database, leases, fresh)
     return {
       ...rest,
+      async close() {
+        await stopMerging()
+        await rest.close()
+      },
       outbox,
       /** Payloads in the database itself. It does not store erased payloads again. */
       embedded,
       erasures,
       /** Payloads and promises, both in the database. */
       embeddedPersistence: createPersistence(embedded, outbox),
-      isErased: await openErased(),
+      isErased,
       idempotency: createIdempotencyLog(database),
       history: createHistory(database),
       acts: createActLog(database),

@@ -127,7 +127,7 @@ describe.concurrent('command', () => {
   })
   afterAll(() => commands?.stop())
 
-  test.each(casesOfRun().map(({ name }) => name))('%s', async (name) => {
+  test.each(casesOfRun(CAN_ASK.command).map(({ name }) => name))('%s', async (name) => {
     const one = caseOf(name)
     const { code, stdout, stderr } = await commands.run({
       args: argumentsFor(one),

@@ -1,6 +1,6 @@
-import { deflateRawSync } from 'node:zlib'
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Document } from '#document/document.ts'
 import { FormatError } from '#document/errors.ts'
 import type { Presentation } from '#document/presentation.ts'
@@ -80,6 +80,31 @@ describe('a link', () => {
     await refused(PAGE)
     expect(isPresentationLink(`${PAGE}#publicId=x`)).toBe(false)
     await refused(linkOf('{}'))
+  })
+
+  describe('where the platform takes what is more or less than a stream', () => {
+    // As Node 20 does with bytes behind it, and Deno with one that is cut.
+    class Loose extends TransformStream<Uint8Array, Uint8Array> {
+      constructor() {
+        super({
+          transform: (chunk, controller) =>
+            controller.enqueue(inflateRawSync(chunk, { finishFlush: constants.Z_SYNC_FLUSH })),
+        })
+      }
+    }
+    afterEach(() => vi.unstubAllGlobals())
+
+    test.each([1, 2, 3, 4, 5, 6, 7, 8])('error: refuses it (%i)', async (shift) => {
+      vi.stubGlobal('DecompressionStream', Loose)
+      const text = JSON.stringify(shown) + ' '.repeat(shift)
+      const bytes = deflateRawSync(text)
+      const link = (some: Uint8Array) =>
+        `${PAGE}#presentation=${Buffer.from(some).toString('base64url')}`
+      expect(await decodePresentationLink(link(bytes))).toEqual(shown)
+      await refused(link(bytes.subarray(0, -1)))
+      for (const behind of [[0], [1, 2, 3], [...bytes]])
+        await refused(link(Buffer.concat([bytes, Uint8Array.from(behind)])))
+    })
   })
 
   test('behavior: refuses any change, or reads the same presentation, or no JSON', async () => {

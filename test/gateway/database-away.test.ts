@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import * as dagCbor from '@ipld/dag-cbor'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createLog } from '#base/log.ts'
 import { cidOf } from '#document/cid.ts'
 import { toHex } from '#document/hex.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import { blockCid } from '#kubo/group.ts'
+import { openPostgres } from '#store/drivers/postgres/database.ts'
 import { type Bundle, createBundleSource } from '#verifier/bundle.ts'
 import type { BlockSource } from '#verifier/ports.ts'
 import { createChainReader } from '#verifier/readers/chain.ts'
@@ -69,6 +73,7 @@ function neverIssued(publicId: string): string {
 
 describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
   let postgres: PostgresServer
+  let url: string
   let stack: Stack
   let client: ReturnType<typeof clientOf>
   beforeAll(async () => {
@@ -82,7 +87,7 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
   ] as const
 
   async function start(env: Record<string, string> = {}): Promise<void> {
-    const url = await postgres.newDatabase()
+    url = await postgres.newDatabase()
     stack = await startStack({ DATABASE_URL: url, WAIT_SECONDS: '10', ...env })
     client = clientOf(stack)
   }
@@ -232,4 +237,36 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
       })
     })
   })
+
+  test('behavior: hides what was erased from a database that comes back older', async () => {
+    const copy = `${postgres.data}-copy`
+    const copyTo = (from: string, to: string) => {
+      rmSync(to, { recursive: true, force: true })
+      execFileSync('cp', ['-a', from, to])
+    }
+    await start()
+    onTestFinished(() => stack.stop())
+    const [publicId, other] = [await client.issue(), await client.issue()]
+    await postgres.shutDown()
+    copyTo(postgres.data, copy)
+    await postgres.start()
+    const erasing = () => client.erase(publicId)
+    await vi.waitFor(async () => expect((await erasing()).status).toBe(200), 30_000)
+    expect(await verdictOf(stack, publicId)).toMatchObject({ verdict: 'erased' })
+
+    await postgres.shutDown()
+    copyTo(copy, postgres.data)
+    await postgres.start()
+    const erasedNow = async () => (await verdictOf(stack, publicId)).verdict
+    await vi.waitFor(async () => expect(await erasedNow()).toBe('erased'), 30_000)
+    // A gateway that remembers nothing reads it from the database.
+    const rows = async () => {
+      const database = await openPostgres(url, createLog('silent'))
+      const [row] = await database.query('SELECT count(*) AS n FROM erasure')
+      await database.close()
+      return row?.n
+    }
+    await vi.waitFor(async () => expect(await rows()).toBe(1), 30_000)
+    expect(await verdictOf(stack, other)).toMatchObject({ verdict: 'valid' })
+  }, 120_000)
 })

@@ -94,7 +94,12 @@ async function isSignedBy(jwk: P256Key, jws: string): Promise<boolean> {
 }
 
 const text = v.string()
-const bindingHeader = v.object({ alg: v.literal('ES256'), typ: v.literal('kb+jwt') })
+const bindingHeader = v.object({
+  alg: v.literal('ES256'),
+  typ: v.literal('kb+jwt'),
+  // RFC 7515 §4.1.11: an extension that this reader does not know.
+  crit: v.optional(v.never()),
+})
 const bindingPayload = v.object({ iat: v.number(), aud: text, nonce: text, sd_hash: text })
 
 /** @returns Why the holder did not sign it, or `undefined`. */

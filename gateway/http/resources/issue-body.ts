@@ -50,7 +50,11 @@ export const issueBody = v.strictObject({
     `A real date from 1970-01-02, at most ${MAX_DAYS_AHEAD} days after today (UTC). The form of an answer is accepted too.`,
   ),
   expiresAt: v.exactOptional(
-    sentDate('The last valid day, not before issuedAt; absent if the document never expires.'),
+    v.nullable(
+      sentDate(
+        'The last valid day, not before issuedAt; absent or null if the document never expires.',
+      ),
+    ),
   ),
   metadata: v.exactOptional(
     v.pipe(

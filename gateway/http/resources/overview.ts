@@ -35,8 +35,10 @@ const OVERVIEW = operation({
         v.description('This week and the seven before it, the oldest first.'),
       ),
       waiting: v.pipe(
-        v.object({ queued: schemas.count, inFlight: schemas.count }),
-        v.description('Requests that wait for a transaction, and transactions for a block.'),
+        v.object({ queued: schemas.count, refused: schemas.count, inFlight: schemas.count }),
+        v.description(
+          'Requests that wait for a transaction, those that the chain refused and that are tried again, and transactions that wait for a block.',
+        ),
       ),
       account: v.object({
         balance: wei,
@@ -62,7 +64,7 @@ const OVERVIEW = operation({
     }),
     example: {
       weeks: [{ from: '2026-11-23', issued: 120, revoked: 2, superseded: 1 }],
-      waiting: { queued: 0, inFlight: 0 },
+      waiting: { queued: 0, refused: 0, inFlight: 0 },
       account: { balance: '500000000000000000', fee: '55200000000000', documents: 9_057 },
       fees: { lastHour: '110400000000000', cap: '1000000000000000000' },
       alerts: [],

@@ -28,6 +28,25 @@ test('default: walks through valid, shared and revoked, with a QR code', async (
   expect(shared.split('4. Revoke')[0]).not.toContain('18151210')
 })
 
+test('default: takes registry, node and payloads from the gateway that it is given', async () => {
+  const others = {
+    DOCREG_REGISTRY: `eip155:31337:0x${'1'.repeat(40)}`,
+    DOCREG_RPC: 'http://127.0.0.1:9',
+    DOCREG_IPFS: 'http://127.0.0.1:9',
+  }
+  const answer = await docreg(['demo', '--gateway', stack.url], { env: { API_KEY, ...others } })
+  expect([answer.stderr, answer.code]).toEqual(['', 0])
+})
+
+test('behavior: uses a category that no kind of documents is about', async () => {
+  const faculty = { path: ['metadata', 'faculty'], mandatory: true }
+  const kind = { display: [{ locale: 'en', name: 'x' }], claims: [faculty] }
+  const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+  const put = { method: 'PUT', headers, body: JSON.stringify(kind) }
+  expect((await stack.request('/v1/kinds/diploma', put)).status).toBe(200)
+  expect((await demo()).code).toBe(0)
+})
+
 test('error: refuses a live network', async () => {
   const { code, stderr } = await demo('--registry', `eip155:1:0x${'1'.repeat(40)}`)
   expect(code).toBe(64)

@@ -204,7 +204,14 @@ const present = v.strictObject({
   /** Replaces the whole presentation or credential. */
   text: v.optional(v.string()),
   /** The reader has the credential that shows it instead of the file. */
-  credential: v.optional(v.strictObject({ ...jws, holder: v.optional(v.strictObject(jws)) })),
+  credential: v.optional(
+    v.strictObject({
+      ...jws,
+      holder: v.optional(v.strictObject(jws)),
+      /** What stands behind it. */
+      behind: v.optional(v.string(), ''),
+    }),
+  ),
   /** A lying issuer sealed these claims instead of the document's; all are disclosed. */
   issuer: v.optional(
     v.strictObject({

@@ -2,11 +2,15 @@ import { majorityOf } from '#verifier/defaults.ts'
 import { IS_LONG } from '../long.ts'
 import { type Case, readCases } from './case.ts'
 
+/** Doors that read files take no notice of white space at their end. */
+const isTrimmed = ({ present }: Pick<Case, 'present'>) => present?.credential?.behind.trim() !== ''
+
 /** The cases that a slow door can ask. */
 export const CAN_ASK = {
-  command: () => true,
+  command: isTrimmed,
   /** It cannot ask as of a block, for a required domain, or with another quorum than its own. */
-  page: ({ ask, nodes }) =>
+  page: ({ ask, nodes, ...one }) =>
+    isTrimmed(one) &&
     ask.asOf === undefined &&
     ask.issuerDomain === undefined &&
     (ask.quorum ?? majorityOf(nodes.length)) === majorityOf(nodes.length),

@@ -39,10 +39,10 @@ export async function presentationOf(
 function credentialFrom(
   shown: Presentation,
   { validUntil }: Made,
-  { payload, ...parts }: NonNullable<Present['credential']>,
+  { payload, behind, ...parts }: NonNullable<Present['credential']>,
 ): string {
   const exp = validUntil === 0 ? null : validUntil
-  return credentialOf(shown, { ...parts, payload: { exp, ...payload } })
+  return credentialOf(shown, { ...parts, payload: { exp, ...payload } }) + behind
 }
 
 /** Discloses everything by default. Includes the sealed document. */

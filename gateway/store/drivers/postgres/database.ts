@@ -6,7 +6,14 @@ import type { Log } from '#base/log.ts'
 import { type Database, type Group, MAX_GROUP } from '../../database.ts'
 import type { Row } from '../../sql.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf, type Query, queryOn } from './connection.ts'
-import { DatabaseUrlError, isRetriable, outageOf, sqlStateOf, unansweredOf } from './errors.ts'
+import {
+  DatabaseUrlError,
+  isRetriable,
+  outageOf,
+  sqlStateOf,
+  tlsProblem,
+  unansweredOf,
+} from './errors.ts'
 import { createNotifications, type Notifications } from './notifications.ts'
 import { createPresence, type Presence } from './presence.ts'
 import { createSchema } from './schema.ts'
@@ -190,7 +197,9 @@ const POOLER =
 
 /** PgBouncer in statement mode refuses the transaction of the migration. */
 function explained(error: unknown): unknown {
-  const cause = (error as Error).cause
+  const { cause } = error as Error
+  const problem = tlsProblem(cause ?? error)
+  if (problem !== undefined) return new DatabaseUrlError(problem, error)
   const isStatementMode =
     sqlStateOf(cause ?? {}) === '08P01' &&
     /not allowed in statement pooling mode/.test((cause as Error).message)

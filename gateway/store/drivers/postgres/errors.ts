@@ -17,6 +17,17 @@ export class DatabaseUrlError extends Error {
   }
 }
 
+/**
+ * @returns What is wrong with the certificate of the server, or with a file that the URL names;
+ * `undefined` for any other error.
+ */
+export function tlsProblem(error: unknown): string | undefined {
+  const { code, syscall, message } = error as NodeJS.ErrnoException
+  if (syscall === 'open') return `names a file that cannot be read: ${message}`
+  if (!/CERT|VERIFY|ALTNAME/.test(code ?? '')) return undefined
+  return `leads to a server whose certificate is not accepted (${message}): name the file of its authority with ?sslmode=verify-full&sslrootcert=/path/to/ca.pem, and the host as the certificate does`
+}
+
 /** @returns The SQLSTATE of an error of the server; `undefined` for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code } = error as { code?: unknown }

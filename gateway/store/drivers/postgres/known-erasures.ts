@@ -59,17 +59,12 @@ export async function openKnownErasures(database: Postgres, log: Log) {
 
   return {
     /**
-     * Whether a block was erased, by any gateway. While the database is away it is known of those
-     * that are not finished, and of those seen lately; of the others it rejects.
+     * Whether a block was erased, by any gateway. Of those that are not finished, and of those seen
+     * lately, it is known without the database, which may be away, or come back older.
      */
     async isErased(hash: Uint8Array): Promise<boolean> {
-      try {
-        return await ask(hash)
-      } catch (error) {
-        const known = toHex(hash)
-        if (unfinished.has(known) || recent.get(known)) return true
-        throw error
-      }
+      const known = toHex(hash)
+      return unfinished.has(known) || recent.get(known) === true || ask(hash)
     },
     async close(): Promise<void> {
       end()

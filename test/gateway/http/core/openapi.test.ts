@@ -47,6 +47,13 @@ describe('the list of operations', () => {
     }
   })
 
+  test('error: a slash at the end is 404, which says so', async () => {
+    const answer = await bareApp().app.request('/v1/documents/', { method: 'POST' })
+    expect([answer.status, (await answer.json()).error.message]).toEqual([
+      ...[404, 'no such resource: leave out the slash at the end'],
+    ])
+  })
+
   test('behavior: names each operation once', () => {
     const ids = OPERATIONS.map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
