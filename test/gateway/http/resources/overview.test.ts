@@ -89,7 +89,7 @@ describeDatabases('the overview', (settings) => {
     expect(account.documents).toBe(Number(BigInt(account.balance) / BigInt(account.fee)))
     expect(account.documents).toBeGreaterThan(1_000)
     expect([fees.cap, alerts, backup.madeAt]).toEqual([null, [], null])
-    expect(waiting).toEqual({ queued: 0, inFlight: 0 })
+    expect(waiting).toEqual({ queued: 0, refused: 0, inFlight: 0 })
   })
 })
 
