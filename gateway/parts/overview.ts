@@ -36,8 +36,7 @@ export function openServiceState(
       known(stores.erasures.unfinished()),
       known(stores.backups?.last()),
     ])
-    const { queued, inFlight } = batcher.depth()
-    const waiting = { queued, inFlight }
+    const waiting = batcher.depth()
     const alerts = alertsOf({
       ...{ lowBalance, webhooks, queued: waiting.queued },
       stopped: batcher.stopped(),

@@ -124,17 +124,20 @@ describe('superseding', () => {
     )
   })
 
-  test('behavior: after a refusal that issued nothing, another correction is accepted', async () => {
+  test('behavior: a correction that the chain refuses for a while is kept', async () => {
     const old = await issue()
     stack.proxy.fail = (method) =>
       method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined
-    const refused = await supersede(old.publicId)
-    expect(refused.status).toBe(503)
-    stack.proxy.fail = () => undefined
-    expect(await retrieve(old.publicId)).not.toHaveProperty('supersededBy')
+    const accepted = await supersede(old.publicId)
+    expect(accepted.status).toBe(202)
     expect((await retrieve(old.publicId)).status).toBe('valid')
-    const { status } = await supersede(old.publicId, { ...CORRECTED, subjectId: '3' })
-    expect(status).toBe(201)
+    const other = await supersede(old.publicId, { ...CORRECTED, subjectId: '3' })
+    expect(other.body.error.code).toBe('already_superseded')
+    stack.proxy.fail = () => undefined
+    await expect
+      .poll(async () => (await retrieve(old.publicId)).status, { timeout: 10_000 })
+      .toBe('superseded')
+    expect((await retrieve(accepted.body.data.publicId)).status).toBe('valid')
   })
 
   test('behavior: a promised correction revokes once the successor is on the chain', async () => {
