@@ -88,6 +88,8 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
     for (const { status } of answers) expect([202, 503]).toContain(status)
     stack.proxy.refuse = () => false
     for (const { body } of accepted) await becomes(body.data.publicId, 'valid')
+    // The outage is over a moment later.
+    await isIssuing()
   })
 
   test.each([
