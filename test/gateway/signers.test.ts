@@ -209,14 +209,20 @@ describe('a gateway without a key', () => {
     expect(verdict.body.data.status).toBe('valid')
   })
 
-  test('error: answers 503 for a failing signer, and the retry works', async () => {
+  test('error: issues later what a failing signer was given, and answers 503 for what follows', async () => {
     const { answer } = server
     server.answer = () => undefined
+    const accepted = await stack.issue(ADA)
+    expect(accepted.status).toBe(202)
     const refused = await stack.issue(ADA)
     expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).toBeTruthy()
     expect(refused.body.error.code).toBe('signer_unavailable')
     server.answer = answer
+    const { publicId } = accepted.body.data
+    await expect
+      .poll(async () => (await stack.verify(publicId)).body.data.status, { timeout: 10_000 })
+      .toBe('valid')
     await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 })

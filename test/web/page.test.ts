@@ -314,7 +314,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(headers['cache-control']).toBe('no-store')
     expect(headers['content-encoding']).toBe('br')
     const html = (await response?.body()) ?? Buffer.alloc(0)
-    expect(gzipSync(html).length).toBeLessThan(115_000)
+    expect(gzipSync(html).length).toBeLessThan(117_000)
     expect(requests.length).toBe(1)
   })
 

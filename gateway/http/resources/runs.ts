@@ -105,7 +105,7 @@ const LIST = operation({
     all: v.pipe(schemas.flag, v.description('Those of all owners, which requires `admin`.')),
   },
   answer: { description: 'The runs.', data: v.object({ runs: v.array(runSchema) }) },
-  errors: ['forbidden', 'store_unavailable'],
+  errors: ['store_unavailable'],
 })
 const OF_ONE = {
   tag: 'Runs',

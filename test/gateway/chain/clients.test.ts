@@ -63,6 +63,8 @@ const REFUSED: Words[] = [
 
 /** The node's state: the transaction, and the account's nonces. */
 let node: { known: boolean; latest: number; pending: number }
+/** Wei per gas. */
+let baseFee: bigint
 let words: Words
 /** The calls that the node does not answer. */
 let down: string | undefined
@@ -78,6 +80,10 @@ const provider = {
         return node.known && params[0] === transaction.hash
           ? { hash: transaction.hash, blockNumber: null }
           : null
+      case 'eth_maxPriorityFeePerGas':
+        return '0x1'
+      case 'eth_getBlockByNumber':
+        return { number: '0x1', baseFeePerGas: `0x${baseFee.toString(16)}` }
       case 'eth_getTransactionCount':
         return `0x${node[params[1] as 'latest' | 'pending'].toString(16)}`
     }
@@ -93,6 +99,7 @@ const { broadcast } = createTransactions(provider, createChainCalls(provider, AD
 
 beforeEach(() => {
   down = undefined
+  baseFee = 1n
   node = { known: false, latest: NONCE, pending: NONCE }
 })
 
@@ -131,7 +138,13 @@ describe('a transaction that no node has', () => {
     },
   )
 
-  test.each(['eth_getTransactionByHash', 'eth_getTransactionCount'])(
+  test('error: is too cheap once the base fee has risen above what it offers', async () => {
+    words = ['geth', -32000, 'max fee per gas less than block base fee']
+    baseFee = 2n
+    await expect(broadcast(transaction)).rejects.toMatchObject({ code: 'fee_too_high' })
+  })
+
+  test.each(['eth_getTransactionByHash', 'eth_getTransactionCount', 'eth_maxPriorityFeePerGas'])(
     'error: does not count as refused while %s gives no answer',
     async (method) => {
       words = ['geth', -32000, 'already known']

@@ -259,7 +259,7 @@ test('behavior: an outage answers a request and its repeat with pending, and anc
   isOutage = false
   await expect.poll(() => chain.anchored.has(intent.documentHash), { timeout: 10_000 }).toBe(true)
   expect(chain.signed).toEqual([0])
-  expect(events).toContain('issuing_resumed')
+  await expect.poll(() => events).toContain('issuing_resumed')
   expect((await store.get(fromHex(intent.documentHash))).status).toBe('found')
 })
 
