@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { COMPILE_CACHE } from '#test/support/compile-cache.ts'
+import { filesOf, type Tier } from '#test/support/tiers.ts'
 import durations from './test/durations.json' with { type: 'json' }
 
 /** Starts the longest files first, because otherwise one of them would run alone at the end. */
@@ -15,12 +16,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+/** `vitest run --mode <tier>` runs a tier, `vitest run <path>` any file, whole. */
+export default defineConfig(({ mode }) => ({
   test: {
     sequence: { sequencer: LongestFirst },
     globalSetup: './test/global-setup.ts',
-    include: ['test/**/*.test.ts'],
-    env: COMPILE_CACHE,
+    include: mode === 'test' ? ['test/**/*.test.ts'] : filesOf(mode as Tier),
+    env: { ...COMPILE_CACHE, TEST_TIER: mode },
     // Tests wait for chains more than they compute.
     maxWorkers: 4,
     // Only a failing test takes this long, because a busy machine must not fail a test.
@@ -28,4 +30,4 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },
-})
+}))

@@ -1,11 +1,13 @@
-// node scripts/second-runs.ts <report of vitest's JSON reporter> <exit code of that run>
+// node scripts/second-runs.ts <folder> <exit code of the runs>
+//
+// The folder has the reports of vitest's JSON reporter.
 //
 // Gives a few failed test files one more run, alone, and keeps a record of it: one line for each run
 // of CI on this machine. Exits with 0 if every failed file passed, and none of them needed a second
 // run before within the last runs.
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { dirname, relative } from 'node:path'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { cacheFolder } from './cache-folder.ts'
 
 /** One run of CI. */
@@ -39,12 +41,14 @@ function keep(secondRuns: string[]): void {
 }
 
 /** @returns Paths from the root of the checkout. */
-function failedFiles(report: string): string[] {
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { name: string; status: string }[]
-  }
-  const failed = testResults.filter(({ status }) => status !== 'passed')
-  return failed.map(({ name }) => relative(process.cwd(), name))
+function failedFiles(folder: string): string[] {
+  const failed = readdirSync(folder).flatMap((file) => {
+    const { testResults } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
+      testResults: { name: string; status: string }[]
+    }
+    return testResults.filter(({ status }) => status !== 'passed')
+  })
+  return [...new Set(failed.map(({ name }) => relative(process.cwd(), name)))]
 }
 
 const isOfFaults = (file: string) =>
@@ -59,8 +63,8 @@ function refusal(failed: readonly string[]): string | undefined {
   return undefined
 }
 
-function judge(report: string, code: number): number {
-  const failed = failedFiles(report)
+function judge(folder: string, code: number): number {
+  const failed = failedFiles(folder)
   if (code === 0) {
     keep([])
     return 0
@@ -83,5 +87,5 @@ function judge(report: string, code: number): number {
   return 1
 }
 
-const [report = '', code = ''] = process.argv.slice(2)
-process.exitCode = judge(report, Number(code))
+const [folder = '', code = ''] = process.argv.slice(2)
+process.exitCode = judge(folder, Number(code))

@@ -1,4 +1,4 @@
-// node scripts/test-durations.ts <report of vitest's JSON reporter>
+// node scripts/test-durations.ts <report of vitest's JSON reporter> …
 //
 // Writes test/durations.json: the seconds of each test file that takes long. vitest.config.ts starts
 // the longest first.
@@ -7,11 +7,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 /** The minimum seconds of a listed file. Shorter files fill the gaps at the end in any order. */
 const MIN_SECONDS = 4
 
-const [report = ''] = process.argv.slice(2)
-const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-  testResults: { name: string; startTime: number; endTime: number }[]
-}
-const durations = testResults
+type Report = { testResults: { name: string; startTime: number; endTime: number }[] }
+
+const reports = process.argv.slice(2)
+const durations = reports
+  .flatMap((path) => (JSON.parse(readFileSync(path, 'utf8')) as Report).testResults)
   .map(({ name, startTime, endTime }) => {
     const seconds = Math.round((endTime - startTime) / 1000)
     // The report may be of another checkout.

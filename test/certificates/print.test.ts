@@ -15,7 +15,7 @@ import type { Document } from '#document/document.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Kind } from '#document/kind.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
-import { findVeraPdf, problemsOfPdfs } from '../support/verapdf.ts'
+import { findVeraPdf, problemsOfPdfs } from './verapdf.ts'
 
 const ADA: Document = {
   subjectName: 'Ada Lovelace',

@@ -14,11 +14,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import manifest from '../../package.json' with { type: 'json' }
 import { docreg } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
-import { buildImage, type Container, type Image, runImage, whyNoImage } from '../support/image.ts'
 import { IS_LONG } from '../support/long.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../support/postgres.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
 import { ADA, type Answer, requestsTo } from '../support/stack.ts'
+import { buildImage, type Container, type Image, runImage, whyNoImage } from './image.ts'
 
 // Builds the image and runs it with a read-only root against a PostgreSQL and a chain of others.
 

@@ -4,12 +4,8 @@ import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { describeDatabases } from '../support/databases.ts'
 import { openWindow, type Window } from '../support/desk-window.ts'
 import { freePort } from '../support/http.ts'
-import {
-  type IdentityProvider,
-  passProvider,
-  startIdentityProvider,
-} from '../support/identity-provider.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { type IdentityProvider, passProvider, startIdentityProvider } from './identity-provider.ts'
 
 describeInBrowser('signing in with an identity provider', () => {
   describeDatabases('on', (settings) => {

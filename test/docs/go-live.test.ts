@@ -19,10 +19,10 @@ import { goTool } from '#tools/go-tool.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type GethNode, gethBinary, startGethNode } from '../support/geth.ts'
 import { freePort } from '../support/http.ts'
-import { deploySafe, type Safe } from '../support/safe.ts'
 import { randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 import { readPage, root } from './markdown.ts'
+import { deploySafe, type Safe } from './safe.ts'
 
 // Runs docs/go-live.md from its first command to its last, on a chain with real blocks and fees.
 

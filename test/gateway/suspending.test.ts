@@ -14,7 +14,7 @@ const NEVER_ISSUED = golden.documents[0]?.publicId ?? ''
 describeDatabases('suspending', (settings) => {
   let stack: Stack
   beforeAll(async () => {
-    stack = await startStack({ WAIT_SECONDS: '2', ...(await settings()) })
+    stack = await startStack({ WAIT_SECONDS: '60', ...(await settings()) })
   })
   afterEach(() => endRefusals(stack))
   afterAll(() => stack.stop())

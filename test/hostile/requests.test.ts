@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jsonValue, mutated } from '../support/arbitraries.ts'
 import { openapi } from '../support/described.ts'
-import { valuesOf } from '../support/from-schema.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { valuesOf } from './from-schema.ts'
 
 // Right and wrong requests for every operation, made from /openapi.json. None is answered with a
 // bug, or with anything that the document does not describe.

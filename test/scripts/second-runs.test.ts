@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,11 +26,12 @@ async function judge(failed: readonly string[], second = 0, code = failed.length
     name: join(root, name),
     status: failed.includes(name) ? 'failed' : 'passed',
   }))
-  const report = join(dir, 'tests.json')
-  writeFileSync(report, JSON.stringify({ testResults: results }))
+  const reports = join(dir, 'reports')
+  mkdirSync(reports, { recursive: true })
+  writeFileSync(join(reports, 'tests.json'), JSON.stringify({ testResults: results }))
   // Prints its arguments, and ends as the second run is to end.
   writeFileSync(join(dir, 'vitest'), `#!/bin/sh\necho "$@"\nexit ${second}\n`, { mode: 0o700 })
-  const args = [join(root, 'scripts/second-runs.ts'), report, String(code)]
+  const args = [join(root, 'scripts/second-runs.ts'), reports, String(code)]
   return run(process.execPath, args, {
     cwd: root,
     env: { XDG_CACHE_HOME: dir, PATH: `${dir}${delimiter}${process.env.PATH}` },

@@ -48,12 +48,27 @@ function depsIn(dir: string): DatabaseDeps {
   }
 }
 
+// biome-ignore lint/style/noProcessEnv: set by vitest.config.ts.
+const TIER = process.env.TEST_TIER
+
+/** Describes a suite once for each database of this tier that the machine has. */
+function describeEach(
+  name: string,
+  onSqlite: () => void,
+  onPostgres: (folder: string) => void,
+): void {
+  if (TIER !== 'rest') describe(`${name}, SQLite`, onSqlite)
+  if (TIER === 'first') return
+  const folder = postgresFolder()
+  describe.skipIf(folder === undefined)(`${name}, PostgreSQL`, () => onPostgres(folder ?? ''))
+}
+
 /** Runs a suite over each database behind the ports. */
 export function describePorts(name: string, suite: (ports: PortsUnderTest) => void): void {
-  describe(`${name}, SQLite`, () => suite(sqlitePorts()))
-  const folder = postgresFolder()
-  describe.skipIf(folder === undefined)(`${name}, PostgreSQL`, () =>
-    suite(postgresPorts(folder ?? '')),
+  describeEach(
+    name,
+    () => suite(sqlitePorts()),
+    (folder) => suite(postgresPorts(folder)),
   )
 }
 
@@ -66,16 +81,15 @@ export function describeDatabases(
   name: string,
   suite: (settings: () => Promise<Record<string, string>>) => void,
 ): void {
-  describe(`${name}, SQLite`, () => suite(async () => ({})))
-  const folder = postgresFolder()
-  describe.skipIf(folder === undefined)(`${name}, PostgreSQL`, () => {
+  const onPostgres = (folder: string) => {
     let server: PostgresServer
     beforeAll(async () => {
-      server = await startPostgres(folder ?? '')
+      server = await startPostgres(folder)
     })
     afterAll(() => server.remove())
     suite(async () => ({ DATABASE_URL: await server.newDatabase() }))
-  })
+  }
+  describeEach(name, () => suite(async () => ({})), onPostgres)
 }
 
 function sqlitePorts(): PortsUnderTest {

@@ -31,13 +31,23 @@ export function resolveImport(from: string, to: string): string {
   return join(folder, ...rest)
 }
 
+const resolved = new Map<string, string[]>()
+
+function modulesIn(path: string): string[] {
+  const found =
+    resolved.get(path) ??
+    importsOf(path)
+      .filter((to) => /\.m?[jt]s$/.test(to))
+      .map((to) => resolveImport(path, to))
+  resolved.set(path, found)
+  return found
+}
+
 /**
  * @returns A module and everything that it imports, directly or indirectly, as paths from the root.
  */
 export function modulesOf(path: string): Set<string> {
   const modules = new Set([path])
-  for (const from of modules)
-    for (const to of importsOf(from))
-      if (/\.m?[jt]s$/.test(to)) modules.add(resolveImport(from, to))
+  for (const from of modules) for (const to of modulesIn(from)) modules.add(to)
   return modules
 }

@@ -1,6 +1,6 @@
 /**
  * Whether this is `npm run test:long`, which repeats the usual work with all cases and for longer.
- * `vitest.long.config.ts` runs the test files that import this module.
+ * It runs the test files that import this module.
  */
-// biome-ignore lint/style/noProcessEnv: set by vitest.long.config.ts.
-export const IS_LONG = process.env.TEST_LONG === 'true'
+// biome-ignore lint/style/noProcessEnv: set by vitest.config.ts.
+export const IS_LONG = process.env.TEST_TIER === 'long'

@@ -11,9 +11,9 @@ import { readBundle } from '#verifier/index.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
-import { qrVideo } from '../support/qr-video.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
+import { qrVideo } from './qr-video.ts'
 
 describeInBrowser('the page, from elsewhere and from other things than links', () => {
   let stack: Stack

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import { create, toString as toSvg } from 'qrcode'
+import type { QRCode } from 'qrcode'
 import * as v from 'valibot'
 import { drawPng } from '#certificates/png.ts'
 import { decodePublicId } from '#document/public-id.ts'
@@ -114,20 +114,21 @@ async function respondWithPicture(c: Context, text: string, format: Format): Pro
     'X-Robots-Tag': 'noindex',
     Vary: VARY,
   }
+  // Loaded with the first picture, because a start does not need it.
+  const { create, toString: toSvg } = await import('qrcode')
   if (format === 'svg')
     return c.body(await toSvg(text, { type: 'svg' }), 200, {
       ...headers,
       'Content-Type': 'image/svg+xml',
     })
-  return c.body(new Uint8Array(drawPng(modulesOf(text))), 200, {
+  return c.body(new Uint8Array(drawPng(modulesOf(create(text)))), 200, {
     ...headers,
     'Content-Type': 'image/png',
   })
 }
 
 /** @returns Rows of modules with the border, `true` for dark. */
-function modulesOf(text: string): boolean[][] {
-  const { modules } = create(text)
+function modulesOf({ modules }: QRCode): boolean[][] {
   const lines = Array.from({ length: modules.size + 2 * BORDER }, (_, i) => i - BORDER)
   const isInside = (at: number) => at >= 0 && at < modules.size
   return lines.map((y) =>

@@ -14,10 +14,10 @@ import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createRequest } from '#verifier/readers/request.ts'
 import { toQuantity } from '#verifier/readers/rpc-codec.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
-import { type AuditedIssuer, createAuditedIssuer, REASON } from '../../support/audited-issuer.ts'
 import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
 import { docreg } from '../../support/docreg.ts'
 import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
+import { type AuditedIssuer, createAuditedIssuer, REASON } from './audited-issuer.ts'
 
 type Found = { code: string; count: number; severity: string; examples: string[] }
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createThreadTasks, type ThreadTasks } from '#batches/thread-tasks.ts'
-import type { TestCalls, TestTask } from '../../support/task-thread.ts'
+import type { TestCalls, TestTask } from './task-thread.ts'
 
 let stopping: AbortController
 let threads: Worker[]
@@ -10,7 +10,7 @@ beforeEach(() => {
   stopping = new AbortController()
   threads = []
   tasks = createThreadTasks(() => {
-    const thread = new Worker(new URL('../../support/task-thread.ts', import.meta.url))
+    const thread = new Worker(new URL('./task-thread.ts', import.meta.url))
     threads.push(thread)
     return thread
   }, stopping.signal)

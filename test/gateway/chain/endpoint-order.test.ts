@@ -113,7 +113,7 @@ describe('looking up a transaction by its hash', () => {
       )
     pool = createRpcPool(
       servers.map(({ url }) => url),
-      1_000,
+      60_000,
     )
     return pool.request({ method: 'eth_getTransactionByHash', params: ['0x'] })
   }

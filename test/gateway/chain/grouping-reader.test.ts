@@ -15,7 +15,7 @@ import {
   type RegistryNode,
   refusal,
   verificationOf,
-} from '../../support/registry-node.ts'
+} from './registry-node.ts'
 
 const FORK = '1'.repeat(64)
 const OTHER_FORK = '2'.repeat(64)

@@ -1,9 +1,9 @@
 import type { Server } from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findSuite, runPlan } from '#test/support/conformance-suite.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { freePort } from '#test/support/http.ts'
 import { ADA, API_KEY, requestsTo, type Stack, startStack } from '#test/support/stack.ts'
+import { findSuite, runPlan } from './conformance-suite.ts'
 import { serveTls } from './serve-tls.ts'
 
 const suite = findSuite()

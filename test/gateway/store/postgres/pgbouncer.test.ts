@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLog } from '#base/log.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
 import { DatabaseUrlError } from '#store/drivers/postgres/errors.ts'
-import { type PoolMode, pgbouncerProgram, startPgbouncer } from '#test/support/pgbouncer.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '#test/support/postgres.ts'
 import { ADA, type Stack, startStack } from '#test/support/stack.ts'
+import { type PoolMode, pgbouncerProgram, startPgbouncer } from './pgbouncer.ts'
 
 const program = pgbouncerProgram()
 

@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { freshSeed, seededRandom } from '#test/support/random.ts'
 
-const CHILD = fileURLToPath(new URL('../../../support/writing-child.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL('./writing-child.ts', import.meta.url))
 const KILLS = 30
 /** Nothing of these is in the file within the time of a test; with large ones most is, soon. */
 const [SMALL, LARGE] = [

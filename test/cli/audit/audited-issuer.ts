@@ -9,11 +9,11 @@ import { encodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { seal } from '#document/sealed.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-import type { AnvilNode } from './anvil.ts'
-import type { BlockServer } from './block-server.ts'
-import { patient } from './patient.ts'
-import { ADA, randomKey } from './stack.ts'
-import { deployRegistry, PERMISSION, setTexts, transact } from './transact.ts'
+import type { AnvilNode } from '../../support/anvil.ts'
+import type { BlockServer } from '../../support/block-server.ts'
+import { patient } from '../../support/patient.ts'
+import { ADA, randomKey } from '../../support/stack.ts'
+import { deployRegistry, PERMISSION, setTexts, transact } from '../../support/transact.ts'
 
 const DAY = 86_400
 /** Reason codes of RFC 5280. */

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from './http.ts'
-import { npm } from './npm.ts'
-import { npmTools } from './npm-tools.ts'
+import { freePort } from '../support/http.ts'
+import { npm } from '../support/npm.ts'
+import { npmTools } from '../support/npm-tools.ts'
 
 /** A real npm registry on loopback, which has what is published here, and fetches all else. */
 export type NpmRegistry = {
@@ -71,7 +71,6 @@ export async function startNpmRegistry(modules: string): Promise<NpmRegistry> {
   }
   return {
     url,
-    // biome-ignore lint/style/noProcessEnv: where npm is.
     env: { HOME: home, PATH: process.env.PATH ?? '' },
     async stop() {
       child.kill('SIGKILL')

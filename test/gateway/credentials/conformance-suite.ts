@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { IS_LONG } from './long.ts'
+import { IS_LONG } from '../../support/long.ts'
 
 /** An offer, as its holder gives it to a wallet. */
 export type HandedOffer = { offerUrl: string; txCode: string }
@@ -20,8 +20,10 @@ const INTERVAL_MS = 100
 
 /** @returns The address of a running suite, if somebody named one; else its tests are skipped. */
 export function findSuite(): string | undefined {
+  // biome-ignore lint/style/noProcessEnv: which suite is the choice of whoever runs it.
   const url = process.env.CONFORMANCE_SUITE
   if (IS_LONG && url === undefined)
+    // biome-ignore lint/suspicious/noConsole: a skipped test needs a reason.
     console.warn('skipped: CONFORMANCE_SUITE is not the address of a conformance suite')
   return url
 }

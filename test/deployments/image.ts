@@ -2,7 +2,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Run, run } from './docreg.ts'
+import { type Run, run } from '../support/docreg.ts'
 
 // Builds the image as `docker build` does, without Docker and without a published base image, and
 // runs it.

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { concat, getCreateAddress, Interface, Wallet, ZeroAddress } from 'ethers'
 import type { Hex } from '#document/hex.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
-import { sendTransaction } from './transact.ts'
+import { sendTransaction } from '../support/transact.ts'
 
 // A Safe, the multi-signature wallet, from the artifacts that its authors publish.
 
