@@ -29,6 +29,7 @@ const DATA = [
   'dist/desk.html',
   'dist/verify.html',
   'gateway/http/pages/pages.css',
+  'gateway/store/schema.sql',
   'web/style.css',
 ]
 

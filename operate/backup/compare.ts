@@ -9,7 +9,7 @@ import type { RegistryReader } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
 import type { Config } from '#settings/config.ts'
 import { openErasureList } from '#store/erasure-list.ts'
-import { BATCH_HISTORY, BLOCKS, HISTORY } from '#store/tables.ts'
+import { tableOf } from '#store/tables.ts'
 import { createTombstones } from '#store/tombstones.ts'
 import type { RegistryRecord } from '#verifier/ports.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
@@ -68,8 +68,11 @@ export async function compareWithChain(
   await restored.loseStatusLists()
   const erased = await restored.mergeErasures(openErasureList(config.erasureList))
   const payloads = await countPayloads(side)
-  const anchored = await checkHistory(hashesIn(side, HISTORY, 'document_hash'), registry)
-  const anchoredBatches = await checkBatchHistory(hashesIn(side, BATCH_HISTORY, 'root'), registry)
+  const anchored = await checkHistory(hashesIn(side, tableOf('history'), 'document_hash'), registry)
+  const anchoredBatches = await checkBatchHistory(
+    hashesIn(side, tableOf('batch_history'), 'root'),
+    registry,
+  )
   const promised = await checkPromises(restored, registry, block)
   const after = await fetchLater(config, identity, restored)
   return { erased, payloads, anchored, anchoredBatches, ...promised, ...after }
@@ -78,7 +81,7 @@ export async function compareWithChain(
 /** @throws {BackupError} for a payload that does not match its hash. */
 async function countPayloads(side: Side): Promise<number> {
   let count = 0
-  for await (const rows of side.rows(BLOCKS)) {
+  for await (const rows of side.rows(tableOf('block'))) {
     rows.forEach(assertPayload)
     count += rows.length
   }

@@ -1,4 +1,4 @@
-import { BLOCKS, MOVED, type Table } from '#store/tables.ts'
+import { MOVED, type Table } from '#store/tables.ts'
 import { assertPayload } from '../backup/compare.ts'
 import { BackupError } from '../backup/contents.ts'
 import { createSum, type Side, type Sum, type Target } from '../tables/rows.ts'
@@ -33,7 +33,7 @@ async function copyTable(
   const { add, sum } = createSum()
   let reported = performance.now()
   for await (const rows of from.rows(table)) {
-    if (table === BLOCKS) rows.forEach(assertPayload)
+    if (table.name === 'block') rows.forEach(assertPayload)
     await to.insert(table, rows)
     add(rows)
     if (performance.now() < reported + REPORT_INTERVAL_MS) continue

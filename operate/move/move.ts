@@ -2,7 +2,7 @@
 import { openRegistry } from '#chain/registry.ts'
 import type { Identity } from '#parts/chain.ts'
 import { type Config, ConfigError, readConfig } from '#settings/config.ts'
-import { BATCH_HISTORY, HISTORY } from '#store/tables.ts'
+import { tableOf } from '#store/tables.ts'
 import { checkBatchHistory } from '../backup/batches.ts'
 import { checkHistory } from '../backup/compare.ts'
 import { withIdentity } from '../identity.ts'
@@ -42,7 +42,13 @@ export async function move(direction: keyof typeof DIRECTIONS, say: Say) {
 /** @throws {BackupError} when the chain lacks something that was anchored. */
 async function checkAgainstChain(config: Config, identity: Identity, side: Side) {
   const { registry } = openRegistry(identity.rpc, { ...identity, finality: config.finality })
-  const documents = await checkHistory(hashesIn(side, HISTORY, 'document_hash'), registry)
-  const batches = await checkBatchHistory(hashesIn(side, BATCH_HISTORY, 'root'), registry)
+  const documents = await checkHistory(
+    hashesIn(side, tableOf('history'), 'document_hash'),
+    registry,
+  )
+  const batches = await checkBatchHistory(
+    hashesIn(side, tableOf('batch_history'), 'root'),
+    registry,
+  )
   return { documents, batches }
 }

@@ -1,6 +1,6 @@
 import type { Query } from '#store/drivers/postgres/connection.ts'
 import type { Kind } from '#store/sql.ts'
-import { BLOCKS, type Table, typeOf } from '#store/tables.ts'
+import { type Table, typeOf } from '#store/tables.ts'
 import {
   columnsOf,
   inGroups,
@@ -35,7 +35,7 @@ export function readPostgres(query: Query): Side {
 
 async function* rowsOf(query: Query, table: Table): AsyncIterable<Row> {
   const kinds = kindsOf(table)
-  const fetched = table === BLOCKS || table.name === 'intent' ? PAYLOADS_A_FETCH : ROWS_A_FETCH
+  const fetched = ['block', 'intent'].includes(table.name) ? PAYLOADS_A_FETCH : ROWS_A_FETCH
   const order = table.numbered ? ` ORDER BY ${table.numbered}` : ''
   await query(
     `DECLARE moving NO SCROLL CURSOR FOR

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Kind } from '#store/sql.ts'
-import { type Column, kindOf, type Table } from '#store/tables.ts'
+import type { Table } from '#store/tables.ts'
 
 /** A value in the form that both databases share. */
 export type Value = null | bigint | string | boolean | Uint8Array
@@ -45,10 +45,10 @@ export async function* inGroups(rows: Iterable<Row> | AsyncIterable<Row>): Async
 }
 
 /** The columns that a copy includes. */
-export const columnsOf = ({ columns, local = [] }: Table): string[] =>
+export const columnsOf = ({ columns, local }: Table): string[] =>
   Object.keys(columns).filter((name) => !local.includes(name))
 export const kindsOf = (table: Table): Kind[] =>
-  columnsOf(table).map((name) => kindOf(table.columns[name] as Column))
+  columnsOf(table).map((name) => table.columns[name] as Kind)
 
 /**
  * The number of rows of a table, and a sum of their hashes with which two databases are compared.

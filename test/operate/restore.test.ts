@@ -15,7 +15,7 @@ import { readSqlite } from '#operate/tables/sqlite.ts'
 import type { PayloadStore } from '#promise/ports.ts'
 import type { RecordKey } from '#promise/record.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { BATCH_HISTORY, HISTORY } from '#store/tables.ts'
+import { tableOf } from '#store/tables.ts'
 
 import { RELEASED, SUSPENDED } from '#verifier/reasons.ts'
 
@@ -74,9 +74,9 @@ test('behavior: compares every document of the history once, however many a bloc
 })
 
 const historyOf = (sqlite: DatabaseSync) =>
-  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), HISTORY, 'document_hash')
+  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), tableOf('history'), 'document_hash')
 const batchesOf = (sqlite: DatabaseSync) =>
-  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), BATCH_HISTORY, 'root')
+  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), tableOf('batch_history'), 'root')
 
 test('error: names batches that were anchored and that the chain does not have', async () => {
   const { sqlite, close } = openSqlite(join(dir, 'gateway.db'))

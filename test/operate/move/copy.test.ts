@@ -259,7 +259,7 @@ function movingOf(
   found: readonly (readonly [string, string])[],
   stays: readonly string[],
 ): string[] {
-  const local = MOVED.flatMap((table) => (table.local ?? []).map((one) => `${table.name}.${one}`))
+  const local = MOVED.flatMap((table) => table.local.map((one) => `${table.name}.${one}`))
   return found
     .filter(([table]) => !stays.includes(table))
     .map(([table, column]) => `${table}.${column}`)

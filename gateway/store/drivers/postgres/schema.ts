@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Row } from '../../sql.ts'
-import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
+import { SCHEMA_VERSION, schemaOf } from '../../tables.ts'
 import { optionsOf, type Query } from './connection.ts'
 import { DatabaseUrlError, outageOf } from './errors.ts'
 
@@ -11,7 +11,7 @@ const SCHEMA_LOCK = 7_160_017
 const MIN_SERVER_VERSION = 150_000
 
 const SCHEMA = `
-  ${schemaOf('postgres', tablesOf('postgres'))}
+  ${schemaOf('postgres')}
   -- Sealed bytes do not compress.
   ALTER TABLE block ALTER COLUMN bytes SET STORAGE EXTERNAL;
   INSERT INTO key_change (version) VALUES (0);

@@ -7,7 +7,7 @@ import type { Database } from '../../database.ts'
 import { createKeyStore } from '../../keys.ts'
 import { createPeopleStore } from '../../people.ts'
 import { single, type Work } from '../../sql.ts'
-import { KEPT_WITH_KEYS, KEY_CHANGES, schemaOf } from '../../tables.ts'
+import { schemaOfKeys } from '../../tables.ts'
 import { DataDirError, movedError } from './open-file.ts'
 import { createRun } from './statements.ts'
 
@@ -15,13 +15,14 @@ import { createRun } from './statements.ts'
 export const KEYS_FILE = 'keys.db'
 
 /** The file's schema version. A file of another version is refused. */
-const VERSION = 2
+const VERSION = 3
 
 /** How long a write waits for that of another process; milliseconds. */
 const BUSY_TIMEOUT_MS = 1_000
 
-const SCHEMA = `${schemaOf('sqlite', [...KEPT_WITH_KEYS, KEY_CHANGES])}
-  INSERT INTO key_change SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM key_change);`
+const SCHEMA = `${schemaOfKeys()}
+  INSERT INTO key_change VALUES (0);
+  PRAGMA user_version = ${VERSION};`
 
 /** API keys and people in a SQLite file, which several processes may use at the same time. */
 export type KeysFile = KeyStore & {
@@ -92,7 +93,7 @@ function openFile(path: string): DatabaseSync {
         `contains API keys of another version of this service (the format of ${path} is ${version}, but this version needs ${VERSION})`,
         ': start with the version that wrote it, or remove that file and make new keys',
       )
-    sqlite.exec(`${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT`)
+    sqlite.exec(`${version === 0 ? SCHEMA : ''} COMMIT`)
     return sqlite
   } catch (cause) {
     sqlite.close()

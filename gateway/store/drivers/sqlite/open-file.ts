@@ -9,10 +9,18 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { SCHEMA_VERSION, schemaOf, tablesOf } from '../../tables.ts'
+import { SCHEMA_VERSION, schemaOf } from '../../tables.ts'
 
 /** Most indexes are of hashes, so every insert is on another page: the cache has to hold many. */
 const CACHE_KIB = 32_768
+
+const SCHEMA = `
+  ${schemaOf('sqlite')}
+  -- When the service made its last backup; the one row has the id 1.
+  CREATE TABLE backup (id INTEGER PRIMARY KEY, made_at INTEGER NOT NULL) STRICT;
+  -- A row that is written to find out whether the disk accepts writes.
+  CREATE TABLE probe (id INTEGER PRIMARY KEY, written_at INTEGER NOT NULL) STRICT;
+  PRAGMA user_version = ${SCHEMA_VERSION};`
 
 /** An open file with this version's schema, and the lock that keeps other processes out. */
 type LockedFile = { sqlite: DatabaseSync; lock: DatabaseSync }
@@ -58,8 +66,7 @@ export function openLocked(path: string): LockedFile {
 function openVersion(path: string): DatabaseSync {
   const sqlite = new DatabaseSync(path)
   try {
-    assertVersion(sqlite)
-    prepare(sqlite, path)
+    prepare(sqlite, path, isEmpty(sqlite))
     return sqlite
   } catch (error) {
     sqlite.close()
@@ -67,7 +74,7 @@ function openVersion(path: string): DatabaseSync {
   }
 }
 
-function prepare(sqlite: DatabaseSync, path: string): void {
+function prepare(sqlite: DatabaseSync, path: string, isNew: boolean): void {
   sqlite.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -76,11 +83,10 @@ function prepare(sqlite: DatabaseSync, path: string): void {
     PRAGMA wal_autocheckpoint = 0;
     PRAGMA cache_size = -${CACHE_KIB};
   `)
-  // In one transaction: the next start would refuse tables without a version. This write also
+  // In one transaction: the next start would refuse tables without a version.
+  if (isNew) sqlite.exec(`BEGIN; ${SCHEMA} COMMIT`)
+  // Nobody else has the file: leases of an earlier process have ended with it. This write also
   // creates the log, which then stays until the file is closed.
-  const schema = schemaOf('sqlite', tablesOf('sqlite'))
-  sqlite.exec(`BEGIN; ${schema} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
-  // Nobody else has the file: leases of an earlier process have ended with it.
   sqlite.exec('UPDATE lease SET expires_at = 0')
   syncFolder(dirname(path))
   // From here on, the gateway flushes the log itself.
@@ -106,13 +112,13 @@ export function lockFile(path: string): DatabaseSync {
   }
 }
 
-/** @throws {DataDirError} `other_version`, `moved` */
-function assertVersion(sqlite: DatabaseSync): void {
+/** @returns Whether it has no tables yet. @throws {DataDirError} `other_version`, `moved` */
+function isEmpty(sqlite: DatabaseSync): boolean {
   const schema = sqlite.prepare('SELECT count(*) AS tables FROM sqlite_schema')
-  if (schema.get()?.tables === 0) return
+  if (schema.get()?.tables === 0) return true
   const row = sqlite.prepare('PRAGMA user_version').get()
   const version = Number(row?.user_version)
-  if (version === SCHEMA_VERSION) return
+  if (version === SCHEMA_VERSION) return false
   if (version < 0) throw movedError()
   const writer = version > SCHEMA_VERSION ? 'a newer version' : 'an older version'
   throw new DataDirError(

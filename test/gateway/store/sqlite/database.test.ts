@@ -392,7 +392,7 @@ test('error: releases its lock when the file cannot be prepared', async () => {
     PRAGMA user_version = ${SCHEMA_VERSION}`)
   damaged.close()
   const attempt = () => openSqlite(path)
-  expect(attempt).toThrow('no such column')
+  expect(attempt).toThrow('no such table')
   rmSync(path)
   await attempt().close()
 })

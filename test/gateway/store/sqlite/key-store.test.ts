@@ -2,7 +2,6 @@ import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
-import { PEOPLE } from '#store/tables.ts'
 
 import { BARE, FULL } from '#test/support/api-keys.ts'
 import { type KeyFolder, makeKeyFolder } from '#test/support/key-file.ts'
@@ -96,17 +95,6 @@ test('error: names a damaged file', () => {
   writeFileSync(folder.path, 'not a database, and long enough to be read as one '.repeat(100))
   chmodSync(folder.path, 0o600)
   expect(() => openKeysFile(folder.path)).toThrow(folder.path)
-})
-
-test('behavior: a file from before there were people gets their tables', async () => {
-  await folder.open().put(BARE)
-  const file = new DatabaseSync(folder.path)
-  const tables = PEOPLE.toReversed().map(({ name }) => `DROP TABLE ${name}`)
-  file.exec(tables.join('; '))
-  file.close()
-  const store = folder.open()
-  expect(await store.people.list()).toEqual([])
-  expect(await store.list()).toEqual([BARE])
 })
 
 test('error: refuses a file of another version', () => {
