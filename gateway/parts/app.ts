@@ -105,7 +105,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     keys: apiKeys.keys,
     kinds,
     ...openPeople(config, identity, stores.people, log),
-    rateLimits: rateLimitsOf(config, stores, log, metrics),
+    rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()
       batcher.assertAlone()
@@ -167,7 +167,6 @@ const MAX_LIMITED = 100_000
 
 function rateLimitsOf(
   { keyRateLimit, addressRateLimit, trustedProxies }: Config,
-  { shared }: Stores,
   log: Log,
   { limited: refused }: Metrics,
 ): RateLimits {
@@ -176,13 +175,9 @@ function rateLimitsOf(
       hint: 'requests behind a proxy count toward the limit of its address: set TRUSTED_PROXIES',
     }),
   )
-  const limiterOf = (kind: string) => {
-    const local = createMemoryRateLimiter(MAX_LIMITED)
-    return shared.rateLimiter(kind, local)
-  }
   return {
-    keys: limiterOf('key'),
-    addresses: limiterOf('address'),
+    keys: createMemoryRateLimiter(MAX_LIMITED),
+    addresses: createMemoryRateLimiter(MAX_LIMITED),
     ...(keyRateLimit !== undefined && { perKey: keyRateLimit }),
     ...(addressRateLimit !== undefined && { perAddress: addressRateLimit }),
     refused,

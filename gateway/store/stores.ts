@@ -1,6 +1,5 @@
 import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
-import type { RateLimiter } from '#base/rate-limit.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import type { PeopleStore } from '#people/ports.ts'
 import type { IssueError } from '#promise/errors.ts'
@@ -57,13 +56,8 @@ export type DatabaseParts = {
   loss?: string
   /** Opened after the erasures of the list have been merged. */
   openErased(): Promise<IsBlockErased>
-  /**
-   * Absent when only one gateway can use the database.
-   *
-   * @param kind The kind of the names.
-   * @param local Limits requests while the database does not answer.
-   */
-  rateLimiter?: (kind: string, local: RateLimiter) => RateLimiter
+  /** Whether only one gateway can use the database. */
+  isSole: boolean
   /**
    * Makes a test write, at most once a second.
    *
@@ -98,7 +92,7 @@ export async function openStores(
   parts: DatabaseParts,
   { binding, erasureList, blindTenant, log }: DatabaseDeps,
 ) {
-  const { leases, refusals, scrubber, openErased, rateLimiter, ...rest } = parts
+  const { leases, refusals, scrubber, openErased, isSole, ...rest } = parts
   try {
     await bind(database, binding, { refusals })
     const { owner, assignTo } = createOwner()
@@ -113,7 +107,6 @@ export async function openStores(
     await mergeList()
     const isErased = await openErased()
     const stopMerging = onNewConnection(database, mergeList, log)
-    const isSole = rateLimiter === undefined
     const shared = createShared(database, leases, fresh)
     return {
       ...rest,
@@ -155,7 +148,6 @@ export async function openStores(
         /** Whether only one gateway can use the database. */
         isSole,
         assignTo,
-        rateLimiter: rateLimiter ?? ((_kind: string, local: RateLimiter) => local),
       },
     }
   } catch (error) {

@@ -23,7 +23,6 @@ import { createPort, createTransactions, openPostgres } from './database.ts'
 import { DatabaseUrlError } from './errors.ts'
 import { examinePostgres } from './examine.ts'
 import { openKnownErasures } from './known-erasures.ts'
-import { createPostgresRateLimiter } from './rate-limiter.ts'
 import { assertVersion, readSchemaVersion } from './schema.ts'
 
 /** How long a statement of a command may take; milliseconds. */
@@ -75,7 +74,7 @@ export async function openPostgresStores(url: string, deps: DatabaseDeps): Promi
         closeErased = known.close
         return known.isErased
       },
-      rateLimiter: (kind, local) => createPostgresRateLimiter(database, local, kind),
+      isSole: false,
       assertReady: database.assertReady,
       async copyTo() {
         throw new Error('back up PostgreSQL with pg_dump')

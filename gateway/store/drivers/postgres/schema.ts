@@ -15,13 +15,6 @@ const SCHEMA = `
   -- Sealed bytes do not compress.
   ALTER TABLE block ALTER COLUMN bytes SET STORAGE EXTERNAL;
   INSERT INTO key_change (version) VALUES (0);
-  -- Requests of each key and client address in all gateways: when its quota is full again, in
-  -- milliseconds of the Unix epoch. Lost by a crash of the server, as it may be.
-  CREATE UNLOGGED TABLE rate (
-    name text PRIMARY KEY,
-    full_at double precision NOT NULL,
-    taken integer NOT NULL
-  );
   CREATE TABLE schema_version (version integer NOT NULL);
   INSERT INTO schema_version VALUES (${SCHEMA_VERSION});`
 

@@ -72,6 +72,7 @@ export async function openSqliteStores(
       refusals: refusalsOf(dataDir),
       scrubber: createScrubber(database),
       openErased: async () => createIsErased(database),
+      isSole: true,
       assertReady: database.assertReady,
       copyTo: database.copyTo,
       async close() {
