@@ -3,15 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Wallet } from 'ethers'
 import { parseRegistryId } from '#document/registry-id.ts'
-import { startLocalChain } from '#local-chain/local-chain.ts'
-import { ensureRegistry } from '#operate/local-registry.ts'
-import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
 import { DOCREG_GATEWAY } from './docreg.ts'
 import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
 import { freePort } from './http.ts'
+import { startLocalIssuer } from './local-issuer.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 import { ADA, type Answer, API_KEY, randomKey } from './stack.ts'
@@ -35,20 +32,11 @@ type Where = { DATA_DIR: string; DATABASE_URL?: string }
 export async function startMovableService(folder: string): Promise<MovableService> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-movable-'))
   const postgres = await startPostgres(folder)
-  const [adminKey, issuerKey] = [randomKey(), randomKey()]
-  const account = new Wallet(issuerKey).address
-  const chain = await startLocalChain({
-    ...{ dataDir: join(dir, 'chain'), port: 0, host: '127.0.0.1', log: () => {} },
-    fund: [new Wallet(adminKey).address, account],
-  })
-
-  const registry = await ensureRegistry(createFetchProvider(chain.url), adminKey, {
-    ...{ account, name: 'A service that moves', uri: '' },
-  })
+  const { chain, registry, keys } = await startLocalIssuer(join(dir, 'chain'))
   const proxy = await startRpcProxy(chain.url)
   const port = await freePort()
   const settings = {
-    ...{ API_KEY, RPC_URL: proxy.url, PORT: String(port), ISSUER_ID: '1', ISSUER_KEY: issuerKey },
+    ...{ API_KEY, RPC_URL: proxy.url, PORT: String(port), ISSUER_ID: '1', ISSUER_KEY: keys[0] },
     ...{ REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_SECRET: randomKey() },
     ...{ ERASURE_LIST: join(dir, 'erased.txt'), MAX_HEAD_AGE_SECONDS: '999999999' },
     ...{ WAIT_SECONDS: '2', LEASE_SECONDS: '2', WEBHOOK_ALLOW_PRIVATE: 'true' },

@@ -7,10 +7,10 @@ import { parseRegistryId } from '#document/registry-id.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
 import { freePort } from './http.ts'
+import { startLocalIssuer } from './local-issuer.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { startSharedIssuer } from './shared-issuer.ts'
 import { API_KEY, randomKey } from './stack.ts'
 
 /** Gateways as processes on one PostgreSQL and one chain, with the accounts of one issuer. */
@@ -48,7 +48,7 @@ export async function startSharedGateways(
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-shared-'))
   const postgres = await startPostgres(folder)
   const databaseUrl = await postgres.newDatabase()
-  const { chain, provider, registry, keys } = await startSharedIssuer(
+  const { chain, provider, registry, keys } = await startLocalIssuer(
     join(dir, 'chain'),
     counts.accounts,
   )

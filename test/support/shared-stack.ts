@@ -8,9 +8,9 @@ import { startGateway } from '#gateway/main.ts'
 import { openCredentialKeys } from '#parts/signer.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from './http.ts'
+import { type LocalIssuer, startLocalIssuer } from './local-issuer.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { type SharedIssuer, startSharedIssuer } from './shared-issuer.ts'
 import { type Answer, API_KEY, randomKey, requestsTo } from './stack.ts'
 
 /** One of several gateways in this process. */
@@ -27,7 +27,7 @@ export type SharedGateway = {
 }
 
 /** Gateways in this process, on one PostgreSQL and one chain, with the accounts of one issuer. */
-export type SharedStack = SharedIssuer & {
+export type SharedStack = LocalIssuer & {
   postgres: PostgresServer
   databaseUrl: string
   /** Starts one more gateway. @param keys The keys of its accounts; absent = all. */
@@ -48,7 +48,7 @@ export async function startSharedStack(
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-shared-'))
   const postgres = await startPostgres(folder)
   const databaseUrl = await postgres.newDatabase()
-  const issuer = await startSharedIssuer(join(dir, 'chain'), accounts)
+  const issuer = await startLocalIssuer(join(dir, 'chain'), accounts)
   const issuerSecrets: [Hex] = [randomKey()]
   const stops: (() => Promise<void>)[] = []
 

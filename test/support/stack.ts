@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Wallet } from 'ethers'
 import { createLog } from '#base/log.ts'
 import { createRpcPool } from '#chain/rpc.ts'
 import type { Signer } from '#chain/signer.ts'
@@ -13,8 +12,7 @@ import { type Gateway, startGateway } from '#gateway/main.ts'
 import type { Scope } from '#keys/grant.ts'
 import { makeKey } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
-import { startLocalChain } from '#local-chain/local-chain.ts'
-import { ensureRegistry, LOCAL_ISSUER_ID } from '#operate/local-registry.ts'
+import { LOCAL_ISSUER_ID } from '#operate/local-registry.ts'
 import { openCredentialKeys } from '#parts/signer.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
@@ -22,9 +20,9 @@ import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { createKeyStore } from '#store/keys.ts'
 
 import type { Eip1193Provider } from '#verifier/ports.ts'
-import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { departures } from './described.ts'
 import { freePort } from './http.ts'
+import { startLocalIssuer } from './local-issuer.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 
 export const API_KEY = 'a-key-that-only-the-tests-have'
@@ -101,22 +99,14 @@ export async function startStack(
   nodesOf = (proxy: string, _chain: string) => [proxy],
 ): Promise<Stack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
-  const adminKey = randomKey()
-  const issuerKey = randomKey()
-  const account = new Wallet(issuerKey).address
-  const chain = await startLocalChain({
-    dataDir: join(dataDir, 'chain'),
-    port: 0,
-    host: '127.0.0.1',
-    log: () => {},
-    fund: [new Wallet(adminKey).address, account],
-  })
-  const provider = createFetchProvider(chain.url)
-  const registry = await ensureRegistry(provider, adminKey, {
-    account,
-    name: 'Registry office of Testville',
-    uri: 'https://testville.example',
-  })
+  const {
+    chain,
+    provider,
+    registry,
+    adminKey,
+    keys: accounts,
+  } = await startLocalIssuer(join(dataDir, 'chain'))
+  const [issuerKey] = accounts
   const proxy = await startRpcProxy(chain.url)
   const config = readConfig({
     PORT: String(await freePort()),

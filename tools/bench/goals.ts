@@ -10,8 +10,8 @@
 // Calls to the node, certificates and audits take long, and have programs of their own.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type LocalIssuer, startLocalIssuer } from '#test/support/local-issuer.ts'
 import { postgresFolder, startPostgres } from '#test/support/postgres.ts'
-import { type SharedIssuer, startSharedIssuer } from '#test/support/shared-issuer.ts'
 import type { MeasureOptions } from './before/measure.ts'
 import { NAMES, runVerifyCases, USUAL } from './cases.ts'
 import {
@@ -123,7 +123,7 @@ async function verifying(): Promise<void> {
 /** @returns Microseconds of processor time of gateways and PostgreSQL for a document. */
 async function sharedCost(
   server: MeasuredServer,
-  issuer: SharedIssuer,
+  issuer: LocalIssuer,
   gateways: number,
 ): Promise<number> {
   const DATABASE_URL = await server.create(`of_${gateways}_${Date.now()}`)
@@ -166,7 +166,7 @@ async function databases(): Promise<void> {
     add('issue on PostgreSQL ÷ SQLite', one.postgres / one.sqlite, '≥ 0.85')
     const cost = (gateways: number) => () =>
       inFolder(async (dataDir) => {
-        const issuer = await startSharedIssuer(join(dataDir, 'chain'), 2)
+        const issuer = await startLocalIssuer(join(dataDir, 'chain'), 2)
         try {
           return await sharedCost(server, issuer, gateways)
         } finally {
