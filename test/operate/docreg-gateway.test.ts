@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { VERSION } from '#base/version.ts'
 import { GATEWAY } from '#operate/program.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { DOCREG_GATEWAY, docregGateway, run } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'docreg-gateway-'))
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const NOBODY = 'http://127.0.0.1:1'
 const gateway = (args: readonly string[], env: Record<string, string> = {}) =>
-  run(process.execPath, [DOCREG_GATEWAY, ...args], {
+  docregGateway(args, {
     cwd: folder,
     env: { DATA_DIR: join(folder, 'data'), NO_COLOR: '1', ...env },
   })

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DOCREG_GATEWAY } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -13,21 +11,13 @@ afterAll(() => stack.stop())
 
 /** Runs the command in the folder of a service that runs. */
 async function keys(...args: string[]): Promise<{ out: string; id: string }> {
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    [DOCREG_GATEWAY, 'keys', ...args],
-    {
-      env: { DATA_DIR: stack.dataDir },
-    },
-  )
+  const { code, stdout, stderr } = await run(...args)
+  if (code !== 0) throw new Error(stderr)
   return { out: stdout.trim(), id: /id (\w+);/.exec(stderr)?.[1] ?? '' }
 }
 
-const refusal = (...args: string[]) =>
-  keys(...args).then(
-    () => 'nothing was refused',
-    (error) => `${error.stderr}`,
-  )
+const run = (...args: string[]) =>
+  docregGateway(['keys', ...args], { env: { DATA_DIR: stack.dataDir } })
 
 const issue = (key: string, fields: object = ADA) =>
   stack.issue(fields, { authorization: `Bearer ${key}` })
@@ -122,13 +112,13 @@ describe('refusals', () => {
     ['another setting', ['rotate', 'x', '--label', 'a'], /unknown option '--label'/],
     ['several', ['create', '--rate-limit', '0'], /--scope is required\n--rate-limit must/],
   ])('error: names the mistake: %s', async (_, args, message) => {
-    expect(await refusal(...args)).toMatch(message)
+    expect((await run(...args)).stderr).toMatch(message)
   })
 
   test('error: names a folder that is not there', async () => {
-    const run = promisify(execFile)(process.execPath, [DOCREG_GATEWAY, 'keys', 'list'], {
-      env: { DATA_DIR: join(stack.dataDir, 'missing') },
-    })
-    await expect(run).rejects.toMatchObject({ stderr: expect.stringContaining('missing') })
+    const env = { DATA_DIR: join(stack.dataDir, 'missing') }
+    const { code, stderr } = await docregGateway(['keys', 'list'], { env })
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('missing')
   })
 })

@@ -1,12 +1,17 @@
-// Runs `docreg` once for each message, in one process. Loading its modules takes most of the
+// node docreg-host.ts docreg|docreg-gateway
+//
+// Runs the program once for each message, in one process. Loading its modules takes most of the
 // processor time of a short command.
 import type { EventEmitter } from 'node:events'
 import { Readable } from 'node:stream'
-import { DOCREG } from '#cli/commands.ts'
 import { runProgram } from '#cli/main.ts'
 import type { Answer, Call } from './docreg.ts'
 
 const { stdout, stderr, argv } = process
+const program =
+  argv[2] === 'docreg'
+    ? (await import('#cli/commands.ts')).DOCREG
+    : (await import('#operate/program.ts')).GATEWAY
 let printed = { stdout: '', stderr: '' }
 const catchInto = (name: 'stdout' | 'stderr'): typeof stdout.write => {
   const decoder = new TextDecoder()
@@ -32,7 +37,7 @@ process.on('message', async ({ args, stdin }: Call) => {
   })
   const forget = rememberListeners([process, 'uncaughtException'], [stdout, 'error'])
   process.on('exit', tellAtEnd)
-  const code = await runProgram(DOCREG)
+  const code = await runProgram(program)
   process.off('exit', tellAtEnd)
   forget()
   tell(code)

@@ -5,7 +5,7 @@ import { COMPILE_CACHE } from './compile-cache.ts'
 /** The output and exit code of a process. */
 export type Run = { code: number | null; stdout: string; stderr: string }
 
-/** What a host is told; it has environment and folder already. */
+/** What a host is told; it has program, environment and folder already. */
 export type Call = { args: readonly string[]; stdin: string | Uint8Array }
 
 /** `isLast`: the command has ended its host. */
@@ -34,28 +34,37 @@ export function docregProcess(args: readonly string[], options: RunOptions = {})
 }
 
 type Host = { child: ChildProcess; isBusy: boolean }
-/** By environment and folder. They end with the process of the test. */
+/** By program, environment and folder. They end with the process of the test. */
 const hosts = new Map<string, Host>()
 const HOST = fileURLToPath(new URL('./docreg-host.ts', import.meta.url))
 
+/** Runs `docreg`. */
+export const docreg = (args: readonly string[], options?: RunOptions) =>
+  runHosted(DOCREG, args, options)
+
+/** Runs `docreg-gateway`. */
+export const docregGateway = (args: readonly string[], options?: RunOptions) =>
+  runHosted(DOCREG_GATEWAY, args, options)
+
 /**
- * Runs `docreg` in a process that has run it before with this environment in this folder, if there
+ * Runs a program in a process that has run it before with this environment in this folder, if there
  * is one and nothing else runs in it.
  */
-export async function docreg(
+async function runHosted(
+  program: string,
   args: readonly string[],
   { env = {}, cwd = process.cwd(), stdin = '' }: RunOptions = {},
 ): Promise<Run> {
-  const key = JSON.stringify([cwd, env])
-  const host = hosts.get(key) ?? startHost(key, { env, cwd })
-  if (host.isBusy) return docregProcess(args, { env, cwd, stdin })
+  const key = JSON.stringify([program, cwd, env])
+  const host = hosts.get(key) ?? startHost(key, program, { env, cwd })
+  if (host.isBusy) return run(process.execPath, [program, ...args], { env, cwd, stdin })
   host.isBusy = true
   const { child } = host
   try {
     const { run, isLast } = await new Promise<Answer>((resolve, reject) => {
       child.once('message', resolve)
       child.once('error', reject)
-      child.once('exit', (code) => reject(new Error(`docreg ended with ${code} and no answer`)))
+      child.once('exit', (code) => reject(new Error(`${program} ended with ${code} and no answer`)))
       child.send({ args, stdin } satisfies Call)
     })
     if (isLast) hosts.delete(key)
@@ -69,8 +78,12 @@ export async function docreg(
   }
 }
 
-function startHost(key: string, { env, cwd }: Required<Pick<RunOptions, 'env' | 'cwd'>>): Host {
-  const child = fork(HOST, {
+function startHost(
+  key: string,
+  program: string,
+  { env, cwd }: Required<Pick<RunOptions, 'env' | 'cwd'>>,
+): Host {
+  const child = fork(HOST, [program === DOCREG ? 'docreg' : 'docreg-gateway'], {
     ...{ env: hermetic(env), cwd, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
     ...{ execArgv: [], serialization: 'advanced' },
   })

@@ -18,7 +18,6 @@ const COSTLY: Record<string, number> = {
   'test/operate/start.test.ts': 108,
   'test/contracts/solidity.test.ts': 103,
   'test/contracts/deployment.test.ts': 54,
-  'test/operate/keys.test.ts': 38,
 }
 
 /**
