@@ -12,6 +12,11 @@ export type PostgresProxy = {
    * @param of Matches a statement of the transaction; absent = any.
    */
   loseNext(tag: string, of?: RegExp): void
+  /**
+   * Holds back the next COMMIT of a transaction with such a statement, and all that its client sends
+   * after it, for so many milliseconds: to the server, the client is frozen inside the transaction.
+   */
+  holdNext(of: RegExp, milliseconds: number): void
   /** How many answers were lost. */
   readonly lost: number
   /** Breaks all connections. */
@@ -57,6 +62,7 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let wanted: { tag: string; of: RegExp } | undefined
+  let toHold: { of: RegExp; milliseconds: number } | undefined
   let lost = 0
 
   const server = createServer((client) => {
@@ -76,7 +82,14 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
     const asked = readStatements()
     client.on('data', (bytes) => {
       asked.read(bytes)
-      upstream.write(bytes)
+      if (!toHold || !asked.has(/^COMMIT/) || !asked.has(toHold.of))
+        return void upstream.write(bytes)
+      client.pause()
+      setTimeout(() => {
+        upstream.write(bytes)
+        client.resume()
+      }, toHold.milliseconds)
+      toHold = undefined
     })
     upstream.on('data', (bytes) => {
       const isLost = wanted && bytes.includes(`${wanted.tag}\0`) && asked.has(wanted.of)
@@ -99,6 +112,9 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
     url: url.href,
     loseNext(tag, of = /^/) {
       wanted = { tag, of }
+    },
+    holdNext(of, milliseconds) {
+      toHold = { of, milliseconds }
     },
     get lost() {
       return lost
