@@ -195,7 +195,7 @@ describe('a write without an answer', () => {
     const started = performance.now()
     await expect(untilAnswered(createDeadline(350), write)).rejects.toBe(unknown)
     expect(performance.now() - started).toBeGreaterThanOrEqual(349)
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
     expect(write.mock.calls.length).toBeGreaterThan(1)
     expect(write.mock.calls.length).toBeLessThan(10)
   })
