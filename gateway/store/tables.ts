@@ -34,7 +34,7 @@ export type Table = {
  * The version of the schema. A database of another version is refused and not converted. Whatever
  * changes the tables, or what a row means, raises it.
  */
-export const SCHEMA_VERSION = 16
+export const SCHEMA_VERSION = 17
 
 const NO_BYTES = "''"
 
@@ -520,6 +520,7 @@ export const PEOPLE: readonly Table[] = [
       tenant: 'text',
       categories: 'text?',
       created_at: 'text',
+      is_blocked: 'flag',
     },
     numbered: 'position',
     unique: [['id']],
@@ -534,6 +535,8 @@ export const PEOPLE: readonly Table[] = [
       created_at: 'text',
       expires_at: 'text',
       last_used_at: 'text',
+      // Whether it may register the first passkey of its person.
+      may_register: 'flag',
     },
     numbered: 'position',
     unique: [['id'], ['digest']],
@@ -572,12 +575,13 @@ export const PEOPLE: readonly Table[] = [
     references: { person: 'person (id) ON DELETE CASCADE' },
   },
   {
-    // Who signs in with the identity provider: the sha-256 of the issuer and the subject there.
+    // Who signs in with the identity provider: the sha-256 of the issuer and the subject there. Once
+    // the person is removed, what limits them if they come back.
     name: 'login',
-    columns: { digest: 'text', person: 'text' },
+    columns: { digest: 'text', person: 'text?', tenant: 'text?', categories: 'text?' },
     key: ['digest'],
     unique: [['person']],
-    references: { person: 'person (id) ON DELETE CASCADE' },
+    references: { person: 'person (id) ON DELETE SET NULL' },
   },
   {
     // Challenges for passkeys that were answered, in milliseconds of the Unix epoch.
