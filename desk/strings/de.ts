@@ -267,6 +267,7 @@ export const de: Texts = {
   'people.block': 'Gesperrt: darf sich nicht anmelden',
   'people.invite': 'Neuer Link',
   'people.invite.of': 'Neuer Link für {name}',
+  'people.signOut': 'Abmelden',
   'people.signOut.of': '{name} abmelden',
   'people.passkeys': 'Passkeys',
   'people.passkeys.of': 'Passkeys von {name}',

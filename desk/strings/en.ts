@@ -277,7 +277,8 @@ export const en = {
   'people.block': 'Blocked: may not sign in',
   'people.invite': 'New link',
   'people.invite.of': 'New link for {name}',
-  'people.signOut.of': 'Sign {name} out',
+  'people.signOut': 'Sign out',
+  'people.signOut.of': 'Sign out {name}',
   'people.passkeys': 'Passkeys',
   'people.passkeys.of': 'Passkeys of {name}',
   'people.passkeys.text':

@@ -263,7 +263,8 @@ export const es: Texts = {
   'people.block': 'Bloqueado: no puede entrar',
   'people.invite': 'Enlace nuevo',
   'people.invite.of': 'Enlace nuevo para {name}',
-  'people.signOut.of': 'Cerrar la sesión de {name}',
+  'people.signOut': 'Cerrar sesión',
+  'people.signOut.of': 'Cerrar sesión de {name}',
   'people.passkeys': 'Llaves de acceso',
   'people.passkeys.of': 'Llaves de acceso de {name}',
   'people.passkeys.text':

@@ -266,6 +266,7 @@ export const fr: Texts = {
   'people.block': 'Bloqué : ne peut pas se connecter',
   'people.invite': 'Nouveau lien',
   'people.invite.of': 'Nouveau lien pour {name}',
+  'people.signOut': 'Déconnecter',
   'people.signOut.of': 'Déconnecter {name}',
   'people.passkeys': 'Clés d’accès',
   'people.passkeys.of': 'Clés d’accès de {name}',

@@ -260,7 +260,8 @@ export const pt: Texts = {
   'people.block': 'Bloqueado: não pode entrar',
   'people.invite': 'Ligação nova',
   'people.invite.of': 'Ligação nova para {name}',
-  'people.signOut.of': 'Terminar a sessão de {name}',
+  'people.signOut': 'Terminar sessão',
+  'people.signOut.of': 'Terminar sessão de {name}',
   'people.passkeys': 'Chaves de acesso',
   'people.passkeys.of': 'Chaves de acesso de {name}',
   'people.passkeys.text':

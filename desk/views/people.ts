@@ -257,7 +257,7 @@ function viewPerson(
               await desk.client.endPersonSessions({ path: { id } })
             }),
         },
-        d('signOut'),
+        d('people.signOut'),
       ),
     passkeys > 0 &&
       h(

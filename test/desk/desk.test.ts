@@ -497,7 +497,7 @@ describeInBrowser('the desk', () => {
     await press(page, 'Sign in with a passkey')
     await page.getByRole('button', { name: 'Remove' }).waitFor()
     await administrator.reload()
-    const signOut = administrator.getByRole('button', { name: /^Sign .*Dorothy.* out/ })
+    const signOut = administrator.getByRole('button', { name: /^Sign out .*Dorothy/ })
     await signOut.click()
     await signOut.waitFor({ state: 'detached' })
     const invite = administrator.getByRole('button', { name: /^New link for .*Dorothy/ })
@@ -529,6 +529,16 @@ describeInBrowser('the desk', () => {
     expect(body.data.people.find((one: { name: string }) => one.name === name)).toMatchObject({
       ...{ role: 'reader', categories: ['diploma', 'birth_certificate'] },
     })
+    await page.getByRole('button', { name: /^Change .*Clara/ }).click()
+    await page.getByLabel('Blocked: may not sign in').check()
+    await answer(page, 'Change')
+    await page.getByText(/Clara · Reader.*blocked/).waitFor()
+    await page.getByRole('button', { name: /^New link for .*Clara/ }).click()
+    const again = await openWindow(browser)
+    open.push(again)
+    await again.page.goto((await page.locator('.link').textContent()) ?? '')
+    await press(again.page, 'Sign in with this link')
+    await again.page.getByText('An administrator has blocked you').waitFor()
   })
 
   test('behavior: an administrator makes keys and receivers, tests and removes them', async () => {
