@@ -97,14 +97,9 @@ export function createPasskeys(
   }
 
   /** @throws {Refusal} `passkey_invalid` */
-  async function show(
-    purpose: string,
-    response: AuthenticationResponseJSON,
-    isAllowed: (passkey: Passkey) => boolean = () => true,
-  ): Promise<UsedPasskey> {
+  async function show(purpose: string, response: AuthenticationResponseJSON): Promise<UsedPasskey> {
     const passkey = await store.findPasskey(response.id)
-    if (!passkey || !isAllowed(passkey))
-      throw new Refusal('passkey_invalid', 'the passkey is unknown')
+    if (!passkey) throw new Refusal('passkey_invalid', 'the passkey is unknown')
     const { verifyAuthenticationResponse } = await load()
     const { id, credential, publicKey, counter } = passkey
     const { proven, challenge } = await prove(purpose, async (expected) => {
@@ -154,8 +149,7 @@ export function createPasskeys(
     async register({ person, session }, response, label, proof) {
       await ownPasskeys(person)
       if (!session.mayRegister && !proof) throw passkeyRequired()
-      const isOwn = (passkey: Passkey) => passkey.person === person.id
-      const by = proof ? await show(proofBy(person), proof, isOwn) : session.id
+      const by = proof ? await show(proofBy(person), proof) : session.id
       const { verifyRegistrationResponse } = await load()
       const { proven, challenge } = await prove(person.id, async (expected) => {
         const { verified, registrationInfo } = await verifyRegistrationResponse({

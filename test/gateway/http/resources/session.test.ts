@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cookieNameOf } from '#http/core/session.ts'
 import type { AppDeps } from '#http/deps.ts'
+import type { PeopleStore, Person } from '#people/ports.ts'
 import type { Role } from '#people/roles.ts'
+import { createSessions } from '#people/sessions.ts'
 import { createAuthenticator, type Deviation } from '#test/support/authenticator.ts'
 import { ADDRESSES, bareApp } from '#test/support/bare-app.ts'
 import { type CapturedLog, captureLog } from '#test/support/captured-log.ts'
@@ -599,4 +601,24 @@ test('behavior: behind https, no other host can set the cookie', async () => {
     (await app.request('/v1/session', { headers: { cookie } })).status
   expect(await statusWith('__Host-docreg_session=drs_x')).toBe(200)
   expect(await statusWith('docreg_session=drs_x')).toBe(401)
+})
+
+test('a session that began just when its person was blocked is none', async () => {
+  const person: Person = {
+    ...{ id: 'ada', name: 'Ada', role: 'clerk', tenant: 'default', createdAt: '' },
+  }
+  const times = { createdAt: '', expiresAt: '2099-01-01', lastUsedAt: new Date().toISOString() }
+  const session = { id: 'one', person: 'ada', digest: '', ...times }
+  const found = (isBlocked: boolean) =>
+    createSessions(
+      {
+        findSession: async () => ({
+          session,
+          person: { ...person, ...(isBlocked && { isBlocked }) },
+        }),
+      } as unknown as PeopleStore,
+      () => {},
+    ).find('drs_x')
+  expect(await found(false)).toBeDefined()
+  expect(await found(true)).toBeUndefined()
 })
