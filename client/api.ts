@@ -517,6 +517,8 @@ export type Person = {
   categories: Array<string> | null
   /** Whether the identity provider signs the person in, and decides name and role. */
   isFromProvider: boolean
+  /** Whether the person may not sign in, in any way, nor do anything. */
+  isBlocked: boolean
 }
 
 export type ListedPerson = {
@@ -528,6 +530,8 @@ export type ListedPerson = {
   categories: Array<string> | null
   /** Whether the identity provider signs the person in, and decides name and role. */
   isFromProvider: boolean
+  /** Whether the person may not sign in, in any way, nor do anything. */
+  isBlocked: boolean
   createdAt: string
   /** The sessions that have not ended, the oldest first. */
   sessions: Array<{ id: string; createdAt: string; expiresAt: string; lastUsedAt: string }>
@@ -541,7 +545,7 @@ export type Passkey = {
   id: string
   label: string
   createdAt: string
-  /** The last time that it signed in. */
+  /** When it was last used. */
   lastUsedAt: string | null
 }
 
@@ -641,6 +645,8 @@ export type Failure = {
       | 'too_many_keys'
       | 'invitation_invalid'
       | 'passkey_invalid'
+      | 'passkey_required'
+      | 'person_blocked'
       | 'provider_refused'
       | 'no_role'
       | 'provider_unavailable'
@@ -1081,6 +1087,20 @@ export type Calls = {
           }
         }
         label: string
+        /** The answer to the `proof` of the options. */
+        proof?: {
+          id: string
+          rawId: string
+          type: 'public-key'
+          authenticatorAttachment?: string | null
+          clientExtensionResults?: Record<string, unknown>
+          response: {
+            clientDataJSON: string
+            authenticatorData: string
+            signature: string
+            userHandle?: string | null
+          }
+        }
       }
     }
     data: Passkey
@@ -1089,6 +1109,14 @@ export type Calls = {
   passkeyOptions: {
     input: object
     data: {
+      /** For `navigator.credentials.get`, with a passkey that the person has; `null` for the first. */
+      proof: {
+        challenge: string
+        rpId: string
+        timeout: number
+        userVerification: string
+        allowCredentials: Array<{ id: string; type: string; transports?: Array<string> }>
+      } | null
       challenge: string
       rp: { id: string; name: string }
       user: { id: string; name: string; displayName: string }
@@ -1131,15 +1159,31 @@ export type Calls = {
         role?: 'reader' | 'clerk' | 'registrar' | 'administrator'
         tenant?: string
         categories?: Array<string> | null
+        isBlocked?: boolean
       }
     }
     data: Person
   }
   /** Remove a person. */
   removePerson: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
+  /** Sign a person out. */
+  endPersonSessions: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
+  /** List the passkeys of a person. */
+  listPersonPasskeys: { input: { path: { id: string } }; data: { passkeys: Array<Passkey> } }
+  /** Remove a passkey of a person. */
+  removePersonPasskey: {
+    input: { path: { id: string; passkey: string } }
+    data: { id: string; deleted: boolean }
+  }
   /** Make another invitation. */
   invitePerson: {
-    input: { path: { id: string } }
+    input: {
+      path: { id: string }
+      body?: {
+        /** Whether the passkeys of the person are removed, and their sessions ended. */
+        removePasskeys?: boolean
+      }
+    }
     data: {
       person: Person
       /** The link that signs the person in once. It is shown only here. */
@@ -1472,6 +1516,17 @@ export const CALLS = {
   addPerson: { method: 'POST', path: '/v1/people', hasIdempotencyKey: false },
   changePerson: { method: 'PATCH', path: '/v1/people/{id}', hasIdempotencyKey: false },
   removePerson: { method: 'DELETE', path: '/v1/people/{id}', hasIdempotencyKey: false },
+  endPersonSessions: {
+    method: 'DELETE',
+    path: '/v1/people/{id}/sessions',
+    hasIdempotencyKey: false,
+  },
+  listPersonPasskeys: { method: 'GET', path: '/v1/people/{id}/passkeys', hasIdempotencyKey: false },
+  removePersonPasskey: {
+    method: 'DELETE',
+    path: '/v1/people/{id}/passkeys/{passkey}',
+    hasIdempotencyKey: false,
+  },
   invitePerson: { method: 'POST', path: '/v1/people/{id}/invitations', hasIdempotencyKey: false },
   offerDocument: {
     method: 'POST',

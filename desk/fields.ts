@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { toCanonical } from '#document/canonical.ts'
-import { type DocumentFields, metadataOf } from '#document/document.ts'
+import { type DocumentFields, metadataOf, today } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
 import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
@@ -17,13 +17,6 @@ export type Typed = {
   expiresAt: string
   /** Further entries, as they are shown; an empty one does not count. */
   entries: { name: string; value: string }[]
-}
-
-/** @returns The day where the person is, which is another one in UTC for hours. */
-export function today(): string {
-  const now = new Date()
-  const local = now.getTime() - now.getTimezoneOffset() * 60_000
-  return new Date(local).toISOString().slice(0, 10)
 }
 
 export function emptyTyped(): Typed {

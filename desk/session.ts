@@ -43,11 +43,21 @@ export async function usePasskey(): Promise<Session> {
   return visitor.signInWithPasskey({ body: { response: response as Assertion } })
 }
 
-/** @throws {CallError} @throws an error of WebAuthn. */
+/**
+ * Asks for a passkey that the person has, if this is not the first after a link.
+ *
+ * @throws {CallError} @throws an error of WebAuthn.
+ */
 export async function addPasskey(client: Client, label: string): Promise<void> {
-  const optionsJSON = (await client.passkeyOptions()) as Creation
-  const response = await startRegistration({ optionsJSON })
-  await client.registerPasskey({ body: { response: response as Attestation, label } })
+  const { proof: asked, ...optionsJSON } = await client.passkeyOptions()
+  const proof = asked && (await startAuthentication({ optionsJSON: asked as Request }))
+  const response = await startRegistration({ optionsJSON: optionsJSON as Creation })
+  await client.registerPasskey({
+    body: {
+      ...{ response: response as Attestation, label },
+      ...(proof && { proof: proof as Assertion }),
+    },
+  })
 }
 
 /**

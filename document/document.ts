@@ -27,6 +27,13 @@ export function isRealDate(text: string): boolean {
   return day === Number(text.slice(-2))
 }
 
+/** @returns The day where the person is, which is another one in UTC for hours. */
+export function today(): string {
+  const now = new Date()
+  const local = now.getTime() - now.getTimezoneOffset() * 60_000
+  return new Date(local).toISOString().slice(0, 10)
+}
+
 /** @returns A day that its month does not have, such as 31 June; `undefined` for other texts. */
 export function noSuchDay(text: string, language = 'en-GB'): string | undefined {
   const [, month, day] = /^(\d{4}-(?:0[1-9]|1[0-2]))-(29|3[01])$/.exec(text) ?? []

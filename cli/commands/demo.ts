@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Client } from '#client/index.ts'
+import { today } from '#document/document.ts'
 import { createPresentation, type Presentation } from '#document/presentation.ts'
 import { decodePresentationLink, encodePresentationLink } from '#document/presentation-link.ts'
 import { decodePublicId } from '#document/public-id.ts'
@@ -127,8 +128,7 @@ type Issued = { publicId: string; verifyUrl: string; documentHash: string }
 
 async function issueOne({ client, say, title, pause }: Stage): Promise<Issued> {
   title('1. Issue', 'The service seals a diploma, and writes its hash on the chain.')
-  const issuedAt = new Date().toISOString().slice(0, 10)
-  const issued = await client.issueDocument({ body: { ...SUBJECT, issuedAt } })
+  const issued = await client.issueDocument({ body: { ...SUBJECT, issuedAt: today() } })
   if (issued.status === 'pending')
     throw new InputError('interrupted', 'the document was not in a block in time: try again')
   say(`  document  ${issued.documentHash}`, `  link      ${issued.verifyUrl}`)

@@ -41,6 +41,8 @@ export const de: Texts = {
   'passkey.heading': 'Passkey einrichten',
   'passkey.text':
     'Mit einem Passkey melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne jedes Mal einen neuen Link.',
+  'passkey.proof':
+    'Ihr Browser fragt zuerst nach einem Passkey, den Sie haben, und dann nach dem neuen.',
   'passkey.name': 'Name des Passkeys',
   'passkey.label': 'Passkey {number}',
   'passkey.done': 'Der Passkey ist eingerichtet.',
@@ -55,6 +57,8 @@ export const de: Texts = {
   'me.none': 'Sie haben noch keinen.',
   'me.remove.question': '{label} entfernen?',
   'me.remove.text': 'Damit kann sich dann niemand mehr anmelden.',
+  'me.remove.last':
+    'Es ist Ihr letzter. Richten Sie vorher einen anderen ein, sonst brauchen Sie einen neuen Link von der Verwaltung des Schalters.',
   'role.reader': 'Lesen: findet und prüft Dokumente',
   'role.clerk': 'Sachbearbeitung: stellt auch Dokumente aus',
   'role.registrar': 'Registratur: berichtigt, widerruft und löscht auch Dokumente',
@@ -259,12 +263,23 @@ export const de: Texts = {
   'people.signedIn': 'angemeldet',
   'people.hasPasskey': 'hat einen Passkey',
   'people.invited': 'hat einen unbenutzten Link',
+  'people.blocked': 'gesperrt',
+  'people.block': 'Gesperrt: darf sich nicht anmelden',
   'people.invite': 'Neuer Link',
   'people.invite.of': 'Neuer Link für {name}',
+  'people.signOut': 'Abmelden',
+  'people.signOut.of': '{name} abmelden',
+  'people.passkeys': 'Passkeys',
+  'people.passkeys.of': 'Passkeys von {name}',
+  'people.passkeys.text':
+    'Wählen Sie, was entfernt wird. Damit kann sich dann niemand mehr anmelden, und die Person wird abgemeldet.',
+  'people.lost': 'Ein Passkey ging verloren: alle der Person entfernen und sie abmelden',
   'people.remove': 'Entfernen',
   'people.remove.of': '{name} entfernen',
   'people.remove.question': '{name} vom Schalter entfernen?',
   'people.remove.text': 'Die Person wird sofort abgemeldet. Was ausgestellt wurde, bleibt gültig.',
+  'people.comesBack':
+    'Die Person kann über Ihre Organisation wiederkommen, für dieselben Arten von Dokumenten. Soll sie das nicht, sperren Sie sie stattdessen unter „Ändern“.',
   'kinds.lead':
     'Eine Art legt fest, welche Angaben ein Dokument hat und wie sie heißen. Danach wird nur noch ausgestellt, was dazu passt. Jeder kann sie lesen.',
   'kinds.none': 'Es gibt noch keine. Dokumente dürfen beliebige Angaben haben.',
@@ -485,6 +500,9 @@ export const de: Texts = {
     'Dieser Link gilt nicht mehr: Er wurde benutzt, ist zu alt oder unvollständig. Bitten Sie die Verwaltung des Schalters um einen neuen.',
   'error.passkey_invalid':
     'Dieser Passkey ist hier nicht bekannt. Melden Sie sich mit einem Link an; die Verwaltung des Schalters kann Ihnen einen geben.',
+  'error.passkey_required':
+    'Sie haben keinen Passkey, der das bestätigen kann. Bitten Sie die Verwaltung des Schalters um einen neuen Link und richten Sie danach einen ein.',
+  'error.person_blocked': 'Die Verwaltung des Schalters hat Sie gesperrt. Fragen Sie dort nach.',
   'error.provider_refused':
     'Die Anmeldung Ihrer Organisation hat nicht bestätigt, wer Sie sind, oder es hat zu lange gedauert. Versuchen Sie es noch einmal.',
   'error.no_role':

@@ -45,6 +45,7 @@ export const en = {
   'passkey.heading': 'Set up a passkey',
   'passkey.text':
     'With a passkey you sign in by fingerprint, face or the PIN of your device, without a new link each time.',
+  'passkey.proof': 'Your browser first asks for a passkey that you have, and then for the new one.',
   'passkey.name': 'Name of the passkey',
   'passkey.label': 'Passkey {number}',
   'passkey.done': 'The passkey is set up.',
@@ -58,6 +59,8 @@ export const en = {
   'me.none': 'You have none yet.',
   'me.remove.question': 'Remove {label}?',
   'me.remove.text': 'Nobody can sign in with it any more.',
+  'me.remove.last':
+    'It is your last one. Set up another one first, or you need a new link from an administrator.',
 
   'role.reader': 'Reader: finds and checks documents',
   'role.clerk': 'Clerk: issues documents too',
@@ -270,13 +273,24 @@ export const en = {
   'people.signedIn': 'signed in',
   'people.hasPasskey': 'has a passkey',
   'people.invited': 'has an unused link',
+  'people.blocked': 'blocked',
+  'people.block': 'Blocked: may not sign in',
   'people.invite': 'New link',
   'people.invite.of': 'New link for {name}',
+  'people.signOut': 'Sign out',
+  'people.signOut.of': 'Sign out {name}',
+  'people.passkeys': 'Passkeys',
+  'people.passkeys.of': 'Passkeys of {name}',
+  'people.passkeys.text':
+    'Tick what to remove. Nobody can sign in with it any more, and the person is signed out.',
+  'people.lost': 'A passkey is lost: remove all that the person has, and sign the person out',
   'people.remove': 'Remove',
   'people.remove.of': 'Remove {name}',
   'people.remove.question': 'Remove {name} from the desk?',
   'people.remove.text':
     'The person is signed out at once. Documents that the person issued stay valid.',
+  'people.comesBack':
+    'The person can come back through your organisation, for the same kinds of documents. To keep them out, block them under “Change” instead.',
 
   'kinds.lead':
     'A kind says which entries a document has and what they are called. From then on, only documents that fit are issued. Everybody can read it.',
@@ -487,6 +501,9 @@ export const en = {
     'This link does not work any more: it was used, is too old, or is incomplete. Ask an administrator for a new one.',
   'error.passkey_invalid':
     'This passkey is not known here. Sign in with a link; an administrator can give you one.',
+  'error.passkey_required':
+    'You have no passkey that could confirm this. Ask an administrator for a new link, and set one up after it.',
+  'error.person_blocked': 'An administrator has blocked you. Ask there.',
   'error.provider_refused':
     'The sign-in page of your organisation did not confirm who you are, or it took too long. Try again.',
   'error.no_role':

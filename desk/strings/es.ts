@@ -40,6 +40,7 @@ export const es: Texts = {
   'passkey.heading': 'Crear una llave de acceso',
   'passkey.text':
     'Con una llave de acceso entra con la huella, la cara o el PIN de su dispositivo, sin un enlace nuevo cada vez.',
+  'passkey.proof': 'Su navegador pide primero una llave de acceso que ya tenga y después la nueva.',
   'passkey.name': 'Nombre de la llave de acceso',
   'passkey.label': 'Llave de acceso {number}',
   'passkey.done': 'La llave de acceso está creada.',
@@ -54,6 +55,8 @@ export const es: Texts = {
   'me.none': 'Aún no tiene ninguna.',
   'me.remove.question': '¿Quitar {label}?',
   'me.remove.text': 'Nadie podrá entrar con ella.',
+  'me.remove.last':
+    'Es la última. Cree antes otra, o necesitará un enlace nuevo de la administración.',
   'role.reader': 'Lectura: busca y comprueba documentos',
   'role.clerk': 'Ventanilla: también emite documentos',
   'role.registrar': 'Registro: también corrige, revoca y borra documentos',
@@ -256,12 +259,24 @@ export const es: Texts = {
   'people.signedIn': 'ha entrado',
   'people.hasPasskey': 'tiene una llave de acceso',
   'people.invited': 'tiene un enlace sin usar',
+  'people.blocked': 'acceso bloqueado',
+  'people.block': 'Bloqueado: no puede entrar',
   'people.invite': 'Enlace nuevo',
   'people.invite.of': 'Enlace nuevo para {name}',
+  'people.signOut': 'Cerrar sesión',
+  'people.signOut.of': 'Cerrar sesión de {name}',
+  'people.passkeys': 'Llaves de acceso',
+  'people.passkeys.of': 'Llaves de acceso de {name}',
+  'people.passkeys.text':
+    'Marque lo que se quita. Nadie podrá entrar con ello, y se cierra la sesión de la persona.',
+  'people.lost':
+    'Se ha perdido una llave de acceso: quitar todas las de la persona y cerrar su sesión',
   'people.remove': 'Quitar',
   'people.remove.of': 'Quitar a {name}',
   'people.remove.question': '¿Quitar a {name} de la ventanilla?',
   'people.remove.text': 'Su sesión termina al instante. Lo que se ha emitido sigue siendo válido.',
+  'people.comesBack':
+    'La persona puede volver a través de su organización, para los mismos tipos de documentos. Para impedirlo, bloquéela en «Cambiar».',
   'kinds.lead':
     'Un tipo dice qué datos tiene un documento y cómo se llaman. Desde entonces solo se expiden documentos que se ajustan a él. Todos pueden leerlo.',
   'kinds.none': 'Todavía no hay ninguno. Los documentos pueden tener cualquier dato.',
@@ -472,6 +487,9 @@ export const es: Texts = {
     'Este enlace ya no sirve: se ha usado, es demasiado antiguo o está incompleto. Pida uno nuevo a la administración.',
   'error.passkey_invalid':
     'Esta llave de acceso no se conoce aquí. Entre con un enlace; la administración puede darle uno.',
+  'error.passkey_required':
+    'No tiene ninguna llave de acceso que lo confirme. Pida un enlace nuevo a la administración y cree una después.',
+  'error.person_blocked': 'La administración le ha bloqueado. Pregunte allí.',
   'error.provider_refused':
     'La página de acceso de su organización no confirmó quién es usted, o tardó demasiado. Inténtelo de nuevo.',
   'error.no_role':

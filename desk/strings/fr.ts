@@ -41,6 +41,8 @@ export const fr: Texts = {
   'passkey.heading': 'Créer une clé d’accès',
   'passkey.text':
     'Avec une clé d’accès, vous vous connectez par empreinte, visage ou code de votre appareil, sans nouveau lien à chaque fois.',
+  'passkey.proof':
+    'Votre navigateur demande d’abord une clé d’accès que vous avez, puis la nouvelle.',
   'passkey.name': 'Nom de la clé d’accès',
   'passkey.label': 'Clé d’accès {number}',
   'passkey.done': 'La clé d’accès est créée.',
@@ -54,6 +56,8 @@ export const fr: Texts = {
   'me.none': 'Vous n’en avez pas encore.',
   'me.remove.question': 'Retirer {label} ?',
   'me.remove.text': 'Plus personne ne pourra se connecter avec elle.',
+  'me.remove.last':
+    'C’est votre dernière. Créez-en d’abord une autre, sinon il vous faudra un nouveau lien d’un administrateur.',
   'role.reader': 'Lecture : recherche et vérifie des documents',
   'role.clerk': 'Guichet : émet aussi des documents',
   'role.registrar': 'Registre : corrige, révoque et efface aussi des documents',
@@ -258,12 +262,24 @@ export const fr: Texts = {
   'people.signedIn': 'connecté',
   'people.hasPasskey': 'a une clé d’accès',
   'people.invited': 'a un lien non utilisé',
+  'people.blocked': 'bloqué',
+  'people.block': 'Bloqué : ne peut pas se connecter',
   'people.invite': 'Nouveau lien',
   'people.invite.of': 'Nouveau lien pour {name}',
+  'people.signOut': 'Déconnecter',
+  'people.signOut.of': 'Déconnecter {name}',
+  'people.passkeys': 'Clés d’accès',
+  'people.passkeys.of': 'Clés d’accès de {name}',
+  'people.passkeys.text':
+    'Cochez ce qui est à retirer. Plus personne ne pourra se connecter avec, et la personne est déconnectée.',
+  'people.lost':
+    'Une clé d’accès est perdue : retirer toutes celles de la personne et la déconnecter',
   'people.remove': 'Retirer',
   'people.remove.of': 'Retirer {name}',
   'people.remove.question': 'Retirer {name} du guichet ?',
   'people.remove.text': 'La personne est déconnectée aussitôt. Ce qui a été émis reste valable.',
+  'people.comesBack':
+    'La personne peut revenir par votre organisation, pour les mêmes types de documents. Pour l’en empêcher, bloquez-la plutôt sous « Modifier ».',
   'kinds.lead':
     'Un type indique quelles indications un document contient et comment elles s’appellent. Ensuite, seuls les documents conformes sont délivrés. Tout le monde peut le lire.',
   'kinds.none':
@@ -481,6 +497,9 @@ export const fr: Texts = {
     'Ce lien ne vaut plus : il a été utilisé, est trop ancien ou incomplet. Demandez-en un nouveau à un administrateur.',
   'error.passkey_invalid':
     'Cette clé d’accès n’est pas connue ici. Connectez-vous avec un lien ; un administrateur peut vous en donner un.',
+  'error.passkey_required':
+    'Vous n’avez aucune clé d’accès qui puisse le confirmer. Demandez un nouveau lien à un administrateur, puis créez-en une.',
+  'error.person_blocked': 'Un administrateur vous a bloqué. Adressez-vous à lui.',
   'error.provider_refused':
     'La page de connexion de votre organisation n’a pas confirmé votre identité, ou cela a pris trop de temps. Réessayez.',
   'error.no_role':

@@ -40,6 +40,7 @@ export const pt: Texts = {
   'passkey.heading': 'Criar uma chave de acesso',
   'passkey.text':
     'Com uma chave de acesso, entra com a impressão digital, o rosto ou o PIN do seu dispositivo, sem uma ligação nova de cada vez.',
+  'passkey.proof': 'O navegador pede primeiro uma chave de acesso que já tenha e depois a nova.',
   'passkey.name': 'Nome da chave de acesso',
   'passkey.label': 'Chave de acesso {number}',
   'passkey.done': 'A chave de acesso está criada.',
@@ -53,6 +54,8 @@ export const pt: Texts = {
   'me.none': 'Ainda não tem nenhuma.',
   'me.remove.question': 'Remover {label}?',
   'me.remove.text': 'Ninguém poderá entrar com ela.',
+  'me.remove.last':
+    'É a última. Crie antes outra, ou precisará de uma ligação nova de quem administra o balcão.',
   'role.reader': 'Leitura: procura e verifica documentos',
   'role.clerk': 'Balcão: também emite documentos',
   'role.registrar': 'Registo: também corrige, revoga e apaga documentos',
@@ -253,12 +256,24 @@ export const pt: Texts = {
   'people.signedIn': 'com sessão aberta',
   'people.hasPasskey': 'tem uma chave de acesso',
   'people.invited': 'tem uma ligação por usar',
+  'people.blocked': 'acesso bloqueado',
+  'people.block': 'Bloqueado: não pode entrar',
   'people.invite': 'Ligação nova',
   'people.invite.of': 'Ligação nova para {name}',
+  'people.signOut': 'Terminar sessão',
+  'people.signOut.of': 'Terminar sessão de {name}',
+  'people.passkeys': 'Chaves de acesso',
+  'people.passkeys.of': 'Chaves de acesso de {name}',
+  'people.passkeys.text':
+    'Marque o que é para remover. Ninguém poderá entrar com isso, e a sessão da pessoa termina.',
+  'people.lost':
+    'Perdeu-se uma chave de acesso: remover todas as da pessoa e terminar a sua sessão',
   'people.remove': 'Remover',
   'people.remove.of': 'Remover {name}',
   'people.remove.question': 'Remover {name} do balcão?',
   'people.remove.text': 'A sua sessão termina de imediato. O que foi emitido continua válido.',
+  'people.comesBack':
+    'A pessoa pode voltar através da sua organização, para os mesmos tipos de documentos. Para o impedir, bloqueie-a em «Alterar».',
   'kinds.lead':
     'Um tipo diz que dados um documento tem e como se chamam. A partir daí, só são emitidos documentos que lhe correspondam. Todos podem lê-lo.',
   'kinds.none': 'Ainda não há nenhum. Os documentos podem ter quaisquer dados.',
@@ -470,6 +485,9 @@ export const pt: Texts = {
     'Esta ligação já não serve: foi usada, é demasiado antiga ou está incompleta. Peça uma nova a quem administra o balcão.',
   'error.passkey_invalid':
     'Esta chave de acesso não é conhecida aqui. Entre com uma ligação; quem administra o balcão pode dar-lhe uma.',
+  'error.passkey_required':
+    'Não tem nenhuma chave de acesso que o confirme. Peça uma ligação nova a quem administra o balcão e crie uma depois.',
+  'error.person_blocked': 'Quem administra o balcão bloqueou-o. Pergunte lá.',
   'error.provider_refused':
     'A página de entrada da sua organização não confirmou quem é, ou demorou demasiado. Tente de novo.',
   'error.no_role':

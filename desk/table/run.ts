@@ -1,4 +1,4 @@
-import type { DocumentFields } from '#document/document.ts'
+import { type DocumentFields, today } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
 import { PLAIN_FIELDS } from '#document/kind.ts'
 import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
@@ -17,7 +17,7 @@ import {
   withValues,
 } from '#table/rows.ts'
 import { t } from '#web/i18n.ts'
-import { newId, today, withPoint } from '../fields.ts'
+import { newId, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
 import { allKinds, fieldOf, kindOf } from '../kinds.ts'
 import type { NotPrinted } from './certificates.ts'

@@ -38,18 +38,25 @@ async function list(desk: Desk, place: HTMLElement): Promise<void> {
     place.replaceChildren(
       passkeys.length === 0
         ? h('p', {}, d('me.none'))
-        : h('ul', { class: 'rows' }, ...passkeys.map((one) => viewPasskey(desk, one))),
+        : h(
+            'ul',
+            { class: 'rows' },
+            ...passkeys.map((one) => viewPasskey(desk, one, passkeys.length === 1)),
+          ),
     )
   } catch (error) {
     place.replaceChildren(viewTrouble(wordsOf(error)))
   }
 }
 
-function viewPasskey(desk: Desk, { id, label, createdAt }: Passkey): HTMLElement {
+function viewPasskey(desk: Desk, { id, label, createdAt }: Passkey, isLast: boolean): HTMLElement {
   const remove = async () => {
     const isYes = await ask({
       title: d('me.remove.question', { label: quoted(label) }),
-      content: [h('p', {}, d('me.remove.text'))],
+      content: [
+        h('p', {}, d('me.remove.text')),
+        isLast && h('p', { class: 'warning' }, d('me.remove.last')),
+      ],
       does: d('people.remove'),
       isFinal: true,
     })
@@ -87,6 +94,7 @@ function viewAdd(desk: Desk, count: number): HTMLElement {
         }
       },
     },
+    count > 0 && hint(d('passkey.proof')),
     field(d('passkey.name'), label),
     trouble,
     h(

@@ -103,8 +103,9 @@ function roleSelect(id: string, now: Role): HTMLSelectElement {
 
 /** Asks for another role and other kinds. Whom the provider signs in has the role from there. */
 async function change(desk: Desk, person: ListedPerson): Promise<void> {
-  const { id, name, categories, isFromProvider } = person
+  const { id, name, categories, isFromProvider, isBlocked } = person
   const role = roleSelect('new-role', person.role)
+  const block = h('input', { type: 'checkbox', checked: isBlocked })
   const kinds = h('input', { id: 'new-kinds', type: 'text', autocomplete: 'off', dir: 'auto' })
   kinds.value = (categories ?? []).join(', ')
   const isYes = await ask({
@@ -112,6 +113,7 @@ async function change(desk: Desk, person: ListedPerson): Promise<void> {
     content: [
       !isFromProvider && field(d('people.role'), role),
       field(d('people.kinds'), kinds, { hint: d('people.kinds.hint') }),
+      viewTick(block, d('people.block')),
       h('p', {}, d('people.change.text')),
     ],
     does: d('people.change'),
@@ -124,9 +126,50 @@ async function change(desk: Desk, person: ListedPerson): Promise<void> {
     body: {
       ...(!isFromProvider && { role: role.value as Role }),
       categories: list.length > 0 ? list : null,
+      isBlocked: block.checked,
     },
   })
 }
+
+const viewTick = (box: HTMLInputElement, ...label: (Node | string)[]) =>
+  h('label', { class: 'tick' }, box, h('span', {}, ...label))
+
+/** @returns Another link; `undefined` if it was not wanted after all. */
+async function invite(desk: Desk, { id, name, passkeys }: ListedPerson) {
+  const lost = h('input', { type: 'checkbox', checked: passkeys > 0 })
+  const isYes =
+    passkeys === 0 ||
+    (await ask({
+      title: d('people.invite.of', { name: quoted(name) }),
+      content: [viewTick(lost, d('people.lost'))],
+      does: d('people.invite'),
+    }))
+  if (!isYes) return undefined
+  return desk.client.invitePerson({ path: { id }, body: { removePasskeys: lost.checked } })
+}
+
+/** Asks which passkeys of a person to remove. */
+async function removePasskeys(desk: Desk, { id, name }: ListedPerson): Promise<void> {
+  const { passkeys } = await desk.client.listPersonPasskeys({ path: { id } })
+  const boxes = passkeys.map((passkey) => ({ passkey, box: h('input', { type: 'checkbox' }) }))
+  const isYes = await ask({
+    title: d('people.passkeys.of', { name: quoted(name) }),
+    content: [
+      h('p', {}, d('people.passkeys.text')),
+      ...boxes.map(({ passkey: { label, lastUsedAt }, box }) =>
+        viewTick(box, foreign(label), ' · ', usedWords(lastUsedAt)),
+      ),
+    ],
+    does: d('people.remove'),
+    isFinal: true,
+  })
+  if (!isYes) return
+  for (const { passkey, box } of boxes)
+    if (box.checked) await desk.client.removePersonPasskey({ path: { id, passkey: passkey.id } })
+}
+
+const usedWords = (time: string | null) =>
+  time === null ? d('keys.unused') : d('keys.used', { date: showDate(time.slice(0, 10)) })
 
 const categoriesIn = (text: string) => text.split(/[,;]/).map(categoryNamed).filter(Boolean)
 
@@ -136,7 +179,7 @@ function viewPerson(
   place: HTMLElement,
   link: HTMLElement,
 ): HTMLElement {
-  const { id, name, role, sessions, passkeys, invitation, isFromProvider } = person
+  const { id, name, role, sessions, passkeys, invitation, isFromProvider, isBlocked } = person
   const trouble = viewTrouble(undefined)
   const attempt = async (act: () => Promise<void>) => {
     trouble.textContent = ''
@@ -150,7 +193,10 @@ function viewPerson(
   const remove = async () => {
     const isYes = await ask({
       title: d('people.remove.question', { name: quoted(name) }),
-      content: [h('p', {}, d('people.remove.text'))],
+      content: [
+        h('p', {}, d('people.remove.text')),
+        isFromProvider && h('p', { class: 'warning' }, d('people.comesBack')),
+      ],
       does: d('people.remove'),
       isFinal: true,
     })
@@ -164,6 +210,7 @@ function viewPerson(
     passkeys > 0 && d('people.hasPasskey'),
     invitation !== null && d('people.invited'),
     isFromProvider && d('people.provider'),
+    isBlocked && d('people.blocked'),
   ].filter((text) => text !== false)
   return h(
     'li',
@@ -192,13 +239,39 @@ function viewPerson(
           type: 'button',
           'aria-label': d('people.invite.of', { name: quoted(name) }),
           click: () =>
-            attempt(async () =>
-              showLink(desk, link, await desk.client.invitePerson({ path: { id } })),
-            ),
+            attempt(async () => {
+              const invited = await invite(desk, person)
+              if (invited) showLink(desk, link, invited)
+            }),
         },
         d('people.invite'),
       ),
+    sessions.length > 0 &&
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-label': d('people.signOut.of', { name: quoted(name) }),
+          click: () =>
+            attempt(async () => {
+              await desk.client.endPersonSessions({ path: { id } })
+            }),
+        },
+        d('people.signOut'),
+      ),
+    passkeys > 0 &&
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-label': d('people.passkeys.of', { name: quoted(name) }),
+          click: () => attempt(() => removePasskeys(desk, person)),
+        },
+        d('people.passkeys'),
+      ),
     id !== desk.session.person.id &&
+      // Removing them would lift the block.
+      !(isBlocked && isFromProvider) &&
       h(
         'button',
         {

@@ -15,6 +15,10 @@ export type RefusalCode =
   | 'invitation_invalid'
   /** The answer of the authenticator proves nothing. */
   | 'passkey_invalid'
+  /** Nobody has shown a passkey of the person, and the session is not that of an invitation. */
+  | 'passkey_required'
+  /** An administrator has blocked the person. */
+  | 'person_blocked'
   /** The identity provider did not confirm who the person is. */
   | 'provider_refused'
   | 'provider_unavailable'

@@ -4,6 +4,9 @@ import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { Naming } from './credential.ts'
 
+/** Who made an offer, and for whose documents; `null` = those of all tenants. */
+export type Maker = { owner: string; tenant: string | null }
+
 /** What a ticket says, by its kind. */
 export type Contents = {
   /** The code of an offer. */
@@ -19,14 +22,14 @@ export type Contents = {
     /** What the holder must type, if the issuer wants that. */
     txCode?: string
     /** The key or person that made it; absent = whoever holds the publicId. */
-    by?: string
+    by?: Maker
   }
   /** An access token. */
   access: {
     publicId: string
     category: string
     /** As in the offer. */
-    by?: string
+    by?: Maker
     /** The thumbprint of the wallet's DPoP key; absent = anybody who has the token may use it. */
     jkt?: string
   }

@@ -19,7 +19,7 @@ import {
 import type { CredentialStore } from './ports.ts'
 import { type DpopTarget, readDpopProof, readKeyProof } from './proofs.ts'
 import type { Listed } from './status-slots.ts'
-import type { Ticket, Tickets } from './tickets.ts'
+import type { Maker, Ticket, Tickets } from './tickets.ts'
 
 const NONCE_SECONDS = 300
 const ACCESS_SECONDS = 600
@@ -40,7 +40,7 @@ export type OfferTerms = {
   /** How the credential names its issuer; absent = as suits the key. */
   naming?: Naming
   /** The key or person that makes it; absent = whoever holds the publicId. */
-  by?: string
+  by?: Maker
 }
 
 /** An offer of a credential, for one document. */
@@ -93,8 +93,8 @@ export type WalletDeps = Pick<CredentialContext, 'keys' | 'own'> & {
   tickets: Tickets
   store: CredentialStore
   read: ReadHeld
-  /** @returns Whether a key or person may offer documents of a category now. */
-  mayOffer: (by: string, category: string) => Promise<boolean>
+  /** @returns Whether a key or person may offer these documents now. */
+  mayOffer: (by: Maker, category: string) => Promise<boolean>
   /** The address at which wallets reach the gateway. */
   baseUrl: string
   /** Where people begin. */

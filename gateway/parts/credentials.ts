@@ -11,7 +11,7 @@ import { createStatusLists, type StatusLists } from '#credentials/status-lists.t
 import { createTickets } from '#credentials/tickets.ts'
 import { createWallets } from '#credentials/wallets.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
-import { hasScope } from '#keys/grant.ts'
+import { hasScope, tenantOf } from '#keys/grant.ts'
 import type { Kinds } from '#kinds/kinds.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
@@ -59,9 +59,10 @@ export function openCredentials(
       tickets: createTickets(issuerSecrets),
       store: stores.credentials,
       read: readHeld,
-      async mayOffer(by, category) {
-        const grant = await grantOfOwner(by, stores, parts.apiKeys)
+      async mayOffer({ owner, tenant }, category) {
+        const grant = await grantOfOwner(owner, stores, parts.apiKeys)
         if (!grant || !hasScope(grant, 'documents:issue')) return false
+        if (![null, tenant].includes(tenantOf(grant))) return false
         return grant.categories?.includes(category) ?? true
       },
       typeOf: kinds.typeOf,

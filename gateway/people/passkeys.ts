@@ -9,8 +9,8 @@ import { Refusal } from '#base/refusal.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { newId } from '#keys/secret.ts'
 import { assertOwn } from './person.ts'
-import type { Passkey, PeopleStore, Person, SpentChallenge } from './ports.ts'
-import type { NewSession, Sessions } from './sessions.ts'
+import type { Passkey, PeopleStore, Person, Session, SpentChallenge, UsedPasskey } from './ports.ts'
+import type { NewSession, Sessions, SignedIn } from './sessions.ts'
 
 const MAX_PASSKEYS = 10
 const CHALLENGE_TTL_MS = 5 * 60_000
@@ -23,16 +23,34 @@ const ALGORITHMS = [-8, -7, -257]
 export type Passkeys = {
   /** @returns What the browser needs to sign anybody in who has a passkey for this service. */
   signInOptions(): Promise<PublicKeyCredentialRequestOptionsJSON>
-  /** @throws {Refusal} `passkey_invalid` */
+  /** @throws {Refusal} `passkey_invalid`, `person_blocked` */
   signIn(response: AuthenticationResponseJSON): Promise<NewSession>
-  /** @throws {Refusal} `too_many_passkeys`, `provider_decides` */
-  registrationOptions(person: Person): Promise<PublicKeyCredentialCreationOptionsJSON>
-  /** @throws {Refusal} `too_many_passkeys`, `passkey_invalid`, `provider_decides` */
-  register(person: Person, response: RegistrationResponseJSON, label: string): Promise<Passkey>
+  /**
+   * @returns What the browser needs to register a passkey, and `proof` to show one that the person
+   * has; `null` if the session may do without.
+   * @throws {Refusal} `too_many_passkeys`, `passkey_required`, `provider_decides`
+   */
+  registrationOptions(
+    signedIn: SignedIn,
+  ): Promise<
+    PublicKeyCredentialCreationOptionsJSON & { proof: PublicKeyCredentialRequestOptionsJSON | null }
+  >
+  /**
+   * Whoever has stolen a session must not stay after it.
+   *
+   * @param proof Of a passkey that the person has.
+   * @throws {Refusal} `too_many_passkeys`, `passkey_invalid`, `passkey_required`, `provider_decides`
+   */
+  register(
+    signedIn: SignedIn,
+    response: RegistrationResponseJSON,
+    label: string,
+    proof?: AuthenticationResponseJSON,
+  ): Promise<Passkey>
   /** @returns The passkeys of a person, the oldest first. */
   list(person: Person): Promise<Passkey[]>
-  /** @throws {Refusal} `not_found` */
-  remove(person: Person, id: string): Promise<void>
+  /** Ends the other sessions of the person too. @throws {Refusal} `not_found` */
+  remove(session: Session, id: string): Promise<void>
 }
 
 /**
@@ -78,35 +96,42 @@ export function createPasskeys(
     )
   }
 
+  /** @throws {Refusal} `passkey_invalid` */
+  async function show(purpose: string, response: AuthenticationResponseJSON): Promise<UsedPasskey> {
+    const passkey = await store.findPasskey(response.id)
+    if (!passkey) throw new Refusal('passkey_invalid', 'the passkey is unknown')
+    const { verifyAuthenticationResponse } = await load()
+    const { id, credential, publicKey, counter } = passkey
+    const { proven, challenge } = await prove(purpose, async (expected) => {
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        ...expected,
+        response,
+        credential: { id: credential, publicKey: new Uint8Array(publicKey), counter },
+      })
+      return verified && authenticationInfo
+    })
+    return { id, counter: proven.newCounter, challenge }
+  }
+
+  async function requestOptions(purpose: string, allowed: readonly Passkey[] = []) {
+    const { generateAuthenticationOptions } = await load()
+    return generateAuthenticationOptions({
+      rpID: hostname,
+      challenge: challenges.create(purpose),
+      timeout: CHALLENGE_TTL_MS,
+      userVerification: 'required',
+      ...(allowed.length > 0 && { allowCredentials: allowed.map(named) }),
+    })
+  }
+
   return {
-    async signInOptions() {
-      const { generateAuthenticationOptions } = await load()
-      return generateAuthenticationOptions({
-        rpID: hostname,
-        challenge: challenges.create(SIGN_IN),
-        timeout: CHALLENGE_TTL_MS,
-        userVerification: 'required',
-      })
-    },
-    async signIn(response) {
-      const passkey = await store.findPasskey(response.id)
-      if (!passkey) throw new Refusal('passkey_invalid', 'the passkey is unknown')
-      const { verifyAuthenticationResponse } = await load()
-      const { id, credential, publicKey, counter } = passkey
-      const { proven, challenge } = await prove(SIGN_IN, async (expected) => {
-        const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-          ...expected,
-          response,
-          credential: { id: credential, publicKey: new Uint8Array(publicKey), counter },
-        })
-        return verified && authenticationInfo
-      })
-      return sessions.usePasskey({ id, counter: proven.newCounter }, challenge)
-    },
-    async registrationOptions(person) {
+    signInOptions: () => requestOptions(SIGN_IN),
+    signIn: async (response) => sessions.usePasskey(await show(SIGN_IN, response)),
+    async registrationOptions({ person, session }) {
       const own = await ownPasskeys(person)
+      if (!session.mayRegister && own.length === 0) throw passkeyRequired()
       const { generateRegistrationOptions } = await load()
-      return generateRegistrationOptions({
+      const options = await generateRegistrationOptions({
         rpName: hostname,
         rpID: hostname,
         userName: person.name,
@@ -115,15 +140,16 @@ export function createPasskeys(
         challenge: challenges.create(person.id),
         timeout: CHALLENGE_TTL_MS,
         supportedAlgorithmIDs: ALGORITHMS,
-        excludeCredentials: own.map(({ credential, transports }) => ({
-          id: credential,
-          ...(transports && { transports: [...transports] }),
-        })),
+        excludeCredentials: own.map(named),
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       })
+      const proof = session.mayRegister ? null : await requestOptions(proofBy(person), own)
+      return { ...options, proof }
     },
-    async register(person, response, label) {
+    async register({ person, session }, response, label, proof) {
       await ownPasskeys(person)
+      if (!session.mayRegister && !proof) throw passkeyRequired()
+      const by = proof ? await show(proofBy(person), proof) : session.id
       const { verifyRegistrationResponse } = await load()
       const { proven, challenge } = await prove(person.id, async (expected) => {
         const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -144,12 +170,12 @@ export function createPasskeys(
         ...(credential.transports && { transports: credential.transports }),
         createdAt: new Date().toISOString(),
       }
-      if (await store.addPasskey(passkey, challenge)) return passkey
+      if (await store.addPasskey(passkey, challenge, by)) return passkey
       throw new Refusal('passkey_invalid', REFUSED)
     },
     list: (person) => store.passkeysOf(person.id),
-    async remove(person, id) {
-      if (await store.removePasskey(person.id, id)) return
+    async remove({ id: session, person }, id) {
+      if (await store.removePasskey(person, id, session)) return
       throw new Refusal('not_found', 'no such passkey')
     },
   }
@@ -170,6 +196,16 @@ const REFUSED = 'the passkey was not accepted'
 
 /** The purpose of a challenge for anybody; for a new passkey it is the id of the person. */
 const SIGN_IN = 'sign in'
+const proofBy = ({ id }: Person) => `proof by ${id}`
+
+const passkeyRequired = () =>
+  new Refusal('passkey_required', 'show a passkey of yours, or ask an administrator for a link')
+
+/** How browsers name a passkey. */
+const named = ({ credential, transports }: Passkey) => ({
+  id: credential,
+  ...(transports && { transports: [...transports] }),
+})
 const HEAD_BYTES = 8 + 16
 
 /**

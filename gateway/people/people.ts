@@ -3,7 +3,7 @@ import { Refusal } from '#base/refusal.ts'
 import { digestOf, newSecret } from '#keys/secret.ts'
 import { assertConsistent, categories, DEFAULT_TENANT, label, tenant } from '#keys/settings.ts'
 import { assertOwn, MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
-import type { Invitation, ListedPerson, PeopleStore, Person } from './ports.ts'
+import type { Invitation, ListedPerson, Passkey, PeopleStore, Person } from './ports.ts'
 import { ROLES, SCOPES_OF } from './roles.ts'
 import { isOver } from './sessions.ts'
 
@@ -26,6 +26,7 @@ export const personChanges = v.strictObject({
   role: v.exactOptional(role),
   tenant: v.exactOptional(tenant),
   categories: v.exactOptional(v.nullable(categories)),
+  isBlocked: v.exactOptional(v.boolean('must be true or false')),
 })
 export type PersonChanges = v.InferOutput<typeof personChanges>
 
@@ -39,19 +40,31 @@ export type People = {
   /** @throws {Refusal} `too_many_people`, `bad_fields` */
   add(settings: PersonSettings): Promise<MadeInvitation & { person: Person }>
   /**
-   * Another role, tenant or other categories end the person's sessions.
+   * Another role, tenant or other categories, and a block, end the person's sessions.
    *
    * @throws {Refusal} `not_found`, `last_administrator`, `provider_decides`, `bad_fields`
    */
   change(id: string, changes: PersonChanges): Promise<Person>
-  /** Ends the person's sessions too. @throws {Refusal} `not_found`, `last_administrator` */
+  /**
+   * Ends the person's sessions too. With the identity provider they may come back, with the same
+   * categories; so a block has to be lifted first.
+   *
+   * @throws {Refusal} `not_found`, `last_administrator`, `provider_decides`
+   */
   remove(id: string): Promise<void>
   /**
    * Makes an invitation in place of an earlier one.
    *
+   * @param removesPasskeys Whether it removes the person's passkeys and ends their sessions.
    * @throws {Refusal} `not_found`, `provider_decides`
    */
-  invite(id: string): Promise<MadeInvitation & { person: Person }>
+  invite(id: string, removesPasskeys: boolean): Promise<MadeInvitation & { person: Person }>
+  /** @throws {Refusal} `not_found` */
+  endSessions(id: string): Promise<void>
+  /** @returns The passkeys of a person, the oldest first. @throws {Refusal} `not_found` */
+  passkeys(id: string): Promise<Passkey[]>
+  /** Ends the person's sessions too. @throws {Refusal} `not_found` */
+  removePasskey(id: string, passkey: string): Promise<void>
 }
 
 export function createPeople(store: PeopleStore): People {
@@ -75,7 +88,7 @@ export function createPeople(store: PeopleStore): People {
         if (changes.name !== undefined || changes.role !== undefined) assertOwn(before)
         const after = withChanges(before, changes)
         assertAllowed(after)
-        if (after.role !== before.role) assertNotLast(before, all)
+        if (!isAdministrator(after)) assertNotLast(before, all)
         changed = after
         return { after, endsSessions: !mayDoTheSame(before, after) }
       })
@@ -84,17 +97,29 @@ export function createPeople(store: PeopleStore): People {
     },
     async remove(id) {
       const isKnown = await store.update(id, (before, all) => {
+        if (before.isBlocked) assertOwn(before)
         assertNotLast(before, all)
         return { after: null, endsSessions: true }
       })
       if (!isKnown) throw unknown()
     },
-    async invite(id) {
+    async invite(id, removesPasskeys) {
       const person = await store.get(id)
       if (person) assertOwn(person)
       const made = newInvitation(INVITATION_TTL_MS)
-      if (!person || !(await store.invite(id, made.invitation))) throw unknown()
+      if (!person || !(await store.invite(id, made.invitation, removesPasskeys))) throw unknown()
       return { person, ...made }
+    },
+    async endSessions(id) {
+      if (!(await store.update(id, (after) => ({ after, endsSessions: true })))) throw unknown()
+    },
+    async passkeys(id) {
+      if (!(await store.get(id))) throw unknown()
+      return store.passkeysOf(id)
+    },
+    async removePasskey(id, passkey) {
+      if (await store.removePasskey(id, passkey)) return
+      throw new Refusal('not_found', 'no such passkey')
     },
   }
 }
@@ -106,10 +131,12 @@ function assertAllowed({ role, categories }: Pick<Person, 'role' | 'categories'>
   assertConsistent({ scopes: SCOPES_OF[role], ...(categories && { categories }) })
 }
 
+const isAdministrator = ({ role, isBlocked }: Person) => role === 'administrator' && !isBlocked
+
 /** @throws {Refusal} `last_administrator` */
-function assertNotLast({ id, role }: Person, all: readonly Person[]): void {
-  const isAdministrator = (one: Person) => one.role === 'administrator'
-  if (role !== 'administrator' || all.some((one) => one.id !== id && isAdministrator(one))) return
+function assertNotLast(person: Person, all: readonly Person[]): void {
+  const others = all.filter(({ id }) => id !== person.id)
+  if (!isAdministrator(person) || others.some(isAdministrator)) return
   throw new Refusal('last_administrator', 'nobody else is an administrator')
 }
 
@@ -123,11 +150,13 @@ export function newInvitation(ttlMs?: number): MadeInvitation {
 }
 
 function withChanges(person: Person, changes: PersonChanges): Person {
-  const { categories, ...rest } = { ...person, ...changes }
-  return { ...rest, ...(categories && { categories }) }
+  const { categories, isBlocked, ...rest } = { ...person, ...changes }
+  return { ...rest, ...(categories && { categories }), ...(isBlocked && { isBlocked }) }
 }
 
 function mayDoTheSame(one: Person, other: Person): boolean {
-  const permissions = ({ role, tenant, categories }: Person) => [role, tenant, categories]
+  const permissions = ({ role, tenant, categories, isBlocked }: Person) => [
+    ...[role, tenant, categories, isBlocked],
+  ]
   return JSON.stringify(permissions(one)) === JSON.stringify(permissions(other))
 }

@@ -14,6 +14,8 @@ export type Person = {
   createdAt: string
   /** Whether the person signs in with the organisation's identity provider, and in no other way. */
   isFromProvider?: true
+  /** Whether the person may not sign in, nor do anything. */
+  isBlocked?: true
 }
 
 /** Somebody whom the identity provider has confirmed. */
@@ -32,7 +34,15 @@ export type Session = {
   expiresAt: string
   /** At most a minute behind. */
   lastUsedAt: string
+  /**
+   * Whether it may register a passkey: the newest invitation began it, and its person has had none
+   * since.
+   */
+  mayRegister?: true
 }
+
+/** A session before anybody is found to be signed in. */
+export type BegunSession = Omit<Session, 'person' | 'mayRegister'>
 
 /** A link that signs a person in once. */
 export type Invitation = {
@@ -68,7 +78,7 @@ export type ListedPerson = Person & {
 
 /** What an update makes of a person. */
 export type PersonUpdate = {
-  /** `null` removes the person with everything that belongs to it. */
+  /** `null` removes the person with everything but what would limit them if they came back. */
   after: Person | null
   endsSessions: boolean
 }
@@ -79,6 +89,9 @@ export type SpentChallenge = {
   /** Milliseconds of the Unix epoch. */
   expiresAt: number
 }
+
+/** The use of a passkey. */
+export type UsedPasskey = Pick<Passkey, 'id' | 'counter'> & { challenge: SpentChallenge }
 
 /**
  * People, and how they sign in. Other processes may change them at any time. When the promise of a
@@ -100,32 +113,34 @@ export type PeopleStore = {
     id: string,
     change: (person: Person, all: readonly Person[]) => PersonUpdate,
   ): Promise<boolean>
-  /** Replaces the open invitation of a person. @returns Whether there is such a person. */
-  invite(id: string, invitation: Invitation): Promise<boolean>
+  /**
+   * Replaces the open invitation of a person.
+   *
+   * @param removesPasskeys Whether it removes their passkeys and ends their sessions.
+   * @returns Whether there is such a person.
+   */
+  invite(id: string, invitation: Invitation, removesPasskeys?: boolean): Promise<boolean>
 
   /** @returns The session with this digest, and its person as it is now. */
   findSession(digest: string): Promise<{ session: Session; person: Person } | undefined>
   /**
-   * Uses up an invitation and begins a session.
+   * Uses up an invitation and begins a session, unless the person is blocked.
    *
    * @returns The person; `undefined` when there is no such invitation, or it has expired.
    */
-  useInvitation(digest: string, session: Omit<Session, 'person'>): Promise<Person | undefined>
+  useInvitation(digest: string, session: BegunSession): Promise<Person | undefined>
   /**
-   * Uses up a challenge and begins a session.
+   * Uses up a challenge and begins a session, unless the person is blocked.
    *
    * @returns The person; `undefined` when the challenge was used before, or the passkey is gone or
    * has counted as far before.
    */
-  usePasskey(
-    passkey: Pick<Passkey, 'id' | 'counter'>,
-    challenge: SpentChallenge,
-    session: Omit<Session, 'person'>,
-  ): Promise<Person | undefined>
+  usePasskey(used: UsedPasskey, session: BegunSession): Promise<Person | undefined>
   /**
-   * Begins a session of somebody whom the identity provider has confirmed. Name and role become
-   * those of the login; another role ends earlier sessions. The tenant is for a new person. Categories
-   * stay, and do not count while the role is administrator.
+   * Begins a session of somebody whom the identity provider has confirmed, unless they are blocked.
+   * Name and role become those of the login; another role ends earlier sessions. The tenant is for
+   * somebody who was never here. Categories stay, also when the person was removed meanwhile, and do
+   * not count while the role is administrator.
    *
    * @param added The person to add if this is the first login.
    * @returns The person; `undefined` when there already are `most` people.
@@ -133,7 +148,7 @@ export type PeopleStore = {
   useLogin(
     login: Login,
     added: Person,
-    session: Omit<Session, 'person'>,
+    session: BegunSession,
     most: number,
   ): Promise<Person | undefined>
   /**
@@ -151,10 +166,20 @@ export type PeopleStore = {
   /**
    * Uses up a challenge and adds a passkey.
    *
-   * @returns Whether it was added; not when the challenge was used before, or the credential is
+   * @param by The use of a passkey of the person, or the id of a session of theirs that may register
+   * one; none may any more.
+   * @returns Whether it was added; not when a challenge was used before, or the credential is
    * known, or the person is gone.
    */
-  addPasskey(passkey: Passkey, challenge: SpentChallenge): Promise<boolean>
-  /** @returns Whether the person had this passkey. */
-  removePasskey(person: string, id: string): Promise<boolean>
+  addPasskey(
+    passkey: Passkey,
+    challenge: SpentChallenge,
+    by: UsedPasskey | string,
+  ): Promise<boolean>
+  /**
+   * Removes a passkey, and ends the sessions of its person but this one.
+   *
+   * @returns Whether the person had this passkey.
+   */
+  removePasskey(person: string, id: string, session?: string): Promise<boolean>
 }

@@ -3,7 +3,7 @@ import { Refusal } from '#base/refusal.ts'
 import type { Grant } from '#keys/grant.ts'
 import { digestOf, newId, newSecret } from '#keys/secret.ts'
 import { MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
-import type { Login, Passkey, PeopleStore, Person, Session, SpentChallenge } from './ports.ts'
+import type { BegunSession, Login, PeopleStore, Person, Session, UsedPasskey } from './ports.ts'
 import { SCOPES_OF } from './roles.ts'
 
 const SESSION_TTL_MS = 12 * 3_600_000
@@ -20,14 +20,11 @@ export type NewSession = SignedIn & { secret: string }
 export type Sessions = {
   /** @returns `undefined` when the session is unknown or over. */
   find(secret: string): Promise<SignedIn | undefined>
-  /** @throws {Refusal} `invitation_invalid` */
+  /** @throws {Refusal} `invitation_invalid`, `person_blocked` */
   useInvitation(invitation: string): Promise<NewSession>
-  /** @throws {Refusal} `passkey_invalid` when its challenge was used before. */
-  usePasskey(
-    passkey: Pick<Passkey, 'id' | 'counter'>,
-    challenge: SpentChallenge,
-  ): Promise<NewSession>
-  /** @throws {Refusal} `too_many_people` */
+  /** @throws {Refusal} `passkey_invalid` when its challenge was used before, `person_blocked` */
+  usePasskey(used: UsedPasskey): Promise<NewSession>
+  /** @throws {Refusal} `too_many_people`, `person_blocked` */
   useLogin(login: Login): Promise<NewSession>
   /** Ends the sessions of somebody who has no role any more. */
   endLogin(digest: string): Promise<void>
@@ -41,37 +38,48 @@ export type Sessions = {
  * @param unwritten Called when the use of a session could not be written.
  */
 export function createSessions(store: PeopleStore, unwritten: (error: unknown) => void): Sessions {
+  /** @throws {Refusal} the refusal, or `person_blocked` */
+  async function begin(
+    signIn: (session: BegunSession) => Promise<Person | undefined>,
+    refusal: () => Refusal,
+  ): Promise<NewSession> {
+    const { secret, session } = newSession()
+    const person = await signIn(session)
+    if (!person) throw refusal()
+    if (person.isBlocked)
+      throw new Refusal('person_blocked', 'an administrator has blocked the person')
+    return { secret, person, session: { ...session, person: person.id } }
+  }
+
   return {
     async find(secret) {
       const found = await store.findSession(digestOf(secret))
       const now = Date.now()
-      if (!found || isOver(found.session, now)) return undefined
+      if (!found || found.person.isBlocked || isOver(found.session, now)) return undefined
       const { id, lastUsedAt } = found.session
       if (now - Date.parse(lastUsedAt) > USE_INTERVAL_MS)
         store.markUsed(id, new Date(now).toISOString()).catch(unwritten)
       return found
     },
-    async useInvitation(invitation) {
-      const { secret, session } = newSession()
-      const person = await store.useInvitation(digestOf(invitation), session)
-      if (person) return { secret, person, session: { ...session, person: person.id } }
-      throw new Refusal('invitation_invalid', 'the invitation was used, or is no longer valid')
-    },
-    async usePasskey(passkey, challenge) {
-      const { secret, session } = newSession()
-      const person = await store.usePasskey(passkey, challenge, session)
-      if (person) return { secret, person, session: { ...session, person: person.id } }
-      throw new Refusal(
-        'passkey_invalid',
-        'the challenge was used before, or a copy of the passkey was',
-      )
-    },
-    async useLogin(login) {
-      const { secret, session } = newSession()
-      const person = await store.useLogin(login, newPerson(login), session, MAX_PEOPLE)
-      if (person) return { secret, person, session: { ...session, person: person.id } }
-      throw tooManyPeople()
-    },
+    useInvitation: (invitation) =>
+      begin(
+        (session) => store.useInvitation(digestOf(invitation), session),
+        () => new Refusal('invitation_invalid', 'the invitation was used, or is no longer valid'),
+      ),
+    usePasskey: (used) =>
+      begin(
+        (session) => store.usePasskey(used, session),
+        () =>
+          new Refusal(
+            'passkey_invalid',
+            'the challenge was used before, or a copy of the passkey was',
+          ),
+      ),
+    useLogin: (login) =>
+      begin(
+        (session) => store.useLogin(login, newPerson(login), session, MAX_PEOPLE),
+        tooManyPeople,
+      ),
     endLogin: (digest) => store.endLogin(digest),
     end: ({ id }) => store.endSession(id),
   }
@@ -91,12 +99,9 @@ function newSession() {
   return { secret, session: { ...session, lastUsedAt: createdAt } }
 }
 
-/**
- * @returns The permissions of a person who is signed in. The sessions of a person share one rate
- * limit.
- */
-export function grantOf({ id, name, role, tenant, categories }: Person): Grant {
-  const scopes = SCOPES_OF[role]
+/** @returns The permissions of a person. The sessions of a person share one rate limit. */
+export function grantOf({ id, name, role, tenant, categories, isBlocked }: Person): Grant {
+  const scopes = isBlocked ? [] : SCOPES_OF[role]
   return { id, tenant, scopes, ...(categories && { categories }), label: name, isPerson: true }
 }
 

@@ -1,12 +1,13 @@
 import type {
+  BegunSession,
   Invitation,
   ListedPerson,
-  Login,
   Passkey,
   PeopleStore,
   Person,
   Session,
   SpentChallenge,
+  UsedPasskey,
 } from '#people/ports.ts'
 import type { Role } from '#people/roles.ts'
 import type { Database } from './database.ts'
@@ -28,7 +29,7 @@ const INSERT_PERSON = statement(`
   VALUES (:id, :name, :role, :tenant, :categories, :createdAt)`)
 // The categories of an administrator do not count, and hold again when the provider takes the role.
 const UPDATE_PERSON = statement(`
-  UPDATE person SET name = :name, role = :role, tenant = :tenant,
+  UPDATE person SET name = :name, role = :role, tenant = :tenant, is_blocked = :isBlocked,
     categories = CASE WHEN :role = 'administrator' THEN categories ELSE :categories END
   WHERE id = :id`)
 const UPDATE_LOGIN = statement('UPDATE person SET name = :name, role = :role WHERE id = :id')
@@ -42,10 +43,16 @@ const USE_INVITATION = statement(
   'DELETE FROM invitation WHERE digest = :digest RETURNING person, expires_at',
 )
 
-const SELECT_BY_LOGIN = statement(`
-  SELECT ${PERSON} FROM login JOIN person ON person.id = login.person
-  WHERE login.digest = :digest`)
-const INSERT_LOGIN = statement('INSERT INTO login (digest, person) VALUES (:digest, :person)')
+const SELECT_LOGIN = statement(`
+  SELECT login.*, person.role FROM login LEFT JOIN person ON person.id = login.person
+  WHERE digest = :digest`)
+const PUT_LOGIN = statement(`
+  INSERT INTO login (digest, person) VALUES (:digest, :person)
+  ON CONFLICT (digest) DO UPDATE SET person = excluded.person, tenant = NULL, categories = NULL`)
+const KEEP_LIMITS = statement(`
+  UPDATE login SET (tenant, categories) =
+    (SELECT person.tenant, person.categories FROM person WHERE person.id = :id)
+  WHERE person = :id`)
 const DEMOTE = statement(`
   UPDATE person SET role = 'reader'
   WHERE id IN (SELECT person FROM login WHERE digest = :digest)`)
@@ -55,14 +62,24 @@ const END_LOGIN = statement(`
 const SELECT_SESSIONS = statement('SELECT * FROM session ORDER BY position')
 const SELECT_SESSION = statement(`
   SELECT ${PERSON}, session.id AS session, session.digest, session.created_at AS began_at,
-    session.expires_at, session.last_used_at
+    session.expires_at, session.last_used_at, session.may_register
   FROM session JOIN person ON person.id = session.person WHERE session.digest = :digest`)
 const INSERT_SESSION = statement(`
-  INSERT INTO session (id, digest, person, created_at, expires_at, last_used_at)
-  VALUES (:id, :digest, :person, :createdAt, :expiresAt, :lastUsedAt)`)
+  INSERT INTO session
+    (id, digest, person, created_at, expires_at, last_used_at, may_register)
+  VALUES (:id, :digest, :person, :createdAt, :expiresAt, :lastUsedAt, :mayRegister)`)
 const MARK_USED = statement('UPDATE session SET last_used_at = :time WHERE id = :id')
 const END_SESSION = statement('DELETE FROM session WHERE id = :id')
 const END_SESSIONS = statement('DELETE FROM session WHERE person = :person')
+const END_OTHER_SESSIONS = statement(
+  'DELETE FROM session WHERE person = :person AND id <> :session',
+)
+const MAY_REGISTER = statement(
+  'SELECT id FROM session WHERE id = :session AND person = :person AND may_register',
+)
+const FORBID_REGISTERING = statement(
+  'UPDATE session SET may_register = false WHERE person = :person',
+)
 const KEEP_NEWEST_SESSIONS = statement(`
   DELETE FROM session WHERE person = :person AND position NOT IN (
     SELECT position FROM session WHERE person = :person ORDER BY position DESC
@@ -83,6 +100,7 @@ const USE_PASSKEY = statement(`
 const DELETE_PASSKEY = statement(
   'DELETE FROM passkey WHERE id = :id AND person = :person RETURNING id',
 )
+const DELETE_PASSKEYS = statement('DELETE FROM passkey WHERE person = :person')
 
 const SPEND_CHALLENGE = statement(`
   INSERT INTO spent_challenge (challenge, expires_at) VALUES (:challenge, :expiresAt)
@@ -122,15 +140,23 @@ export function createPeopleStore(
         if (!before) return false
         const { after, endsSessions } = changeOf(before, everybody)
         if (after) yield* all(UPDATE_PERSON, valuesOf(after))
-        else yield* all(DELETE_PERSON, { id })
+        else {
+          yield* all(KEEP_LIMITS, { id })
+          yield* all(DELETE_PERSON, { id })
+        }
         if (endsSessions) yield* all(END_SESSIONS, { person: id })
         return true
       }),
-    invite: (id, invitation) =>
+    invite: (id, invitation, removesPasskeys = false) =>
       write(function* () {
         yield* all(LOCK_PEOPLE)
         if (!(yield* first(SELECT_PERSON, { id }))) return false
         yield* putInvitation(id, invitation)
+        yield* all(FORBID_REGISTERING, { person: id })
+        if (!removesPasskeys) return true
+        // Whoever signs in with one meanwhile has a session before it is gone.
+        yield* all(DELETE_PASSKEYS, { person: id })
+        yield* all(END_SESSIONS, { person: id })
         return true
       }),
 
@@ -142,20 +168,25 @@ export function createPeopleStore(
       return { session: sessionOf({ ...row, ...own }), person }
     },
     useInvitation: (digest, session) => write(() => useInvitation(digest, session)),
-    usePasskey: ({ id, counter }, challenge, session) =>
+    usePasskey: (used, session) =>
       write(function* () {
-        if (!(yield* spend(challenge))) return undefined
-        const row = yield* first(USE_PASSKEY, { id, counter, now: session.createdAt })
-        return row && (yield* begin(String(row.person), session))
+        const person = yield* usePasskey(used, session.createdAt)
+        return person === undefined ? undefined : yield* begin(person, session)
       }),
     useLogin: (login, added, session, most) =>
       write(function* () {
         yield* all(LOCK_PEOPLE)
-        const person = yield* known(login)
-        if (person) return yield* begin(person, session)
+        const { digest, name, role } = login
+        const known = yield* first(SELECT_LOGIN, { digest })
+        if (typeof known?.person === 'string') {
+          yield* all(UPDATE_LOGIN, { id: known.person, name, role })
+          if (role !== known.role) yield* all(END_SESSIONS, { person: known.person })
+          return yield* begin(known.person, session)
+        }
         if (Number((yield* first(COUNT_PEOPLE))?.count) >= most) return undefined
-        yield* all(INSERT_PERSON, valuesOf(added))
-        yield* all(INSERT_LOGIN, { digest: login.digest, person: added.id })
+        const { tenant, categories } = known ?? {}
+        yield* all(INSERT_PERSON, { ...valuesOf(added), ...(known && { tenant, categories }) })
+        yield* all(PUT_LOGIN, { digest, person: added.id })
         return yield* begin(added.id, session)
       }),
     endLogin: (digest) =>
@@ -177,16 +208,28 @@ export function createPeopleStore(
       const [row] = await brief(() => read(SELECT_PASSKEY, { credential }))
       return row && passkeyOf(row)
     },
-    addPasskey: (passkey, challenge) =>
+    addPasskey: (passkey, challenge, by) =>
       write(function* () {
+        yield* all(LOCK_PEOPLE)
+        const { transports, person, ...rest } = passkey
         if (!(yield* spend(challenge))) return false
-        const { transports, ...rest } = passkey
-        const values = { ...rest, transports: transports && JSON.stringify(transports) }
-        return (yield* first(INSERT_PASSKEY, values)) !== undefined
+        const isAllowed =
+          typeof by === 'string'
+            ? yield* first(MAY_REGISTER, { session: by, person })
+            : (yield* usePasskey(by, passkey.createdAt)) === person
+        if (!isAllowed) return false
+        const values = { ...rest, person, transports: transports && JSON.stringify(transports) }
+        if (!(yield* first(INSERT_PASSKEY, values))) return false
+        yield* all(FORBID_REGISTERING, { person })
+        return true
       }),
-    async removePasskey(person, id) {
-      return (await change(DELETE_PASSKEY, { person, id })).length > 0
-    },
+    removePasskey: (person, id, session = '') =>
+      write(function* () {
+        yield* all(LOCK_PEOPLE)
+        if (!(yield* first(DELETE_PASSKEY, { person, id }))) return false
+        yield* all(END_OTHER_SESSIONS, { person, session })
+        return true
+      }),
   }
 }
 
@@ -212,25 +255,25 @@ function* putInvitation(person: string, invitation: Invitation): Work<void> {
 }
 
 /** An expired invitation is deleted too. */
-function* useInvitation(
-  digest: string,
-  session: Omit<Session, 'person'>,
-): Work<Person | undefined> {
+function* useInvitation(digest: string, session: BegunSession): Work<Person | undefined> {
+  yield* all(LOCK_PEOPLE)
   const row = yield* first(USE_INVITATION, { digest })
   if (!row) return undefined
   const { expiresAt } = invitationOf(row)
   if (expiresAt !== undefined && expiresAt <= session.createdAt) return undefined
-  return yield* begin(String(row.person), session)
+  const person = String(row.person)
+  const mayRegister = (yield* first(SELECT_PASSKEYS, { person })) === undefined
+  return yield* begin(person, session, mayRegister)
 }
 
-/** @returns The id of the person of a login, who now has the name and role of that. */
-function* known({ digest, name, role }: Login): Work<string | undefined> {
-  const row = yield* first(SELECT_BY_LOGIN, { digest })
-  if (!row) return undefined
-  const id = String(row.id)
-  yield* all(UPDATE_LOGIN, { id, name, role })
-  if (role !== row.role) yield* all(END_SESSIONS, { person: id })
-  return id
+/** @returns The id of its person. */
+function* usePasskey(
+  { id, counter, challenge }: UsedPasskey,
+  now: string,
+): Work<string | undefined> {
+  if (!(yield* spend(challenge))) return undefined
+  const row = yield* first(USE_PASSKEY, { id, counter, now })
+  return row && String(row.person)
 }
 
 /** @returns Whether the challenge was not used before. */
@@ -239,16 +282,19 @@ function* spend({ challenge, expiresAt }: SpentChallenge): Work<boolean> {
   return (yield* first(SPEND_CHALLENGE, { challenge, expiresAt })) !== undefined
 }
 
-function* begin(person: string, session: Omit<Session, 'person'>): Work<Person | undefined> {
+function* begin(id: string, session: BegunSession, mayRegister = false): Work<Person | undefined> {
   yield* all(DELETE_OLD_SESSIONS, { now: session.createdAt })
-  yield* all(INSERT_SESSION, { ...session, person })
-  yield* all(KEEP_NEWEST_SESSIONS, { person })
-  const row = yield* first(SELECT_PERSON, { id: person })
-  return row && personOf(row)
+  const row = yield* first(SELECT_PERSON, { id })
+  const person = row && personOf(row)
+  if (!person || person.isBlocked) return person
+  yield* all(INSERT_SESSION, { ...session, person: id, mayRegister })
+  yield* all(KEEP_NEWEST_SESSIONS, { person: id })
+  return person
 }
 
-const valuesOf = ({ categories, ...rest }: Person) => ({
+const valuesOf = ({ categories, isBlocked, ...rest }: Person) => ({
   ...rest,
+  isBlocked: isBlocked === true,
   categories: categories?.join(','),
 })
 
@@ -262,6 +308,7 @@ function personOf(row: Row): Person {
     ...(isLimited && { categories: String(row.categories).split(',') }),
     createdAt: String(row.created_at),
     ...(isSet(row.is_from_provider) && { isFromProvider: true }),
+    ...(isSet(row.is_blocked) && { isBlocked: true }),
   }
 }
 
@@ -273,6 +320,7 @@ function sessionOf(row: Row): Session {
     createdAt: String(row.created_at),
     expiresAt: String(row.expires_at),
     lastUsedAt: String(row.last_used_at),
+    ...(isSet(row.may_register) && { mayRegister: true }),
   }
 }
 

@@ -405,7 +405,8 @@ CREATE TABLE person (
   role text NOT NULL,
   tenant text NOT NULL,
   categories text,
-  created_at text NOT NULL
+  created_at text NOT NULL,
+  is_blocked boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE session (
@@ -415,7 +416,9 @@ CREATE TABLE session (
   person text NOT NULL REFERENCES person (id) ON DELETE CASCADE,
   created_at text NOT NULL,
   expires_at text NOT NULL,
-  last_used_at text NOT NULL
+  last_used_at text NOT NULL,
+  -- Whether it may register the first passkey of its person.
+  may_register boolean NOT NULL DEFAULT false
 );
 CREATE INDEX session_by_person ON session (person);
 
@@ -444,10 +447,13 @@ CREATE TABLE invitation (
   expires_at text
 );
 
--- Who signs in with the identity provider: the sha-256 of the issuer and the subject there.
+-- Who signs in with the identity provider: the sha-256 of the issuer and the subject there. Once the
+-- person is removed, what limits them if they come back.
 CREATE TABLE login (
   digest text PRIMARY KEY,
-  person text NOT NULL UNIQUE REFERENCES person (id) ON DELETE CASCADE
+  person text UNIQUE REFERENCES person (id) ON DELETE SET NULL,
+  tenant text,
+  categories text
 );
 
 -- Challenges for passkeys that were answered, in milliseconds of the Unix epoch.

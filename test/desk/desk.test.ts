@@ -66,6 +66,20 @@ describeInBrowser('the desk', () => {
     })
     return body.data.documents
   }
+  /** @returns What gives the browser one more authenticator, and then what takes it away. */
+  async function authenticatorsOf(page: Page) {
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    return async (transport: 'internal' | 'usb') => {
+      const added = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          ...{ protocol: 'ctap2', transport, automaticPresenceSimulation: true },
+          ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+        },
+      })
+      return () => devtools.send('WebAuthn.removeVirtualAuthenticator', added)
+    }
+  }
   const heading = (page: Page, name: string) =>
     page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.id)
@@ -124,18 +138,7 @@ describeInBrowser('the desk', () => {
 
   test('behavior: a passkey signs in later, and signing out forgets what was typed', async () => {
     const { page, context } = await enter('clerk')
-    const devtools = await context.newCDPSession(page)
-    await devtools.send('WebAuthn.enable')
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    })
+    await (await authenticatorsOf(page))('internal')
     await page.getByRole('link', { name: 'Set up a passkey' }).click()
     await press(page, 'Set up a passkey')
     await page.getByRole('button', { name: 'Remove' }).waitFor()
@@ -469,6 +472,46 @@ describeInBrowser('the desk', () => {
     await invited.page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
   })
 
+  test('a second passkey needs the first, and an administrator removes them', async () => {
+    const { page } = await enter('clerk', { name: 'Dorothy' })
+    const add = await authenticatorsOf(page)
+    await add('internal')
+    await page.getByRole('link', { name: 'Set up a passkey' }).click()
+    await press(page, 'Set up a passkey')
+    await page.getByRole('button', { name: 'Remove' }).waitFor()
+    await page.reload()
+    const loseSecond = await add('usb')
+    await page.getByText('first asks for a passkey that you have').waitFor()
+    await press(page, 'Set up a passkey')
+    await expect.poll(() => page.getByRole('button', { name: 'Remove' }).count()).toBe(2)
+
+    const administrator = (await enter('administrator')).page
+    await administrator.getByRole('link', { name: 'People' }).click()
+    const passkeys = administrator.getByRole('button', { name: /^Passkeys of .*Dorothy/ })
+    await passkeys.click()
+    await administrator.getByLabel('Passkey 2').check()
+    await answer(administrator, 'Remove')
+    await loseSecond()
+    await page.reload()
+    await heading(page, 'Sign in to the desk')
+    await press(page, 'Sign in with a passkey')
+    await page.getByRole('button', { name: 'Remove' }).waitFor()
+    await administrator.reload()
+    const signOut = administrator.getByRole('button', { name: /^Sign out .*Dorothy/ })
+    await signOut.click()
+    await signOut.waitFor({ state: 'detached' })
+    const invite = administrator.getByRole('button', { name: /^New link for .*Dorothy/ })
+    await invite.click()
+    await answer(administrator, 'Cancel')
+    await passkeys.waitFor()
+    await invite.click()
+    await answer(administrator, 'New link')
+    await passkeys.waitFor({ state: 'detached' })
+    await page.reload()
+    await press(page, 'Sign in with a passkey')
+    await page.getByText('This passkey is not known here').waitFor()
+  })
+
   test('behavior: an administrator changes what a person may do', async () => {
     const { page } = await enter('administrator')
     const name = 'Clara'
@@ -486,6 +529,16 @@ describeInBrowser('the desk', () => {
     expect(body.data.people.find((one: { name: string }) => one.name === name)).toMatchObject({
       ...{ role: 'reader', categories: ['diploma', 'birth_certificate'] },
     })
+    await page.getByRole('button', { name: /^Change .*Clara/ }).click()
+    await page.getByLabel('Blocked: may not sign in').check()
+    await answer(page, 'Change')
+    await page.getByText(/Clara · Reader.*blocked/).waitFor()
+    await page.getByRole('button', { name: /^New link for .*Clara/ }).click()
+    const again = await openWindow(browser)
+    open.push(again)
+    await again.page.goto((await page.locator('.link').textContent()) ?? '')
+    await press(again.page, 'Sign in with this link')
+    await again.page.getByText('An administrator has blocked you').waitFor()
   })
 
   test('behavior: an administrator makes keys and receivers, tests and removes them', async () => {

@@ -122,6 +122,30 @@ describeInBrowser('signing in with an identity provider', () => {
       expect(status).toBe(200)
     })
 
+    test('error: whoever is removed comes back with the same limits, and not while blocked', async () => {
+      account('nina', 'Nina', 'staff')
+      await passProvider(page, port, 'nina')
+      await signedIn('Nina')
+      const limits = { categories: ['diploma'], tenant: 'annex' }
+      const path = async () => `/v1/people/${(await personNamed('Nina')).id}`
+      await asAdmin('PATCH', await path(), limits)
+      expect((await asAdmin('DELETE', await path())).status).toBe(200)
+      const other = await openWindow(browser)
+      await passProvider(other.page, port, 'nina')
+      await other.page.getByRole('heading', { name: /^Hello, .*Nina/ }).waitFor()
+      await other.context.close()
+      expect(await personNamed('Nina')).toMatchObject(limits)
+      await asAdmin('PATCH', await path(), { isBlocked: true })
+      expect((await personNamed('Nina')).sessions).toEqual([])
+      const again = await openWindow(browser)
+      await passProvider(again.page, port, 'nina')
+      await again.page.getByText('An administrator has blocked you').waitFor()
+      await again.context.close()
+      // A removal would lift the block.
+      const { status, body } = await asAdmin('DELETE', await path())
+      expect([status, body.error.code]).toEqual([409, 'provider_decides'])
+    })
+
     test('error: an answer that this browser did not ask for signs nobody in', async () => {
       account('mallory', 'Mallory', 'it')
       let answer = ''

@@ -129,6 +129,20 @@ const KEY = {
       'The passkey is unknown or was not accepted, or its challenge was used before or is older than five minutes.',
     action: 'Ask for options and try again; or ask an administrator for another link.',
   },
+  passkey_required: {
+    status: 403,
+    again: 'after a passkey was shown',
+    meaning:
+      'The session may not register a passkey by itself: only that of an invitation may, once, if the person has none.',
+    action:
+      'Ask for options, and answer their `proof` with a passkey that the person has. If there is none, ask an administrator for another link.',
+  },
+  person_blocked: {
+    status: 403,
+    again: 'after an administrator lets the person in again',
+    meaning: 'An administrator has blocked the person.',
+    action: 'Ask an administrator.',
+  },
   provider_refused: {
     status: 401,
     again: 'after signing in there again',
@@ -149,8 +163,8 @@ const KEY = {
   provider_decides: {
     status: 409,
     meaning:
-      'The person signs in with the identity provider, which decides name and role: there are no links and passkeys for them.',
-    action: 'Change the groups of the person there.',
+      'The person signs in with the identity provider, which decides name and role: there are no links and passkeys for them, and only the block keeps them out.',
+    action: 'Change the groups of the person there. Lift the block before you remove the person.',
   },
   last_administrator: {
     status: 409,

@@ -5,7 +5,7 @@ import type { Held } from '#credentials/held.ts'
 import type { OfferTerms } from '#credentials/wallets.ts'
 import { mayIssue } from '#document/new-document.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import { ownerOf } from '#keys/grant.ts'
+import { ownerOf, tenantOf } from '#keys/grant.ts'
 import { whole } from '#keys/settings.ts'
 import { IssueError } from '#promise/errors.ts'
 import { PRIVATE, succeed } from '../core/envelope.ts'
@@ -76,7 +76,7 @@ const OFFER = operation({
   tag: 'Documents',
   summary: 'Offer a document to a wallet',
   description:
-    'The holder opens the link with a wallet for OpenID4VCI, which fetches the document as an SD-JWT VC. The offer ends when the key or person who made it may not issue the category any more.',
+    'The holder opens the link with a wallet for OpenID4VCI, which fetches the document as an SD-JWT VC. The offer ends when the key or person who made it may not issue the category for its tenant any more.',
   scope: 'documents:issue',
   parameters: { publicId: schemas.documentName },
   body: { schema: terms, example: { txCode: true }, isOptional: true },
@@ -124,7 +124,7 @@ export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, d
       seconds: expiresIn ?? PLAIN.seconds,
       withTxCode: txCode ?? PLAIN.withTxCode,
       ...(iss && { naming: iss }),
-      by: ownerOf(grant),
+      by: { owner: ownerOf(grant), tenant: tenantOf(grant) },
     }
     return succeed(c, await makeOffer(deps, publicId, asked, grant.categories), 201)
   })

@@ -1,4 +1,4 @@
-import type { RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import * as v from 'valibot'
 import { label } from '#keys/settings.ts'
 import type { Passkey } from '#people/ports.ts'
@@ -7,22 +7,27 @@ import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson } from '../core/request.ts'
 import { membersOf } from './present.ts'
 import * as schemas from './schemas.ts'
-import { attestation, EXAMPLE_ATTESTATION } from './session.ts'
+import { assertion, attestation, EXAMPLE_ATTESTATION, requestOptions } from './session.ts'
 
 export const passkeySchema = v.object({
   id: v.string(),
   label: v.string(),
   createdAt: schemas.time,
-  lastUsedAt: v.pipe(v.nullable(schemas.time), v.description('The last time that it signed in.')),
+  lastUsedAt: v.pipe(v.nullable(schemas.time), v.description('When it was last used.')),
 })
 
-const EXAMPLE_ID = '012345abcdef'
-const EXAMPLE = {
-  id: EXAMPLE_ID,
+export const EXAMPLE_PASSKEY = {
+  id: '012345abcdef',
   label: "The office's laptop",
   createdAt: '2026-11-21T08:36:39.000Z',
   lastUsedAt: null,
 }
+
+const credential = v.object({
+  id: v.string(),
+  type: v.string(),
+  transports: v.exactOptional(v.array(v.string())),
+})
 
 const PASSKEY = { tag: 'People', scope: 'session' } as const
 
@@ -34,7 +39,7 @@ const LIST = operation({
   answer: {
     description: 'The passkeys of the person who is signed in, the oldest first.',
     data: v.object({ passkeys: v.array(passkeySchema) }),
-    example: { passkeys: [EXAMPLE] },
+    example: { passkeys: [EXAMPLE_PASSKEY] },
   },
   errors: ['store_unavailable'],
 })
@@ -44,56 +49,69 @@ const OPTIONS = operation({
   operationId: 'passkeyOptions',
   route: 'POST /v1/passkeys/options',
   summary: 'Ask for a challenge to register a passkey',
+  description:
+    'Without a passkey, only the session of an invitation may register one, and only the first.',
   answer: {
-    description: 'For `navigator.credentials.create`. The challenge is valid for five minutes.',
+    description: 'For `navigator.credentials.create`. The challenges are valid for five minutes.',
     data: v.object({
+      proof: v.pipe(
+        v.nullable(v.object({ ...requestOptions, allowCredentials: v.array(credential) })),
+        v.description(
+          'For `navigator.credentials.get`, with a passkey that the person has; `null` for the first.',
+        ),
+      ),
       challenge: v.string(),
       rp: v.object({ id: v.string(), name: v.string() }),
       user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
       pubKeyCredParams: v.array(v.object({ type: v.string(), alg: v.number() })),
       timeout: v.number(),
       attestation: v.string(),
-      excludeCredentials: v.array(
-        v.object({
-          id: v.string(),
-          type: v.string(),
-          transports: v.exactOptional(v.array(v.string())),
-        }),
-      ),
+      excludeCredentials: v.array(credential),
       authenticatorSelection: v.record(v.string(), v.unknown()),
       extensions: v.record(v.string(), v.unknown()),
       hints: v.array(v.string()),
     }),
   },
-  errors: ['too_many_passkeys', 'provider_decides', 'store_unavailable'],
+  errors: ['too_many_passkeys', 'passkey_required', 'provider_decides', 'store_unavailable'],
 })
 
-const body = v.strictObject({ response: attestation, label })
+const body = v.strictObject({
+  response: attestation,
+  label,
+  proof: v.pipe(
+    v.exactOptional(assertion),
+    v.description('The answer to the `proof` of the options.'),
+  ),
+})
 const REGISTER = operation({
   ...PASSKEY,
   operationId: 'registerPasskey',
   route: 'POST /v1/passkeys',
   summary: 'Register a passkey',
-  body: { schema: body, example: { response: EXAMPLE_ATTESTATION, label: EXAMPLE.label } },
+  description: 'Needs a passkey that the person has, unless it is the first after an invitation.',
+  body: { schema: body, example: { response: EXAMPLE_ATTESTATION, label: EXAMPLE_PASSKEY.label } },
   answer: {
     status: 201,
     description: 'The passkey, with which the person can sign in from now on.',
     data: passkeySchema,
-    example: EXAMPLE,
+    example: EXAMPLE_PASSKEY,
   },
-  errors: ['passkey_invalid', 'too_many_passkeys', 'provider_decides', 'store_unavailable'],
+  errors: [
+    ...(['passkey_invalid', 'passkey_required', 'too_many_passkeys', 'provider_decides'] as const),
+    'store_unavailable',
+  ],
 })
 
 const REMOVE = operation({
   ...PASSKEY,
   operationId: 'removePasskey',
   route: 'DELETE /v1/passkeys/:id',
-  parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_ID] })) },
+  parameters: { id: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_PASSKEY.id] })) },
   summary: 'Remove one of your passkeys',
   answer: {
-    description: 'Nobody can sign in with it any more. Sessions that it began go on.',
+    description: 'Nobody can sign in with it any more. The other sessions of the person are over.',
     data: schemas.removed,
-    example: { id: EXAMPLE_ID, deleted: true },
+    example: { id: EXAMPLE_PASSKEY.id, deleted: true },
   },
   errors: ['not_found', 'store_unavailable'],
 })
@@ -107,25 +125,29 @@ export const passkeyRoutes = resource(OPERATIONS, (serve, { passkeys, log }) => 
     return succeed(c, { passkeys: own.map(presentPasskey) })
   })
 
-  serve(OPTIONS, async (c) =>
-    succeed(c, await passkeys.registrationOptions(c.get('signedIn').person)),
-  )
+  serve(OPTIONS, async (c) => succeed(c, await passkeys.registrationOptions(c.get('signedIn'))))
 
   serve(REGISTER, async (c) => {
-    const { person } = c.get('signedIn')
-    const { response, label } = parseBody(body, await readJson(c))
-    const passkey = await passkeys.register(person, response as RegistrationResponseJSON, label)
-    log.info('passkey_registered', { id: passkey.id, person: person.id })
+    const signedIn = c.get('signedIn')
+    const { response, label, proof } = parseBody(body, await readJson(c))
+    const passkey = await passkeys.register(
+      signedIn,
+      response as RegistrationResponseJSON,
+      label,
+      proof as AuthenticationResponseJSON | undefined,
+    )
+    log.info('passkey_registered', { id: passkey.id, person: passkey.person })
     return succeed(c, presentPasskey(passkey), 201)
   })
 
   serve(REMOVE, async (c) => {
-    const { person } = c.get('signedIn')
+    const { session } = c.get('signedIn')
     const id = c.req.param('id')
-    await passkeys.remove(person, id)
-    log.info('passkey_removed', { id, person: person.id })
+    await passkeys.remove(session, id)
+    log.info('passkey_removed', { id, person: session.person })
     return succeed(c, { id, deleted: true })
   })
 })
 
-const presentPasskey = (passkey: Passkey): object => membersOf(passkeySchema.entries, passkey)
+export const presentPasskey = (passkey: Passkey): object =>
+  membersOf(passkeySchema.entries, passkey)

@@ -5,6 +5,7 @@ import type { ListedPerson, Person } from '#people/ports.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import { EXAMPLE_PASSKEY, passkeySchema, presentPasskey } from './passkeys.ts'
 import { membersOf } from './present.ts'
 import * as schemas from './schemas.ts'
 import { EXAMPLE_PERSON, personSchema, presentPerson } from './session.ts'
@@ -98,7 +99,7 @@ const CHANGE = operation({
   route: 'PATCH /v1/people/:id',
   summary: 'Change a person',
   description:
-    'Changes only the members that are sent; `null` removes a setting. Another role, tenant or other categories end the sessions of the person.',
+    'Changes only the members that are sent; `null` removes a setting. Another role, tenant or other categories, and a block, end the sessions of the person. Whoever is blocked signs in no more, with the identity provider neither.',
   body: { schema: personChanges, example: { role: 'registrar' }, isOptional: true },
   answer: {
     description: 'The changed person.',
@@ -113,20 +114,73 @@ const REMOVE = operation({
   operationId: 'removePerson',
   route: 'DELETE /v1/people/:id',
   summary: 'Remove a person',
+  description:
+    'Whom the identity provider signs in may come back with a group that has a role, and has the same tenant and categories then. To keep them out, block them: that has to be lifted before they are removed.',
   answer: {
     description: 'The person is removed, with sessions, passkeys and invitation.',
     data: schemas.removed,
     example: { id: EXAMPLE_PERSON.id, deleted: true },
   },
-  errors: ['not_found', 'last_administrator', 'store_unavailable'],
+  errors: ['not_found', 'last_administrator', 'provider_decides', 'store_unavailable'],
 })
 
+const SIGN_OUT = operation({
+  ...ONE,
+  operationId: 'endPersonSessions',
+  route: 'DELETE /v1/people/:id/sessions',
+  summary: 'Sign a person out',
+  answer: {
+    description: 'All sessions of the person are over.',
+    data: schemas.removed,
+    example: { id: EXAMPLE_PERSON.id, deleted: true },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const PASSKEYS = operation({
+  ...ONE,
+  operationId: 'listPersonPasskeys',
+  route: 'GET /v1/people/:id/passkeys',
+  summary: 'List the passkeys of a person',
+  answer: {
+    description: 'The passkeys of the person, the oldest first.',
+    data: v.object({ passkeys: v.array(passkeySchema) }),
+    example: { passkeys: [EXAMPLE_PASSKEY] },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const REMOVE_PASSKEY = operation({
+  ...PEOPLE,
+  parameters: {
+    ...ONE.parameters,
+    passkey: v.pipe(v.string(), v.metadata({ examples: [EXAMPLE_PASSKEY.id] })),
+  },
+  operationId: 'removePersonPasskey',
+  route: 'DELETE /v1/people/:id/passkeys/:passkey',
+  summary: 'Remove a passkey of a person',
+  answer: {
+    description: 'Nobody can sign in with it any more, and all sessions of the person are over.',
+    data: schemas.removed,
+    example: { id: EXAMPLE_PASSKEY.id, deleted: true },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const invitationBody = v.strictObject({
+  removePasskeys: v.pipe(
+    v.exactOptional(v.boolean('must be true or false')),
+    v.description('Whether the passkeys of the person are removed, and their sessions ended.'),
+  ),
+})
 const INVITE = operation({
   ...ONE,
   operationId: 'invitePerson',
   route: 'POST /v1/people/:id/invitations',
   summary: 'Make another invitation',
-  description: 'For a person who has lost their passkey. An earlier invitation is no longer valid.',
+  description:
+    'For a person who has lost their passkey: then remove those that they have, or the new one needs the proof of one of them. An earlier invitation is no longer valid.',
+  body: { schema: invitationBody, example: { removePasskeys: true }, isOptional: true },
   answer: {
     status: 201,
     description: 'The link that signs the person in once within seven days.',
@@ -136,7 +190,7 @@ const INVITE = operation({
   errors: ['not_found', 'provider_decides', 'store_unavailable'],
 })
 
-const OPERATIONS = [LIST, ADD, CHANGE, REMOVE, INVITE]
+const OPERATIONS = [LIST, ADD, CHANGE, REMOVE, SIGN_OUT, PASSKEYS, REMOVE_PASSKEY, INVITE]
 
 /** Serves the administration of people of all tenants. */
 export const peopleRoutes = resource(OPERATIONS, (serve, { people, addresses, log }) => {
@@ -168,9 +222,29 @@ export const peopleRoutes = resource(OPERATIONS, (serve, { people, addresses, lo
     return succeed(c, { id, deleted: true })
   })
 
+  serve(SIGN_OUT, async (c) => {
+    const id = c.req.param('id')
+    await people.endSessions(id)
+    log.info('person_signed_out', { id, by: c.get('grant').id })
+    return succeed(c, { id, deleted: true })
+  })
+
+  serve(PASSKEYS, async (c) => {
+    const passkeys = await people.passkeys(c.req.param('id'))
+    return succeed(c, { passkeys: passkeys.map(presentPasskey) })
+  })
+
+  serve(REMOVE_PASSKEY, async (c) => {
+    const { id, passkey } = c.req.param()
+    await people.removePasskey(id, passkey)
+    log.info('passkey_removed', { id: passkey, person: id, by: c.get('grant').id })
+    return succeed(c, { id: passkey, deleted: true })
+  })
+
   serve(INVITE, async (c) => {
-    const made = await people.invite(c.req.param('id'))
-    log.info('person_invited', { id: made.person.id, by: c.get('grant').id })
+    const { removePasskeys = false } = parseBody(invitationBody, await readOptionalJson(c))
+    const made = await people.invite(c.req.param('id'), removePasskeys)
+    log.info('person_invited', { id: made.person.id, by: c.get('grant').id, removePasskeys })
     return succeed(c, presentInvited(made), 201)
   })
 })

@@ -26,6 +26,10 @@ const presented = {
     v.boolean(),
     v.description('Whether the identity provider signs the person in, and decides name and role.'),
   ),
+  isBlocked: v.pipe(
+    v.boolean(),
+    v.description('Whether the person may not sign in, in any way, nor do anything.'),
+  ),
 }
 export const personSchema = v.object(presented)
 export const sessionSchema = v.object({
@@ -51,6 +55,7 @@ export const EXAMPLE_PERSON = {
   tenant: 'default',
   categories: ['diploma'],
   isFromProvider: false,
+  isBlocked: false,
 } as const
 const EXAMPLE = {
   person: EXAMPLE_PERSON,
@@ -104,15 +109,25 @@ const WITH_INVITATION = operation({
   operationId: 'useInvitation',
   route: 'POST /v1/session/invitation',
   summary: 'Sign in with an invitation',
-  description: 'An invitation works once. Register a passkey to sign in later.',
+  description:
+    'An invitation works once. Register a passkey to sign in later: the session of the newest one may do so, if the person has none.',
   body: {
     schema: invitationBody,
     example: { invitation: 'dri_bm90IGEgc2VjcmV0IG9mIGFueWJvZHksIGFuZCBub3RoaW5n' },
   },
   answer: SIGNED_IN,
-  errors: ['bad_query', 'invitation_invalid', 'csrf_token_required', 'store_unavailable'],
+  errors: [
+    ...(['bad_query', 'invitation_invalid', 'person_blocked', 'csrf_token_required'] as const),
+    'store_unavailable',
+  ],
 })
 
+export const requestOptions = {
+  challenge: v.string(),
+  rpId: v.string(),
+  timeout: v.number(),
+  userVerification: v.string(),
+}
 const OPTIONS = operation({
   ...SIGN_IN,
   operationId: 'passkeySignInOptions',
@@ -120,12 +135,7 @@ const OPTIONS = operation({
   summary: 'Ask for a challenge to sign in with a passkey',
   answer: {
     description: 'For `navigator.credentials.get`. The challenge is valid for five minutes.',
-    data: v.object({
-      challenge: v.string(),
-      rpId: v.string(),
-      timeout: v.number(),
-      userVerification: v.string(),
-    }),
+    data: v.object(requestOptions),
   },
   errors: ['bad_query', 'csrf_token_required'],
 })
@@ -140,7 +150,7 @@ const credential = {
   clientExtensionResults: v.optional(v.record(v.string(), v.unknown()), {}),
 }
 /** What `PublicKeyCredential.toJSON` gives after `navigator.credentials.get`. */
-const assertion = v.looseObject({
+export const assertion = v.looseObject({
   ...credential,
   response: v.looseObject({
     clientDataJSON: text,
@@ -181,7 +191,10 @@ const WITH_PASSKEY = operation({
     },
   },
   answer: SIGNED_IN,
-  errors: ['bad_query', 'passkey_invalid', 'csrf_token_required', 'store_unavailable'],
+  errors: [
+    ...(['bad_query', 'passkey_invalid', 'person_blocked', 'csrf_token_required'] as const),
+    'store_unavailable',
+  ],
 })
 
 const OPERATIONS = [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY]
@@ -248,6 +261,7 @@ export const sessionRoutes = resource(OPERATIONS, (serve, deps) => {
 })
 
 export function presentPerson(person: Person) {
-  const { id, name, role, tenant, categories = null, isFromProvider = false } = person
-  return { id, name, role, tenant, categories, isFromProvider }
+  const { id, name, role, tenant, categories = null } = person
+  const { isFromProvider = false, isBlocked = false } = person
+  return { id, name, role, tenant, categories, isFromProvider, isBlocked }
 }

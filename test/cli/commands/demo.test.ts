@@ -38,6 +38,15 @@ test('default: takes registry, node and payloads from the gateway that it is giv
   expect([answer.stderr, answer.code]).toEqual(['', 0])
 })
 
+test('issues on the day of the place where it runs', async () => {
+  // Where it is another day than in UTC now.
+  const TZ = new Date().getUTCHours() < 12 ? 'Etc/GMT+12' : 'Etc/GMT-12'
+  const day = new Date().toLocaleDateString('sv', { timeZone: TZ })
+  expect(new Date().toISOString()).not.toContain(day)
+  const { stdout } = await docreg(['demo', '--gateway', stack.url], { env: { API_KEY, TZ } })
+  expect(stdout).toMatch(new RegExp(`^ {2}issuedAt +${day}$`, 'm'))
+})
+
 test('behavior: uses a category that no kind of documents is about', async () => {
   const faculty = { path: ['metadata', 'faculty'], mandatory: true }
   const kind = { display: [{ locale: 'en', name: 'x' }], claims: [faculty] }

@@ -3,6 +3,7 @@ import { calculateJwkThumbprint, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PRE_AUTHORIZED } from '#credentials/metadata.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
+import { signIn } from '#test/support/desk.ts'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 
 const key = makeCredentialKey()
@@ -128,6 +129,26 @@ describe('an offer', () => {
     expect(outcomeOf(read)).toEqual([404, 'no_offers'])
     const late = await post('/wallets/credential', await wanted(), asKey(access_token))
     expect(outcomeOf(late)).toEqual([401, 'invalid_token'])
+  })
+
+  test.each<[string, object]>([
+    ['is blocked', { isBlocked: true }],
+    ['moves to another tenant', { tenant: 'other' }],
+    ['is no administrator any more', { role: 'clerk', tenant: 'other' }],
+  ])('is over when the person who made it %s', async (_, change) => {
+    const { publicId } = await issue()
+    await signIn(stack, { role: 'administrator' })
+    const desk = await signIn(stack, { role: 'role' in change ? 'administrator' : 'clerk' })
+    const made = await desk.send('POST', `/v1/documents/${publicId}/offer`, { uses: 2 })
+    const code = made.body.data.offer.grants[PRE_AUTHORIZED]['pre-authorized_code']
+    expect(outcomeOf(await exchange(code))).toEqual([200, 'ok'])
+    const { status } = await stack.request(`/v1/people/${desk.id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', ...asKey() },
+      body: JSON.stringify(change),
+    })
+    expect(status).toBe(200)
+    expect(outcomeOf(await exchange(code))).toEqual([400, 'invalid_grant'])
   })
 
   test('error: names every bad field', async () => {

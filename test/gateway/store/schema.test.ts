@@ -5,7 +5,7 @@ import { SCHEMA_VERSION, schemaOf, schemaOfKeys } from '#store/tables.ts'
 
 /** The digest of the schema of each version that was ever published here. */
 const DIGESTS: Record<number, string> = {
-  16: '1e83840507c95e4631957766a2647baa7316c3a7d22768aa8b39ed499375bc48',
+  17: '49ad10ceaf6f7e555f2440b0456ae261360d94b34b6fd051c42946922bed0130',
 }
 
 // Older folders are refused and not converted, so a folder must never be of another schema, or have

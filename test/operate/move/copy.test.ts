@@ -277,7 +277,7 @@ async function fillPeople(people: PeopleStore): Promise<void> {
   await people.add(person, { digest: 'first' }, 2)
   await people.useInvitation('first', { id: 'session', digest: 'of it', ...times })
   const publicKey = new Uint8Array([0, 255])
-  await people.addPasskey({ ...passkey, credential: 'AQID', publicKey }, challenge)
+  await people.addPasskey({ ...passkey, credential: 'AQID', publicKey }, challenge, 'session')
   await people.invite('ada', { digest: 'second', expiresAt: EVER })
 }
 const EVER = '2099-01-01T00:00:00.000Z'

@@ -120,7 +120,8 @@ const ELSEWHERE: Record<string, string> = {
   retrieveStatusList: '404',
   useInvitation: '401',
   signInWithPasskey: '401',
-  registerPasskey: '401',
+  registerPasskey: '403',
+  removePersonPasskey: '404',
   // There is no identity provider.
   beginProviderSignIn: '404',
   returnFromProvider: '404',
@@ -172,6 +173,9 @@ const PREPARED: Record<string, Prepare> = {
   changePerson: person,
   removePerson: person,
   invitePerson: person,
+  endPersonSessions: person,
+  listPersonPasskeys: person,
+  removePersonPasskey: async (send) => ({ ...(await person(send, '')), passkey: 'none' }),
 }
 
 type Send = (

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cookieNameOf } from '#http/core/session.ts'
 import type { AppDeps } from '#http/deps.ts'
+import type { PeopleStore, Person } from '#people/ports.ts'
 import type { Role } from '#people/roles.ts'
+import { createSessions } from '#people/sessions.ts'
 import { createAuthenticator, type Deviation } from '#test/support/authenticator.ts'
 import { ADDRESSES, bareApp } from '#test/support/bare-app.ts'
 import { type CapturedLog, captureLog } from '#test/support/captured-log.ts'
@@ -39,7 +41,7 @@ describe('an invitation', () => {
     const answer = await useInvitation(stack, invitation)
     expect(answer.status).toBe(201)
     expect(answer.body.data).toEqual({
-      person: { id, role: 'clerk', ...settings, isFromProvider: false },
+      person: { id, role: 'clerk', ...settings, isFromProvider: false, isBlocked: false },
       scopes: ['documents:read', 'verify', 'documents:issue'],
       csrfToken: expect.stringMatching(/^[\w-]{43}$/),
       expiresAt: expect.any(String),
@@ -150,6 +152,8 @@ describe('a session', () => {
     ['gets another role', { role: 'registrar' }, false],
     ['gets another tenant', { tenant: 'other' }, false],
     ['gets categories', { categories: ['diploma'] }, false],
+    ['is blocked', { isBlocked: true }, false],
+    ['is not blocked', { isBlocked: false }, true],
     ['gets another name', { name: 'Ada Byron' }, true],
     ['gets the same role', { role: 'clerk', categories: null }, true],
   ])('behavior: when the person %s (%j), it goes on: %s', async (_, change, goesOn) => {
@@ -274,9 +278,16 @@ describe('a passkey', () => {
     stack.request('/v1/session/passkey', {
       ...{ method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ response }) },
     })
-  const register = (desk: Desk, response: object, label = 'Laptop') =>
-    desk.send('POST', '/v1/passkeys', { response, label })
+  const register = (desk: Desk, response: object, label = 'Laptop', proof?: object) =>
+    desk.send('POST', '/v1/passkeys', { response, label, ...(proof && { proof }) })
   const INVALID = [401, 'passkey_invalid']
+  const REQUIRED = [403, 'passkey_required']
+  type Authenticator = ReturnType<typeof createAuthenticator>
+  /** Registers another one, with this one as the proof. */
+  const registerAnother = async (desk: Desk, next: Authenticator, known: Authenticator) => {
+    const options = await optionsOf(desk)
+    return register(desk, next.create(options), 'Another', known.get(options.proof))
+  }
 
   async function withPasskey() {
     const desk = await signIn(stack)
@@ -284,6 +295,105 @@ describe('a passkey', () => {
     const { body } = await register(desk, authenticator.create(await optionsOf(desk)))
     return { desk, authenticator, id: body.data.id as string }
   }
+
+  /** @returns A session that this passkey begins. */
+  const signInWith = async (authenticator: Authenticator) =>
+    deskOf(stack, await answer(authenticator.get(await signInOptions())))
+
+  test('error: the thief of a session registers none, however it began', async () => {
+    const { desk, authenticator, id } = await withPasskey()
+    const later = await signInWith(authenticator)
+    const thief = createAuthenticator(origin)
+    for (const stolen of [desk, later]) {
+      const options = await optionsOf(stolen)
+      expect(options.proof.allowCredentials).toHaveLength(1)
+      const response = thief.create(options)
+      expect(codeOf(await register(stolen, response))).toEqual(REQUIRED)
+      const other = await withPasskey()
+      for (const proof of [
+        thief.get(options.proof),
+        other.authenticator.get(options.proof),
+        authenticator.get(options.proof, { isForged: true }),
+        authenticator.get(options.proof, { isVerified: false }),
+        authenticator.get(options.proof, { origin: 'https://evil.example' }),
+        // What the person answers elsewhere.
+        authenticator.get(await signInOptions()),
+        authenticator.get(options),
+      ])
+        expect(codeOf(await register(stolen, response, 'x', proof))).toEqual(INVALID)
+    }
+    // Nor after the one that is there was removed.
+    expect((await desk.send('DELETE', `/v1/passkeys/${id}`)).status).toBe(200)
+    expect(codeOf(await desk.send('POST', '/v1/passkeys/options'))).toEqual(REQUIRED)
+    expect(codeOf(await register(desk, thief.create(await signInOptions())))).toEqual(REQUIRED)
+    expect(await isSignedIn(later)).toBe(false)
+  })
+
+  test('behavior: a proof counts once', async () => {
+    const { desk, authenticator } = await withPasskey()
+    const [options, again] = [await optionsOf(desk), await optionsOf(desk)]
+    const proof = authenticator.get(options.proof)
+    const next = () => createAuthenticator(origin)
+    expect((await register(desk, next().create(options), 'Phone', proof)).status).toBe(201)
+    expect(codeOf(await register(desk, next().create(again), 'x', proof))).toEqual(INVALID)
+  })
+
+  test('behavior: a link for a lost one removes it and ends the sessions; another does not', async () => {
+    const { desk, authenticator } = await withPasskey()
+    const link = async (body?: object) => {
+      const made = await asAdmin('POST', `/v1/people/${desk.id}/invitations`, body)
+      const secret = made.body.data.invitation.split('=').at(-1)
+      return deskOf(stack, await useInvitation(stack, secret))
+    }
+    const device = await link()
+    expect(await isSignedIn(desk)).toBe(true)
+    const second = createAuthenticator(origin)
+    expect(codeOf(await register(device, second.create(await optionsOf(device))))).toEqual(REQUIRED)
+    expect((await registerAnother(device, second, authenticator)).status).toBe(201)
+    const fresh = await link({ removePasskeys: true })
+    expect([await isSignedIn(desk), await isSignedIn(device)]).toEqual([false, false])
+    for (const old of [authenticator, second])
+      expect(codeOf(await answer(old.get(await signInOptions())))).toEqual(INVALID)
+    const options = await optionsOf(fresh)
+    expect(options.proof).toBeNull()
+    expect((await register(fresh, createAuthenticator(origin).create(options))).status).toBe(201)
+  })
+
+  test('behavior: administrators sign others out and remove their passkeys', async () => {
+    const { desk, authenticator, id } = await withPasskey()
+    const path = `/v1/people/${desk.id}`
+    const listed = (await asAdmin('GET', `${path}/passkeys`)).body.data
+    expect(listed).toEqual((await desk.send('GET', '/v1/passkeys')).body.data)
+    expect((await asAdmin('DELETE', `${path}/sessions`)).status).toBe(200)
+    expect(await isSignedIn(desk)).toBe(false)
+    const later = await signInWith(authenticator)
+    const other = await signIn(stack)
+    const wrong = `/v1/people/${other.id}/passkeys/${id}`
+    expect(codeOf(await asAdmin('DELETE', wrong))).toEqual([404, 'not_found'])
+    expect((await asAdmin('DELETE', `${path}/passkeys/${id}`)).status).toBe(200)
+    expect([await isSignedIn(later), await isSignedIn(other)]).toEqual([false, true])
+    expect(codeOf(await answer(authenticator.get(await signInOptions())))).toEqual(INVALID)
+    for (const [method, of] of [
+      ['GET', 'passkeys'],
+      ['DELETE', `passkeys/${id}`],
+      ['DELETE', 'sessions'],
+    ] as const)
+      expect(codeOf(await asAdmin(method, `/v1/people/none/${of}`))).toEqual([404, 'not_found'])
+    expect(codeOf(await other.send('DELETE', `${path}/sessions`))).toEqual([403, 'forbidden'])
+  })
+
+  test('error: signs in nobody who is blocked, nor does a link', async () => {
+    const { desk, authenticator } = await withPasskey()
+    const block = (isBlocked: boolean) => asAdmin('PATCH', `/v1/people/${desk.id}`, { isBlocked })
+    expect((await block(true)).body.data).toMatchObject({ isBlocked: true })
+    const { body } = await asAdmin('POST', `/v1/people/${desk.id}/invitations`)
+    const link = body.data.invitation.split('=').at(-1)
+    const blocked = [403, 'person_blocked']
+    expect(codeOf(await useInvitation(stack, link))).toEqual(blocked)
+    expect(codeOf(await answer(authenticator.get(await signInOptions())))).toEqual(blocked)
+    await block(false)
+    expect(await isSignedIn(await signInWith(authenticator))).toBe(true)
+  })
 
   test('default: is registered by a person who is signed in, and signs them in later', async () => {
     const { desk, authenticator, id } = await withPasskey()
@@ -302,10 +412,9 @@ describe('a passkey', () => {
 
   test('default: there may be a second one, and each may be removed', async () => {
     const { desk, authenticator, id } = await withPasskey()
-    const options = await optionsOf(desk)
-    expect(options.excludeCredentials).toHaveLength(1)
+    expect((await optionsOf(desk)).excludeCredentials).toHaveLength(1)
     const second = createAuthenticator(origin)
-    expect((await register(desk, second.create(options), 'Phone')).status).toBe(201)
+    expect((await registerAnother(desk, second, authenticator)).status).toBe(201)
     const other = await signIn(stack)
     expect((await other.send('DELETE', `/v1/passkeys/${id}`)).status).toBe(404)
     expect((await desk.send('DELETE', `/v1/passkeys/${id}`)).status).toBe(200)
@@ -347,10 +456,10 @@ describe('a passkey', () => {
     expect(codeOf(await answer(authenticator.get(options)))).toEqual(INVALID)
     const late = await signInOptions()
     const other = await signIn(stack)
-    const ofOther = createAuthenticator(origin).create(await optionsOf(other))
-    expect(codeOf(await register(desk, ofOther))).toEqual(INVALID)
+    const ofDesk = createAuthenticator(origin).create(await optionsOf(desk))
+    expect(codeOf(await register(other, ofDesk))).toEqual(INVALID)
     const toSignIn = createAuthenticator(origin).create(late)
-    expect(codeOf(await register(desk, toSignIn))).toEqual(INVALID)
+    expect(codeOf(await register(other, toSignIn))).toEqual(INVALID)
     const toRegister = authenticator.get(await optionsOf(desk))
     expect(codeOf(await answer(toRegister))).toEqual(INVALID)
     for (const challenge of ['AAAA', '', `${late.challenge}AAAA`])
@@ -369,15 +478,15 @@ describe('a passkey', () => {
   })
 
   test('error: a person has ten at most', async () => {
-    const desk = await signIn(stack)
+    const { desk, authenticator } = await withPasskey()
     const options = await optionsOf(desk)
-    for (let i = 0; i < 10; i++) {
-      const response = createAuthenticator(origin).create(await optionsOf(desk))
-      expect((await register(desk, response)).status).toBe(201)
-    }
+    const another = () => createAuthenticator(origin)
+    for (let i = 1; i < 10; i++)
+      expect((await registerAnother(desk, another(), authenticator)).status).toBe(201)
     const full = [409, 'too_many_passkeys']
     expect(codeOf(await desk.send('POST', '/v1/passkeys/options'))).toEqual(full)
-    expect(codeOf(await register(desk, createAuthenticator(origin).create(options)))).toEqual(full)
+    const proof = authenticator.get(options.proof)
+    expect(codeOf(await register(desk, another().create(options), 'x', proof))).toEqual(full)
   })
 })
 
@@ -402,6 +511,15 @@ describe('on its own', () => {
     expect(codeOf(await first.send('DELETE', `/v1/people/${first.id}`))).toEqual(last)
     const demote = (id: string) => first.send('PATCH', `/v1/people/${id}`, { role: 'clerk' })
     expect(codeOf(await demote(first.id))).toEqual(last)
+    const block = (id: string, isBlocked: boolean) =>
+      first.send('PATCH', `/v1/people/${id}`, { isBlocked })
+    expect(codeOf(await block(first.id, true))).toEqual(last)
+    // Who is blocked administers nothing.
+    const blocked = await signIn(own, { role })
+    expect((await block(blocked.id, true)).status).toBe(200)
+    expect(codeOf(await demote(first.id))).toEqual(last)
+    expect((await block(blocked.id, false)).status).toBe(200)
+    expect((await first.send('DELETE', `/v1/people/${blocked.id}`)).status).toBe(200)
     expect(await isSignedIn(first)).toBe(true)
     const third = await signIn(own, { role })
     // Both at once: one of them stays.
@@ -483,4 +601,24 @@ test('behavior: behind https, no other host can set the cookie', async () => {
     (await app.request('/v1/session', { headers: { cookie } })).status
   expect(await statusWith('__Host-docreg_session=drs_x')).toBe(200)
   expect(await statusWith('docreg_session=drs_x')).toBe(401)
+})
+
+test('a session that began just when its person was blocked is none', async () => {
+  const person: Person = {
+    ...{ id: 'ada', name: 'Ada', role: 'clerk', tenant: 'default', createdAt: '' },
+  }
+  const times = { createdAt: '', expiresAt: '2099-01-01', lastUsedAt: new Date().toISOString() }
+  const session = { id: 'one', person: 'ada', digest: '', ...times }
+  const found = (isBlocked: boolean) =>
+    createSessions(
+      {
+        findSession: async () => ({
+          session,
+          person: { ...person, ...(isBlocked && { isBlocked }) },
+        }),
+      } as unknown as PeopleStore,
+      () => {},
+    ).find('drs_x')
+  expect(await found(false)).toBeDefined()
+  expect(await found(true)).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Passkey, PeopleStore, Person, Session } from '#people/ports.ts'
+import type { BegunSession, Passkey, PeopleStore, Person, UsedPasskey } from '#people/ports.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const EVER = '2099-01-01T00:00:00.000Z'
@@ -11,7 +11,7 @@ const ADA: Person = {
 }
 const BOB: Person = { id: 'bob', name: 'Bob', role: 'reader', tenant: 'two', createdAt: NOW }
 
-const sessionOf = (id: string): Omit<Session, 'person'> => ({
+const sessionOf = (id: string): BegunSession => ({
   ...{ id, digest: `digest of ${id}`, createdAt: NOW, expiresAt: EVER, lastUsedAt: NOW },
 })
 const PASSKEY: Passkey = {
@@ -19,6 +19,10 @@ const PASSKEY: Passkey = {
   ...{ publicKey: new Uint8Array([0, 1, 255]), transports: ['internal'], createdAt: NOW },
 }
 const challenge = (name: string) => ({ challenge: name, expiresAt: Date.parse(EVER) })
+/** A use of the passkey that answers this challenge. */
+const used = (name: string, counter: number): UsedPasskey => ({
+  ...{ id: PASSKEY.id, counter, challenge: challenge(name) },
+})
 
 describePorts('people', (ports) => {
   let store: PeopleStore
@@ -30,8 +34,12 @@ describePorts('people', (ports) => {
 
   test('default: returns people as they were added, with what is theirs', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
-    await store.addPasskey(PASSKEY, challenge('a'))
     const session = { ...sessionOf('first'), person: 'ada' }
+    const mayRegister = { ...session, mayRegister: true }
+    expect(await store.findSession('digest of first')).toEqual({
+      ...{ session: mayRegister, person: ADA },
+    })
+    await store.addPasskey(PASSKEY, challenge('a'), 'first')
     expect(await store.list()).toEqual([
       { ...ADA, sessions: [session], passkeys: 1 },
       { ...BOB, sessions: [], passkeys: 0, invitation: { digest: 'of bob' } },
@@ -65,43 +73,143 @@ describePorts('people', (ports) => {
   })
 
   test('behavior: a challenge is used once, of many at the same time', async () => {
-    const { id } = PASSKEY
-    expect(await store.addPasskey(PASSKEY, challenge('one'))).toBe(true)
-    const used = await Promise.all(
-      ['a', 'b', 'c'].map((session) =>
-        store.usePasskey({ id, counter: 2 }, challenge('two'), sessionOf(session)),
-      ),
+    await store.useInvitation('of ada', sessionOf('first'))
+    expect(await store.addPasskey(PASSKEY, challenge('one'), 'first')).toBe(true)
+    const begun = await Promise.all(
+      ['a', 'b', 'c'].map((session) => store.usePasskey(used('two', 2), sessionOf(session))),
     )
-    expect(used.filter((person) => person?.id === 'ada')).toHaveLength(1)
+    expect(begun.filter((person) => person?.id === 'ada')).toHaveLength(1)
     const counted = await Promise.all(
-      ['three', 'four', 'five'].map((one) =>
-        store.usePasskey({ id, counter: 3 }, challenge(one), sessionOf(one)),
-      ),
+      ['three', 'four', 'five'].map((one) => store.usePasskey(used(one, 3), sessionOf(one))),
     )
     // A copy of the authenticator has counted as far as this one.
     expect(counted.filter(Boolean)).toHaveLength(1)
-    expect(await store.usePasskey({ id, counter: 0 }, challenge('six'), sessionOf('six'))).toBe(
-      undefined,
-    )
+    expect(await store.usePasskey(used('six', 0), sessionOf('six'))).toBeUndefined()
     const again = { ...PASSKEY, id: 'other', credential: 'BAUG' }
-    expect(await store.addPasskey(again, challenge('two'))).toBe(false)
+    expect(await store.addPasskey(again, challenge('two'), used('seven', 4))).toBe(false)
+    expect(await store.addPasskey(again, challenge('eight'), used('six', 4))).toBe(false)
     expect(await store.passkeysOf('ada')).toEqual([{ ...PASSKEY, counter: 3, lastUsedAt: NOW }])
   })
 
   test('error: adds no passkey twice, nor for somebody who is gone', async () => {
-    await store.addPasskey(PASSKEY, challenge('one'))
+    await store.useInvitation('of ada', sessionOf('first'))
+    await store.useInvitation('of bob', sessionOf('of bob'))
+    await store.addPasskey(PASSKEY, challenge('one'), 'first')
     const ofBob = { ...PASSKEY, id: 'other', person: 'bob' }
-    expect(await store.addPasskey(ofBob, challenge('two'))).toBe(false)
+    expect(await store.addPasskey(ofBob, challenge('two'), 'of bob')).toBe(false)
     const ofNobody = { ...PASSKEY, id: 'x', person: 'nobody', credential: 'BAUG' }
-    expect(await store.addPasskey(ofNobody, challenge('three'))).toBe(false)
+    expect(await store.addPasskey(ofNobody, challenge('three'), used('four', 2))).toBe(false)
+    // Bob has none yet, so his link still counts.
+    const next = { ...ofBob, credential: 'BAUG' }
+    expect(await store.addPasskey(next, challenge('five'), 'of bob')).toBe(true)
+  })
+
+  test('a passkey is added after an invitation once, and then with one of the same person', async () => {
+    const next = (id: string): Passkey => ({ ...PASSKEY, id, credential: id })
+    let count = 0
+    const add = (id: string, by: UsedPasskey | string, person = 'ada') =>
+      store.addPasskey({ ...next(id), person }, challenge(`${++count}`), by)
+    await store.useInvitation('of ada', sessionOf('first'))
+    // The session of a replaced invitation may register nothing any more.
+    await store.invite('ada', { digest: 'again' })
+    expect(await add('a', 'first')).toBe(false)
+    await store.useInvitation('again', sessionOf('second'))
+    await store.useInvitation('of bob', sessionOf('of bob'))
+    expect(await add('a', 'of bob')).toBe(false)
+    const added = await Promise.all(['a', 'b', 'c'].map((id) => add(id, 'second')))
+    expect(added.filter(Boolean)).toHaveLength(1)
+    const [first] = await store.passkeysOf('ada')
+    const by = (name: string, counter: number): UsedPasskey => ({
+      ...{ id: first?.id ?? '', counter, challenge: challenge(name) },
+    })
+    expect(await add('of bob', by('x', 2), 'bob')).toBe(false)
+    expect(await add('d', by('y', 3))).toBe(true)
+    // The same signature, and the same challenge, count once.
+    expect(await add('e', by('z', 3))).toBe(false)
+    expect(await add('e', by('y', 4))).toBe(false)
+    for (const { id } of await store.passkeysOf('ada'))
+      await store.removePasskey('ada', id, 'second')
+    expect(await add('f', 'second')).toBe(false)
+    // Another link for somebody with a passkey does not register another one.
+    expect(await add('g', 'of bob', 'bob')).toBe(true)
+    await store.invite('bob', { digest: 'next' })
+    await store.useInvitation('next', sessionOf('next'))
+    expect(await add('h', 'next', 'bob')).toBe(false)
+  })
+
+  test('a removed passkey ends the other sessions of its person, and signs nobody in', async () => {
+    await store.useInvitation('of ada', sessionOf('first'))
+    await store.useInvitation('of bob', sessionOf('of bob'))
+    await store.addPasskey(PASSKEY, challenge('one'), 'first')
+    await store.usePasskey(used('two', 2), sessionOf('second'))
     expect(await store.removePasskey('bob', PASSKEY.id)).toBe(false)
-    expect(await store.removePasskey('ada', PASSKEY.id)).toBe(true)
-    const signIn = store.usePasskey(
-      { id: PASSKEY.id, counter: 2 },
-      challenge('four'),
-      sessionOf('a'),
-    )
-    expect(await signIn).toBeUndefined()
+    expect(await store.findSession('digest of second')).toBeDefined()
+    expect(await store.removePasskey('ada', PASSKEY.id, 'first')).toBe(true)
+    expect(await store.findSession('digest of first')).toBeDefined()
+    expect(await store.findSession('digest of second')).toBeUndefined()
+    expect(await store.findSession('digest of of bob')).toBeDefined()
+    expect(await store.usePasskey(used('three', 3), sessionOf('a'))).toBeUndefined()
+  })
+
+  test('an invitation removes passkeys and ends sessions if it says so', async () => {
+    await store.useInvitation('of ada', sessionOf('first'))
+    await store.addPasskey(PASSKEY, challenge('one'), 'first')
+    await store.invite('ada', { digest: 'kept' })
+    expect(await store.findPasskey('AQID')).toBeDefined()
+    expect(await store.findSession('digest of first')).toBeDefined()
+    await store.invite('ada', { digest: 'lost' }, true)
+    expect(await store.findPasskey('AQID')).toBeUndefined()
+    expect(await store.findSession('digest of first')).toBeUndefined()
+    await store.useInvitation('lost', sessionOf('second'))
+    expect(await store.addPasskey(PASSKEY, challenge('two'), 'second')).toBe(true)
+  })
+
+  test('a blocked person begins no session in any way, until the block is lifted', async () => {
+    const login = { digest: 'of cy', name: 'Cy', role: 'clerk', tenant: 'one' } as const
+    const cy: Person = { ...BOB, id: 'cy', role: 'clerk' }
+    await store.useLogin(login, cy, sessionOf('of cy'), 3)
+    await store.useInvitation('of ada', sessionOf('first'))
+    await store.addPasskey(PASSKEY, challenge('one'), 'first')
+    await store.invite('ada', { digest: 'again' })
+    const block = (id: string, isBlocked: boolean) =>
+      store.update(id, ({ isBlocked: _, ...before }) => ({
+        ...{ after: { ...before, ...(isBlocked && { isBlocked }) }, endsSessions: true },
+      }))
+    for (const id of ['ada', 'cy']) await block(id, true)
+    const attempts = [
+      await store.useInvitation('again', sessionOf('a')),
+      await store.usePasskey(used('two', 2), sessionOf('b')),
+      await store.useLogin(login, cy, sessionOf('c'), 3),
+    ]
+    expect(attempts).toMatchObject(['ada', 'ada', 'cy'].map((id) => ({ id, isBlocked: true })))
+    for (const session of ['first', 'of cy', 'a', 'b', 'c'])
+      expect(await store.findSession(`digest of ${session}`)).toBeUndefined()
+    expect(await store.get('cy')).toMatchObject({ isBlocked: true })
+    for (const id of ['ada', 'cy']) await block(id, false)
+    await store.usePasskey(used('three', 3), sessionOf('d'))
+    await store.useLogin(login, cy, sessionOf('e'), 3)
+    expect(await store.findSession('digest of d')).toBeDefined()
+    expect((await store.findSession('digest of e'))?.person).not.toHaveProperty('isBlocked')
+  })
+
+  test('a removed person who comes back from the provider has the same tenant and categories', async () => {
+    const login = { digest: 'of cy', name: 'Cy', role: 'clerk', tenant: 'one' } as const
+    const cy: Person = { ...BOB, ...{ id: 'cy', name: 'Cy', role: 'clerk', tenant: 'one' } }
+    await store.useLogin(login, cy, sessionOf('a'), 3)
+    const categories = ['diploma', 'permit']
+    await store.update('cy', (before) => ({
+      ...{ after: { ...before, tenant: 'two', categories }, endsSessions: true },
+    }))
+    // They do not count while the provider says administrator.
+    await store.useLogin({ ...login, role: 'administrator' }, cy, sessionOf('b'), 3)
+    await store.update('cy', () => ({ after: null, endsSessions: true }))
+    await store.endLogin('of cy')
+    expect(await store.useLogin(login, cy, sessionOf('c'), 2)).toBeUndefined()
+    for (const id of ['next', 'last']) {
+      const back = await store.useLogin(login, { ...cy, id }, sessionOf(id), 3)
+      expect(back).toMatchObject({ id, tenant: 'two', categories, isFromProvider: true })
+      await store.update(id, () => ({ after: null, endsSessions: true }))
+    }
   })
 
   test('behavior: an update changes a person, and ends the sessions if it says so', async () => {
@@ -139,7 +247,7 @@ describePorts('people', (ports) => {
   test('behavior: a removal removes everything of the person, and nothing else', async () => {
     await store.useInvitation('of ada', sessionOf('first'))
     await store.useInvitation('of bob', sessionOf('second'))
-    await store.addPasskey(PASSKEY, challenge('one'))
+    await store.addPasskey(PASSKEY, challenge('one'), 'first')
     await store.invite('ada', { digest: 'again' })
     await store.update('ada', () => ({ after: null, endsSessions: true }))
     expect(await store.list()).toMatchObject([{ id: 'bob', sessions: [{ id: 'second' }] }])
