@@ -133,6 +133,47 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(said).toContain('does not trust it')
   })
 
+  test('behavior: reads a link that was changed on its way, and says nothing about a registry', async () => {
+    const fragment = `publicId=${publicId}&registry=${stack.registry}`
+    for (const link of [
+      `verify#${fragment}?utm_source=mail`,
+      `verify#${fragment}.`,
+      `verify#${fragment}"> and keep it`,
+      `verify#${encodeURIComponent(fragment)}`,
+      `verify?${fragment}`,
+      `verify?utm_source=mail#${fragment}`,
+    ]) {
+      await page.goto(`${stack.url}/${link}`)
+      await verdict('valid')
+      expect(await page.locator('#hint').count()).toBe(0)
+      expect(await page.evaluate(() => location.href)).not.toContain(publicId)
+      // The next visit must not show this one again.
+      await page.goto('about:blank')
+    }
+  })
+
+  test('behavior: reads a broken link that is pasted, and asks which of two documents', async () => {
+    const link = `${stack.url}/verify#publicId=${publicId}&registry=${stack.registry}`
+    for (const end of ['\n', '=\n', '\u00ad']) {
+      await page.goto(`${stack.url}/verify`)
+      await page.evaluate(
+        (text) => {
+          document.getElementById('number')?.focus()
+          document.execCommand('insertText', false, text)
+        },
+        link.replace(/.{76}/g, `$&${end}`),
+      )
+      await page.keyboard.press('Enter')
+      await verdict('valid')
+      await page.evaluate(() => history.replaceState(null, ''))
+    }
+    const other = (await stack.issue(ADA)).body.data.publicId
+    await page.goto(`${stack.url}/verify`)
+    await page.getByLabel('Code or link').fill(`${link} ${other}`)
+    await page.keyboard.press('Enter')
+    await page.locator('#problem', { hasText: 'several codes' }).waitFor()
+  })
+
   test('default: reads a picture of the QR code, as PNG and as JPEG', async () => {
     const png = Buffer.from((await stack.request(`/qr/${publicId}?format=png`)).body)
     for (const type of ['image/png', 'image/jpeg']) {

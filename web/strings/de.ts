@@ -28,6 +28,7 @@ export const de: Texts = {
     'Das ist kein Code eines Dokuments. Kopieren Sie ihn noch einmal, und zwar vollständig.',
   'error.mistyped':
     'In diesem Code ist ein Tippfehler: Die Prüfziffern passen nicht. Kopieren Sie ihn noch einmal.',
+  'error.several': 'Hier stehen mehrere Codes von Dokumenten. Geben Sie nur einen davon ein.',
   'error.kind': 'Diese Seite kennt Dokumente dieser Art nicht.',
   'error.noQr':
     'In diesem Bild wurde kein QR-Code gefunden. Nehmen Sie ihn scharf, gerade und aus der Nähe auf.',

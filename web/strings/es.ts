@@ -27,6 +27,7 @@ export const es: Texts = {
   'error.malformed': 'Esto no es el código de un documento. Cópielo otra vez, entero.',
   'error.mistyped':
     'Hay un error al escribir este código: sus dígitos de control no concuerdan. Cópielo otra vez.',
+  'error.several': 'Aquí hay varios códigos de documentos. Introduzca solo uno.',
   'error.kind': 'Esta página no conoce los documentos de este tipo.',
   'error.noQr':
     'No se encontró ningún código QR en esta imagen. Haga una nítida, recta y de cerca.',

@@ -27,6 +27,7 @@ export const fr: Texts = {
   'error.malformed': 'Ce n’est pas le code d’un document. Copiez-le de nouveau, en entier.',
   'error.mistyped':
     'Ce code contient une faute de frappe : ses chiffres de contrôle ne concordent pas. Copiez-le de nouveau.',
+  'error.several': 'Il y a ici plusieurs codes de documents. N’en saisissez qu’un.',
   'error.kind': 'Cette page ne connaît pas les documents de ce genre.',
   'error.noQr':
     'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',

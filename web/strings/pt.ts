@@ -27,6 +27,7 @@ export const pt: Texts = {
   'error.malformed': 'Isto não é o código de um documento. Copie-o de novo, por inteiro.',
   'error.mistyped':
     'Há um erro de escrita neste código: os seus dígitos de controlo não batem certo. Copie-o de novo.',
+  'error.several': 'Há aqui vários códigos de documentos. Introduza apenas um.',
   'error.kind': 'Esta página não conhece documentos deste tipo.',
   'error.noQr':
     'Não foi encontrado nenhum código QR nesta imagem. Tire uma nítida, direita e de perto.',
