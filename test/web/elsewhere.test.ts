@@ -233,6 +233,52 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     }
   })
 
+  const OLD = 'This browser is too old for this page.'
+
+  test.each([
+    'Object.hasOwn',
+    'Element.prototype.replaceChildren',
+    'crypto',
+    'AbortSignal.timeout',
+    'DecompressionStream',
+    'Array.prototype.at',
+    'Intl.ListFormat',
+  ])('error: says that a browser without %s is too old', async (lacking) => {
+    await page.addInitScript((path) => {
+      const names = path.split('.')
+      const last = names.pop() ?? ''
+      const holder = names.reduce((from, name) => Reflect.get(from, name), globalThis)
+      Reflect.deleteProperty(holder, last)
+    }, lacking)
+    for (const fragment of ['', `#${publicId}`]) {
+      await page.goto(`${stack.url}/verify${fragment}`)
+      await page.locator('h1', { hasText: OLD }).waitFor()
+      await page.goto('about:blank')
+    }
+  })
+
+  test('error: says in six languages that a browser cannot read the page', async () => {
+    const built = Buffer.from((await stack.request('/verify')).body).toString()
+    // As a browser sees a syntax that it does not know.
+    const html = built
+      .replace('<script>"use strict"', '<script>?')
+      .replace(/<meta http-eq[^>]*>/, '')
+    expect(html).toContain('<script>?;')
+    const said = new Set<string>()
+    for (const locale of ['en-GB', 'de-AT', 'fr', 'es-MX', 'pt-BR', 'ar', 'ja']) {
+      const other = await browser.newContext({ locale })
+      const old = await other.newPage()
+      await old.route('**/verify', (route) =>
+        route.fulfill({ body: html, contentType: 'text/html' }),
+      )
+      await old.goto(`${stack.url}/verify`)
+      said.add((await old.locator('h1').textContent()) ?? '')
+      await other.close()
+    }
+    expect(said.size).toBe(6)
+    expect([...said][0]).toContain(OLD)
+  })
+
   test('default: reads the camera', async () => {
     await context.grantPermissions(['camera'])
     await page.goto(`${stack.url}/verify`)

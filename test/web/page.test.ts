@@ -300,7 +300,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     const headers = (await response?.allHeaders()) ?? {}
     const policy = headers['content-security-policy'] ?? ''
     expect(policy).toMatch(
-      /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; /,
+      /^default-src 'none'; script-src( 'sha256-[^']+'){2}; style-src 'sha256-[^']+'; /,
     )
     for (const part of [
       "base-uri 'none'",
