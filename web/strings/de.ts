@@ -144,6 +144,7 @@ export const de: Texts = {
   'domain.not_asked': 'Diese Adresse gibt er an. Diese Seite hat sie nicht gefragt.',
   'domain.no_domain': 'Diese Adresse gibt er an. Sie ist keine Domain, die man fragen kann.',
   'document.heading': 'Das Dokument',
+  'document.valid': 'Das Dokument unten ist gültig.',
   'document.compare':
     'Vergleichen Sie jeden Eintrag mit PDF oder Papier: Dort kann alles stehen. Was gilt, steht hier.',
   'document.unread': 'Was darin steht, kann nicht gezeigt werden: Der Inhalt ist nicht verfügbar.',

@@ -143,6 +143,7 @@ export const en = {
   'domain.no_domain': 'This is the address that it names. It is not a domain that can be asked.',
 
   'document.heading': 'The document',
+  'document.valid': 'The document below is valid.',
   'document.compare':
     'Compare every entry with the PDF or the paper: those can show anything. What counts stands here.',
   'document.unread': 'What it says cannot be shown: the content is unavailable.',

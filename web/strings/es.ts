@@ -136,6 +136,7 @@ export const es: Texts = {
   'domain.no_domain':
     'Esta es la dirección que indica. No es un dominio al que se pueda preguntar.',
   'document.heading': 'El documento',
+  'document.valid': 'El documento de abajo es válido.',
   'document.compare':
     'Compare cada dato con el PDF o el papel: allí puede figurar cualquier cosa. Lo que cuenta es lo que aparece aquí.',
   'document.unread': 'No se puede mostrar lo que dice: el contenido no está disponible.',

@@ -136,6 +136,7 @@ export const fr: Texts = {
   'domain.no_domain':
     'C’est l’adresse qu’il indique. Ce n’est pas un domaine que l’on puisse interroger.',
   'document.heading': 'Le document',
+  'document.valid': 'Le document ci-dessous est valide.',
   'document.compare':
     'Comparez chaque mention avec le PDF ou le papier : ils peuvent montrer n’importe quoi. Seul ce qui figure ici fait foi.',
   'document.unread': 'Ce qu’il dit ne peut pas être affiché : le contenu n’est pas disponible.',

@@ -135,6 +135,7 @@ export const pt: Texts = {
   'domain.not_asked': 'Este é o endereço que indica. Esta página não o consultou.',
   'domain.no_domain': 'Este é o endereço que indica. Não é um domínio que se possa consultar.',
   'document.heading': 'O documento',
+  'document.valid': 'O documento abaixo é válido.',
   'document.compare':
     'Compare cada dado com o PDF ou o papel: lá pode constar qualquer coisa. O que conta é o que está aqui.',
   'document.unread': 'Não é possível mostrar o que diz: o conteúdo não está disponível.',
