@@ -186,8 +186,8 @@ function keepInHistory(subject: Subject | null): void {
 export function readAddress(): Promise<Subject> | undefined {
   const { search, hash } = location
   // Some programs turn the `#` into a `?`.
-  const named = [hash, search].find(isNamed)
-  return named === undefined ? undefined : parseSubject(named)
+  const named = [hash, search].filter(isNamed).join(' ')
+  return named === '' ? undefined : parseSubject(named)
 }
 
 /** @returns Whether a part of the address seems to name a document or an excerpt, whole or not. */

@@ -172,6 +172,9 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     await page.getByLabel('Code or link').fill(`${link} ${other}`)
     await page.keyboard.press('Enter')
     await page.locator('#problem', { hasText: 'several codes' }).waitFor()
+    await page.goto('about:blank')
+    await page.goto(`${stack.url}/verify?publicId=${other}#publicId=${publicId}`)
+    await page.locator('#problem', { hasText: 'several codes' }).waitFor()
   })
 
   test('default: reads a picture of the QR code, as PNG and as JPEG', async () => {
