@@ -106,7 +106,7 @@ export function readSettings(folder: string): Settings {
 
 function parseFile(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return JSON.parse(readFileSync(file, 'utf8').trim())
   } catch (cause) {
     throw new CertificateError('bad_template', `${file} is missing or is not JSON`, cause)
   }

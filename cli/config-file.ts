@@ -66,8 +66,9 @@ export function findConfigFile(
  * setting.
  */
 export function readConfigFile(path: string, known: readonly string[]): ConfigFile {
-  const text = readTrusted(path)
-  return { path, settings: text.trim() === '' ? {} : parseSettings(text, path, known) }
+  // Without a byte order mark too, which editors on Windows write.
+  const text = readTrusted(path).trim()
+  return { path, settings: text === '' ? {} : parseSettings(text, path, known) }
 }
 
 /** Whoever can write to the file decides which registry is trusted. @throws {UsageError} */

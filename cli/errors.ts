@@ -15,7 +15,9 @@ export type InputErrorCode =
   | 'no_qr_code'
   /** An image with QR codes that lead to different documents. */
   | 'several_qr_codes'
-  /** An address without a publicId in its fragment. */
+  /** Text with several publicIds. */
+  | 'several_public_ids'
+  /** An address without a publicId. */
   | 'no_public_id'
   /** A presentation was given, but the command needs a whole document. */
   | 'only_presentation'

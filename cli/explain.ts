@@ -64,7 +64,13 @@ function toldOf(error: unknown): Told | undefined {
 }
 
 /** Errors of files without a document, for commands that must have one. */
-const NO_DOCUMENT = ['unreadable', 'no_qr_code', 'several_qr_codes', 'no_public_id']
+const NO_DOCUMENT = [
+  'unreadable',
+  'no_qr_code',
+  'several_qr_codes',
+  'several_public_ids',
+  'no_public_id',
+]
 
 /** Commands with a verdict use 2 to say that they have none. */
 function isWrongInput(error: unknown, { command }: Called): boolean {

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isCredential, parseCredential } from '#document/credential.ts'
 import { isPresentationFile } from '#document/presentation.ts'
-import { decodePresentationLink, isPresentationLink } from '#document/presentation-link.ts'
-import { readVerifyLink } from '#document/verify-link.ts'
+import { hasPresentationLink, readPresentationLink } from '#document/presentation-link.ts'
+import { readVerifyLinks } from '#document/verify-link.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf, isPdf } from '#verifier/pdf.ts'
 import { readPresentation } from '#verifier/presentation.ts'
@@ -54,10 +54,10 @@ export async function readSubject(given: string): Promise<Subject> {
  */
 export async function readInput(given: string): Promise<Subject | Presented> {
   if (given === '-') return fromBytes(await readStdin(MAX_BYTES))
-  if (isAddress(given)) return fromText(given)
   if (await isFile(given)) return fromBytes(await readBytes(given))
+  const isLink = isAddress(given) || hasPresentationLink(given) || readVerifyLinks(given).length > 0
   // A publicId never contains these characters.
-  if (/[./\\]/.test(given)) throw new InputError('unreadable', 'the file does not exist')
+  if (!isLink && /[./\\]/.test(given)) throw new InputError('unreadable', 'the file does not exist')
   return fromText(given)
 }
 
@@ -115,10 +115,8 @@ async function fromText(text: string): Promise<Subject | Presented> {
       'SVG and HTML are not supported: save the QR code as PNG or JPEG',
     )
   if (isCredential(trimmed)) return fromCredential(trimmed)
-  if (!isAddress(trimmed)) return { publicId: trimmed }
-  return isPresentationLink(trimmed)
-    ? readPresentation(await decodePresentationLink(trimmed))
-    : fromAddress(trimmed)
+  if (hasPresentationLink(trimmed)) return readPresentation(await readPresentationLink(trimmed))
+  return fromLink(trimmed)
 }
 
 function fromCredential(credential: string): Presented {
@@ -129,18 +127,20 @@ function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
-function fromAddress(address: string): Subject {
-  const link = readVerifyLink(address)
-  if (link === undefined)
-    throw new InputError(
-      'no_public_id',
-      'the address contains no publicId, neither as #publicId=… nor as …/qr/<publicId>',
-    )
-  const { publicId, registry } = link
-  return {
-    publicId,
-    ...(registry !== undefined && { registryHint: registry }),
+/** @param text A publicId, or text with a link to a document. No address is opened. */
+function fromLink(text: string): Subject {
+  const [link, ...others] = readVerifyLinks(text)
+  if (others.length > 0)
+    throw new InputError('several_public_ids', 'the text has several publicIds: give one of them')
+  if (link) {
+    const { publicId, registry } = link
+    return { publicId, ...(registry !== undefined && { registryHint: registry }) }
   }
+  if (!isAddress(text)) return { publicId: text }
+  throw new InputError(
+    'no_public_id',
+    'the address contains no publicId, neither as #publicId=… nor as …/qr/<publicId>',
+  )
 }
 
 function isFile(path: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { fromHex, toHex } from './hex.ts'
 // base58btc, without a multibase prefix. The codec of multiformats processes every byte through
 // every digit, which takes two to three times as long.
 
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+export const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** The value of each digit by character code; absent = not a digit. */
 const DIGITS: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
   const digit = ALPHABET.indexOf(String.fromCharCode(code))

@@ -1,15 +1,20 @@
-import { concatBytes } from '@noble/hashes/utils.js'
-import { base32 } from 'multiformats/bases/base32'
-import { base36 } from 'multiformats/bases/base36'
-import { base58btc } from 'multiformats/bases/base58'
-import { equalBytes } from './bytes.ts'
+import { ALPHABET as BASE58 } from './base58.ts'
 import { FormatError } from './errors.ts'
+import { fromHex, toHex } from './hex.ts'
 
-/** The prefix of a CID: version 1, codec raw, hash function sha2-256, a digest of 32 bytes. */
-const PREFIX = Uint8Array.of(0x01, 0x55, 0x12, 0x20)
-const LENGTH = PREFIX.length + 32
-const BASES = [base32, base36, base58btc] as const
-/** Longer text is refused unread, because base58 decoding is quadratic. */
+/** The digits that begin a CID: version 1, codec raw, hash function sha2-256, a digest of 32 bytes. */
+const PREFIX = '1551220'
+/** The number of hexadecimal digits of a CID, without the zero that it begins with. */
+const LENGTH = PREFIX.length + 64
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+/** The digits of each base, behind its prefix. In base32 there are two bits more, and a first zero. */
+const BASES = [
+  { prefix: 'ba', alphabet: BASE32, spare: 2n },
+  { prefix: 'k', alphabet: '0123456789abcdefghijklmnopqrstuvwxyz', spare: 0n },
+  { prefix: 'z', alphabet: BASE58, spare: 0n },
+]
+/** Longer text is refused unread, because decoding is quadratic. */
 const MAX_TEXT = 100
 
 /**
@@ -17,7 +22,8 @@ const MAX_TEXT = 100
  * @returns The CIDv1 (raw, sha2-256) of the block with that digest, in base32.
  */
 export function cidOf(hash: Uint8Array): string {
-  return base32.encode(concatBytes(PREFIX, hash))
+  const digits = (BigInt(`0x${PREFIX}${toHex(hash).slice(2)}`) << 2n).toString(32)
+  return `ba${digits.replace(/./g, (digit) => BASE32.charAt(Number.parseInt(digit, 32)))}`
 }
 
 /**
@@ -30,23 +36,27 @@ export function hashOfCid(cid: string): Uint8Array {
   if (typeof cid !== 'string' || cid.length > MAX_TEXT) throw malformed('invalid CID')
   const base = BASES.find(({ prefix }) => cid.startsWith(prefix))
   if (!base) throw malformed('the CID must be in base32, base36 or base58btc')
-  const bytes = decode(base, cid)
-  const prefix = bytes.subarray(0, PREFIX.length)
-  if (bytes.length !== LENGTH || !equalBytes(prefix, PREFIX))
+  const text = cid.slice(base.prefix.length)
+  const value = numberOf(text, base.alphabet)
+  const hex = (value >> base.spare).toString(16)
+  if (hex.length !== LENGTH || !hex.startsWith(PREFIX))
     throw malformed('the CID must be version 1, with the codec raw and the hash sha2-256')
   // Otherwise one CID would have several texts.
-  if (base.encode(bytes) !== cid) throw malformed('the CID is not in its canonical form')
-  return bytes.slice(PREFIX.length)
+  if (text.startsWith(base.alphabet.charAt(0)) || value % (1n << base.spare) !== 0n)
+    throw malformed('the CID is not in its canonical form')
+  return fromHex(`0x${hex.slice(PREFIX.length)}`)
 }
 
-function decode(base: (typeof BASES)[number], cid: string): Uint8Array {
-  try {
-    return base.decode(cid)
-  } catch (cause) {
-    throw malformed('invalid CID', cause)
+function numberOf(text: string, alphabet: string): bigint {
+  let value = 0n
+  for (const character of text) {
+    const digit = alphabet.indexOf(character)
+    if (digit < 0) throw malformed('invalid CID')
+    value = value * BigInt(alphabet.length) + BigInt(digit)
   }
+  return value
 }
 
-function malformed(message: string, cause?: unknown): FormatError {
-  return new FormatError('cid_malformed', message, { cause })
+function malformed(message: string): FormatError {
+  return new FormatError('cid_malformed', message)
 }

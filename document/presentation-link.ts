@@ -3,6 +3,7 @@ import { readAtMost } from './bytes.ts'
 import { deflateLengths } from './deflate-lengths.ts'
 import { FormatError } from './errors.ts'
 import { encodePresentation, type Presentation, parsePresentation } from './presentation.ts'
+import { withoutNoise } from './verify-link.ts'
 
 // The address of a verify page with a presentation in its fragment, which browsers do not send. The
 // fragment is base64url of raw DEFLATE (RFC 1951) of the presentation's RFC 8785 bytes.
@@ -55,6 +56,24 @@ export async function decodePresentationLink(link: string): Promise<Presentation
   if (text === null) throw malformed('the link does not contain a presentation')
   if (text.length > MAX_TEXT) throw malformed('the link is too long')
   return parsePresentation(await inflate(text))
+}
+
+/** @returns Whether there is a link to a presentation in a text, as {@link readPresentationLink} reads it. */
+export function hasPresentationLink(text: string): boolean {
+  return /presentation(=|%(25)*3D)/.test(text)
+}
+
+/**
+ * Reads a link, also one in a sentence, encoded once more, broken into lines or inside the address
+ * of a service that wraps links.
+ *
+ * @throws {FormatError} `presentation_malformed`.
+ */
+export async function readPresentationLink(text: string): Promise<Presentation> {
+  const [, plain] = /presentation(?:3D)?([\w-]+)/.exec(withoutNoise(text)) ?? []
+  const [, here = plain] = /presentation(?:=|%(?:25)*3D)([\w-]+)/.exec(text) ?? []
+  const read = (found = '') => decodePresentationLink(`#${PARAMETER}=${found}`)
+  return read(here).catch(() => read(plain))
 }
 
 async function inflate(text: string): Promise<Uint8Array> {

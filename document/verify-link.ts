@@ -1,19 +1,27 @@
+import { FormatError } from './errors.ts'
+import { decodePublicId, PUBLIC_ID_LENGTH } from './public-id.ts'
+
 /** The contents of an address that leads to a document. */
 export type VerifyLink = {
   /** The undecoded publicId. Warning: it contains a decryption key. */
   publicId: string
-  /**
-   * A CAIP-10 account ID as written, unchecked. It is only a hint, because whoever made the address
-   * chose it.
-   */
+  /** A CAIP-10 account ID. It is only a hint, because whoever made the address chose it. */
   registry?: string
   /** Whether the address was made for the holder, to put the document into a wallet. */
   isForWallet?: true
 }
 
-/** The last part of the path to a document's QR code, which `?format=png` may follow. */
-const QR_PATH = /\/qr\/([^/?#\s]+)\/?(?:\?|$)/
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/
+/** Longer text is refused unread. A link has 150 characters, a wrapped one up to 2,000. */
+const MAX_TEXT = 16 * 1024
+/**
+ * What breaks lines in mails, and marks quotes and broken lines there (RFC 2045), and invisible
+ * letters; also percent-encoded, once or more often.
+ */
+const NOISE = /[\s\p{Cf}=>]|%(25)*(0[9AD]|20|3[DE]|[89A-F]\w)/giu
+/** Every text of this length in base58, also inside a longer one. */
+const CANDIDATES = new RegExp(`(?=([1-9A-HJ-NP-Za-km-z]{${PUBLIC_ID_LENGTH}}))`, 'g')
+const REGISTRY = /eip155(:|[%-](?:25)*3A)(\d{1,32})\1(0x[\da-f]{40})/i
+const FOR_WALLET = /[#?&;36]for(3D)?wallet/
 
 /**
  * @param page The address of a verify page, without a fragment.
@@ -45,33 +53,40 @@ export function formatQrAddress(baseUrl: string, publicId: string): string {
 }
 
 /**
- * Reads both kinds of address. If both fragment and path name a publicId, the fragment decides.
+ * Reads a link, also one in a sentence, encoded once more, broken into lines or inside the address
+ * of a service that wraps links. The checksum of a publicId tells where it begins and ends.
  *
- * @returns `undefined` for an address that names no publicId.
+ * @returns `undefined` for text that names no publicId, or several.
  */
-export function readVerifyLink(address: string): VerifyLink | undefined {
-  const at = address.indexOf('#')
-  const before = at < 0 ? address : address.slice(0, at)
-  const link = at < 0 ? undefined : readVerifyFragment(address.slice(at + 1))
-  if (link) return link
-  const publicId = QR_PATH.exec(before)?.[1]
-  return publicId === undefined ? undefined : { publicId }
+export function readVerifyLink(text: string): VerifyLink | undefined {
+  const [link, ...others] = readVerifyLinks(text)
+  return others.length === 0 ? link : undefined
 }
 
-/**
- * @param fragment The text after `#`: `publicId=…` with or without `registry=…` and `for=wallet`, or
- * only the publicId.
- * @returns `undefined` for a fragment that names no publicId.
- */
-export function readVerifyFragment(fragment: string): VerifyLink | undefined {
-  if (BASE58.test(fragment)) return { publicId: fragment }
-  const parameters = new URLSearchParams(fragment)
-  const publicId = parameters.get('publicId')
-  const registry = parameters.get('registry')
-  if (publicId === null) return undefined
-  return {
+/** @returns What {@link readVerifyLink} finds, for each publicId; or else one that is mistyped. */
+export function readVerifyLinks(text: string): VerifyLink[] {
+  if (text.length > MAX_TEXT) return []
+  const plain = withoutNoise(text)
+  const candidates = Array.from(plain.matchAll(CANDIDATES), ([, publicId = '']) => publicId)
+  const whole = new Set(candidates.filter(isWhole))
+  const [, , chainId, address] = REGISTRY.exec(plain) ?? []
+  return (whole.size > 0 ? [...whole] : candidates.slice(-1)).map((publicId) => ({
     publicId,
-    ...(registry !== null && { registry }),
-    ...(parameters.get('for') === 'wallet' && { isForWallet: true }),
+    ...(address && { registry: `eip155:${chainId}:${address}` }),
+    ...(FOR_WALLET.test(plain) && { isForWallet: true }),
+  }))
+}
+
+/** @returns The text without what mail programs put into a link; base58 and base64url have no `=`. */
+export function withoutNoise(text: string): string {
+  return text.replace(NOISE, '')
+}
+
+function isWhole(publicId: string): boolean {
+  try {
+    decodePublicId(publicId)
+    return true
+  } catch (error) {
+    return error instanceof FormatError && error.code === 'public_id_kind'
   }
 }

@@ -37,11 +37,16 @@ export function hashOf(text: string): string {
 /**
  * Allows scripts and styles only by their hash, and no sink that turns text into markup or code.
  */
-function policyOf(script: string, style: string, { connect, worker }: Allowed): string {
+function policyOf(html: string, { connect, worker }: Allowed): string {
+  const hashes = (tag: string) =>
+    Array.from(
+      html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs')),
+      ([, text = '']) => ` '${hashOf(text)}'`,
+    ).join('')
   return [
     "default-src 'none'",
-    `script-src '${hashOf(script)}'`,
-    `style-src '${hashOf(style)}'`,
+    `script-src${hashes('script')}`,
+    `style-src${hashes('style')}`,
     'img-src data:',
     `connect-src ${connect}`,
     ...(worker ? ['worker-src blob:'] : []),
@@ -74,13 +79,8 @@ export async function buildPage(
     bundle(`${folder}/main.ts`, define),
     bundle(`${folder}/style.css`),
   ])
-  const parts: Record<string, string> = {
-    policy: policyOf(script, style, allowed),
-    style,
-    script,
-  }
-  return readFileSync(new URL(`${folder}/page.html`, ROOT), 'utf8').replace(
-    /\{\{(\w+)\}\}/g,
-    (_, name) => parts[name] ?? '',
-  )
+  const html = readFileSync(new URL(`${folder}/page.html`, ROOT), 'utf8')
+    .replace('{{style}}', () => style)
+    .replace('{{script}}', () => script)
+  return html.replace('{{policy}}', policyOf(html, allowed))
 }

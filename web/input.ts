@@ -3,9 +3,9 @@ import { isCredential, parseCredential } from '#document/credential.ts'
 import { FormatError } from '#document/errors.ts'
 import type { Hex } from '#document/hex.ts'
 import { type Presentation, parsePresentation } from '#document/presentation.ts'
-import { decodePresentationLink, isPresentationLink } from '#document/presentation-link.ts'
+import { hasPresentationLink, readPresentationLink } from '#document/presentation-link.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import { readVerifyFragment, readVerifyLink, type VerifyLink } from '#document/verify-link.ts'
+import { readVerifyLinks } from '#document/verify-link.ts'
 import { readBundle, readPresentation } from '#verifier/index.ts'
 import { bundleInPdf, isPdf } from '#verifier/pdf.ts'
 import { readQr } from './qr.ts'
@@ -54,6 +54,7 @@ export type InputProblem =
   | 'empty'
   | 'malformed'
   | 'mistyped'
+  | 'several'
   | 'kind'
   | 'noQr'
   | 'notOurs'
@@ -76,38 +77,33 @@ export class InputError extends Error {
   }
 }
 
-/** The maximum UTF-16 units of a code or link; a normal link has a tenth of this. */
-const MAX_TEXT = 4096
-const MAX_HINT = 200
 /** The maximum bytes of a file. */
 const MAX_FILE = 8 * 1024 * 1024
 
 /**
- * @param text Typed, pasted or scanned text: a publicId, a link with one in its fragment, the
- * address of its QR code (`…/qr/<publicId>`), a link to an excerpt, a credential from a wallet, or
- * the content of a file.
+ * @param text Typed, pasted or scanned text: a publicId, a link with one, also in a sentence, a link
+ * to an excerpt, a credential from a wallet, or the content of a file.
  * @throws {InputError}
  */
 export async function parseSubject(text: string): Promise<Subject> {
   const trimmed = text.trim()
   if (trimmed === '') throw new InputError('empty')
   if (trimmed.startsWith('{') || isCredential(trimmed)) return parseFile(trimmed)
-  if (isPresentationLink(trimmed)) return excerptOf(() => decodePresentationLink(trimmed))
+  if (hasPresentationLink(trimmed)) return excerptOf(() => readPresentationLink(trimmed))
   return parseCode(trimmed)
 }
 
 function parseCode(text: string): DocumentSubject {
-  if (text.length > MAX_TEXT) throw new InputError('malformed')
-  const subject =
-    subjectOf(readVerifyLink(text)) ??
-    (text.includes('#') ? undefined : { publicId: text.replace(/\s/g, '') })
-  if (subject === undefined) throw new InputError('malformed')
+  const [link, ...others] = readVerifyLinks(text)
+  if (others.length > 0) throw new InputError('several')
+  if (link === undefined) throw new InputError('malformed')
+  const { registry, ...subject } = link
   try {
     decodePublicId(subject.publicId)
   } catch (error) {
     throw new InputError(problemOf(error))
   }
-  return subject
+  return { ...subject, ...(registry !== undefined && { hint: registry }) }
 }
 
 /**
@@ -211,21 +207,6 @@ export function toHistory(subject: Subject): object {
 export function proofBlockOf(subject: Subject): ReturnType<typeof readBundle>['block'] | undefined {
   if (isExcerpt(subject)) return readPresentation(subject.presentation).block ?? undefined
   return subject.bundle === undefined ? undefined : readBundle(subject.bundle).block
-}
-
-/** @param fragment The part of an address after `#`. @returns `undefined` if it has no publicId. */
-export function parseFragment(fragment: string): DocumentSubject | undefined {
-  return subjectOf(readVerifyFragment(fragment))
-}
-
-function subjectOf(link: VerifyLink | undefined): DocumentSubject | undefined {
-  if (link === undefined) return undefined
-  const { publicId, registry, isForWallet } = link
-  return {
-    publicId,
-    ...(registry !== undefined && { hint: registry.slice(0, MAX_HINT) }),
-    ...(isForWallet && { isForWallet }),
-  }
 }
 
 /** @throws any error that is not a `FormatError`. */

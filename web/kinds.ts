@@ -1,6 +1,7 @@
 import { readAtMost } from '#document/bytes.ts'
 import { decodeJsonText, parseStrictJson } from '#document/json.ts'
 import { type Kind, MAX_KIND_BYTES, readKind, wordsIn } from '#document/kind.ts'
+import { withTimeout } from '#verifier/signal.ts'
 import type { PageVerdict } from './findings.ts'
 import { currentLanguage } from './i18n.ts'
 import type { State } from './state.ts'
@@ -26,7 +27,7 @@ export async function askKind(
   if (!mayAsk || category === undefined || proof?.registry !== registry) return undefined
   try {
     const { body, ok } = await fetch(`${service}/v1/types/${proof?.issuer.id}/${category}`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: withTimeout(TIMEOUT_MS, signal),
       credentials: 'omit',
       redirect: 'error',
     })

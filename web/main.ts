@@ -8,6 +8,7 @@ import { createSession, readAddress, readHistory } from './session.ts'
 import { createState } from './state.ts'
 import { TEXTS } from './strings/all.ts'
 
+useWhatIsNeeded()
 supplyAesGcm()
 learn(TEXTS)
 useLanguage(preferredLanguage())
@@ -20,6 +21,16 @@ listen(session, actions)
 const reading = readAddress() ?? readHistory()
 if (reading) session.attempt(reading)
 else session.ask()
+// Without this mark, the script behind this one says that the browser is too old. It is so small that
+// every browser can read it.
+document.body.dataset.started = ''
+
+/** Throws in a browser that lacks something which only a later step would miss. */
+function useWhatIsNeeded(): unknown {
+  document.createElement('p').replaceChildren()
+  AbortSignal.timeout(0)
+  return [new DecompressionStream('deflate-raw'), [].at(0), Intl.ListFormat.name]
+}
 
 /**
  * Supplies AES-GCM decryption to pages without WebCrypto, which browsers withhold over plain HTTP

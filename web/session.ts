@@ -1,4 +1,3 @@
-import { isPresentationLink } from '#document/presentation-link.ts'
 import { type Check, FormatError } from '#verifier/index.ts'
 import { check } from './check.ts'
 import { keyOf, type PageVerdict } from './findings.ts'
@@ -8,7 +7,6 @@ import {
   fromHistory,
   InputError,
   type InputProblem,
-  parseFragment,
   parseSubject,
   problemOf,
   proofBlockOf,
@@ -107,7 +105,7 @@ export function createSession(state: State, screen: Screen): Session {
         if (!(error instanceof InputError)) throw error
         // Otherwise the old verdict would seem to belong to the unreadable input.
         next()
-        history.replaceState(null, '', location.pathname + location.search)
+        keepInHistory(null)
         go({ at: 'ask' }, error.problem)
       }
     },
@@ -175,16 +173,25 @@ async function nameFields(
  * Stores the subject in the history entry, so that a reload shows it again, and removes it from the
  * address, where others could see it.
  */
-function keepInHistory(subject: Subject): void {
-  history.replaceState(toHistory(subject), '', location.pathname + location.search)
+function keepInHistory(subject: Subject | null): void {
+  const { pathname, search } = location
+  history.replaceState(
+    subject && toHistory(subject),
+    '',
+    pathname + (isNamed(search) ? '' : search),
+  )
 }
 
 /** @returns The subject in the address; `undefined` if there is none. */
 export function readAddress(): Promise<Subject> | undefined {
-  const { hash } = location
-  const isNamed = isPresentationLink(hash) || parseFragment(hash.slice(1))
-  return isNamed ? parseSubject(hash) : undefined
+  const { search, hash } = location
+  // Some programs turn the `#` into a `?`.
+  const named = [hash, search].filter(isNamed).join(' ')
+  return named === '' ? undefined : parseSubject(named)
 }
+
+/** @returns Whether a part of the address seems to name a document or an excerpt, whole or not. */
+const isNamed = (part: string) => /publicId|presentation[=%]|^#\w{40}/.test(part)
 
 /** @returns The subject in the history entry; `undefined` if there is none. */
 export function readHistory(): Promise<Subject> | undefined {

@@ -194,6 +194,7 @@ export function spoken(phase: Done, sources: Sources): string {
     `${headlineOf(phase)}.`,
     other && t('trust.other', { registry: other }),
     unconfirmedNotice(phase),
+    doubtOf(phase) === 'pdf' && t('document.valid'),
     isToCompare(phase) && t('document.compare'),
     ...notices.map((noticeOf) => noticeOf(verdict)),
     ...linesOf(phase),

@@ -117,7 +117,7 @@ const jwtVcIssuer = v.object({
 /** @throws {InputError} `not_possible` for a file without such keys. */
 async function readKeys(file: string): Promise<VerificationKey[]> {
   try {
-    const text = decodeJsonText(await readInputFile(file))
+    const text = decodeJsonText(await readInputFile(file)).trim()
     return v.parse(jwtVcIssuer, parseStrictJson(text)).jwks.keys
   } catch (cause) {
     if (cause instanceof InputError) throw cause

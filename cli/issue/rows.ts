@@ -202,7 +202,7 @@ function withSet(value: JsonObject, set: JsonObject): JsonObject {
 /** @returns `null`, which is not a document, if the text is not JSON. */
 function parseLine(source: string): JsonValue {
   try {
-    return parseStrictJson(source)
+    return parseStrictJson(source.trim())
   } catch {
     return null
   }

@@ -2,7 +2,7 @@ import type { Document, UnopenedDocument } from '#client/index.ts'
 import { FormatError } from '#document/errors.ts'
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import { readVerifyFragment, readVerifyLink } from '#document/verify-link.ts'
+import { readVerifyLink } from '#document/verify-link.ts'
 import { FOR_SPREADSHEETS, formatTable, MAX_ROWS } from '#table/csv.ts'
 import { listedTable } from '#table/listed.ts'
 import { foreign, h } from '#web/dom.ts'
@@ -158,7 +158,7 @@ function viewByCode(desk: Desk): HTMLElement {
 async function hashIn(desk: Desk, text: string): Promise<string> {
   const trimmed = text.trim()
   if (/^0x[0-9a-f]{64}$/i.test(trimmed)) return trimmed.toLowerCase()
-  const publicId = (readVerifyLink(trimmed) ?? readVerifyFragment(trimmed))?.publicId ?? trimmed
+  const publicId = readVerifyLink(trimmed)?.publicId ?? trimmed
   const { kind, hash } = decodePublicId(publicId)
   if (kind === 'single') return toHex(hash)
   const { documentHash } = await desk.client.retrieveDocument({ path: { publicId } })

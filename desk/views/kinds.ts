@@ -77,7 +77,8 @@ async function readFile(desk: Desk, file: File): Promise<string | undefined> {
   const bad = (field: string) => d('kinds.badFile', { field: quoted(field) })
   if (file.size > MAX_KIND_BYTES) return bad(file.name)
   try {
-    const read = readKind(parseStrictJson(decodeJsonText(new Uint8Array(await file.arrayBuffer()))))
+    const text = decodeJsonText(new Uint8Array(await file.arrayBuffer()))
+    const read = readKind(parseStrictJson(text.trim()))
     if ('problems' in read) return bad(read.problems[0]?.field || file.name)
     desk.memory.kind = draftOf(read.kind, kindOf(read.kind.category)?.version ?? 0)
     desk.redraw('heading')

@@ -1,7 +1,13 @@
 const LINE_FEED = 0x0a
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+
+/** @returns The bytes without the byte order mark that Windows writes before a text. */
+export function withoutMark(bytes: Uint8Array): Uint8Array {
+  return BYTE_ORDER_MARK.equals(bytes.subarray(0, 3)) ? bytes.subarray(3) : bytes
+}
 
 /**
- * Splits bytes into lines.
+ * Splits bytes into lines. Each may begin with a byte order mark, as where files were joined.
  *
  * @param maxLength The maximum bytes of a line, without its line feed.
  * @returns The lines without line feeds; `undefined` for one that is too long, whose rest is
@@ -19,7 +25,7 @@ export async function* splitLines(
     let end = bytes.indexOf(LINE_FEED)
     while (end !== -1) {
       const fits = !tooLong && end - start <= maxLength
-      yield fits ? bytes.subarray(start, end) : undefined
+      yield fits ? withoutMark(bytes.subarray(start, end)) : undefined
       tooLong = false
       start = end + 1
       end = bytes.indexOf(LINE_FEED, start)
@@ -29,5 +35,5 @@ export async function* splitLines(
     if (tooLong) rest = Buffer.alloc(0)
   }
   if (tooLong) yield undefined
-  else if (rest.length > 0) yield rest
+  else if (rest.length > 0) yield withoutMark(rest)
 }

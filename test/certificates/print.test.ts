@@ -238,7 +238,8 @@ function letterWith(changed: object) {
   copyTemplate('letter', copy)
   const file = join(copy, 'settings.json')
   const settings = JSON.parse(readFileSync(file, 'utf8'))
-  writeFileSync(file, JSON.stringify({ ...settings, ...changed }))
+  // As an editor on Windows saves it.
+  writeFileSync(file, `\ufeff${JSON.stringify({ ...settings, ...changed })}`)
   return copy
 }
 

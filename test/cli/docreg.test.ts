@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -128,6 +128,8 @@ describe('configuration', () => {
 
   test('behavior: --config names another file', async () => {
     const other = config({ rpc: UNREACHABLE, registry: registryOf('4') }, 'other.json')
+    // As an editor on Windows saves it.
+    writeFileSync(other, `\ufeff${readFileSync(other, 'utf8')}`)
     expect((await asked(['--config', other])).registry).toBe(registryOf('4'))
   })
 

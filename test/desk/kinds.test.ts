@@ -242,7 +242,7 @@ describeInBrowser('kinds of documents at the desk', () => {
       })
     await give('{"display":[]}')
     await page.getByText('This file is not a kind of documents').waitFor()
-    await give(file)
+    await give(`\ufeff${file}`)
     await page.getByRole('group', { name: 'Entry 3' }).waitFor()
     await press(page, 'Save this kind')
     await page.getByLabel('Change \u2068Course of study\u2069').waitFor()

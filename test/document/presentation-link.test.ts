@@ -7,7 +7,9 @@ import type { Presentation } from '#document/presentation.ts'
 import {
   decodePresentationLink,
   encodePresentationLink,
+  hasPresentationLink,
   isPresentationLink,
+  readPresentationLink,
 } from '#document/presentation-link.ts'
 import { mangled } from '../support/arbitraries.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
@@ -80,6 +82,35 @@ describe('a link', () => {
     await refused(PAGE)
     expect(isPresentationLink(`${PAGE}#publicId=x`)).toBe(false)
     await refused(linkOf('{}'))
+  })
+
+  describe('in the text of others', () => {
+    const broken = (link: string, end: string) => link.replace(/.{76}/g, `$&${end}`)
+    test.each<[string, (link: string) => string]>([
+      ['as it is', (link) => link],
+      ['in a sentence', (link) => `See ${link} and keep it.`],
+      ['in angle brackets', (link) => `<${link}>`],
+      ['with a parameter of a mailing', (link) => `${link}?utm_source=mail`],
+      ['percent-encoded', encodeURIComponent],
+      ['wrapped', (link) => `https://w.example/?url=${encodeURIComponent(link)}&data=05`],
+      ['with line breaks', (link) => broken(link, '\r\n')],
+      ['with zero width spaces', (link) => broken(link, '\u200b')],
+      ['quoted-printable', (link) => broken(link, '=\r\n').replace('n=', 'n=3D')],
+      ['quoted-printable, on one line', (link) => broken(link, '=')],
+    ])('behavior: is read %s', async (_, change) => {
+      const text = change(linkOf(JSON.stringify(shown)))
+      expect(hasPresentationLink(text)).toBe(true)
+      expect(await readPresentationLink(text)).toEqual(shown)
+    })
+
+    test('error: is refused if a part is missing, and if the text is something else', async () => {
+      const link = linkOf(JSON.stringify(shown))
+      for (const text of [link.slice(0, -8), 'presentation', `${PAGE}#presentation=`])
+        await expect(readPresentationLink(text)).rejects.toMatchObject({
+          code: 'presentation_malformed',
+        })
+      expect(hasPresentationLink('"type":"document-registry-presentation"')).toBe(false)
+    })
   })
 
   describe('where the platform takes what is more or less than a stream', () => {

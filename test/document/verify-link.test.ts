@@ -5,12 +5,16 @@ import {
   formatQrAddress,
   formatVerifyLink,
   formatWalletLink,
-  readVerifyFragment,
   readVerifyLink,
+  readVerifyLinks,
 } from '#document/verify-link.ts'
 
 const publicId = golden.documents[0]?.publicId ?? ''
+const other = golden.documents[1]?.publicId ?? ''
 const registry = `eip155:1:0x${'ab'.repeat(20)}`
+const good = `https://a.example/verify#publicId=${publicId}&registry=${registry}`
+const encoded = encodeURIComponent(good)
+const everySeventySix = (end: string) => good.replace(/.{76}/g, `$&${end}`)
 
 describe('addresses that lead to a document', () => {
   test('default: reads both forms that it writes', () => {
@@ -33,10 +37,73 @@ describe('addresses that lead to a document', () => {
     `https://a.example/verify#publicId=${publicId}`,
     `https://a.example/below/qr/${publicId}/?format=png`,
     `a.example/qr/${publicId}#`,
-    // The fragment decides.
     `https://a.example/qr/other#publicId=${publicId}`,
+    `https://a.example/qr/${publicId}/more`,
+    `https://a.example/verify?next=#/qr/${publicId}`,
+    `Your code: ${publicId.slice(0, 40)} ${publicId.slice(40)}, good luck`,
   ])('behavior: reads %s', (address) => {
     expect(readVerifyLink(address)).toEqual({ publicId })
+  })
+
+  test.each([
+    ['a full stop', `${good}.`],
+    ['angle brackets', `<${good}>`],
+    ['a bracket', `(see ${good})`],
+    ['quotation marks', `"${good}"`],
+    ['a parameter of a mailing', `${good}?utm_source=mail`],
+    ['another parameter', `${good}&utm_source=mail`],
+    ['a sentence', `Check it at ${good}and keep it.`],
+    ['twice', `${good} <${good}>`],
+    ['a query for a fragment', good.replace('#', '?')],
+    ['%23', good.replace('#', '%23')],
+    ['a percent-encoded fragment', good.replace(/[^#]+$/, encodeURIComponent)],
+    ['percent-encoded twice', encodeURIComponent(encoded)],
+    ['HTML', `<a href="${good.replace('&', '&amp;')}">`],
+    ['line breaks', everySeventySix('\r\n')],
+    ['line breaks of a quoted mail', everySeventySix('\n> > ')],
+    ['line breaks, percent-encoded', everySeventySix('%0D%0A')],
+    ['quoted-printable', everySeventySix('=\r\n').replace(/=(?=\w)/g, '=3D')],
+    ['quoted-printable in a field of one line', everySeventySix('=')],
+    ['zero width spaces', everySeventySix('\u200b')],
+    ['soft hyphens', everySeventySix('\u00ad')],
+    ['soft hyphens of an address bar', everySeventySix('%C2%AD')],
+    [
+      'SafeLinks',
+      `https://eur01.safelinks.protection.outlook.com/?url=${encoded}&data=05%7C01%7C&reserved=0`,
+    ],
+    [
+      'URL Defense 2',
+      `https://urldefense.proofpoint.com/v2/url?u=${encoded.replaceAll('%', '-').replaceAll('-2F', '_')}&d=DwMFAg`,
+    ],
+    ['URL Defense 3', `https://urldefense.com/v3/__${good.replace('#', '*')}__;Iw!!AbC$`],
+    ['a redirect', `https://www.google.com/url?q=${encoded}&sa=D`],
+    ['an upper-case registry', good.replace('ab', 'AB')],
+  ])('behavior: reads a link with %s', (_, text) => {
+    expect(text).not.toBe(good)
+    expect(readVerifyLinks(text)).toEqual([
+      { publicId, registry: expect.stringMatching(new RegExp(registry, 'i')) },
+    ])
+  })
+
+  test('behavior: reads what a wallet is offered, encoded once more', () => {
+    for (const text of [encodeURIComponent(`${good}&for=wallet`), `${good}&amp;for=3Dwallet`])
+      expect(readVerifyLink(text)?.isForWallet).toBe(true)
+    expect(readVerifyLink(`${good} for wallets`)?.isForWallet).toBeUndefined()
+  })
+
+  test('error: names no registry that is not one', () => {
+    const cut = good.slice(0, -1)
+    for (const text of [cut, good.replace('eip155', 'x'), good.replace(':1:', ':1.')])
+      expect(readVerifyLinks(text)).toEqual([{ publicId }])
+  })
+
+  test('behavior: finds each of several publicIds, and a mistyped one only beside no good one', () => {
+    const text = `${good} and https://a.example/qr/${other}`
+    expect(readVerifyLinks(text).map((link) => link.publicId)).toEqual([publicId, other])
+    expect(readVerifyLink(text)).toBeUndefined()
+    const mistyped = `${publicId.slice(0, -1)}${publicId.endsWith('2') ? '3' : '2'}`
+    expect(readVerifyLinks(good.replace(publicId, mistyped))[0]?.publicId).toBe(mistyped)
+    expect(readVerifyLinks(`${mistyped} ${good}`).map((link) => link.publicId)).toEqual([publicId])
   })
 
   test.each([
@@ -44,8 +111,8 @@ describe('addresses that lead to a document', () => {
     'https://a.example/verify',
     'https://a.example/verify#registry=x',
     'https://a.example/qr/',
-    `https://a.example/qr/${publicId}/more`,
-    `https://a.example/verify?next=#/qr/${publicId}`,
+    publicId.slice(0, -1),
+    'x'.repeat(16_384) + publicId,
   ])('error: finds no publicId in %j', (address) => {
     expect(readVerifyLink(address)).toBeUndefined()
   })
@@ -55,7 +122,6 @@ describe('addresses that lead to a document', () => {
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         readVerifyLink(text)
         readVerifyLink(`https://a.example/qr/${text}#${text}`)
-        readVerifyFragment(text)
       }),
     )
   })

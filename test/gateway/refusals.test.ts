@@ -264,7 +264,7 @@ describe('bodies', () => {
     ['nothing', '', 400, 'bad_json'],
     ['not JSON', '{"subjectName":', 400, 'bad_json'],
     ['not UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, 'bad_json'],
-    ['a byte order mark', `\ufeff${JSON.stringify(ADA)}`, 400, 'bad_json'],
+    ['two byte order marks', `\ufeff\ufeff${JSON.stringify(ADA)}`, 400, 'bad_json'],
     ['a key twice', '{"subjectId":"1","subjectId":"2"}', 400, 'bad_json'],
     ['__proto__', '{"__proto__":{}}', 400, 'bad_json'],
     ['half a surrogate pair', '{"subjectName":"\\ud800"}', 400, 'bad_json'],
@@ -297,6 +297,28 @@ describe('bodies', () => {
     })
     expect(answer.status).toBe(415)
     expect(answer.body.error.code).toBe('not_json')
+  })
+
+  test.each([
+    ['documents', 'application/json', () => [ADA], 201],
+    ['batches?dry_run=true', 'application/x-ndjson', () => [ADA, ADA], 200],
+    ['batches', 'application/x-ndjson', () => [ADA, { ...ADA, subjectId: '2' }], 201],
+    ['runs', 'application/x-ndjson', () => [ADA, ADA], 202],
+    ['revocations', 'application/x-ndjson', (publicId: string) => [{ publicId }], 200],
+    ['revocations', 'application/json', (publicId: string) => [[{ publicId }]], 200],
+  ])('args: leaves out byte order marks: %s %s', async (path, type, of, status) => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const sent = of(publicId)
+    const answer = await fetch(`${stack.url}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': type },
+      body: sent.map((one) => `\ufeff${JSON.stringify(one)}`).join('\r\n'),
+    })
+    const lines = (await answer.text()).trim().split('\n')
+    expect(answer.status).toBe(status)
+    expect(lines.map((line) => JSON.parse(line).success)).toEqual(
+      (path === 'runs' ? [0] : sent).map(() => true),
+    )
   })
 
   test('args: accepts application/json; charset=utf-8', async () => {

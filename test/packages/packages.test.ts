@@ -204,8 +204,8 @@ describe.skipIf(linters === undefined)('linted', () => {
   })
 })
 
-test('default: the library has four dependencies, and the command another copy of nothing', () => {
-  expect(dependenciesOf('document-registry')).toHaveLength(4)
+test('default: the library has three dependencies, and the command another copy of nothing', () => {
+  expect(dependenciesOf('document-registry')).toHaveLength(3)
   expect(dependenciesOf('docreg')).toContain('document-registry')
   expect(manifestOf('docreg').dependencies['document-registry']).toBe(manifest.version)
   const command = readFileSync(join(installed('docreg'), 'cli/docreg.js'), 'utf8')

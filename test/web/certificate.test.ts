@@ -31,6 +31,9 @@ describeInBrowser('the page takes a certificate', () => {
     expect(await card.locator('#compare').textContent()).toMatch(
       /^Compare every entry with the PDF/,
     )
+    expect(
+      await card.locator('#compare').locator('xpath=preceding-sibling::p[1]').textContent(),
+    ).toBe('The document below is valid.')
     const entries = await card.locator('.document dl > div').all()
     expect(entries).toHaveLength(5)
     // Without scrolling.
@@ -71,6 +74,9 @@ describeInBrowser('the page takes a certificate', () => {
     await choose(bundle)
     await page.locator('.verdict.denied #compare').waitFor()
     expect(await page.locator('h1').textContent()).toContain('does not confirm it')
+    expect(await page.locator('.verdict').textContent()).not.toContain(
+      'The document below is valid',
+    )
   })
 
   test('behavior: there is nothing to compare with a revoked document', async () => {

@@ -133,6 +133,50 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
     expect(said).toContain('does not trust it')
   })
 
+  test('behavior: reads a link that was changed on its way, and says nothing about a registry', async () => {
+    const fragment = `publicId=${publicId}&registry=${stack.registry}`
+    for (const link of [
+      `verify#${fragment}?utm_source=mail`,
+      `verify#${fragment}.`,
+      `verify#${fragment}"> and keep it`,
+      `verify#${encodeURIComponent(fragment)}`,
+      `verify?${fragment}`,
+      `verify?utm_source=mail#${fragment}`,
+    ]) {
+      await page.goto(`${stack.url}/${link}`)
+      await verdict('valid')
+      expect(await page.locator('#hint').count()).toBe(0)
+      expect(await page.evaluate(() => location.href)).not.toContain(publicId)
+      // The next visit must not show this one again.
+      await page.goto('about:blank')
+    }
+  })
+
+  test('behavior: reads a broken link that is pasted, and asks which of two documents', async () => {
+    const link = `${stack.url}/verify#publicId=${publicId}&registry=${stack.registry}`
+    for (const end of ['\n', '=\n', '\u00ad']) {
+      await page.goto(`${stack.url}/verify`)
+      await page.evaluate(
+        (text) => {
+          document.getElementById('number')?.focus()
+          document.execCommand('insertText', false, text)
+        },
+        link.replace(/.{76}/g, `$&${end}`),
+      )
+      await page.keyboard.press('Enter')
+      await verdict('valid')
+      await page.evaluate(() => history.replaceState(null, ''))
+    }
+    const other = (await stack.issue(ADA)).body.data.publicId
+    await page.goto(`${stack.url}/verify`)
+    await page.getByLabel('Code or link').fill(`${link} ${other}`)
+    await page.keyboard.press('Enter')
+    await page.locator('#problem', { hasText: 'several codes' }).waitFor()
+    await page.goto('about:blank')
+    await page.goto(`${stack.url}/verify?publicId=${other}#publicId=${publicId}`)
+    await page.locator('#problem', { hasText: 'several codes' }).waitFor()
+  })
+
   test('default: reads a picture of the QR code, as PNG and as JPEG', async () => {
     const png = Buffer.from((await stack.request(`/qr/${publicId}?format=png`)).body)
     for (const type of ['image/png', 'image/jpeg']) {
@@ -190,6 +234,52 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
       await page.setInputFiles('input[type=file]', file)
       await page.locator('#problem', { hasText: problem }).waitFor()
     }
+  })
+
+  const OLD = 'This browser is too old for this page.'
+
+  test.each([
+    'Object.hasOwn',
+    'Element.prototype.replaceChildren',
+    'crypto',
+    'AbortSignal.timeout',
+    'DecompressionStream',
+    'Array.prototype.at',
+    'Intl.ListFormat',
+  ])('error: says that a browser without %s is too old', async (lacking) => {
+    await page.addInitScript((path) => {
+      const names = path.split('.')
+      const last = names.pop() ?? ''
+      const holder = names.reduce((from, name) => Reflect.get(from, name), globalThis)
+      Reflect.deleteProperty(holder, last)
+    }, lacking)
+    for (const fragment of ['', `#${publicId}`]) {
+      await page.goto(`${stack.url}/verify${fragment}`)
+      await page.locator('h1', { hasText: OLD }).waitFor()
+      await page.goto('about:blank')
+    }
+  })
+
+  test('error: says in six languages that a browser cannot read the page', async () => {
+    const built = Buffer.from((await stack.request('/verify')).body).toString()
+    // As a browser sees a syntax that it does not know.
+    const html = built
+      .replace('<script>"use strict"', '<script>?')
+      .replace(/<meta http-eq[^>]*>/, '')
+    expect(html).toContain('<script>?;')
+    const said = new Set<string>()
+    for (const locale of ['en-GB', 'de-AT', 'fr', 'es-MX', 'pt-BR', 'ar', 'ja']) {
+      const other = await browser.newContext({ locale })
+      const old = await other.newPage()
+      await old.route('**/verify', (route) =>
+        route.fulfill({ body: html, contentType: 'text/html' }),
+      )
+      await old.goto(`${stack.url}/verify`)
+      said.add((await old.locator('h1').textContent()) ?? '')
+      await other.close()
+    }
+    expect(said.size).toBe(6)
+    expect([...said][0]).toContain(OLD)
   })
 
   test('default: reads the camera', async () => {

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { pdfOf } from '../support/give-file.ts'
 import { takePicture } from '../support/pictures.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
@@ -60,6 +62,8 @@ describeInBrowser("the issuer's words", () => {
     const mishaps: string[] = []
     page.on('pageerror', (error) => mishaps.push(String(error)))
     page.on('dialog', (dialog) => mishaps.push(dialog.message()))
+    // Browsers of 2023 lack it.
+    await page.addInitScript(() => Reflect.deleteProperty(AbortSignal, 'any'))
     await page.goto(verifyUrl)
     await page.locator('.verdict[data-status=valid]').waitFor()
     return { page, mishaps }
@@ -88,6 +92,40 @@ describeInBrowser("the issuer's words", () => {
     expect(await names(page)).toContain('Abschluss degree')
     expect(await page.locator('.document').textContent()).toContain('Studienabschluss')
   })
+
+  test.each([
+    ['an excerpt', ['Kind of document', 'degree']],
+    ['a certificate as PDF', []],
+  ])('behavior: %s has them too', async (_, ticked) => {
+    await send('PUT', KIND)
+    const { page } = await open()
+    await words(page).waitFor()
+    await page.getByText('Share only some fields').click()
+    for (const name of ticked) await page.getByRole('checkbox', { name }).check()
+    const file = ticked.length > 0 ? await excerpt(page) : await certificate()
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.locator(ticked.length > 0 ? '.document.excerpt' : '#compare').waitFor()
+    await page.locator('.document').getByText('Degree awarded degree').waitFor()
+  })
+  const excerpt = async (page: Page) => {
+    await page.getByRole('button', { name: 'Make the excerpt' }).click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as a file' }).click(),
+    ])
+    return {
+      name: 'excerpt.json',
+      mimeType: 'application/json',
+      buffer: readFileSync(await download.path()),
+    }
+  }
+  const certificate = async () => {
+    const publicId = verifyUrl.replace(/.*publicId=|&.*/g, '')
+    const { body } = await stack.request(`/v1/documents/${publicId}/bundle`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    })
+    return pdfOf(body)
+  }
 
   test.each([
     { width: 390, colorScheme: 'light', locale: 'en' },

@@ -28,6 +28,7 @@ export const de: Texts = {
     'Das ist kein Code eines Dokuments. Kopieren Sie ihn noch einmal, und zwar vollständig.',
   'error.mistyped':
     'In diesem Code ist ein Tippfehler: Die Prüfziffern passen nicht. Kopieren Sie ihn noch einmal.',
+  'error.several': 'Hier stehen mehrere Codes von Dokumenten. Geben Sie nur einen davon ein.',
   'error.kind': 'Diese Seite kennt Dokumente dieser Art nicht.',
   'error.noQr':
     'In diesem Bild wurde kein QR-Code gefunden. Nehmen Sie ihn scharf, gerade und aus der Nähe auf.',
@@ -143,6 +144,7 @@ export const de: Texts = {
   'domain.not_asked': 'Diese Adresse gibt er an. Diese Seite hat sie nicht gefragt.',
   'domain.no_domain': 'Diese Adresse gibt er an. Sie ist keine Domain, die man fragen kann.',
   'document.heading': 'Das Dokument',
+  'document.valid': 'Das Dokument unten ist gültig.',
   'document.compare':
     'Vergleichen Sie jeden Eintrag mit PDF oder Papier: Dort kann alles stehen. Was gilt, steht hier.',
   'document.unread': 'Was darin steht, kann nicht gezeigt werden: Der Inhalt ist nicht verfügbar.',

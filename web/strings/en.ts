@@ -32,6 +32,7 @@ export const en = {
   'error.malformed': 'This is not the code of a document. Copy it again, all of it.',
   'error.mistyped':
     'There is a typing error in this code: its check digits do not fit. Copy it again.',
+  'error.several': 'There are several codes of documents here. Enter only one of them.',
   'error.kind': 'This page does not know documents of this kind.',
   'error.noQr': 'No QR code was found in this picture. Take one that is sharp, straight and close.',
   'error.notOurs': 'This QR code does not hold the code of a document.',
@@ -142,6 +143,7 @@ export const en = {
   'domain.no_domain': 'This is the address that it names. It is not a domain that can be asked.',
 
   'document.heading': 'The document',
+  'document.valid': 'The document below is valid.',
   'document.compare':
     'Compare every entry with the PDF or the paper: those can show anything. What counts stands here.',
   'document.unread': 'What it says cannot be shown: the content is unavailable.',

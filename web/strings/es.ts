@@ -27,6 +27,7 @@ export const es: Texts = {
   'error.malformed': 'Esto no es el código de un documento. Cópielo otra vez, entero.',
   'error.mistyped':
     'Hay un error al escribir este código: sus dígitos de control no concuerdan. Cópielo otra vez.',
+  'error.several': 'Aquí hay varios códigos de documentos. Introduzca solo uno.',
   'error.kind': 'Esta página no conoce los documentos de este tipo.',
   'error.noQr':
     'No se encontró ningún código QR en esta imagen. Haga una nítida, recta y de cerca.',
@@ -135,6 +136,7 @@ export const es: Texts = {
   'domain.no_domain':
     'Esta es la dirección que indica. No es un dominio al que se pueda preguntar.',
   'document.heading': 'El documento',
+  'document.valid': 'El documento de abajo es válido.',
   'document.compare':
     'Compare cada dato con el PDF o el papel: allí puede figurar cualquier cosa. Lo que cuenta es lo que aparece aquí.',
   'document.unread': 'No se puede mostrar lo que dice: el contenido no está disponible.',

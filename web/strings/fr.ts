@@ -27,6 +27,7 @@ export const fr: Texts = {
   'error.malformed': 'Ce n’est pas le code d’un document. Copiez-le de nouveau, en entier.',
   'error.mistyped':
     'Ce code contient une faute de frappe : ses chiffres de contrôle ne concordent pas. Copiez-le de nouveau.',
+  'error.several': 'Il y a ici plusieurs codes de documents. N’en saisissez qu’un.',
   'error.kind': 'Cette page ne connaît pas les documents de ce genre.',
   'error.noQr':
     'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',
@@ -135,6 +136,7 @@ export const fr: Texts = {
   'domain.no_domain':
     'C’est l’adresse qu’il indique. Ce n’est pas un domaine que l’on puisse interroger.',
   'document.heading': 'Le document',
+  'document.valid': 'Le document ci-dessous est valide.',
   'document.compare':
     'Comparez chaque mention avec le PDF ou le papier : ils peuvent montrer n’importe quoi. Seul ce qui figure ici fait foi.',
   'document.unread': 'Ce qu’il dit ne peut pas être affiché : le contenu n’est pas disponible.',

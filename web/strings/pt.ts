@@ -27,6 +27,7 @@ export const pt: Texts = {
   'error.malformed': 'Isto não é o código de um documento. Copie-o de novo, por inteiro.',
   'error.mistyped':
     'Há um erro de escrita neste código: os seus dígitos de controlo não batem certo. Copie-o de novo.',
+  'error.several': 'Há aqui vários códigos de documentos. Introduza apenas um.',
   'error.kind': 'Esta página não conhece documentos deste tipo.',
   'error.noQr':
     'Não foi encontrado nenhum código QR nesta imagem. Tire uma nítida, direita e de perto.',
@@ -134,6 +135,7 @@ export const pt: Texts = {
   'domain.not_asked': 'Este é o endereço que indica. Esta página não o consultou.',
   'domain.no_domain': 'Este é o endereço que indica. Não é um domínio que se possa consultar.',
   'document.heading': 'O documento',
+  'document.valid': 'O documento abaixo é válido.',
   'document.compare':
     'Compare cada dado com o PDF ou o papel: lá pode constar qualquer coisa. O que conta é o que está aqui.',
   'document.unread': 'Não é possível mostrar o que diz: o conteúdo não está disponível.',

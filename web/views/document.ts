@@ -1,7 +1,7 @@
 import { type DocumentPart, metadataOf } from '#document/document.ts'
 import type { Kind } from '#document/kind.ts'
 import { foreign, h } from '../dom.ts'
-import { isToCompare } from '../doubt.ts'
+import { doubtOf, isToCompare } from '../doubt.ts'
 import { showDate, t } from '../i18n.ts'
 import { isExcerpt } from '../input.ts'
 import { labelOf, nameOf } from '../kinds.ts'
@@ -31,6 +31,7 @@ export function viewDocument(phase: Done, kind: Kind | undefined): HTMLElement |
   return section(
     ofExcerpt ? 'excerpt' : 'document',
     ofExcerpt && h('p', { class: 'only' }, t(isEmpty ? 'excerpt.nothing' : 'excerpt.only')),
+    doubtOf(phase) === 'pdf' && h('p', {}, t('document.valid')),
     isToCompare(phase) && viewAlert('compare', t('document.compare')),
     ...viewFields(shown, fields, kind),
   )

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { withoutMark } from '#base/lines.ts'
 import { decodeUtf8, readAtMost, TooLargeError } from '#document/bytes.ts'
 import { type FieldProblem, mergeProblems } from '#document/errors.ts'
 import { isObject, type JsonValue, parseStrictJson } from '#document/json.ts'
@@ -122,7 +123,7 @@ export function assertJson(c: Context, accepted = 'application/json'): void {
 }
 
 /**
- * Reads a body of at most `limit` bytes.
+ * Reads a body of at most `limit` bytes, a byte order mark included, which is left out.
  *
  * @throws {ApiError} `too_large`; `bad_json` when the body is cut off; `unauthorized` when the API
  * key was revoked while the body was received.
@@ -131,7 +132,7 @@ export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Ar
   const started = performance.now()
   const bytes = await readBytes(c, limit)
   if (performance.now() - started > SLOW_BODY_MS) await c.get('assertKey')?.()
-  return bytes
+  return withoutMark(bytes)
 }
 
 async function readBytes(c: Context, limit: number): Promise<Uint8Array> {

@@ -168,7 +168,8 @@ describe('the table', () => {
 
   test('args: accepts NDJSON', async () => {
     const line = '{"subjectName":"Ada","subjectId":"1","issuedAt":"2026-07-01"}\n'
-    expect((await dryRun(line, '--set', 'category=a')).code).toBe(0)
+    const bob = line.replace('"1"', '"2"')
+    expect((await dryRun(`\ufeff${line}\ufeff${bob}`, '--set', 'category=a')).code).toBe(0)
   })
 
   test('error: names line and field of every bad row, and issues nothing', async () => {

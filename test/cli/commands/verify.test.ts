@@ -120,6 +120,9 @@ describe('input', () => {
       `https://testville.example/qr/${issued.publicId}?format=png`,
       file('id.txt', `${issued.publicId}\n`),
       file('address.txt', `${issued.verifyUrl}\r\n`),
+      `<${issued.verifyUrl}?utm_source=mail>.`,
+      file('wrapped.txt', `See https://w.example/?url=${encodeURIComponent(issued.verifyUrl)}&x=1`),
+      file('broken.txt', issued.verifyUrl.replace(/.{76}/g, '$&=\r\n')),
     ])
       expect(await verify(given)).toMatchObject({ code: 0, stderr: '' })
   })
@@ -162,6 +165,11 @@ describe('input', () => {
     ['codes of different documents', 'several_qr_codes', () => image('two-codes.jpg')],
     ['an SVG', 'no_qr_code', () => file('qr.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>')],
     ['an address without a publicId', 'no_public_id', () => 'https://testville.example/verify'],
+    [
+      'two publicIds',
+      'several_public_ids',
+      () => file('two', `${issued.publicId} ${golden.documents[0]?.publicId}`),
+    ],
     ['no such file', 'unreadable', () => join(dir, 'absent.png')],
     ['too large a file', 'unreadable', () => file('big', Buffer.alloc(2 ** 25))],
     ['a mistyped publicId', 'public_id_checksum', () => mistyped()],
@@ -268,6 +276,9 @@ describe('output', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/Warning: .*0xf0f0.*/)
     expect(stdout).toContain(stack.registry)
+    const mangled = await verify(`${issued.verifyUrl}.`)
+    expect(mangled.stdout).toContain(stack.registry)
+    expect(mangled.stdout).not.toContain('Warning')
   })
 
   test('behavior: a reader that closes the pipe early changes no exit code', async () => {
