@@ -1,11 +1,5 @@
-import {
-  decodeText,
-  ENCODINGS,
-  type Encoding,
-  parseCsv,
-  type Table,
-  TableError,
-} from '#table/csv.ts'
+import { decodeText, parseCsv } from '#table/csv.ts'
+import { ENCODINGS, type Encoding, type Table, TableError } from '#table/table.ts'
 import type { OptionSpec } from './command.ts'
 import { InputError } from './errors.ts'
 

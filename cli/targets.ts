@@ -1,5 +1,6 @@
 import { decodePublicId } from '#document/public-id.ts'
-import { type Encoding, headerOf, MAX_ROWS } from '#table/csv.ts'
+import { headerOf } from '#table/csv.ts'
+import { type Encoding, MAX_ROWS } from '#table/table.ts'
 import type { CommandInput, Options } from './command.ts'
 import { badTable, ENCODING_OPTION, readTable, readText } from './csv.ts'
 import { UsageError } from './errors.ts'

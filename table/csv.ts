@@ -1,134 +1,20 @@
 import { CsvError, parse } from 'csv-parse/sync'
-
-/** Why a table cannot be read. */
-export type TableProblem =
-  | 'no_columns'
-  | 'duplicate_column'
-  | 'too_many_rows'
-  | 'quotes'
-  | 'row_too_long'
-  | 'cell_count'
-  /** The text is not UTF-8, and no encoding was named. */
-  | 'not_utf8'
-  /** The text is UTF-8, but another encoding was named. */
-  | 'is_utf8'
-  /** The text has bytes that the named encoding does not have. */
-  | 'not_encoding'
-  /** The file is no workbook of a spreadsheet program, or is protected by a password. */
-  | 'no_workbook'
-  /** The file is of Excel before 2007, or protected by a password. */
-  | 'old_workbook'
-  /** The file is HTML, as some programs write .xls. */
-  | 'web_page'
-  /** The workbook is larger than any table that people make. */
-  | 'workbook_too_large'
-  /** The workbook has what no spreadsheet program writes. */
-  | 'workbook_strange'
-  /** Ranges of more cells are merged than tables have. */
-  | 'too_many_merged'
-
-/** Thrown for a table that cannot be read. The message names the line and repeats no cell. */
-export class TableError extends Error {
-  override name = 'TableError'
-  readonly problem: TableProblem
-  /** The line of the file, from 1. */
-  readonly line: number | undefined
-
-  constructor(
-    problem: TableProblem,
-    message: string,
-    { line, cause }: { line?: number | undefined; cause?: unknown } = {},
-  ) {
-    super(line === undefined ? message : `line ${line}${message}`, { cause })
-    this.problem = problem
-    this.line = line
-  }
-}
-
-/** What a cell of a workbook has beside its text. */
-export type Note = {
-  /** The number or day that it holds, if its text says something else. */
-  value?: string
-  /** It has an error or no result; or a number of which spreadsheets lose digits. */
-  problem?: 'no_result' | 'digits_lost'
-}
-
-/** A line of a table, with the cells by the names of their columns. */
-export type Row = {
-  /** The line of the file in which it begins, from 1; the header is line 1. */
-  line: number
-  cells: Record<string, string>
-  notes?: Record<string, Note>
-}
-/** A line whose columns have no names yet. It may lack cells at its end. */
-export type Line = {
-  line: number
-  cells: readonly string[]
-  notes?: readonly (Note | undefined)[]
-}
-export type Table = { columns: string[]; rows: Row[]; dialect: Dialect }
-
-/** How a table is written. A spreadsheet opens a table in its own dialect on a double click. */
-export type Dialect = {
-  delimiter: string
-  lineEnd: '\n' | '\r\n'
-  encoding: 'utf-8' | 'utf-16le'
-  /** Whether the table begins with a byte order mark. */
-  hasMark: boolean
-}
-
-/** The dialect of RFC 4180, except for its line ends. */
-export const PLAIN: Dialect = {
-  delimiter: ',',
-  lineEnd: '\n',
-  encoding: 'utf-8',
-  hasMark: false,
-}
-
-/** Spreadsheets recognize UTF-8 in a table that they open on a double click by its mark. */
-export const FOR_SPREADSHEETS: Dialect = { ...PLAIN, hasMark: true }
-
-/**
- * Encodings that spreadsheets use besides UTF-8 and UTF-16, with their scripts (ISO 15924). A file
- * does not say which one it has.
- */
-export const SCRIPTS = {
-  'windows-1252': 'Latn',
-  'windows-1250': 'Latn',
-  'windows-1254': 'Latn',
-  'windows-1257': 'Latn',
-  'windows-1258': 'Latn',
-  'iso-8859-2': 'Latn',
-  macintosh: 'Latn',
-  'windows-1251': 'Cyrl',
-  'koi8-r': 'Cyrl',
-  'iso-8859-5': 'Cyrl',
-  ibm866: 'Cyrl',
-  'x-mac-cyrillic': 'Cyrl',
-  'windows-1253': 'Grek',
-  'windows-1255': 'Hebr',
-  'windows-1256': 'Arab',
-  'windows-874': 'Thai',
-  shift_jis: 'Jpan',
-  'euc-jp': 'Jpan',
-  gb18030: 'Hans',
-  big5: 'Hant',
-  'euc-kr': 'Kore',
-} as const
-export type Encoding = keyof typeof SCRIPTS
-export const ENCODINGS = Object.keys(SCRIPTS) as Encoding[]
+import { fromHarmless } from './format.ts'
+import {
+  type Dialect,
+  type Encoding,
+  MAX_ROWS,
+  OWN_COLUMNS,
+  type Table,
+  TableError,
+  tableOf,
+} from './table.ts'
 
 /** The maximum bytes of one row. */
 const MAX_ROW = 128 * 1024
 const DELIMITERS = [',', ';', '\t', '|']
 /** Only so many lines above the header are looked at. */
 const MAX_PRELUDE = 20
-
-/** Columns that are added to tables besides those of a document and its `publicId`. */
-export const OWN_COLUMNS = ['line', 'problem']
-
-/** Files that spreadsheets and people make have fewer rows than this. */
-export const MAX_ROWS = 100_000
 
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
@@ -216,31 +102,6 @@ function quoted(text: string): string {
 const breaksIn = (record: readonly string[]) =>
   record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
 
-/**
- * @param header The names of the columns.
- * @throws {TableError}
- */
-export function tableOf(
-  header: readonly string[],
-  lines: readonly Line[],
-  dialect: Dialect,
-): Table {
-  const columns = withoutEnd(header)
-  if (columns.length === 0)
-    throw new TableError('no_columns', 'the first line must name the columns')
-  const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
-  if (repeated !== undefined)
-    throw new TableError('duplicate_column', `duplicate column: "${repeated}"`)
-  if (lines.length > MAX_ROWS)
-    throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
-  return { columns, rows: lines.map((line) => rowOf(line, columns)), dialect }
-}
-
-/** @returns The cells up to the last one that is not empty. */
-function withoutEnd(cells: readonly string[]): string[] {
-  return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
-}
-
 /** @returns The first line of a table. A quoted column name may have line breaks. */
 export function headerOf(text: string): string {
   return /^(?:[^"\r\n]|"[^"]*")*/.exec(text.slice(0, MAX_ROW))?.[0] ?? ''
@@ -276,22 +137,6 @@ const CSV_PROBLEMS: Record<string, string> = {
   CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: 'there is text after a closing quotation mark',
   CSV_INVALID_CLOSING_QUOTE: 'there is text after a closing quotation mark',
   CSV_MAX_RECORD_SIZE: `the row has more than ${MAX_ROW} characters`,
-}
-
-function rowOf({ line, cells, notes = [] }: Line, columns: readonly string[]): Row {
-  const count = Math.min(cells.length, Math.max(withoutEnd(cells).length, columns.length))
-  if (count !== columns.length)
-    throw new TableError(
-      'cell_count',
-      ` has ${count} cells, but there are ${columns.length} columns`,
-      { line },
-    )
-  const noted = columns.flatMap((name, i) => (notes[i] ? [[name, notes[i]] as const] : []))
-  return {
-    line,
-    cells: Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? ''])),
-    ...(noted.length > 0 && { notes: Object.fromEntries(noted) }),
-  }
 }
 
 /**
@@ -345,91 +190,4 @@ function unicodeIn(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
 
 function hasMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-}
-
-/** @returns An escape such as `\u001b`. */
-export const escapeCharacter = (character: string) =>
-  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
-
-/** A quick check for text that {@link toHarmless} may change, which most cells do not have. */
-const SUSPECT = /^[ '"=+@-]|[,;\\\p{Cc}]/u
-
-/**
- * Text of others must do nothing in a spreadsheet or a terminal. An apostrophe goes in front of
- * text that may be a formula: at the start of a cell, and after characters that spreadsheets of
- * other countries read as separators. Control characters become `\u001b`; backslashes in front of
- * such text are doubled.
- *
- * @returns Text that {@link fromHarmless} can turn back.
- */
-function toHarmless(text: string): string {
-  if (!SUSPECT.test(text)) return text
-  return text
-    .replace(
-      /(?<!\\)(\\*)(u00(?:[0189][0-9a-f]|7f)|(?![\t\n])\p{Cc})/gu,
-      (_, slashes: string, what: string) =>
-        slashes + slashes + (what.length === 1 ? escapeCharacter(what) : what),
-    )
-    .replace(/^(?='*[\t\n])|(?<=^|[,;\t\n])(?=[ '"]*[=+@-])/g, "'")
-}
-
-function fromHarmless(cell: string): string {
-  return cell
-    .replace(/^'(?='*[\t\n])|(?<=^|[,;\t\n])'(?=[ '"]*[=+@-])/g, '')
-    .replace(
-      /(?<!\\)(\\+)u(00(?:[0189][0-9a-f]|7f))/g,
-      (_, { length }: string, code: string) =>
-        '\\'.repeat(length / 2) +
-        (length % 2 === 0 ? `u${code}` : String.fromCharCode(Number.parseInt(code, 16))),
-    )
-}
-
-/** @returns The bytes of a table with text of others; {@link parseCsv} reads it back. */
-export function formatTable(
-  columns: readonly string[],
-  rows: readonly Record<string, string | undefined>[],
-  dialect = PLAIN,
-): Uint8Array {
-  return encode(tableText(columns, rows, dialect), dialect)
-}
-
-/** @returns The text of that table. */
-export function tableText(
-  columns: readonly string[],
-  rows: readonly Record<string, string | undefined>[],
-  dialect = PLAIN,
-): string {
-  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))]
-  return textOf(
-    lines.map((cells) => cells.map(toHarmless)),
-    dialect,
-  )
-}
-
-/** @returns One line with its line feed. */
-export function csvLine(cells: readonly string[], delimiter = ','): string {
-  const quoted = cells.map((cell) =>
-    /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
-  )
-  return `${quoted.join(delimiter)}\n`
-}
-
-/** @returns The bytes of a table. Line breaks within a cell remain line feeds. */
-export function formatCsv(lines: readonly (readonly string[])[], dialect: Dialect): Uint8Array {
-  return encode(textOf(lines, dialect), dialect)
-}
-
-function textOf(
-  lines: readonly (readonly string[])[],
-  { delimiter, lineEnd, hasMark }: Dialect,
-): string {
-  const text = lines.map((cells) => `${csvLine(cells, delimiter).slice(0, -1)}${lineEnd}`).join('')
-  return `${hasMark ? '\ufeff' : ''}${text}`
-}
-
-function encode(text: string, { encoding }: Dialect): Uint8Array {
-  if (encoding === 'utf-8') return new TextEncoder().encode(text)
-  const view = new DataView(new ArrayBuffer(2 * text.length))
-  for (let i = 0; i < text.length; i++) view.setUint16(2 * i, text.charCodeAt(i), true)
-  return new Uint8Array(view.buffer)
 }

@@ -1,5 +1,6 @@
 import { unzipSync } from 'fflate'
-import { decodeText, TableError } from './csv.ts'
+import { decodeText } from './csv.ts'
+import { TableError } from './table.ts'
 import { noWorkbook, walkXml } from './xml.ts'
 
 /** The maximum bytes of all parts that are read; a sheet of 100,000 rows has about 50 MB. */

@@ -6,7 +6,7 @@ import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
 import type { Kind } from '#document/kind.ts'
 import { type KindOf, readNewDocument } from '#document/new-document.ts'
-import type { Note, Row } from './csv.ts'
+import type { Note, Row } from './table.ts'
 
 /** A row that can be issued. */
 export type GoodRow = {

@@ -1,5 +1,5 @@
 import { format, getFormatDateInfo, getFormatFromId, getLocale, isTextFormat } from 'numfmt'
-import type { Note } from './csv.ts'
+import type { Note } from './table.ts'
 
 /** Spreadsheets allow no longer format. */
 const MAX_FORMAT = 255

@@ -1,3 +1,6 @@
+import { openParts, tooLarge } from './parts.ts'
+import { DATES, fieldNamed, withValues } from './rows.ts'
+import { type Format, formatOf, type Manner, type Shown, shownNumber, shownText } from './shown.ts'
 import {
   FOR_SPREADSHEETS,
   type Line,
@@ -6,10 +9,7 @@ import {
   type Table,
   TableError,
   tableOf,
-} from './csv.ts'
-import { openParts, tooLarge } from './parts.ts'
-import { DATES, fieldNamed, withValues } from './rows.ts'
-import { type Format, formatOf, type Manner, type Shown, shownNumber, shownText } from './shown.ts'
+} from './table.ts'
 import { noWorkbook, walkXml } from './xml.ts'
 
 const MAX_COLUMNS = 500

@@ -1,5 +1,5 @@
 import { Parser } from 'saxen'
-import { TableError } from './csv.ts'
+import { TableError } from './table.ts'
 
 const MAX_TAG = 64 * 1024
 const MAX_DEPTH = 64

@@ -1,7 +1,6 @@
 import type { JsonValue } from '#document/json.ts'
 import { parseStrictJson } from '#document/json.ts'
 import type { Kind } from '#document/kind.ts'
-import { type Dialect, type Encoding, MAX_ROWS, OWN_COLUMNS, PLAIN, type Row } from '#table/csv.ts'
 import {
   type BadRow,
   type CheckedRows as Checked,
@@ -20,6 +19,14 @@ import {
   withDates,
   withoutMidnight,
 } from '#table/rows.ts'
+import {
+  type Dialect,
+  type Encoding,
+  MAX_ROWS,
+  OWN_COLUMNS,
+  PLAIN,
+  type Row,
+} from '#table/table.ts'
 import { badTable, readTable, readText } from '../csv.ts'
 import { UsageError } from '../errors.ts'
 

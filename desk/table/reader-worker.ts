@@ -1,5 +1,6 @@
 // Reads a table in a thread of its own, which the page can end. It is built into a file of its own.
-import { parseCsv, TableError } from '#table/csv.ts'
+import { parseCsv } from '#table/csv.ts'
+import { TableError } from '#table/table.ts'
 import { isZip, parseXlsx } from '#table/xlsx.ts'
 import type { Answer, Asked } from './reader.ts'
 

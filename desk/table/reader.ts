@@ -1,4 +1,4 @@
-import type { Encoding, Table, TableProblem } from '#table/csv.ts'
+import type { Encoding, Table, TableProblem } from '#table/table.ts'
 
 /** A file with a table, and how it is read. */
 export type Asked = {

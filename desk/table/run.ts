@@ -1,7 +1,6 @@
 import type { DocumentFields } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
 import { PLAIN_FIELDS } from '#document/kind.ts'
-import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
 import {
   cellProblems,
   checkRows,
@@ -16,6 +15,7 @@ import {
   withoutMidnight,
   withValues,
 } from '#table/rows.ts'
+import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/table.ts'
 import { t } from '#web/i18n.ts'
 import { newId, today, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'

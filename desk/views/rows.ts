@@ -1,6 +1,6 @@
 import type { FieldProblem } from '#document/errors.ts'
-import type { Row } from '#table/csv.ts'
 import { CELL_PROBLEMS, dayIn } from '#table/rows.ts'
+import type { Row } from '#table/table.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showNumber } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'

@@ -1,4 +1,5 @@
-import { csvLine, ENCODINGS, type Encoding, SCRIPTS } from '#table/csv.ts'
+import { csvLine } from '#table/format.ts'
+import { ENCODINGS, type Encoding, SCRIPTS } from '#table/table.ts'
 import { h } from '#web/dom.ts'
 import { currentLanguage, LANGUAGES, showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'

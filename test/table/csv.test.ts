@@ -3,15 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readTable } from '#cli/csv.ts'
-import {
-  type Dialect,
-  decodeText,
-  formatCsv,
-  formatTable,
-  PLAIN,
-  parseCsv,
-  tableText,
-} from '#table/csv.ts'
+import { decodeText, parseCsv } from '#table/csv.ts'
+import { formatCsv, formatTable, tableText } from '#table/format.ts'
+import { type Dialect, PLAIN } from '#table/table.ts'
 
 const CELLS = [
   ['name', 'note'],
