@@ -1,5 +1,6 @@
 import { decodePublicId } from '#document/public-id.ts'
 import { headerOf } from '#table/csv.ts'
+import { isZip } from '#table/read.ts'
 import { type Encoding, MAX_ROWS } from '#table/table.ts'
 import type { CommandInput, Options } from './command.ts'
 import { badTable, ENCODING_OPTION, readTable, readText } from './csv.ts'
@@ -26,7 +27,7 @@ export const TARGET_OPTIONS = {
   from: {
     value: '<file>',
     about:
-      'many: a CSV file with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
+      'many: a table (CSV, .xlsx) with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
   },
   encoding: ENCODING_OPTION,
 } as const satisfies Options
@@ -40,6 +41,7 @@ export async function readTargets({
     throw new UsageError('name one document, or give --from')
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
+  if (isZip(bytes)) return fromTable(bytes, encoding)
   const text = readText(bytes, encoding)
   const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(headerOf(text))
   return isTable ? fromTable(bytes, encoding) : fromLines(text)
@@ -56,8 +58,8 @@ function isHash(text: string): boolean {
   return /^0x[0-9a-fA-F]{64}$/.test(text)
 }
 
-function fromTable(bytes: Uint8Array, encoding: Encoding | undefined): Target[] {
-  const { rows } = readTable(bytes, encoding)
+async function fromTable(bytes: Uint8Array, encoding: Encoding | undefined): Promise<Target[]> {
+  const { rows } = await readTable(bytes, { encoding })
   return rows.map(({ line, cells }) => {
     const id = cells.publicId || cells.documentHash || ''
     return { line, id: checked(id, line), cells }

@@ -1,10 +1,12 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { fromHarmless } from './format.ts'
+import { choicesOf } from './header.ts'
 import {
   type Dialect,
   type Encoding,
   MAX_ROWS,
   OWN_COLUMNS,
+  type Reading,
   type Table,
   TableError,
   tableOf,
@@ -13,24 +15,23 @@ import {
 /** The maximum bytes of one row. */
 const MAX_ROW = 128 * 1024
 const DELIMITERS = [',', ';', '\t', '|']
-/** Only so many lines above the header are looked at. */
-const MAX_PRELUDE = 20
+/** So many lines are looked at to find the header, and what separates cells. */
+const MAX_FIRST = 20
 
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
- * are ignored, and so are empty rows, empty columns at the end, and a `sep=` line and comments (#)
- * at the beginning. Tables of {@link formatTable} are recognized by their columns.
+ * are ignored, and so are empty rows, empty columns at the end, and what stands above the header:
+ * titles, comments (#) and a `sep=` line. Tables of `formatTable` are recognized by their columns.
  *
  * @throws {TableError}
  */
-export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
+export function parseCsv(bytes: Uint8Array, { encoding, header }: Reading = {}): Table {
   assertTable(bytes)
   // Some programs end a text with the character that ended files of CP/M.
   const decoded = decodeText(bytes.at(-1) === 0x1a ? bytes.subarray(0, -1) : bytes, encoding)
-  const { text, delimiter } = withoutPrelude(decoded.replace(/\r\n?/g, '\n'))
-  const [first, ...records] = recordsOf(delimiter === '\t' ? quoted(text) : text, delimiter)
-  const isOurs = first?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
-  const read = isOurs ? fromHarmless : (cell: string) => cell
+  const { text, delimiter, choices } = withoutTitles(decoded.replace(/\r\n?/g, '\n'), header)
+  const records = recordsOf(delimiter === '\t' ? quoted(text) : text, delimiter)
+  const isOurs = records[0]?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
   const dialect: Dialect = {
     delimiter,
     lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
@@ -42,9 +43,9 @@ export function parseCsv(bytes: Uint8Array, encoding?: Encoding): Table {
   }
   const lines = records.map(({ record, info }) => ({
     line: info.lines - breaksIn(record),
-    cells: record.map(read),
+    cells: isOurs ? record.map(fromHarmless) : record,
   }))
-  return tableOf((first?.record ?? []).map(read), lines, dialect)
+  return tableOf(lines, dialect, choices)
 }
 
 /** @throws {TableError} for files that people take for tables, because of their name. */
@@ -65,25 +66,57 @@ function assertTable(bytes: Uint8Array): void {
     )
 }
 
-/** @returns The text with its first lines empty that are no part of the table. */
-function withoutPrelude(text: string): { text: string; delimiter: string } {
+/** @returns The text with all lines empty that stand above its header. */
+function withoutTitles(text: string, wanted: number | undefined) {
   const [, sign] = /^"?sep=(.)"?(?=\n)/i.exec(text) ?? []
-  const lines = text.split('\n', MAX_PRELUDE)
-  const first = sign === undefined ? 0 : 1
-  const begin = lines.findIndex((line, i) => i >= first && /^\s*[^#\s]/.test(line))
-  const header = headerOf(lines.slice(Math.max(begin, first)).join('\n'))
-  const count = (line: string, delimiter: string) =>
-    line.replace(/"[^"]*"/g, '').split(delimiter).length
+  const lines = firstLines(text).slice(sign === undefined ? 0 : 1)
   const delimiter =
-    sign ?? [...DELIMITERS].sort((a, b) => count(header, b) - count(header, a))[0] ?? ','
-  // A header may begin with # too; then it has as many cells as the next line.
-  const isComment = (line: string) =>
-    count(line, delimiter) !== count(header, delimiter) || /^#\s/.test(line)
-  const end = lines
-    .slice(0, Math.max(begin, first))
-    .findLastIndex((line, i) => i < first || isComment(line))
-  const length = lines.slice(0, end + 1).join('\n').length
-  return { text: '\n'.repeat(Math.max(end, 0)) + text.slice(length), delimiter }
+    sign ?? delimiterIn(wanted === undefined ? lines : firstLines(below(text, wanted)))
+  const cellsOf = (source: string) =>
+    source.split(delimiter).map((cell) => cell.trim().replace(/^"|"$/g, ''))
+  const choices = choicesOf(
+    lines.map(({ line, source }) => ({ line, cells: cellsOf(source) })),
+    wanted,
+  )
+  const above = choices.header - 1
+  return { text: '\n'.repeat(above) + below(text, choices.header), delimiter, choices }
+}
+
+/** @returns The text from a line on. */
+function below(text: string, line: number): string {
+  let at = 0
+  for (let i = 1; i < line; i++) {
+    at = text.indexOf('\n', at) + 1
+    if (at === 0) return ''
+  }
+  return text.slice(at)
+}
+
+/** @returns The first lines that are neither empty nor comments; a cell may have line breaks. */
+function firstLines(text: string): { line: number; source: string }[] {
+  let line = 1
+  const found = text.slice(0, MAX_ROW).matchAll(/(?:(?<![^,;|\t\n])"(?:[^"]|"")*"|[^\n])*\n?/g)
+  const lines = [...found].flatMap(([source]) => {
+    const begun = line
+    line += source.split('\n').length - 1
+    return /^(?!\s*#\s)\s*\S/.test(source) ? [{ line: begun, source }] : []
+  })
+  return lines.slice(0, MAX_FIRST)
+}
+
+/** @returns What separates the cells of the first line that most lines below it agree with. */
+function delimiterIn(lines: readonly { source: string }[]): string {
+  const sources = lines.map(({ source }) => source.replace(/"[^"]*"/g, ''))
+  const count = (source: string, delimiter: string) => source.split(delimiter).length
+  const most = (source: string) =>
+    [...DELIMITERS].sort((a, b) => count(source, b) - count(source, a))[0] ?? ','
+  const header = sources.find((source, i) => {
+    const delimiter = most(source)
+    const rest = sources.slice(i + 1)
+    const alike = rest.filter((one) => count(one, delimiter) > 1).length
+    return count(source, delimiter) > 1 && alike >= rest.length / 2
+  })
+  return most(header ?? sources[0] ?? '')
 }
 
 /**

@@ -168,6 +168,26 @@ export function withValues(
   return changed
 }
 
+/**
+ * @param isCertain Whether nothing is open about a column that shows other text than it holds.
+ * @returns An example of each column of which a person must say what is issued of it.
+ */
+export function doubtfulIn(
+  rows: readonly Row[],
+  fields: ReadonlyMap<string, string>,
+  isCertain: (field: string, text: string, value: string) => boolean,
+): Map<string, { text: string; value: string }> {
+  const found = new Map<string, { text: string; value: string }>()
+  for (const { cells, notes = {} } of rows)
+    for (const [column, { value }] of Object.entries(notes)) {
+      const field = fields.get(column)
+      const text = cells[column] ?? ''
+      if (!field || value === undefined || field === 'subjectId' || found.has(column)) continue
+      if (!isCertain(field, text, value)) found.set(column, { text, value })
+    }
+  return found
+}
+
 /** @returns The digits that a sheet shows, also leading zeros, if they are all digits that it has. */
 function identifierOf(text: string, value: string): string {
   const digits = text.replace(/\D/g, '')

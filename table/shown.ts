@@ -24,6 +24,9 @@ export type Shown = { text: string; note?: Note | undefined }
 
 export const GENERAL = formatOf(0)
 
+/** @returns Whether it is known how this language shows numbers and months. */
+export const isLanguage = (tag: string) => Boolean(getLocale(tag))
+
 /** @param defined The format with this number in the workbook; absent = a built-in one. */
 export function formatOf(id: number, defined = builtIn(id)): Format {
   const code = defined.length > MAX_FORMAT ? 'General' : defined

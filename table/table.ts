@@ -31,6 +31,8 @@ export class TableError extends Error {
   readonly problem: TableProblem
   /** The line of the file, from 1. */
   readonly line: number | undefined
+  /** What else the file may have for a table. */
+  choices: Choices | undefined
 
   constructor(
     problem: TableProblem,
@@ -64,7 +66,28 @@ export type Line = {
   cells: readonly string[]
   notes?: readonly (Note | undefined)[]
 }
-export type Table = { columns: string[]; rows: Row[]; dialect: Dialect }
+export type Table = { columns: string[]; rows: Row[]; dialect: Dialect; choices?: Choices }
+
+/** How a file is read. What is absent is recognized. */
+export type Reading = {
+  /** Of a text that is not Unicode. */
+  encoding?: Encoding | undefined
+  /** Names the months of a workbook, and says which sign comes before decimals; default English. */
+  language?: string | undefined
+  /** The name of a sheet. */
+  sheet?: string | undefined
+  /** The line that names the columns. */
+  header?: number | undefined
+}
+
+/** Which table of a file is read, and which ones there are. */
+export type Choices = {
+  header: number
+  /** Lines that may name the columns. */
+  lines: readonly Line[]
+  sheet?: string
+  sheets?: readonly string[]
+}
 
 /** How a table is written. A spreadsheet opens a table in its own dialect on a double click. */
 export type Dialect = {
@@ -123,23 +146,28 @@ export const OWN_COLUMNS = ['line', 'problem']
 export const MAX_ROWS = 100_000
 
 /**
- * @param header The names of the columns.
+ * @param lines The first one names the columns.
  * @throws {TableError}
  */
 export function tableOf(
-  header: readonly string[],
-  lines: readonly Line[],
+  [header, ...lines]: readonly Line[],
   dialect: Dialect,
+  choices: Choices,
 ): Table {
-  const columns = withoutEnd(header)
-  if (columns.length === 0)
-    throw new TableError('no_columns', 'the first line must name the columns')
-  const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
-  if (repeated !== undefined)
-    throw new TableError('duplicate_column', `duplicate column: "${repeated}"`)
-  if (lines.length > MAX_ROWS)
-    throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
-  return { columns, rows: lines.map((line) => rowOf(line, columns)), dialect }
+  try {
+    const columns = withoutEnd(header?.cells ?? [])
+    if (columns.length === 0)
+      throw new TableError('no_columns', `line ${choices.header} must name the columns`)
+    const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
+    if (repeated !== undefined)
+      throw new TableError('duplicate_column', `duplicate column: "${repeated}"`)
+    if (lines.length > MAX_ROWS)
+      throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
+    return { columns, rows: lines.map((line) => rowOf(line, columns)), dialect, choices }
+  } catch (error) {
+    if (error instanceof TableError) error.choices = choices
+    throw error
+  }
 }
 
 /** @returns The cells up to the last one that is not empty. */

@@ -57,7 +57,9 @@ export function walkXml(xml: string, { open, close, text }: Walk): void {
 }
 
 export const noWorkbook = (cause?: unknown) =>
-  new TableError('no_workbook', 'the file is not a workbook, or damaged', { cause })
+  new TableError('no_workbook', 'the file is not a workbook, or damaged: save it again as .xlsx', {
+    cause,
+  })
 
 const strange = (what: string) =>
   new TableError(

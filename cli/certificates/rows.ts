@@ -44,9 +44,10 @@ async function readMany(
   encoding: Encoding | undefined,
 ): Promise<PrintedRow[]> {
   if (from === '-' || !existsSync(from) || !statSync(from).isDirectory())
-    return fromTable(readTable(await readInputFile(from), encoding), page)
+    return fromTable(await readTable(await readInputFile(from), { encoding }), page)
   const table = join(from, TABLE)
-  if (existsSync(table)) return fromTable(readTable(await readInputFile(table), encoding), page)
+  if (existsSync(table))
+    return fromTable(await readTable(await readInputFile(table), { encoding }), page)
   if (page === undefined) throw new UsageError('--verify-url is required for a folder of bundles')
   const names = readdirSync(from).filter((name) => name.endsWith('.json'))
   if (names.length === 0)

@@ -136,7 +136,7 @@ async function statOf(path: string): Promise<Stats> {
  */
 async function searchTable(file: string, wanted: Wanted, search: Search): Promise<void> {
   try {
-    const { columns, rows } = readTable(await readAll(file))
+    const { columns, rows } = await readTable(await readAll(file))
     search.tables++
     for (const column of columns) search.columns.add(column)
     for (const { line, cells } of rows) {

@@ -7,6 +7,7 @@ import {
   DATES,
   type DateOrder,
   documentOf,
+  doubtfulIn,
   fieldNamed,
   fieldOfKind,
   LOCAL_DATE,
@@ -175,20 +176,11 @@ export function undecided({ columns, map }: TableRun): string[] {
 
 /** @returns An example of each column of which a person says what is issued of it. */
 export function doubtful(run: TableRun): Map<string, { text: string; value: string }> {
-  const found = new Map<string, { text: string; value: string }>()
   const category = categoryIn(run)
-  for (const [column, field] of fieldsOf(run)) {
-    if (field === 'subjectId' || isDate(field, category)) continue
+  return doubtfulIn(run.rows, fieldsOf(run), (field, text, value) => {
     const isNumber = fieldOf(field, category)?.type === 'number'
-    for (const { cells, notes } of run.rows) {
-      const { [column]: text = '' } = cells
-      const value = notes?.[column]?.value
-      if (value === undefined || (isNumber && withPoint(text) === value)) continue
-      found.set(column, { text, value })
-      break
-    }
-  }
-  return found
+    return isDate(field, category) || (isNumber && withPoint(text) === value)
+  })
 }
 
 /** @returns The columns about which a person has not said that yet. */

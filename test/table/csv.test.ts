@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { readTable } from '#cli/csv.ts'
 import { decodeText, parseCsv } from '#table/csv.ts'
 import { formatCsv, formatTable, tableText } from '#table/format.ts'
-import { type Dialect, PLAIN } from '#table/table.ts'
+import { type Dialect, PLAIN, type TableError } from '#table/table.ts'
 
 const CELLS = [
   ['name', 'note'],
@@ -87,21 +87,25 @@ test('behavior: leaves out columns at the end that are empty in all rows', () =>
 const WINDOWS = Buffer.from([...Buffer.from('a;b\n'), 0x80, 0x8a, 0x84, 0xfc, 0x3b, 0xe8, 0x0a])
 
 test('args: reads Windows encodings by name, and UTF-8 with a mark in spite of them', () => {
-  const cells = (encoding: 'windows-1252' | 'windows-1250') => parseCsv(WINDOWS, encoding).rows[0]
+  const cells = (encoding: 'windows-1252' | 'windows-1250') =>
+    parseCsv(WINDOWS, { encoding }).rows[0]
   expect(cells('windows-1252')).toMatchObject({ cells: { a: '€Š„ü', b: 'è' } })
   expect(cells('windows-1250')).toMatchObject({ cells: { a: '€Š„ü', b: 'č' } })
   // Bytes that mean nothing stay control characters, which no document may have.
   expect(decodeText(Uint8Array.of(0x81), 'windows-1252')).toBe('\x81')
-  const { dialect } = parseCsv(WINDOWS, 'windows-1252')
+  const { dialect } = parseCsv(WINDOWS, { encoding: 'windows-1252' })
   expect(dialect).toMatchObject({ delimiter: ';', encoding: 'utf-8', hasMark: true })
   const again = formatTable(['a', 'b'], [{ a: '€Š„ü', b: 'č' }], dialect)
-  expect(parseCsv(again, 'windows-1252').rows[0]).toMatchObject({ cells: { a: '€Š„ü', b: 'č' } })
+  expect(parseCsv(again, { encoding: 'windows-1252' }).rows[0]).toMatchObject({
+    cells: { a: '€Š„ü', b: 'č' },
+  })
 })
 
-test('error: names the option for text that is not UTF-8, and refuses it for text that is', () => {
-  expect(() => readTable(WINDOWS)).toThrow(/--encoding windows-1252, windows-1250, /)
-  expect(() => readTable(Buffer.from('a\nZoë\n'), 'windows-1252')).toThrow(/leave out --encoding/)
-  expect(parseCsv(Buffer.from('a\nZoe\n'), 'windows-1252').rows).toHaveLength(1)
+test('error: names the option for text that is not UTF-8, and refuses it for text that is', async () => {
+  await expect(readTable(WINDOWS)).rejects.toThrow(/--encoding windows-1252, windows-1250, /)
+  const utf8 = readTable(Buffer.from('a\nZoë\n'), { encoding: 'windows-1252' })
+  await expect(utf8).rejects.toThrow(/leave out --encoding/)
+  expect(parseCsv(Buffer.from('a\nZoe\n'), { encoding: 'windows-1252' }).rows).toHaveLength(1)
 })
 
 test('behavior: keeps the cells of a table that docreg did not write', () => {
@@ -190,6 +194,37 @@ test.each([
     ],
   ],
   [
+    'titles above its header',
+    'Graduates, Summer 2026;;\n"Faculty of ""Law"",\nBerlin"\n\nname;id;note\nAda;1;a, b\n',
+    [
+      ['name', 'id', 'note'],
+      [6, 'Ada', '1', 'a, b'],
+    ],
+  ],
+  [
+    'a title as long as its header',
+    'Graduates,2026\nsubjectName,subjectId\nAda,1\nBob,2\n',
+    [
+      ['subjectName', 'subjectId'],
+      [3, 'Ada', '1'],
+      [4, 'Bob', '2'],
+    ],
+  ],
+  [
+    'one column, and a comma in a cell',
+    'name\nAda\n"King, Ada"\n',
+    [['name'], [2, 'Ada'], [3, 'King, Ada']],
+  ],
+  [
+    'commas in cells that semicolons separate',
+    'name;note\nAda;a, b, c\nBob;d, e, f\n',
+    [
+      ['name', 'note'],
+      [2, 'Ada', 'a, b, c'],
+      [3, 'Bob', 'd, e, f'],
+    ],
+  ],
+  [
     'the end of CP/M',
     'a,b\n1,2\n\x1a',
     [
@@ -199,6 +234,37 @@ test.each([
   ],
 ])('behavior: reads a table with %s', (_, text, lines) => {
   expect(linesOf(text)).toEqual(lines)
+})
+
+test('args: reads the header from the line that a person names', () => {
+  const text = Buffer.from('by faculty, draft\nlaw,arts\nname,id\nAda,1\n')
+  expect(parseCsv(text).columns).toEqual(['by faculty', 'draft'])
+  const { columns, rows, choices } = parseCsv(text, { header: 3 })
+  expect([columns, rows]).toEqual([['name', 'id'], [{ line: 4, cells: { name: 'Ada', id: '1' } }]])
+  expect(choices?.header).toBe(3)
+  expect(choices?.lines.map(({ line, cells }) => [line, ...cells])).toEqual([
+    [1, 'by faculty', 'draft'],
+    [2, 'law', 'arts'],
+    [3, 'name', 'id'],
+    [4, 'Ada', '1'],
+  ])
+  expect(() => parseCsv(text, { header: 9 })).toThrow('line 9 must name the columns')
+})
+
+test('error: gives the choices that there are with what is wrong with a table', () => {
+  const thrown = (text: string) => {
+    try {
+      parseCsv(Buffer.from(text))
+    } catch (error) {
+      return error as TableError
+    }
+    return undefined
+  }
+  const error = thrown('Graduates,2026\nname,id,name\nAda,1,x\n')
+  expect([error?.problem, error?.choices?.lines.map(({ line }) => line)]).toEqual([
+    'cell_count',
+    [1, 2, 3],
+  ])
 })
 
 test('behavior: a copied cell is quoted only for a tab, a line break or a quotation mark', () => {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
-import { isZip, parseXlsx } from '#table/xlsx.ts'
+import { isZip } from '#table/read.ts'
+import { parseXlsx } from '#table/xlsx.ts'
 
 const read = (name: string) =>
   new Uint8Array(readFileSync(join(import.meta.dirname, 'workbooks', name)))
@@ -111,7 +112,7 @@ test.each([
 /** @returns The column `a` of a sheet with these cells, and what else they have. */
 const columnOf = (cells: string[], parts: Record<string, string> = {}, language = 'en') => {
   const rows = [cell('A1', 'a'), ...cells].map((one) => `<row>${one}</row>`)
-  const read = parseXlsx(bookOf(`<sheetData>${rows.join('')}</sheetData>`, parts), language)
+  const read = parseXlsx(bookOf(`<sheetData>${rows.join('')}</sheetData>`, parts), { language })
   return read.rows.map(({ cells, notes }) => [cells.a, ...Object.values(notes?.a ?? {})])
 }
 
@@ -293,6 +294,73 @@ test('error: a workbook has at most 96 MiB in all parts that are read, and no pa
     'no_workbook',
     undefined,
   ])
+})
+
+/** @returns A workbook with these sheets: the cells of their rows, by name. */
+const sheetsOf = (sheets: Record<string, string[][]>) => {
+  const names = Object.keys(sheets)
+  const tag = (name: string, i: number) => `<sheet name="${name}" r:id="rId${i + 1}"/>`
+  const rels = names.map(
+    (_, i) => `<Relationship Id="rId${i + 1}" Type="${TYPE}/worksheet" Target="s${i}.xml"/>`,
+  )
+  const xmlOf = (rows: string[][]) =>
+    `<worksheet>${rows.map((row) => `<row>${row.map((text) => cell('', text)).join('')}</row>`).join('')}</worksheet>`
+  return zipOf({
+    'xl/workbook.xml': `<workbook><sheets>${names.map(tag).join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships>${rels.join('')}</Relationships>`,
+    ...Object.fromEntries(names.map((name, i) => [`xl/s${i}.xml`, xmlOf(sheets[name] ?? [])])),
+  })
+}
+
+test('args: reads the sheet that a person names, by itself the first that is not empty', () => {
+  const book = sheetsOf({ empty: [], people: [['name'], ['Ada']], 'R&amp;D': [['id'], ['7']] })
+  const { columns, choices } = parseXlsx(book)
+  expect(columns).toEqual(['name'])
+  expect(choices).toMatchObject({ sheet: 'people', sheets: ['empty', 'people', 'R&D'], header: 1 })
+  expect(parseXlsx(book, { sheet: 'R&D' }).rows).toMatchObject([{ line: 2, cells: { id: '7' } }])
+  expect(() => parseXlsx(book, { sheet: 'none' })).toThrow(
+    'there is no sheet "none" but "empty", "people", "R&D"',
+  )
+})
+
+test.each([
+  [
+    'a title and a date',
+    [
+      ['Graduates', '2026'],
+      ['name', 'id', 'grade', 'note'],
+    ],
+    2,
+  ],
+  [
+    'groups',
+    [
+      ['person', 'person', 'degree', 'degree'],
+      ['name', 'id', 'title', 'day'],
+    ],
+    2,
+  ],
+  ['nothing', [['name', 'id', 'grade']], 1],
+])('behavior: finds the header below %s', (_, above, header) => {
+  const { choices, columns, rows } = parseXlsx(sheetsOf({ a: [...above, ['Ada', '1']] }))
+  expect([choices?.header, columns]).toEqual([header, above.at(-1)])
+  expect(rows.map(({ line }) => line)).toEqual([header + 1])
+})
+
+test('args: reads the header from the line that a person names', () => {
+  const book = sheetsOf({
+    a: [
+      ['x', 'y'],
+      ['name', 'id'],
+      ['Ada', '1'],
+    ],
+  })
+  expect(parseXlsx(book).columns).toEqual(['x', 'y'])
+  expect(parseXlsx(book, { header: 2 })).toMatchObject({
+    columns: ['name', 'id'],
+    rows: [{ line: 3, cells: { name: 'Ada', id: '1' } }],
+  })
+  expect(() => parseXlsx(book, { header: 4 })).toThrow('line 4 must name the columns')
 })
 
 test('behavior: a merged range shows its first cell', () => {

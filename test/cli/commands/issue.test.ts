@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCsv } from '#table/csv.ts'
 import { DOCREG, docreg } from '../../support/docreg.ts'
@@ -164,6 +165,44 @@ describe('the table', () => {
     )
     const short = await dryRun(text.replace('5-12-2026', '5-12-26'), ...table, '--dates', 'dmy')
     expect(short.text).toContain('a year of four digits')
+  })
+
+  const workbook = (name: string) =>
+    fileURLToPath(new URL(`../../table/field/${name}.xlsx`, import.meta.url))
+
+  test('args: accepts workbooks, whose header may stand below a title', async () => {
+    const { code, stderr } = await issue([workbook('x16-title-row-merged'), '--out', out('book')])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Line 2 names the columns')])
+    const [row] = tableOf('book', 'issued.csv')
+    expect(row).toMatchObject({ line: '3', subjectName: 'Ana Test', issuedAt: '2026-01-31' })
+    const none = await issue([workbook('ok-control'), '--out', out('none'), '--sheet', 'No such'])
+    expect([none.code, none.stderr]).toEqual([65, expect.stringMatching(/no sheet "No such" but/)])
+  })
+
+  test('behavior: a bad cell of a workbook is a bad row, unless its column is left out', async () => {
+    const book = workbook('x29-shared-formula-err-unused')
+    const bad = await issue([book, '--dry-run', '--map', 'check=metadata.check'])
+    expect([bad.code, bad.stdout]).toEqual([
+      1,
+      expect.stringContaining('line 2: metadata.check has an error in the spreadsheet'),
+    ])
+    const good = await issue([book, '--dry-run', '--map', 'check='])
+    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('1 row, all good.')])
+  })
+
+  test('args: asks what is issued where a workbook shows other text than it holds', async () => {
+    const book = workbook('x10-percent')
+    const open = await issue([book, '--dry-run'])
+    expect([open.code, open.stderr]).toEqual([
+      64,
+      expect.stringContaining('--cells "metadata.grade=value" for what is held, such as "0.95"'),
+    ])
+    for (const [what, grade] of Object.entries({ text: '95%', value: '0.95' })) {
+      const args = ['--out', out(what), '--language', 'de', '--cells', `metadata.grade=${what}`]
+      expect(await issue([book, ...args])).toMatchObject({ code: 0 })
+      expect(tableOf(what, 'issued.csv')).toMatchObject([{ 'metadata.grade': grade }])
+    }
+    expect(await issue([book, '--dry-run', '--language', 'xx'])).toMatchObject({ code: 64 })
   })
 
   test('args: accepts NDJSON', async () => {

@@ -1,0 +1,43 @@
+import { fieldNamed } from './rows.ts'
+import type { Choices, Line } from './table.ts'
+
+/** Only so many lines may name the columns, unless a person says which one does. */
+const MAX_LINES = 20
+/** The maximum characters of a line that is shown to a person who chooses. */
+const MAX_SHOWN = 80
+
+/**
+ * @param lines The first lines of a table that are not empty. Titles may stand above its header.
+ * @param header The line that a person has chosen.
+ */
+export function choicesOf(lines: readonly Line[], header: number | undefined): Choices {
+  const first = lines.slice(0, MAX_LINES)
+  return {
+    header: header ?? first[headerIn(first)]?.line ?? 1,
+    lines: first.map(({ line, cells }) => ({ line, cells: shortened(cells) })),
+  }
+}
+
+/** @returns The cells that differ, as far as people need them to know a line. */
+function shortened(cells: Line['cells']): string[] {
+  let left = MAX_SHOWN
+  return [...different(cells)].flatMap((text) => {
+    const shown = text.slice(0, Math.max(left, 0))
+    left -= text.length
+    return shown === '' ? [] : [shown]
+  })
+}
+
+/** A merged title is the same in all cells, and a title beside a date has few. */
+function headerIn(lines: readonly Line[]): number {
+  const named = lines.findIndex(
+    ({ cells }) => new Set(cells.flatMap((text) => fieldNamed(text) ?? [])).size > 1,
+  )
+  if (named >= 0) return named
+  const counts = lines.map(({ cells }) => different(cells).size)
+  const most = Math.max(...counts)
+  const found = counts.findIndex((count) => count > 1 && count > most / 2)
+  return found > 0 && found < lines.length - 1 ? found : 0
+}
+
+const different = (cells: Line['cells']) => new Set(cells.filter((text) => text !== ''))
