@@ -406,6 +406,8 @@ export const ar: Texts = {
   'table.shown': 'ماذا يصدر من هذا العمود؟',
   'table.shown.text': 'ما تعرضه الورقة: {text}',
   'table.shown.value': 'ما تخزنه: {value}',
+  'table.sheet': 'الورقة',
+  'table.header': 'السطر الذي يسمّي الأعمدة',
   'table.language': 'الأعداد والأشهر في الملف',
   'table.runs': 'جداولك لدى الخدمة',
   'table.runs.hint': 'تحتفظ الخدمة بالصفوف والنتائج حتى يوم بعد الانتهاء. احفظ النتائج قبل ذلك.',

@@ -452,6 +452,8 @@ export const de: Texts = {
   'table.shown': 'Was wird von dieser Spalte ausgestellt?',
   'table.shown.text': 'Was das Blatt zeigt: {text}',
   'table.shown.value': 'Was es speichert: {value}',
+  'table.sheet': 'Blatt',
+  'table.header': 'Zeile, die die Spalten benennt',
   'table.language': 'Zahlen und Monate in der Datei',
   'table.runs': 'Ihre Tabellen beim Dienst',
   'table.runs.hint':

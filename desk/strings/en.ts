@@ -455,6 +455,8 @@ export const en = {
   'table.shown': 'What is issued of this column?',
   'table.shown.text': 'What it shows: {text}',
   'table.shown.value': 'What it stores: {value}',
+  'table.sheet': 'Sheet',
+  'table.header': 'Line that names the columns',
   'table.language': 'Numbers and months in the file',
   'table.runs': 'Your tables at the service',
   'table.runs.hint':

@@ -440,6 +440,8 @@ export const es: Texts = {
   'table.shown': '¿Qué se emite de esta columna?',
   'table.shown.text': 'Lo que muestra la hoja: {text}',
   'table.shown.value': 'Lo que guarda: {value}',
+  'table.sheet': 'Hoja',
+  'table.header': 'Línea que da nombre a las columnas',
   'table.language': 'Números y meses en el archivo',
   'table.runs': 'Sus tablas en el servicio',
   'table.runs.hint':

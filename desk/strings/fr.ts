@@ -449,6 +449,8 @@ export const fr: Texts = {
   'table.shown': 'Que délivre-t-on de cette colonne ?',
   'table.shown.text': 'Ce que la feuille montre : {text}',
   'table.shown.value': 'Ce qu’elle contient : {value}',
+  'table.sheet': 'Feuille',
+  'table.header': 'Ligne qui nomme les colonnes',
   'table.language': 'Nombres et mois dans le fichier',
   'table.runs': 'Vos tableaux auprès du service',
   'table.runs.hint':

@@ -438,6 +438,8 @@ export const pt: Texts = {
   'table.shown': 'O que se emite desta coluna?',
   'table.shown.text': 'O que a folha mostra: {text}',
   'table.shown.value': 'O que guarda: {value}',
+  'table.sheet': 'Folha',
+  'table.header': 'Linha que dá nome às colunas',
   'table.language': 'Números e meses no ficheiro',
   'table.runs': 'As suas tabelas no serviço',
   'table.runs.hint':

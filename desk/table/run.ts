@@ -16,7 +16,7 @@ import {
   withoutMidnight,
   withValues,
 } from '#table/rows.ts'
-import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/table.ts'
+import { type Choices, type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/table.ts'
 import { t } from '#web/i18n.ts'
 import { newId, today, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
@@ -60,6 +60,7 @@ export type TableRun = {
   // What follows is not kept.
   /** The file of the table, to read it in another way. */
   asked?: Asked
+  choices?: Choices | undefined
   isBusy: boolean
   /** Whether nobody follows it, since it has stopped or the service did not answer. */
   isHalted: boolean
@@ -260,7 +261,7 @@ export function changed(run: TableRun): void {
 
 export function keepRun(run: TableRun): void {
   const { isBusy, isHalted, isLeft, done, isWaiting, notPrinted, ...most } = run
-  const { isKept, trouble, cost, page, isFiltered, checked, asked, ...rest } = most
+  const { isKept, trouble, cost, page, isFiltered, checked, asked, choices, ...rest } = most
   const rows = run.rows.map(({ line, cells }) => [line, ...run.columns.map((name) => cells[name])])
   const notes = run.rows.flatMap(({ notes }, i) => (notes ? [[i, notes]] : []))
   run.isKept = keep(NAME, { ...rest, rows, notes: Object.fromEntries(notes) })

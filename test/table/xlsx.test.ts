@@ -4,6 +4,7 @@ import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { isZip } from '#table/read.ts'
 import { parseXlsx } from '#table/xlsx.ts'
+import { sheetsOf } from '../support/workbook.ts'
 
 const read = (name: string) =>
   new Uint8Array(readFileSync(join(import.meta.dirname, 'workbooks', name)))
@@ -295,22 +296,6 @@ test('error: a workbook has at most 96 MiB in all parts that are read, and no pa
     undefined,
   ])
 })
-
-/** @returns A workbook with these sheets: the cells of their rows, by name. */
-const sheetsOf = (sheets: Record<string, string[][]>) => {
-  const names = Object.keys(sheets)
-  const tag = (name: string, i: number) => `<sheet name="${name}" r:id="rId${i + 1}"/>`
-  const rels = names.map(
-    (_, i) => `<Relationship Id="rId${i + 1}" Type="${TYPE}/worksheet" Target="s${i}.xml"/>`,
-  )
-  const xmlOf = (rows: string[][]) =>
-    `<worksheet>${rows.map((row) => `<row>${row.map((text) => cell('', text)).join('')}</row>`).join('')}</worksheet>`
-  return zipOf({
-    'xl/workbook.xml': `<workbook><sheets>${names.map(tag).join('')}</sheets></workbook>`,
-    'xl/_rels/workbook.xml.rels': `<Relationships>${rels.join('')}</Relationships>`,
-    ...Object.fromEntries(names.map((name, i) => [`xl/s${i}.xml`, xmlOf(sheets[name] ?? [])])),
-  })
-}
 
 test('args: reads the sheet that a person names, by itself the first that is not empty', () => {
   const book = sheetsOf({ empty: [], people: [['name'], ['Ada']], 'R&amp;D': [['id'], ['7']] })
