@@ -11,6 +11,7 @@ import {
   TableError,
   tableOf,
 } from './table.ts'
+import { seen } from './words.ts'
 
 /** The maximum bytes of one row. */
 const MAX_ROW = 128 * 1024
@@ -43,7 +44,7 @@ export function parseCsv(bytes: Uint8Array, { encoding, header }: Reading = {}):
   }
   const lines = records.map(({ record, info }) => ({
     line: info.lines - breaksIn(record),
-    cells: isOurs ? record.map(fromHarmless) : record,
+    cells: record.map(isOurs ? fromHarmless : seen),
   }))
   return tableOf(lines, dialect, choices)
 }

@@ -120,7 +120,8 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
       continue
     }
     const key = keyOf(read.fields)
-    const before = lines.get(key)
+    const alike = composed(read.fields, key)
+    const before = lines.get(alike)
     if (before === undefined) {
       good.push({ line, fields: read.fields, key })
       cellsByKey.set(key, cells)
@@ -128,7 +129,7 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
       const problems = [{ field: '', message: `is a duplicate of line ${before}` }]
       bad.push({ line, cells, problems, sameAs: before })
     }
-    lines.set(key, before ?? line)
+    lines.set(alike, before ?? line)
   }
   return { good, bad, cells: cellsByKey }
 }
@@ -136,6 +137,13 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
 /** @returns What makes a row the same document as another: the hash of its canonical fields. */
 function keyOf(fields: DocumentFields): string {
   return toHex(sha256(toCanonical(fields))).slice(2)
+}
+
+/** @returns The key with each letter and its accents in one character, which people see alike. */
+function composed(fields: DocumentFields, key: string): string {
+  const text = JSON.stringify(fields)
+  const normal = text.normalize('NFC')
+  return normal === text ? key : keyOf(JSON.parse(normal))
 }
 
 /** @returns What is wrong with the cells that fields have. */

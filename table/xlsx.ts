@@ -2,6 +2,7 @@ import { openParts, tooLarge } from './parts.ts'
 import { type Sheet, tableOfSheets } from './sheets.ts'
 import { type Format, formatOf, type Manner, type Shown, shownNumber, shownText } from './shown.ts'
 import { type Line, MAX_ROWS, type Reading, type Table, TableError } from './table.ts'
+import { seen } from './words.ts'
 import { noWorkbook, walkXml } from './xml.ts'
 
 const MAX_COLUMNS = 500
@@ -172,7 +173,7 @@ function linesOf(xml: string, book: Book): Line[] {
     .toSorted(([a], [b]) => a - b)
     .map(([row, cells]) => ({
       line: row + 1,
-      cells: Array.from(cells, (cell) => cell?.text ?? ''),
+      cells: Array.from(cells, (cell) => seen(cell?.text ?? '')),
       notes: Array.from(cells, (cell) => cell?.note),
     }))
     .filter(({ cells, notes }) => cells.some((text, i) => text !== '' || notes[i]))

@@ -236,6 +236,22 @@ test.each([
   expect(linesOf(text)).toEqual(lines)
 })
 
+test('behavior: takes off what nobody sees, and keeps joiners that change letters', () => {
+  const at = (name: string) => readFileSync(join(import.meta.dirname, 'field', name))
+  expect(parseCsv(at('c22-lre.csv')).rows[0]?.cells).toMatchObject({ subjectName: 'Ana Test' })
+  const cells = [
+    '\u200fمحمد\u200e',
+    'نیک\u200cپی',
+    'क्\u200dष',
+    'A\u200dna',
+    'An\u00ada',
+    '👩\u200d🔬',
+  ]
+  const [columns, row] = linesOf(`\u200ba,b,c,d,e,f\n${cells.join()}\n`)
+  expect(columns).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+  expect(row).toEqual([2, 'محمد', 'نیک\u200cپی', 'क्\u200dष', 'Ana', 'Ana', '👩\u200d🔬'])
+})
+
 test('args: reads the header from the line that a person names', () => {
   const text = Buffer.from('by faculty, draft\nlaw,arts\nname,id\nAda,1\n')
   expect(parseCsv(text).columns).toEqual(['by faculty', 'draft'])

@@ -348,6 +348,11 @@ test('args: reads the header from the line that a person names', () => {
   expect(() => parseXlsx(book, { header: 4 })).toThrow('line 4 must name the columns')
 })
 
+test('behavior: takes off what nobody sees', () => {
+  const { columns, rows } = parseXlsx(sheetsOf({ a: [['\u200bname'], ['\u202aAna\u202c']] }))
+  expect([columns, rows[0]?.cells]).toEqual([['name'], { name: 'Ana' }])
+})
+
 test('behavior: a merged range shows its first cell', () => {
   const sheet = `<row>${cell('A1', 'a')}${cell('B1', 'b')}</row><row>${cell('A2', 'x')}${cell('B2', 'unseen')}</row><row>${cell('B3', 'y')}</row><mergeCells><mergeCell ref="A2:B2"/></mergeCells>`
   expect(parseXlsx(bookOf(sheet)).rows.map(({ cells }) => cells)).toEqual([
