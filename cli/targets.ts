@@ -27,7 +27,7 @@ export const TARGET_OPTIONS = {
   from: {
     value: '<file>',
     about:
-      'many: a table (CSV, .xlsx) with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
+      'many: a table (CSV, .xlsx, .ods) with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
   },
   encoding: ENCODING_OPTION,
 } as const satisfies Options

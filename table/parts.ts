@@ -1,5 +1,6 @@
 import { unzipSync } from 'fflate'
 import { decodeText } from './csv.ts'
+import { tooLarge } from './grid.ts'
 import { TableError } from './table.ts'
 import { noWorkbook, walkXml } from './xml.ts'
 
@@ -95,5 +96,3 @@ function resolve(target: string, from = '/'): string {
     else if (step !== '.' && step !== '') steps.push(step)
   return `/${steps.join('/')}`
 }
-
-export const tooLarge = () => new TableError('workbook_too_large', 'the workbook is too large')

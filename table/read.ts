@@ -14,6 +14,6 @@ export function isZip(bytes: Uint8Array): boolean {
 export async function parseTable(bytes: Uint8Array, reading: Reading = {}): Promise<Table> {
   if (!isZip(bytes)) return parseCsv(bytes, reading)
   // What reads workbooks is larger than all else that reads tables.
-  const { parseXlsx } = await import('./xlsx.ts')
-  return parseXlsx(bytes, reading)
+  const { parseWorkbook } = await import('./workbook.ts')
+  return parseWorkbook(bytes, reading)
 }

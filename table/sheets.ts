@@ -11,6 +11,8 @@ import {
 } from './table.ts'
 import { noWorkbook } from './xml.ts'
 
+export const MAX_SHEETS = 1_000
+
 export type Sheet = { name: string; isHidden: boolean }
 
 /** @throws {TableError} */

@@ -60,9 +60,12 @@ export function shownNumber(number: number, { code, date }: Format, manner: Mann
     ? digits.replace('.', getLocale(manner.language)?.decimal ?? '.')
     : formatted(withDigits(code, number), isTextFormat(code) ? digits : number, manner.language)
   const shown = noted(text, digits)
-  const isInexact = Number.isInteger(number) && Math.abs(number) >= MAX_EXACT
-  return isInexact ? { ...shown, note: { ...shown.note, problem: 'digits_lost' } } : shown
+  return losesDigits(number) ? { ...shown, note: { ...shown.note, problem: 'digits_lost' } } : shown
 }
+
+/** @returns Whether a spreadsheet has lost digits of such a number. */
+export const losesDigits = (number: number) =>
+  Number.isInteger(number) && Math.abs(number) >= MAX_EXACT
 
 /** @returns The day, with the time if the format shows one that is not midnight. */
 function shownDay(serial: number, { hours, minutes, seconds }: Format['date']): Shown {
@@ -98,7 +101,7 @@ function withDigits(code: string, number: number): string {
  * @returns All digits, without an exponent. Programs write 15 digits of a fraction, and what binary
  * numbers add behind them.
  */
-function digitsOf(number: number): string {
+export function digitsOf(number: number): string {
   const exact = Number.isInteger(number) ? number : Number(number.toPrecision(15))
   const [, sign = '', first = '', rest = '', exponent] =
     /^(-?)(\d)(?:\.(\d+))?e(.+)$/.exec(exact.toExponential()) ?? []

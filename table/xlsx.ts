@@ -1,16 +1,10 @@
-import { openParts, tooLarge } from './parts.ts'
-import { type Sheet, tableOfSheets } from './sheets.ts'
+import { createGrid, type Place, tooLarge } from './grid.ts'
+import type { Parts } from './parts.ts'
+import { MAX_SHEETS, type Sheet, tableOfSheets } from './sheets.ts'
 import { type Format, formatOf, type Manner, type Shown, shownNumber, shownText } from './shown.ts'
-import { type Line, MAX_ROWS, type Reading, type Table, TableError } from './table.ts'
-import { seen } from './words.ts'
+import type { Line, Reading, Table } from './table.ts'
 import { noWorkbook, walkXml } from './xml.ts'
 
-const MAX_COLUMNS = 500
-const MAX_SHEETS = 1_000
-/** The maximum cells of a sheet, also empty ones. */
-const MAX_CELLS = 3_000_000
-/** The maximum cells of all merged ranges. */
-const MAX_MERGED = 1_000_000
 /** The maximum contents of cells that are kept with what they show. */
 const MAX_KNOWN = 10_000
 
@@ -23,8 +17,6 @@ type Cell = Place & {
 }
 /** What the cells of a sheet refer to. */
 type Book = Manner & { shared: readonly string[]; formats: readonly Format[] }
-type Place = { row: number; column: number }
-type Range = { from: Place; to: Place }
 
 const GENERAL = formatOf(0)
 const MOMENT = formatOf(22)
@@ -37,8 +29,8 @@ const MOMENT = formatOf(22)
  *
  * @throws {TableError}
  */
-export function parseXlsx(bytes: Uint8Array, { language = 'en', ...how }: Reading = {}): Table {
-  const { text, related } = openParts(bytes)
+export function parseXlsx({ text, related }: Parts, reading: Reading): Table {
+  const { language = 'en' } = reading
   const main = related().find(({ type }) => type === 'officeDocument')?.path ?? '/xl/workbook.xml'
   const parts = related(main)
   const { sheets, isFrom1904 } = workbookOf(text(main) ?? '')
@@ -56,7 +48,7 @@ export function parseXlsx(bytes: Uint8Array, { language = 'en', ...how }: Readin
     if (sheet === undefined) throw noWorkbook()
     return linesOf(sheet, { shared, formats, language, isFrom1904 })
   }
-  return tableOfSheets(found, linesIn, how)
+  return tableOfSheets(found, linesIn, reading)
 }
 
 function workbookOf(xml: string) {
@@ -131,12 +123,9 @@ function formatsIn(xml: string): Format[] {
   return formats
 }
 
-/** @returns The rows that are not empty, by their numbers in the sheet, from 1. */
+/** @returns The rows that are not empty. */
 function linesOf(xml: string, book: Book): Line[] {
-  const rows = new Map<number, Shown[]>()
-  const merged: Range[] = []
-  let cells = MAX_CELLS
-  let mergedCells = MAX_MERGED
+  const grid = createGrid()
   const known = new Map<string, Shown>()
   function shownOnce(cell: Cell): Shown {
     const key = [cell.type, cell.style, cell.isFormula, cell.content].join()
@@ -146,47 +135,15 @@ function linesOf(xml: string, book: Book): Line[] {
   }
   walkSheet(xml, {
     cell(cell) {
-      if (cell.row > MAX_ROWS * 2)
-        throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
-      if (--cells < 0 || !(cell.row >= 0 && cell.column < MAX_COLUMNS)) throw tooLarge()
-      if (cell.content === '' && !cell.isFormula && cell.type !== 'e') return
-      const shown = shownOnce(cell)
-      if (shown.text === '' && !shown.note) return
-      const row = rows.get(cell.row) ?? []
-      row[cell.column] = shown
-      rows.set(cell.row, row)
+      const isEmpty = cell.content === '' && !cell.isFormula && cell.type !== 'e'
+      grid.put(cell, isEmpty ? undefined : () => shownOnce(cell))
     },
     merged(ref) {
       const [from, to] = ref.split(':').map(placeOf)
-      if (!from || !to) return
-      mergedCells -= (to.row - from.row + 1) * (to.column - from.column + 1)
-      if (mergedCells < 0)
-        throw new TableError(
-          'too_many_merged',
-          `more than ${MAX_MERGED} cells are merged: undo it in the spreadsheet`,
-        )
-      merged.push({ from, to })
+      if (from && to) grid.merge(from, to)
     },
   })
-  for (const range of merged) fill(rows, range)
-  return [...rows]
-    .toSorted(([a], [b]) => a - b)
-    .map(([row, cells]) => ({
-      line: row + 1,
-      cells: Array.from(cells, (cell) => seen(cell?.text ?? '')),
-      notes: Array.from(cells, (cell) => cell?.note),
-    }))
-    .filter(({ cells, notes }) => cells.some((text, i) => text !== '' || notes[i]))
-}
-
-/** Gives each cell of a merged range what its first one has. */
-function fill(rows: ReadonlyMap<number, Shown[]>, { from, to }: Range): void {
-  const first = rows.get(from.row)?.[from.column] ?? { text: '' }
-  const last = Math.min(to.column, MAX_COLUMNS - 1)
-  for (let row = from.row; row <= to.row; row++) {
-    const cells = rows.get(row)
-    for (let column = from.column; cells && column <= last; column++) cells[column] = first
-  }
+  return grid.lines()
 }
 
 /** @returns The place that a reference such as `AB12` names. */

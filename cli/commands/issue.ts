@@ -91,7 +91,7 @@ export const issueCommand = defineCommand({
   group: 'Issue',
   summary: 'Issue a document for each row of a table',
   about: [
-    'The table is a workbook (.xlsx), CSV (with commas, semicolons or tabs) or NDJSON. "docreg template" prints one to fill in. All rows are checked before the first document is issued.',
+    'The table is a workbook (.xlsx, .ods), CSV (with commas, semicolons or tabs) or NDJSON. "docreg template" prints one to fill in. All rows are checked before the first document is issued.',
     'After Ctrl-C, a crash or an outage, run the same command again: it goes on, and issues no row twice. Rows of failed.csv can be corrected and issued into the same folder.',
     'A batch issues up to 100,000 documents in one transaction. They verify like any other, and each can be revoked alone.',
     'Whoever has the folder can open every document in it. Only you can read it: keep it so.',

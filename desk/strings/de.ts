@@ -347,7 +347,7 @@ export const de: Texts = {
   'webhooks.remove.question': 'Empfänger {name} entfernen?',
   'webhooks.remove.text': 'Er bekommt keine Ereignisse mehr.',
   'table.lead':
-    'Aus jeder Zeile wird ein Dokument. Ziehen Sie die Datei Ihrer Tabellenkalkulation hierher (.xlsx oder CSV), oder fügen Sie unten die Zellen ein. Die erste Zeile benennt die Spalten.',
+    'Aus jeder Zeile wird ein Dokument. Ziehen Sie die Datei Ihrer Tabellenkalkulation hierher (.xlsx, .ods oder CSV), oder fügen Sie unten die Zellen ein. Die erste Zeile benennt die Spalten.',
   'table.choose': 'Datei wählen',
   'table.template': 'Leere Tabelle speichern',
   'table.paste': 'Zellen aus einer Tabellenkalkulation',

@@ -357,7 +357,7 @@ export const en = {
   'webhooks.remove.question': 'Remove the receiver {name}?',
   'webhooks.remove.text': 'It gets no more events.',
   'table.lead':
-    'Each row becomes a document. Drop the file of your spreadsheet here (.xlsx or CSV), or paste the cells below. The first row names the columns.',
+    'Each row becomes a document. Drop the file of your spreadsheet here (.xlsx, .ods or CSV), or paste the cells below. The first row names the columns.',
   'table.choose': 'Choose a file',
   'table.template': 'Save an empty table',
   'table.paste': 'Cells from a spreadsheet',

@@ -342,7 +342,7 @@ export const es: Texts = {
   'webhooks.remove.question': '¿Quitar el receptor {name}?',
   'webhooks.remove.text': 'No recibe más eventos.',
   'table.lead':
-    'Cada fila se convierte en un documento. Suelte aquí el archivo de su hoja de cálculo (.xlsx o CSV), o pegue abajo las celdas. La primera fila da nombre a las columnas.',
+    'Cada fila se convierte en un documento. Suelte aquí el archivo de su hoja de cálculo (.xlsx, .ods o CSV), o pegue abajo las celdas. La primera fila da nombre a las columnas.',
   'table.choose': 'Elegir un archivo',
   'table.template': 'Guardar una tabla vacía',
   'table.paste': 'Celdas de una hoja de cálculo',

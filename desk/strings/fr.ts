@@ -347,7 +347,7 @@ export const fr: Texts = {
   'webhooks.remove.question': 'Supprimer le destinataire {name} ?',
   'webhooks.remove.text': 'Il ne reçoit plus d’événements.',
   'table.lead':
-    'Chaque ligne devient un document. Déposez ici le fichier de votre tableur (.xlsx ou CSV), ou collez les cellules ci-dessous. La première ligne nomme les colonnes.',
+    'Chaque ligne devient un document. Déposez ici le fichier de votre tableur (.xlsx, .ods ou CSV), ou collez les cellules ci-dessous. La première ligne nomme les colonnes.',
   'table.choose': 'Choisir un fichier',
   'table.template': 'Enregistrer un tableau vide',
   'table.paste': 'Cellules d’une feuille de calcul',

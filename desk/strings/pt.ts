@@ -338,7 +338,7 @@ export const pt: Texts = {
   'webhooks.remove.question': 'Remover o recetor {name}?',
   'webhooks.remove.text': 'Deixa de receber eventos.',
   'table.lead':
-    'Cada linha torna-se um documento. Largue aqui o ficheiro da sua folha de cálculo (.xlsx ou CSV), ou cole abaixo as células. A primeira linha dá nome às colunas.',
+    'Cada linha torna-se um documento. Largue aqui o ficheiro da sua folha de cálculo (.xlsx, .ods ou CSV), ou cole abaixo as células. A primeira linha dá nome às colunas.',
   'table.choose': 'Escolher um ficheiro',
   'table.template': 'Guardar uma tabela vazia',
   'table.paste': 'Células de uma folha de cálculo',

@@ -104,7 +104,7 @@ function viewGive(desk: Desk): HTMLElement {
   const input = h('input', {
     type: 'file',
     class: 'unseen',
-    accept: '.xlsx,.csv,.txt,text/csv',
+    accept: '.xlsx,.ods,.csv,.txt,text/csv',
     change: () => {
       giveFile(input.files?.[0])
       input.value = ''
