@@ -56,14 +56,12 @@ function assertTable(bytes: Uint8Array): void {
       'old_workbook',
       'the file is a workbook of Excel before 2007 (.xls), or has a password: save it as .xlsx without one',
     )
-  if (
-    /^\s*<(!doctype|html|head|table|meta|\?xml)/i.test(
-      String.fromCharCode(...bytes.subarray(0, 99)),
-    )
-  )
+  // Half of UTF-16 are zeros.
+  const begin = String.fromCharCode(...bytes.subarray(0, 200).filter((byte) => byte !== 0))
+  if (/^(ï»¿|ÿþ|þÿ)?\s*<(!|\?xml|(html|head|body|table|meta|style|div)[\s>])/i.test(begin))
     throw new TableError(
       'web_page',
-      'the file is a web page, whatever its name says: open it in a spreadsheet program and save it as .xlsx',
+      'the file is a web page or XML, whatever its name says: open it in a spreadsheet program and save it as .xlsx',
     )
 }
 
@@ -75,10 +73,10 @@ function withoutTitles(text: string, wanted: number | undefined) {
     sign ?? delimiterIn(wanted === undefined ? lines : firstLines(below(text, wanted)))
   const cellsOf = (source: string) =>
     source.split(delimiter).map((cell) => cell.trim().replace(/^"|"$/g, ''))
-  const choices = choicesOf(
-    lines.map(({ line, source }) => ({ line, cells: cellsOf(source) })),
-    wanted,
-  )
+  const read = lines.map(({ line, source }) => ({ line, cells: cellsOf(source) }))
+  // Rows that could not be issued come back with the options of their table.
+  const isFailed = OWN_COLUMNS.every((name, i) => read[0]?.cells[i] === name)
+  const choices = choicesOf(read, isFailed ? read[0]?.line : wanted)
   const above = choices.header - 1
   return { text: '\n'.repeat(above) + below(text, choices.header), delimiter, choices }
 }

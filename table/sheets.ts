@@ -19,23 +19,23 @@ export type Sheet = { name: string; isHidden: boolean }
 export function tableOfSheets<S extends Sheet>(
   sheets: readonly S[],
   linesIn: (sheet: S) => Line[],
-  { sheet: wanted, header }: Reading,
+  { sheet: wanted, header: line }: Reading,
 ): Table {
   const names = sheets.map(({ name }) => name)
   const [sheet, lines] = chosen(sheets, linesIn, wanted)
-  const choices = { ...choicesOf(lines, header), sheet: sheet.name, sheets: names }
+  const choices = { ...choicesOf(lines, line), sheet: sheet.name, sheets: names }
   const [first, ...others] = lines.filter(({ line }) => line >= choices.header)
-  const columns = first?.line === choices.header ? first.cells : []
+  const header = { line: choices.header, cells: first?.line === choices.header ? first.cells : [] }
+  const width = others.reduce(
+    (most, { cells }) => Math.max(most, cells.length),
+    header.cells.length,
+  )
   // Programs write no empty cells at the end of a row.
   const filled = others.map(({ cells, ...line }) => ({
     ...line,
-    cells: [...cells, ...Array<string>(Math.max(0, columns.length - cells.length)).fill('')],
+    cells: [...cells, ...Array<string>(width - cells.length).fill('')],
   }))
-  const table = tableOf(
-    [{ line: choices.header, cells: columns }, ...filled],
-    FOR_SPREADSHEETS,
-    choices,
-  )
+  const table = tableOf([header, ...filled], FOR_SPREADSHEETS, choices, width)
   // Columns that are named so say what they are; about the others, whoever maps them decides.
   const fields = new Map(table.columns.map((column) => [column, fieldNamed(column) ?? '']))
   const cellsOf = (row: Row) => withValues(row, fields, (_, field) => DATES.includes(field))

@@ -142,32 +142,68 @@ export const ENCODINGS = Object.keys(SCRIPTS) as Encoding[]
 /** Columns that are added to tables besides those of a document and its `publicId`. */
 export const OWN_COLUMNS = ['line', 'problem']
 
+/** The columns that name documents. Which of two it is, nobody may guess. */
+const NAMING = ['publicId', 'documentHash']
+
 /** Files that spreadsheets and people make have fewer rows than this. */
 export const MAX_ROWS = 100_000
 
 /**
  * @param lines The first one names the columns.
+ * @param width How many columns there are; absent = those up to the last one with a name.
  * @throws {TableError}
  */
 export function tableOf(
   [header, ...lines]: readonly Line[],
   dialect: Dialect,
   choices: Choices,
+  width = withoutEnd(header?.cells ?? []).length,
 ): Table {
   try {
-    const columns = withoutEnd(header?.cells ?? [])
-    if (columns.length === 0)
+    const { cells = [] } = header ?? {}
+    if (withoutEnd(cells).length === 0)
       throw new TableError('no_columns', `line ${choices.header} must name the columns`)
-    const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
-    if (repeated !== undefined)
-      throw new TableError('duplicate_column', `duplicate column: "${repeated}"`)
     if (lines.length > MAX_ROWS)
       throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
-    return { columns, rows: lines.map((line) => rowOf(line, columns)), dialect, choices }
+    const columns = columnsOf(cells, lines, width)
+    const rows = lines.map((line) => rowOf(line, columns, width))
+    return { columns: columns.map(({ name }) => name), rows, dialect, choices }
   } catch (error) {
     if (error instanceof TableError) error.choices = choices
     throw error
   }
+}
+
+type Column = { name: string; index: number }
+
+/**
+ * A column without a name has the letters that spreadsheets give it, or is left out if it is empty.
+ * The second of a name has a number.
+ */
+function columnsOf(header: readonly string[], lines: readonly Line[], width: number): Column[] {
+  const isUsed: boolean[] = []
+  for (const { cells, notes } of lines)
+    for (const [i, text] of cells.entries()) if (text !== '' || notes?.[i]) isUsed[i] = true
+  const taken = new Set<string>()
+  const counts = new Map<string, number>()
+  return Array.from({ length: width }, (_, index) => index).flatMap((index) => {
+    if (!header[index] && !isUsed[index]) return []
+    const wanted = header[index] || lettersOf(index)
+    if (taken.has(wanted) && NAMING.includes(wanted))
+      throw new TableError('duplicate_column', `duplicate column: "${wanted}"`)
+    let name = wanted
+    let count = counts.get(wanted) ?? 1
+    while (taken.has(name)) name = `${wanted} (${++count})`
+    counts.set(wanted, count)
+    taken.add(name)
+    return [{ name, index }]
+  })
+}
+
+/** @returns A, …, Z, AA, … */
+function lettersOf(column: number): string {
+  const first = column < 26 ? '' : lettersOf(Math.floor(column / 26) - 1)
+  return first + String.fromCharCode(65 + (column % 26))
 }
 
 /** @returns The cells up to the last one that is not empty. */
@@ -175,18 +211,18 @@ function withoutEnd(cells: readonly string[]): string[] {
   return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
 }
 
-function rowOf({ line, cells, notes = [] }: Line, columns: readonly string[]): Row {
-  const count = Math.min(cells.length, Math.max(withoutEnd(cells).length, columns.length))
-  if (count !== columns.length)
-    throw new TableError(
-      'cell_count',
-      ` has ${count} cells, but there are ${columns.length} columns`,
-      { line },
-    )
-  const noted = columns.flatMap((name, i) => (notes[i] ? [[name, notes[i]] as const] : []))
+function rowOf({ line, cells, notes = [] }: Line, columns: readonly Column[], width: number): Row {
+  const count = Math.min(cells.length, Math.max(withoutEnd(cells).length, width))
+  if (count !== width)
+    throw new TableError('cell_count', ` has ${count} cells, but there are ${width} columns`, {
+      line,
+    })
+  const noted = columns.flatMap(({ name, index }) =>
+    notes[index] ? [[name, notes[index]] as const] : [],
+  )
   return {
     line,
-    cells: Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? ''])),
+    cells: Object.fromEntries(columns.map(({ name, index }) => [name, cells[index] ?? ''])),
     ...(noted.length > 0 && { notes: Object.fromEntries(noted) }),
   }
 }

@@ -118,7 +118,6 @@ async function fromTable(
 ): Promise<Pick<CheckedRows, 'dialect' | 'choices'> & { sent: SentRow[] }> {
   const { columns, rows, dialect, choices } = await readTable(bytes, mapping.reading, {
     cell_count: OTHER_HEADER,
-    duplicate_column: OTHER_HEADER,
   })
   if (columns.includes('publicId'))
     throw badTable('the table has the column publicId: these documents are already issued')

@@ -435,7 +435,7 @@ export const de: Texts = {
   'table.old_workbook':
     'Das ist eine .xls-Datei von Excel vor 2007, oder sie hat ein Kennwort. Speichern Sie sie als .xlsx ohne Kennwort.',
   'table.web_page':
-    'Diese Datei ist eine Webseite, wie auch immer sie heißt. Öffnen Sie sie in einer Tabellenkalkulation und speichern Sie sie als .xlsx.',
+    'Diese Datei ist eine Webseite oder XML, wie auch immer sie heißt. Öffnen Sie sie in einer Tabellenkalkulation und speichern Sie sie als .xlsx.',
   'table.workbook_strange':
     'So eine Datei schreibt keine Tabellenkalkulation. Öffnen Sie sie in einer und speichern Sie sie neu als .xlsx.',
   'table.too_many_merged':

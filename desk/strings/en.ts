@@ -442,7 +442,7 @@ export const en = {
   'table.old_workbook':
     'This is an .xls file of Excel before 2007, or it has a password. Save it as .xlsx without one.',
   'table.web_page':
-    'This file is a web page, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
+    'This file is a web page or XML, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
   'table.workbook_strange':
     'No spreadsheet program writes such a file. Open it in one, and save it again as .xlsx.',
   'table.too_many_merged':

@@ -426,7 +426,7 @@ export const es: Texts = {
   'table.old_workbook':
     'Es un archivo .xls de Excel anterior a 2007 o tiene contraseña. Guárdelo como .xlsx sin contraseña.',
   'table.web_page':
-    'Este archivo es una página web, diga lo que diga su nombre. Ábralo en una hoja de cálculo y guárdelo como .xlsx.',
+    'Este archivo es una página web o XML, diga lo que diga su nombre. Ábralo en una hoja de cálculo y guárdelo como .xlsx.',
   'table.workbook_strange':
     'Ningún programa de hojas de cálculo escribe un archivo así. Ábralo en uno y guárdelo de nuevo como .xlsx.',
   'table.too_many_merged':

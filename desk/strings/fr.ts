@@ -434,7 +434,7 @@ export const fr: Texts = {
   'table.old_workbook':
     'C’est un fichier .xls d’Excel avant 2007, ou il a un mot de passe. Enregistrez-le en .xlsx sans mot de passe.',
   'table.web_page':
-    'Ce fichier est une page web, quel que soit son nom. Ouvrez-le dans un tableur et enregistrez-le en .xlsx.',
+    'Ce fichier est une page web ou du XML, quel que soit son nom. Ouvrez-le dans un tableur et enregistrez-le en .xlsx.',
   'table.workbook_strange':
     'Aucun tableur n’écrit un tel fichier. Ouvrez-le dans un tableur et enregistrez-le à nouveau en .xlsx.',
   'table.too_many_merged':

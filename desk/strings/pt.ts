@@ -422,7 +422,7 @@ export const pt: Texts = {
   'table.old_workbook':
     'É um ficheiro .xls do Excel anterior a 2007 ou tem palavra-passe. Guarde-o como .xlsx sem ela.',
   'table.web_page':
-    'Este ficheiro é uma página web, diga o nome o que disser. Abra-o numa folha de cálculo e guarde-o como .xlsx.',
+    'Este ficheiro é uma página web ou XML, diga o nome o que disser. Abra-o numa folha de cálculo e guarde-o como .xlsx.',
   'table.workbook_strange':
     'Nenhum programa de folhas de cálculo escreve um ficheiro assim. Abra-o num e guarde-o de novo como .xlsx.',
   'table.too_many_merged':

@@ -279,7 +279,7 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       ),
     )
     const isTwice = twice.includes(run.map[column] ?? '?')
-    const meaning = field(h('bdi', {}, column || '–'), select, {
+    const meaning = field(h('bdi', {}, column), select, {
       problem: open.includes(column)
         ? d('table.undecided')
         : isTwice
@@ -492,7 +492,7 @@ function openColumns(run: TableRun): string[] {
 }
 
 function openWords(columns: readonly string[]): string {
-  const named = columns.slice(0, MAX_NAMED).map((column) => quoted(column || '–'))
+  const named = columns.slice(0, MAX_NAMED).map((column) => quoted(column))
   const rest = columns.length > MAX_NAMED ? ['…'] : []
   return d('table.decideFirst', { columns: [...named, ...rest].join(', ') })
 }

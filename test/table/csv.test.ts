@@ -83,6 +83,16 @@ test('behavior: leaves out columns at the end that are empty in all rows', () =>
     expect(() => read(text)).toThrow(/line 2 has \d cells, but there are 2 columns/)
 })
 
+test('behavior: columns without a name have letters, and the second of a name a number', () => {
+  expect(linesOf('a;;;b;b\n1;;2;3;4\n')).toEqual([
+    ['a', 'C', 'b', 'b (2)'],
+    [2, '1', '2', '3', '4'],
+  ])
+  const many = linesOf(`${'a,'.repeat(30_000)}a\n${'1,'.repeat(30_000)}1\n`)
+  expect([many[0]?.length, many[0]?.at(-1)]).toEqual([30_001, 'a (30001)'])
+  expect(() => linesOf('documentHash,documentHash\n')).toThrow('duplicate column')
+})
+
 /** Windows-1250 and 1252 have these letters at the same bytes, but for the last one. */
 const WINDOWS = Buffer.from([...Buffer.from('a;b\n'), 0x80, 0x8a, 0x84, 0xfc, 0x3b, 0xe8, 0x0a])
 
@@ -264,6 +274,8 @@ test('args: reads the header from the line that a person names', () => {
     [3, 'name', 'id'],
     [4, 'Ada', '1'],
   ])
+  const failed = Buffer.from('line,problem,name\n4,bad,Ada\n')
+  expect(parseCsv(failed, { header: 3 }).columns).toEqual(['line', 'problem', 'name'])
   expect(() => parseCsv(text, { header: 9 })).toThrow('line 9 must name the columns')
 })
 
@@ -308,7 +320,11 @@ test('behavior: reads UTF-16 of both orders, with a mark and without', () => {
 
 test('error: names a file that is no table whatever it is called, and no code of a parser', () => {
   expect(() => linesOf(Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0))).toThrow(/before 2007 \(\.xls\)/)
-  expect(() => linesOf('\n<html><table><tr>')).toThrow(/is a web page/)
+  const page = '\n<html><table><tr>'
+  for (const text of [page, `\ufeff${page}`, '<?xml version="1.0"?>', '<!-- x -->', '<TABLE >'])
+    for (const encoding of ['utf-8', 'utf16le'] as const)
+      expect(() => linesOf(Buffer.from(text, encoding))).toThrow(/is a web page or XML/)
+  expect(linesOf('<name>,b\n1,2\n')[0]).toEqual(['<name>', 'b'])
   for (const row of ['"x" y,1', 'x "y,1', '"x'])
     expect(() => linesOf(`a,b\n${row}\n`)).toThrow(/^line \d: [a-z ]+$/)
 })

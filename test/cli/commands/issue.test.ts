@@ -310,7 +310,12 @@ describe('the table', () => {
   test.each([
     ['an unknown column', 'subjectName,Nr\nAda,1\n', 64, /unknown columns: Nr/],
     ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 65, /line 2 has 5 cells/],
-    ['two columns of one name', 'subjectId,subjectId\n1,1\n', 65, /duplicate column/],
+    [
+      'two columns of one name',
+      'subjectId,subjectId\n1,1\n',
+      64,
+      /unknown columns: subjectId \(2\)/,
+    ],
     ['a quotation mark that is not closed', `${HEADER}"Ada,1,a,2026-07-01\n`, 65, /quotation mark/],
     ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x0a]), 65, /UTF-8.*--encoding/],
     ['documents that are issued already', `publicId,${HEADER}x,A,1,a,2026-07-01\n`, 65, /already/],
