@@ -5,6 +5,8 @@ import type { Choices, Line } from './table.ts'
 const MAX_LINES = 20
 /** The maximum characters of a line that is shown to a person who chooses. */
 const MAX_SHOWN = 80
+/** A number, a day or a year, which is more often beside a title than a name of a column. */
+const NUMBER = /^\d[\d.,:/\s-]*$/
 
 /**
  * @param lines The first lines of a table that are not empty. Titles may stand above its header.
@@ -28,7 +30,7 @@ function shortened(cells: Line['cells']): string[] {
   })
 }
 
-/** A merged title is the same in all cells, and a title beside a date has few. */
+/** A merged title is the same in all cells; others have few, or a year or day beside them. */
 function headerIn(lines: readonly Line[]): number {
   const named = lines.findIndex(
     ({ cells }) => new Set(cells.flatMap((text) => fieldNamed(text) ?? [])).size > 1,
@@ -36,8 +38,11 @@ function headerIn(lines: readonly Line[]): number {
   if (named >= 0) return named
   const counts = lines.map(({ cells }) => different(cells).size)
   const most = Math.max(...counts)
-  const found = counts.findIndex((count) => count > 1 && count > most / 2)
-  return found > 0 && found < lines.length - 1 ? found : 0
+  const wide = lines.flatMap((_, i) => ((counts[i] ?? 0) > Math.max(1, most / 2) ? [i] : []))
+  const isNamed = (i: number) =>
+    counts[i] === most || !lines[i]?.cells.some((text) => NUMBER.test(text))
+  const found = wide.find(isNamed) ?? wide[0] ?? 0
+  return found < lines.length - 1 ? found : 0
 }
 
 const different = (cells: Line['cells']) => new Set(cells.filter((text) => text !== ''))

@@ -221,6 +221,22 @@ test.each([
     ],
   ],
   [
+    'a title that is almost as wide as its header',
+    'Faculty;Law;31.07.2026;;\nname;id;degree;day;note\nAda;1;BSc;x;y\n',
+    [
+      ['name', 'id', 'degree', 'day', 'note'],
+      [3, 'Ada', '1', 'BSc', 'x', 'y'],
+    ],
+  ],
+  [
+    'years for names',
+    'name;1/2024;1/2025\nAda;good;bad\n',
+    [
+      ['name', '1/2024', '1/2025'],
+      [2, 'Ada', 'good', 'bad'],
+    ],
+  ],
+  [
     'one column, and a comma in a cell',
     'name\nAda\n"King, Ada"\n',
     [['name'], [2, 'Ada'], [3, 'King, Ada']],
@@ -288,7 +304,7 @@ test('error: gives the choices that there are with what is wrong with a table', 
     }
     return undefined
   }
-  const error = thrown('Graduates,2026\nname,id,name\nAda,1,x\n')
+  const error = thrown('Graduates,Law\nname,id,name\nAda,1,x\n')
   expect([error?.problem, error?.choices?.lines.map(({ line }) => line)]).toEqual([
     'cell_count',
     [1, 2, 3],
