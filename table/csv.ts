@@ -1,6 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync'
-import { fromHarmless } from './format.ts'
-import { choicesOf } from './header.ts'
+import { asMeant, choicesOf } from './header.ts'
 import {
   type Dialect,
   type Encoding,
@@ -11,7 +10,6 @@ import {
   TableError,
   tableOf,
 } from './table.ts'
-import { seen } from './words.ts'
 
 /** The maximum bytes of one row. */
 const MAX_ROW = 128 * 1024
@@ -22,7 +20,7 @@ const MAX_FIRST = 20
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
  * are ignored, and so are empty rows, empty columns at the end, and what stands above the header:
- * titles, comments (#) and a `sep=` line. Tables of `formatTable` are recognized by their columns.
+ * titles, comments (#) and a `sep=` line.
  *
  * @throws {TableError}
  */
@@ -32,7 +30,6 @@ export function parseCsv(bytes: Uint8Array, { encoding, header }: Reading = {}):
   const decoded = decodeText(bytes.at(-1) === 0x1a ? bytes.subarray(0, -1) : bytes, encoding)
   const { text, delimiter, choices } = withoutTitles(decoded.replace(/\r\n?/g, '\n'), header)
   const records = recordsOf(delimiter === '\t' ? quoted(text) : text, delimiter)
-  const isOurs = records[0]?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
   const dialect: Dialect = {
     delimiter,
     lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
@@ -44,9 +41,9 @@ export function parseCsv(bytes: Uint8Array, { encoding, header }: Reading = {}):
   }
   const lines = records.map(({ record, info }) => ({
     line: info.lines - breaksIn(record),
-    cells: record.map(isOurs ? fromHarmless : seen),
+    cells: record,
   }))
-  return tableOf(lines, dialect, choices)
+  return tableOf(asMeant(lines), dialect, choices)
 }
 
 /** @throws {TableError} for files that people take for tables, because of their name. */

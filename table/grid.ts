@@ -1,6 +1,5 @@
 import type { Shown } from './shown.ts'
 import { type Line, MAX_ROWS, TableError } from './table.ts'
-import { seen } from './words.ts'
 
 const MAX_COLUMNS = 500
 /** The maximum cells that are read, also empty ones. */
@@ -54,7 +53,7 @@ export function createGrid(left = fullBudget()): Grid {
         .toSorted(([a], [b]) => a - b)
         .map(([row, cells]) => ({
           line: row + 1,
-          cells: Array.from(cells, (cell) => seen(cell?.text ?? '')),
+          cells: Array.from(cells, (cell) => cell?.text ?? ''),
           notes: Array.from(cells, (cell) => cell?.note),
         }))
         .filter(({ cells, notes }) => cells.some((text, i) => text !== '' || notes[i]))

@@ -1,5 +1,7 @@
+import { fromHarmless } from './format.ts'
 import { fieldNamed } from './rows.ts'
-import type { Choices, Line } from './table.ts'
+import { type Choices, type Line, OWN_COLUMNS } from './table.ts'
+import { seen } from './words.ts'
 
 /** Only so many lines may name the columns, unless a person says which one does. */
 const MAX_LINES = 20
@@ -18,6 +20,17 @@ export function choicesOf(lines: readonly Line[], header: number | undefined): C
     header: header ?? first[headerIn(first)]?.line ?? 1,
     lines: first.map(({ line, cells }) => ({ line, cells: shortened(cells) })),
   }
+}
+
+/**
+ * @param lines The first one names the columns, by which tables of `formatTable` are recognized.
+ * @returns The lines with the text that was meant: as it was before it was made harmless, or without
+ * what came along when it was copied.
+ */
+export function asMeant(lines: readonly Line[]): Line[] {
+  const isOurs = lines[0]?.cells.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
+  const read = isOurs ? fromHarmless : seen
+  return lines.map((line) => ({ ...line, cells: line.cells.map(read) }))
 }
 
 /** @returns The cells that differ, as far as people need them to know a line. */

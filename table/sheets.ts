@@ -1,4 +1,4 @@
-import { choicesOf } from './header.ts'
+import { asMeant, choicesOf } from './header.ts'
 import { DATES, fieldNamed, withValues } from './rows.ts'
 import {
   FOR_SPREADSHEETS,
@@ -35,7 +35,7 @@ export function tableOfSheets<S extends Sheet>(
     ...line,
     cells: [...cells, ...Array<string>(width - cells.length).fill('')],
   }))
-  const table = tableOf([header, ...filled], FOR_SPREADSHEETS, choices, width)
+  const table = tableOf(asMeant([header, ...filled]), FOR_SPREADSHEETS, choices, width)
   // Columns that are named so say what they are; about the others, whoever maps them decides.
   const fields = new Map(table.columns.map((column) => [column, fieldNamed(column) ?? '']))
   const cellsOf = (row: Row) => withValues(row, fields, (_, field) => DATES.includes(field))

@@ -355,6 +355,16 @@ test('behavior: takes off what nobody sees', () => {
   expect([columns, rows[0]?.cells]).toEqual([['name'], { name: 'Ana' }])
 })
 
+test('behavior: a saved table of results has its text back', () => {
+  const results = [
+    ['publicId', 'subjectName'],
+    ['x', "'=1+1"],
+    ['y', 'A\u200dna'],
+  ]
+  const { rows } = parseWorkbook(sheetsOf({ a: results }))
+  expect(rows.map(({ cells }) => cells.subjectName)).toEqual(['=1+1', 'A\u200dna'])
+})
+
 test('behavior: columns without a name have letters, and the second of a name a number', () => {
   const { columns, rows } = parseWorkbook(
     sheetsOf({

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCsv } from '#table/csv.ts'
 import { DOCREG, docreg } from '../../support/docreg.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
+import { sheetsOf } from '../../support/workbook.ts'
 
 let stack: Stack
 let dir: string
@@ -229,6 +230,32 @@ describe('many documents', () => {
     const first = hash()
     expect((await run(...args)).code).toBe(0)
     expect(hash()).toBe(first)
+  })
+
+  test('behavior: supersedes the rows of a workbook, unless a cell says no one thing', async () => {
+    const { publicId } = await issued()
+    writeFileSync(
+      join(dir, 'c.xlsx'),
+      sheetsOf({
+        a: [
+          ['publicId', 'subjectName'],
+          [publicId, 'Augusta'],
+        ],
+      }),
+    )
+    const args = (table: string) => ['--from', table, '--yes', '--out', 'c-out.csv']
+    expect((await run('supersede', ...args('c.xlsx'))).code).toBe(0)
+    expect(await statusOf(publicId)).toBe('superseded')
+    const book = (name: string) =>
+      fileURLToPath(new URL(`../../table/field/${name}.xlsx`, import.meta.url))
+    for (const [name, message] of [
+      ['x10-percent', /cells of metadata.grade show other text than they hold/],
+      ['x34-shared-index-minus1', /line 2: metadata.grade has an error in the spreadsheet/],
+      ['ok-control', /line 2 has neither a publicId nor a documentHash/],
+    ] as const) {
+      const { code, stderr } = await run('supersede', ...args(book(name)))
+      expect([code, stderr]).toEqual([65, expect.stringMatching(message)])
+    }
   })
 
   test('error: a line without a document changes nothing, and is not repeated', async () => {

@@ -175,11 +175,6 @@ describe('the table', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('Line 2 names the columns')])
     const [row] = tableOf('book', 'issued.csv')
     expect(row).toMatchObject({ line: '3', subjectName: 'Ana Test', issuedAt: '2026-01-31' })
-    const others = ['--from', workbook('ok-control'), '--yes', '--gateway', stack.url]
-    expect(await docreg(['revoke', ...others], { env: ENV })).toMatchObject({
-      code: 65,
-      stderr: expect.stringContaining('line 2 has neither a publicId nor a documentHash'),
-    })
     const none = await issue([workbook('ok-control'), '--out', out('none'), '--sheet', 'No such'])
     expect([none.code, none.stderr]).toEqual([65, expect.stringMatching(/no sheet "No such" but/)])
   })
