@@ -1,7 +1,6 @@
 import { decodePublicId } from '#document/public-id.ts'
 import { headerOf } from '#table/csv.ts'
 import { isZip } from '#table/read.ts'
-import { cellProblems, DATES, doubtfulIn, isField } from '#table/rows.ts'
 import { type Encoding, MAX_ROWS, type Row } from '#table/table.ts'
 import type { CommandInput, Options } from './command.ts'
 import { badTable, ENCODING_OPTION, readTable, readText } from './csv.ts'
@@ -16,7 +15,8 @@ export type Target = {
   /** A publicId or documentHash, as the REST API accepts it in a path. Never print it. */
   id: string
   /** The other columns of its line. */
-  cells: Record<string, string>
+  cells: Row['cells']
+  notes?: Row['notes']
 }
 
 export const TARGET_ARGUMENT = {
@@ -60,23 +60,11 @@ function isHash(text: string): boolean {
 }
 
 async function fromTable(bytes: Uint8Array, encoding: Encoding | undefined): Promise<Target[]> {
-  const { columns, rows } = await readTable(bytes, { encoding })
-  assertPlain(columns, rows)
-  return rows.map(({ line, cells }) => {
-    const id = cells.publicId || cells.documentHash || ''
-    return { line, id: checked(id, line), cells }
+  const { rows } = await readTable(bytes, { encoding })
+  return rows.map((row) => {
+    const id = row.cells.publicId || row.cells.documentHash || ''
+    return { ...row, id: checked(id, row.line) }
   })
-}
-
-/** @throws {InputError} `bad_table` for cells of a workbook that say no one thing. */
-function assertPlain(columns: readonly string[], rows: readonly Row[]): void {
-  const fields = new Map(columns.filter(isField).map((name) => [name, name]))
-  for (const row of rows)
-    for (const { field, message } of cellProblems(row, fields))
-      throw badTable(`line ${row.line}: ${field} ${message}`)
-  const [column] = doubtfulIn(rows, fields, (field) => DATES.includes(field)).keys()
-  if (column !== undefined)
-    throw badTable(`cells of ${column} show other text than they hold: save the table as CSV`)
 }
 
 function fromLines(text: string): Target[] {

@@ -1,5 +1,5 @@
 import { fromHarmless } from './format.ts'
-import { fieldNamed } from './rows.ts'
+import { ERROR, fieldNamed } from './rows.ts'
 import { type Choices, type Line, OWN_COLUMNS } from './table.ts'
 import { seen } from './words.ts'
 
@@ -25,12 +25,19 @@ export function choicesOf(lines: readonly Line[], header: number | undefined): C
 /**
  * @param lines The first one names the columns, by which tables of `formatTable` are recognized.
  * @returns The lines with the text that was meant: as it was before it was made harmless, or without
- * what came along when it was copied.
+ * what came along when it was copied. A table that was saved as CSV has the errors of its formulas.
  */
 export function asMeant(lines: readonly Line[]): Line[] {
   const isOurs = lines[0]?.cells.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
   const read = isOurs ? fromHarmless : seen
-  return lines.map((line) => ({ ...line, cells: line.cells.map(read) }))
+  return lines.map((line) => {
+    const cells = line.cells.map(read)
+    if (!cells.some((text) => ERROR.test(text))) return { ...line, cells }
+    const notes = cells.map((text, i) =>
+      ERROR.test(text) ? ({ problem: 'no_result' } as const) : line.notes?.[i],
+    )
+    return { ...line, cells, notes }
+  })
 }
 
 /** @returns The cells that differ, as far as people need them to know a line. */

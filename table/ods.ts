@@ -6,7 +6,6 @@ import { noWorkbook, walkXml } from './xml.ts'
 
 /** The maximum spaces that one tag stands for. */
 const MAX_SPACES = 100
-const ERROR = /^(#[A-Z0-9/]+[!?]?|Err:\d+)$/
 
 /** The attributes of a cell. */
 type Cell = Record<string, string>
@@ -97,7 +96,7 @@ function countOf(text = '1'): number {
 
 function shownOf(cell: Cell, text: string): Shown {
   const type = cell['office:value-type']
-  const isError = cell['table:formula'] !== undefined && (type === undefined || ERROR.test(text))
+  const isError = cell['table:formula'] !== undefined && type === undefined
   if (isError || cell['calcext:value-type'] === 'error')
     return { text, note: { problem: 'no_result' } }
   if (type === 'boolean')

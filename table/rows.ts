@@ -43,6 +43,9 @@ export const CELL_PROBLEMS: Record<NonNullable<Note['problem']>, string> = {
   digits_lost: 'has more than 15 digits, of which spreadsheets lose some',
 }
 
+/** What spreadsheets show in place of a result. */
+export const ERROR = /^(#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!)|Err:\d{3})$/
+
 export const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
 export const DATES = ['issuedAt', 'expiresAt']
 const METADATA = 'metadata.'
@@ -194,6 +197,17 @@ export function doubtfulIn(
       if (!isCertain(field, text, value)) found.set(column, { text, value })
     }
   return found
+}
+
+/**
+ * @returns The cells of a row as it is given back in a table: what was no good there must not be
+ * taken for text when that is read.
+ */
+export function givenBack(cells: Row['cells'], notes: Row['notes'] = {}): Row['cells'] {
+  const bad = Object.entries(notes).filter(([column, { problem }]) =>
+    problem ? !ERROR.test(cells[column] ?? '') : false,
+  )
+  return { ...cells, ...Object.fromEntries(bad.map(([column]) => [column, '#N/A'])) }
 }
 
 /** @returns The digits that a sheet shows, also leading zeros, if they are all digits that it has. */

@@ -191,9 +191,7 @@ function tellChoices({ choices }: CheckedRows, terminal: Terminal): void {
   const { sheet, sheets = [], header = 1, lines = [] } = choices ?? {}
   const others = sheets.filter((name) => name !== sheet)
   if (others.length > 0)
-    terminal.note(
-      printable(`Read the sheet "${sheet}"; --sheet reads another one: ${others.join(', ')}`),
-    )
+    terminal.note(`Read the sheet "${sheet}"; --sheet reads another one: ${others.join(', ')}`)
   if (lines.some(({ line }) => line < header))
     terminal.note(`Line ${header} names the columns; --header names another one`)
 }

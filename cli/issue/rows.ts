@@ -13,6 +13,7 @@ import {
   doubtfulIn,
   FIELDS,
   fieldNamed,
+  givenBack,
   isField,
   LOCAL_DATE,
   namedByKinds,
@@ -133,7 +134,8 @@ async function fromTable(
     const cells = withDates(withValues(row, fields, isValue), fields, mapping.dates, isDate)
     const value = documentOf(cells, fields, mapping.set)
     const problems = cellProblems(row, fields)
-    return { line: row.line, cells: byFields(cells, fields, mapping.set), value, problems }
+    const given = byFields(givenBack(cells, row.notes), fields, mapping.set)
+    return { line: row.line, cells: given, value, problems }
   })
   return { sent, dialect, choices }
 }

@@ -1,7 +1,7 @@
 import type { Client, Run } from '#client/index.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { formatTable } from '#table/format.ts'
-import { cellsOf } from '#table/rows.ts'
+import { cellsOf, givenBack } from '#table/rows.ts'
 import { FOR_SPREADSHEETS } from '#table/table.ts'
 import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
@@ -216,7 +216,7 @@ export function failedTable(run: TableRun): Uint8Array {
       `${field} ${message}`.trim(),
     )
     const problem = result && 'problem' in result ? result.problem : problems.join('; ')
-    return { line: String(row.line), problem, ...cellsIn(row) }
+    return { line: String(row.line), problem, ...givenBack(cellsIn(row), row.notes) }
   })
   return tableOf(rows, run)
 }

@@ -278,6 +278,15 @@ test('behavior: takes off what nobody sees, and keeps joiners that change letter
   expect(row).toEqual([2, 'محمد', 'نیک\u200cپی', 'क्\u200dष', 'Ana', 'Ana', '👩\u200d🔬'])
 })
 
+test('error: marks the errors of formulas that were saved as CSV', () => {
+  const { rows } = parseCsv(Buffer.from('a,b,c\n#N/A,#1,x\nErr:502,#DIV/0!,1\n'))
+  const problem = 'no_result'
+  expect(rows.map(({ notes }) => notes)).toEqual([
+    { a: { problem } },
+    { a: { problem }, b: { problem } },
+  ])
+})
+
 test('args: reads the header from the line that a person names', () => {
   const text = Buffer.from('by faculty, draft\nlaw,arts\nname,id\nAda,1\n')
   expect(parseCsv(text).columns).toEqual(['by faculty', 'draft'])

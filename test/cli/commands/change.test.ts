@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { strToU8, zipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCsv } from '#table/csv.ts'
 import { DOCREG, docreg } from '../../support/docreg.ts'
@@ -246,15 +247,18 @@ describe('many documents', () => {
     const args = (table: string) => ['--from', table, '--yes', '--out', 'c-out.csv']
     expect((await run('supersede', ...args('c.xlsx'))).code).toBe(0)
     expect(await statusOf(publicId)).toBe('superseded')
-    const book = (name: string) =>
-      fileURLToPath(new URL(`../../table/field/${name}.xlsx`, import.meta.url))
-    for (const [name, message] of [
-      ['x10-percent', /cells of metadata.grade show other text than they hold/],
-      ['x34-shared-index-minus1', /line 2: metadata.grade has an error in the spreadsheet/],
-      ['ok-control', /line 2 has neither a publicId nor a documentHash/],
+    const cell = (text: string, value = '') =>
+      `<table:table-cell${value && ` office:value-type="float" office:value="${value}"`}><text:p>${text}</text:p></table:table-cell>`
+    const book = (grade: string) =>
+      `<table:table><table:table-row>${cell('publicId')}${cell('metadata.grade')}</table:table-row><table:table-row>${cell(publicId)}${grade}</table:table-row></table:table>`
+    for (const [grade, message] of [
+      [cell('95 %', '0.95'), /line 2: metadata.grade shows other text than its cell holds/],
+      [cell('#N/A'), /line 2: metadata.grade has an error in the spreadsheet/],
     ] as const) {
-      const { code, stderr } = await run('supersede', ...args(book(name)))
+      writeFileSync(join(dir, 'c.ods'), zipSync({ 'content.xml': strToU8(book(grade)) }))
+      const { code, stderr } = await run('supersede', ...args('c.ods'))
       expect([code, stderr]).toEqual([65, expect.stringMatching(message)])
+      expect((await run('suspend', '--from', 'c.ods')).stdout).toContain('line 2')
     }
   })
 

@@ -190,6 +190,19 @@ describe('the table', () => {
     expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('1 row, all good.')])
   })
 
+  test('error: a cell without its digits stays bad when its row comes back in failed.csv', async () => {
+    const folder = ['--out', out('digits'), '--skip-bad']
+    expect((await issue([workbook('x13-id-17-digits'), ...folder])).code).toBe(1)
+    const [row] = tableOf('digits', 'failed.csv')
+    expect(row).toMatchObject({ subjectId: '#N/A', problem: expect.stringMatching(/15 digits/) })
+    const again = await issue([join(dir, 'digits', 'failed.csv'), ...folder])
+    expect([again.code, again.stdout]).toEqual([
+      1,
+      expect.stringContaining('line 2: subjectId has an error in the spreadsheet'),
+    ])
+    expect(tableOf('digits', 'issued.csv')).toEqual([])
+  })
+
   test('args: asks what is issued where a workbook shows other text than it holds', async () => {
     const book = workbook('x10-percent')
     const open = await issue([book, '--dry-run'])
