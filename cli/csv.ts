@@ -1,11 +1,13 @@
+import { decodeText } from '#table/csv.ts'
+import { parseTable } from '#table/read.ts'
 import {
-  decodeText,
   ENCODINGS,
   type Encoding,
-  parseCsv,
+  type Reading,
   type Table,
   TableError,
-} from '#table/csv.ts'
+  type TableProblem,
+} from '#table/table.ts'
 import type { OptionSpec } from './command.ts'
 import { InputError } from './errors.ts'
 
@@ -17,30 +19,43 @@ export const ENCODING_OPTION = {
     'the encoding of a table that is not UTF-8, such as windows-1252 (Western Europe), windows-1250 (Central Europe) or windows-1251 (Cyrillic)',
 } as const satisfies OptionSpec
 
-/** What the user of the command can do, in addition to the message. */
-const ADVICE: Record<string, string> = {
+/** What the user of a command can do, in addition to the message. */
+type Advice = { [problem in TableProblem]?: string }
+const ADVICE: Advice = {
   not_utf8: `, or give --encoding ${ENCODINGS.join(', ')}`,
   not_encoding: `: give another --encoding, one of ${ENCODINGS.join(', ')}`,
   is_utf8: ': leave out --encoding',
 }
 
-/** @throws {InputError} `bad_table`, naming the line. */
-export function readTable(bytes: Uint8Array, encoding?: Encoding): Table {
-  return inCommand(() => parseCsv(bytes, encoding))
+/**
+ * @param advice What the user can do about some problems, if the command has options for it.
+ * @throws {InputError} `bad_table`, naming the line.
+ */
+export async function readTable(
+  bytes: Uint8Array,
+  reading: Reading = {},
+  advice: Advice = {},
+): Promise<Table> {
+  try {
+    return await parseTable(bytes, reading)
+  } catch (error) {
+    throw inCommand(error, advice)
+  }
 }
 
 /** @throws {InputError} `bad_table`. */
 export function readText(bytes: Uint8Array, encoding?: Encoding): string {
-  return inCommand(() => decodeText(bytes, encoding))
+  try {
+    return decodeText(bytes, encoding)
+  } catch (error) {
+    throw inCommand(error)
+  }
 }
 
-function inCommand<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof TableError)) throw error
-    throw badTable(`${error.message}${ADVICE[error.problem] ?? ''}`, error)
-  }
+function inCommand(error: unknown, advice: Advice = {}): unknown {
+  if (!(error instanceof TableError)) return error
+  const more = advice[error.problem] ?? ADVICE[error.problem] ?? ''
+  return badTable(error.message + more, error)
 }
 
 export function badTable(message: string, cause?: unknown): InputError {

@@ -1,4 +1,4 @@
-import { escapeCharacter } from '#table/csv.ts'
+import { escapeCharacter } from '#table/format.ts'
 
 // Control characters (with which a document could move the cursor or clear the screen), and
 // characters that reorder text.

@@ -1,5 +1,7 @@
 import { decodePublicId } from '#document/public-id.ts'
-import { type Encoding, headerOf, MAX_ROWS } from '#table/csv.ts'
+import { headerOf } from '#table/csv.ts'
+import { isZip } from '#table/read.ts'
+import { type Encoding, MAX_ROWS, type Row } from '#table/table.ts'
 import type { CommandInput, Options } from './command.ts'
 import { badTable, ENCODING_OPTION, readTable, readText } from './csv.ts'
 import { UsageError } from './errors.ts'
@@ -13,7 +15,8 @@ export type Target = {
   /** A publicId or documentHash, as the REST API accepts it in a path. Never print it. */
   id: string
   /** The other columns of its line. */
-  cells: Record<string, string>
+  cells: Row['cells']
+  notes?: Row['notes']
 }
 
 export const TARGET_ARGUMENT = {
@@ -25,7 +28,7 @@ export const TARGET_OPTIONS = {
   from: {
     value: '<file>',
     about:
-      'many: a CSV file with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
+      'many: a table (CSV, .xlsx, .ods) with a column publicId or documentHash, such as issued.csv, or a file with one of them per line',
   },
   encoding: ENCODING_OPTION,
 } as const satisfies Options
@@ -39,6 +42,7 @@ export async function readTargets({
     throw new UsageError('name one document, or give --from')
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
+  if (isZip(bytes)) return fromTable(bytes, encoding)
   const text = readText(bytes, encoding)
   const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(headerOf(text))
   return isTable ? fromTable(bytes, encoding) : fromLines(text)
@@ -55,11 +59,11 @@ function isHash(text: string): boolean {
   return /^0x[0-9a-fA-F]{64}$/.test(text)
 }
 
-function fromTable(bytes: Uint8Array, encoding: Encoding | undefined): Target[] {
-  const { rows } = readTable(bytes, encoding)
-  return rows.map(({ line, cells }) => {
-    const id = cells.publicId || cells.documentHash || ''
-    return { line, id: checked(id, line), cells }
+async function fromTable(bytes: Uint8Array, encoding: Encoding | undefined): Promise<Target[]> {
+  const { rows } = await readTable(bytes, { encoding })
+  return rows.map((row) => {
+    const id = row.cells.publicId || row.cells.documentHash || ''
+    return { ...row, id: checked(id, row.line) }
   })
 }
 

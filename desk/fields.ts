@@ -5,6 +5,7 @@ import type { FieldProblem } from '#document/errors.ts'
 import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
 import { PLAIN_FIELDS } from '#document/kind.ts'
+import { seen } from '#table/words.ts'
 
 /** What is typed into the form of a document. */
 export type Typed = {
@@ -32,9 +33,9 @@ export function emptyTyped(): Typed {
 
 /** @returns The document that was typed, for `readNewDocument`. */
 export function documentOf({ entries, ...typed }: Typed): JsonValue {
-  const plain = PLAIN_FIELDS.map((field) => [field, typed[field].trim()] as const)
+  const plain = PLAIN_FIELDS.map((field) => [field, seen(typed[field]).trim()] as const)
   const named = entries
-    .map(({ name, value }) => [name.trim(), value.trim()] as const)
+    .map(({ name, value }) => [seen(name).trim(), seen(value).trim()] as const)
     .filter(([name, value]) => name !== '' || value !== '')
   return {
     ...Object.fromEntries(plain.filter(([, text]) => text !== '')),

@@ -1,4 +1,4 @@
-import type { Table } from '#table/csv.ts'
+import type { Table } from '#table/table.ts'
 import { hasWords, plain, wordsIn } from '#table/words.ts'
 import { currentLanguage } from '#web/i18n.ts'
 import { readTable } from './table/reader.ts'

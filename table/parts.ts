@@ -1,5 +1,7 @@
 import { unzipSync } from 'fflate'
-import { decodeText, TableError } from './csv.ts'
+import { decodeText } from './csv.ts'
+import { tooLarge } from './grid.ts'
+import { TableError } from './table.ts'
 import { noWorkbook, walkXml } from './xml.ts'
 
 /** The maximum bytes of all parts that are read; a sheet of 100,000 rows has about 50 MB. */
@@ -94,5 +96,3 @@ function resolve(target: string, from = '/'): string {
     else if (step !== '.' && step !== '') steps.push(step)
   return `/${steps.join('/')}`
 }
-
-export const tooLarge = () => new TableError('workbook_too_large', 'the workbook is too large')

@@ -6,7 +6,7 @@ import { toHex } from '#document/hex.ts'
 import type { JsonValue } from '#document/json.ts'
 import type { Kind } from '#document/kind.ts'
 import { type KindOf, readNewDocument } from '#document/new-document.ts'
-import type { Note, Row } from './csv.ts'
+import type { Note, Row } from './table.ts'
 
 /** A row that can be issued. */
 export type GoodRow = {
@@ -42,6 +42,9 @@ export const CELL_PROBLEMS: Record<NonNullable<Note['problem']>, string> = {
   no_result: 'has an error in the spreadsheet, or a formula without its result',
   digits_lost: 'has more than 15 digits, of which spreadsheets lose some',
 }
+
+/** What spreadsheets show in place of a result. */
+export const ERROR = /^(#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!)|Err:\d{3})$/
 
 export const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
 export const DATES = ['issuedAt', 'expiresAt']
@@ -120,7 +123,8 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
       continue
     }
     const key = keyOf(read.fields)
-    const before = lines.get(key)
+    const alike = composed(read.fields, key)
+    const before = lines.get(alike)
     if (before === undefined) {
       good.push({ line, fields: read.fields, key })
       cellsByKey.set(key, cells)
@@ -128,7 +132,7 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
       const problems = [{ field: '', message: `is a duplicate of line ${before}` }]
       bad.push({ line, cells, problems, sameAs: before })
     }
-    lines.set(key, before ?? line)
+    lines.set(alike, before ?? line)
   }
   return { good, bad, cells: cellsByKey }
 }
@@ -136,6 +140,13 @@ export function checkRows(sent: readonly SentRow[], now: number, kindOf?: KindOf
 /** @returns What makes a row the same document as another: the hash of its canonical fields. */
 function keyOf(fields: DocumentFields): string {
   return toHex(sha256(toCanonical(fields))).slice(2)
+}
+
+/** @returns The key with each letter and its accents in one character, which people see alike. */
+function composed(fields: DocumentFields, key: string): string {
+  const text = JSON.stringify(fields)
+  const normal = text.normalize('NFC')
+  return normal === text ? key : keyOf(JSON.parse(normal))
 }
 
 /** @returns What is wrong with the cells that fields have. */
@@ -166,6 +177,37 @@ export function withValues(
     else if (isValue(column, field)) changed[column] = value
   }
   return changed
+}
+
+/**
+ * @param isCertain Whether nothing is open about a column that shows other text than it holds.
+ * @returns An example of each column of which a person must say what is issued of it.
+ */
+export function doubtfulIn(
+  rows: readonly Row[],
+  fields: ReadonlyMap<string, string>,
+  isCertain: (field: string, text: string, value: string) => boolean,
+): Map<string, { text: string; value: string }> {
+  const found = new Map<string, { text: string; value: string }>()
+  for (const { cells, notes = {} } of rows)
+    for (const [column, { value }] of Object.entries(notes)) {
+      const field = fields.get(column)
+      const text = cells[column] ?? ''
+      if (!field || value === undefined || field === 'subjectId' || found.has(column)) continue
+      if (!isCertain(field, text, value)) found.set(column, { text, value })
+    }
+  return found
+}
+
+/**
+ * @returns The cells of a row as it is given back in a table: what was no good there must not be
+ * taken for text when that is read.
+ */
+export function givenBack(cells: Row['cells'], notes: Row['notes'] = {}): Row['cells'] {
+  const bad = Object.entries(notes).filter(([column, { problem }]) =>
+    problem ? !ERROR.test(cells[column] ?? '') : false,
+  )
+  return { ...cells, ...Object.fromEntries(bad.map(([column]) => [column, '#N/A'])) }
 }
 
 /** @returns The digits that a sheet shows, also leading zeros, if they are all digits that it has. */

@@ -1,5 +1,5 @@
 import { format, getFormatDateInfo, getFormatFromId, getLocale, isTextFormat } from 'numfmt'
-import type { Note } from './csv.ts'
+import type { Note } from './table.ts'
 
 /** Spreadsheets allow no longer format. */
 const MAX_FORMAT = 255
@@ -23,6 +23,9 @@ export type Manner = {
 export type Shown = { text: string; note?: Note | undefined }
 
 export const GENERAL = formatOf(0)
+
+/** @returns Whether it is known how this language shows numbers and months. */
+export const isLanguage = (tag: string) => Boolean(getLocale(tag))
 
 /** @param defined The format with this number in the workbook; absent = a built-in one. */
 export function formatOf(id: number, defined = builtIn(id)): Format {
@@ -57,9 +60,12 @@ export function shownNumber(number: number, { code, date }: Format, manner: Mann
     ? digits.replace('.', getLocale(manner.language)?.decimal ?? '.')
     : formatted(withDigits(code, number), isTextFormat(code) ? digits : number, manner.language)
   const shown = noted(text, digits)
-  const isInexact = Number.isInteger(number) && Math.abs(number) >= MAX_EXACT
-  return isInexact ? { ...shown, note: { ...shown.note, problem: 'digits_lost' } } : shown
+  return losesDigits(number) ? { ...shown, note: { ...shown.note, problem: 'digits_lost' } } : shown
 }
+
+/** @returns Whether a spreadsheet has lost digits of such a number. */
+export const losesDigits = (number: number) =>
+  Number.isInteger(number) && Math.abs(number) >= MAX_EXACT
 
 /** @returns The day, with the time if the format shows one that is not midnight. */
 function shownDay(serial: number, { hours, minutes, seconds }: Format['date']): Shown {
@@ -95,7 +101,7 @@ function withDigits(code: string, number: number): string {
  * @returns All digits, without an exponent. Programs write 15 digits of a fraction, and what binary
  * numbers add behind them.
  */
-function digitsOf(number: number): string {
+export function digitsOf(number: number): string {
   const exact = Number.isInteger(number) ? number : Number(number.toPrecision(15))
   const [, sign = '', first = '', rest = '', exponent] =
     /^(-?)(\d)(?:\.(\d+))?e(.+)$/.exec(exact.toExponential()) ?? []

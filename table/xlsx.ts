@@ -1,22 +1,10 @@
-import {
-  FOR_SPREADSHEETS,
-  type Line,
-  MAX_ROWS,
-  type Row,
-  type Table,
-  TableError,
-  tableOf,
-} from './csv.ts'
-import { openParts, tooLarge } from './parts.ts'
-import { DATES, fieldNamed, withValues } from './rows.ts'
+import { createGrid, type Place, tooLarge } from './grid.ts'
+import type { Parts } from './parts.ts'
+import { MAX_SHEETS, type Sheet, tableOfSheets } from './sheets.ts'
 import { type Format, formatOf, type Manner, type Shown, shownNumber, shownText } from './shown.ts'
+import type { Line, Reading, Table } from './table.ts'
 import { noWorkbook, walkXml } from './xml.ts'
 
-const MAX_COLUMNS = 500
-/** The maximum cells of a sheet, also empty ones. */
-const MAX_CELLS = 3_000_000
-/** The maximum cells of all merged ranges. */
-const MAX_MERGED = 1_000_000
 /** The maximum contents of cells that are kept with what they show. */
 const MAX_KNOWN = 10_000
 
@@ -29,67 +17,51 @@ type Cell = Place & {
 }
 /** What the cells of a sheet refer to. */
 type Book = Manner & { shared: readonly string[]; formats: readonly Format[] }
-type Place = { row: number; column: number }
-type Range = { from: Place; to: Place }
 
 const GENERAL = formatOf(0)
 const MOMENT = formatOf(22)
 
-/** @returns Whether these are the first bytes of a ZIP, such as a workbook. */
-export function isZip(bytes: Uint8Array): boolean {
-  return [0x50, 0x4b, 0x03, 0x04].every((byte, i) => bytes[i] === byte)
-}
-
 /**
- * Reads the first visible sheet of a workbook (Office Open XML). Cells have the text that their
- * user sees, but a whole date becomes YYYY-MM-DD, and a number without a format has all its digits.
- * A formula has its last result, and each cell of a merged range the text of the range. Titles above
- * the header and empty rows are left out.
+ * Reads a sheet of a workbook (Office Open XML), by itself the first one that is visible and not
+ * empty. Cells have the text that their user sees, but a whole date becomes YYYY-MM-DD, and a number
+ * without a format has all its digits. A formula has its last result, and each cell of a merged range
+ * the text of the range. Titles above the header and empty rows are left out.
  *
- * @param language Names the months, and says which sign comes before decimals.
  * @throws {TableError}
  */
-export function parseXlsx(bytes: Uint8Array, language = 'en'): Table {
-  const { text, related } = openParts(bytes)
+export function parseXlsx({ text, related }: Parts, reading: Reading): Table {
+  const { language = 'en' } = reading
   const main = related().find(({ type }) => type === 'officeDocument')?.path ?? '/xl/workbook.xml'
   const parts = related(main)
   const { sheets, isFrom1904 } = workbookOf(text(main) ?? '')
-  const found = sheets.flatMap(({ id, isHidden }) => {
+  const found = sheets.flatMap(({ id, ...sheet }) => {
     const { type = '', path = '' } = parts.find((part) => part.id === id) ?? {}
     // Sheets of another type hold a chart, a dialog or a macro.
-    return /sheet$/.test(type) && type !== 'worksheet' ? [] : [{ path, isHidden }]
+    return /sheet$/.test(type) && type !== 'worksheet' ? [] : [{ path, ...sheet }]
   })
-  const sheet = text((found.find(({ isHidden }) => !isHidden) ?? found[0])?.path ?? '')
-  if (sheet === undefined) throw noWorkbook()
   const usual = (type: string) =>
     text(parts.find((part) => part.type === type)?.path ?? `/xl/${type.toLowerCase()}.xml`)
   const shared = sharedIn(usual('sharedStrings') ?? '')
   const formats = formatsIn(usual('styles') ?? '')
-  const lines = linesOf(sheet, { shared, formats, language, isFrom1904 })
-  const header = headerAt(lines)
-  const columns = lines[header]?.cells ?? []
-  // Programs write no empty cells at the end of a row.
-  const filled = lines.slice(header + 1).map(({ cells, ...line }) => ({
-    ...line,
-    cells: [...cells, ...Array<string>(Math.max(0, columns.length - cells.length)).fill('')],
-  }))
-  const table = tableOf(columns, filled, FOR_SPREADSHEETS)
-  // Columns that are named so say what they are; about the others, whoever maps them decides.
-  const fields = new Map(table.columns.map((column) => [column, fieldNamed(column) ?? '']))
-  const cellsOf = (row: Row) => withValues(row, fields, (_, field) => DATES.includes(field))
-  return { ...table, rows: table.rows.map((row) => ({ ...row, cells: cellsOf(row) })) }
+  const linesIn = ({ path }: { path: string }) => {
+    const sheet = text(path)
+    if (sheet === undefined) throw noWorkbook()
+    return linesOf(sheet, { shared, formats, language, isFrom1904 })
+  }
+  return tableOfSheets(found, linesIn, reading)
 }
 
 function workbookOf(xml: string) {
-  const sheets: { id: string | undefined; isHidden: boolean }[] = []
+  const sheets: (Sheet & { id: string | undefined })[] = []
   let isFrom1904 = false
   walkXml(xml, {
     open(name, attributes) {
       if (name === 'workbookPr') isFrom1904 = /^(1|true)$/.test(attributes().date1904 ?? '')
       if (name !== 'sheet') return
-      const { state = '', ...named } = attributes()
+      if (sheets.length >= MAX_SHEETS) throw tooLarge()
+      const { state = '', name: title = '', ...named } = attributes()
       const key = Object.keys(named).find((one) => one.endsWith(':id')) ?? 'id'
-      sheets.push({ id: named[key], isHidden: /hidden$/i.test(state) })
+      sheets.push({ id: named[key], name: title, isHidden: /hidden$/i.test(state) })
     },
   })
   return { sheets, isFrom1904 }
@@ -151,12 +123,9 @@ function formatsIn(xml: string): Format[] {
   return formats
 }
 
-/** @returns The rows that are not empty, by their numbers in the sheet, from 1. */
+/** @returns The rows that are not empty. */
 function linesOf(xml: string, book: Book): Line[] {
-  const rows = new Map<number, Shown[]>()
-  const merged: Range[] = []
-  let cells = MAX_CELLS
-  let mergedCells = MAX_MERGED
+  const grid = createGrid()
   const known = new Map<string, Shown>()
   function shownOnce(cell: Cell): Shown {
     const key = [cell.type, cell.style, cell.isFormula, cell.content].join()
@@ -166,55 +135,15 @@ function linesOf(xml: string, book: Book): Line[] {
   }
   walkSheet(xml, {
     cell(cell) {
-      if (cell.row > MAX_ROWS * 2)
-        throw new TableError('too_many_rows', `more than ${MAX_ROWS} rows: split the file`)
-      if (--cells < 0 || !(cell.row >= 0 && cell.column < MAX_COLUMNS)) throw tooLarge()
-      if (cell.content === '' && !cell.isFormula && cell.type !== 'e') return
-      const shown = shownOnce(cell)
-      if (shown.text === '' && !shown.note) return
-      const row = rows.get(cell.row) ?? []
-      row[cell.column] = shown
-      rows.set(cell.row, row)
+      const isEmpty = cell.content === '' && !cell.isFormula && cell.type !== 'e'
+      grid.put(cell, isEmpty ? undefined : () => shownOnce(cell))
     },
     merged(ref) {
       const [from, to] = ref.split(':').map(placeOf)
-      if (!from || !to) return
-      mergedCells -= (to.row - from.row + 1) * (to.column - from.column + 1)
-      if (mergedCells < 0)
-        throw new TableError(
-          'too_many_merged',
-          `more than ${MAX_MERGED} cells are merged: undo it in the spreadsheet`,
-        )
-      merged.push({ from, to })
+      if (from && to) grid.merge(from, to)
     },
   })
-  for (const range of merged) fill(rows, range)
-  return [...rows]
-    .toSorted(([a], [b]) => a - b)
-    .map(([row, cells]) => ({
-      line: row + 1,
-      cells: Array.from(cells, (cell) => cell?.text ?? ''),
-      notes: Array.from(cells, (cell) => cell?.note),
-    }))
-    .filter(({ cells, notes }) => cells.some((text, i) => text !== '' || notes[i]))
-}
-
-/** @returns Which line names the columns: the first one, or the first below titles of one cell. */
-function headerAt(lines: readonly Line[]): number {
-  const found = lines.findIndex(
-    ({ cells }) => new Set(cells.filter((text) => text !== '')).size > 1,
-  )
-  return found > 0 && found < lines.length - 1 ? found : 0
-}
-
-/** Gives each cell of a merged range what its first one has. */
-function fill(rows: ReadonlyMap<number, Shown[]>, { from, to }: Range): void {
-  const first = rows.get(from.row)?.[from.column] ?? { text: '' }
-  const last = Math.min(to.column, MAX_COLUMNS - 1)
-  for (let row = from.row; row <= to.row; row++) {
-    const cells = rows.get(row)
-    for (let column = from.column; cells && column <= last; column++) cells[column] = first
-  }
+  return grid.lines()
 }
 
 /** @returns The place that a reference such as `AB12` names. */

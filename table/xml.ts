@@ -1,10 +1,14 @@
 import { Parser } from 'saxen'
-import { TableError } from './csv.ts'
+import { TableError } from './table.ts'
 
 const MAX_TAG = 64 * 1024
 const MAX_DEPTH = 64
-/** How a Japanese text is read aloud, and what only some programs know. */
-const LEFT_OUT = ['rPh', 'extLst']
+const LEFT_OUT = [
+  // How a Japanese text is read aloud, and what only some programs know.
+  ...['rPh', 'extLst', 'ruby-text'],
+  // What OpenDocument has beside the text of cells.
+  ...['annotation', 'tracked-changes', 'dde-links', 'shapes', 'frame', 'custom-shape'],
+]
 
 /** What is done at each tag, named without its prefix, and with the text between tags. */
 export type Walk = {
@@ -57,7 +61,9 @@ export function walkXml(xml: string, { open, close, text }: Walk): void {
 }
 
 export const noWorkbook = (cause?: unknown) =>
-  new TableError('no_workbook', 'the file is not a workbook, or damaged', { cause })
+  new TableError('no_workbook', 'the file is not a workbook, or damaged: save it again as .xlsx', {
+    cause,
+  })
 
 const strange = (what: string) =>
   new TableError(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileNameOf } from '#certificates/files.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import { type Encoding, MAX_ROWS, type Row, type Table } from '#table/csv.ts'
+import { type Encoding, MAX_ROWS, type Row, type Table } from '#table/table.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { badTable, readTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
@@ -44,9 +44,10 @@ async function readMany(
   encoding: Encoding | undefined,
 ): Promise<PrintedRow[]> {
   if (from === '-' || !existsSync(from) || !statSync(from).isDirectory())
-    return fromTable(readTable(await readInputFile(from), encoding), page)
+    return fromTable(await readTable(await readInputFile(from), { encoding }), page)
   const table = join(from, TABLE)
-  if (existsSync(table)) return fromTable(readTable(await readInputFile(table), encoding), page)
+  if (existsSync(table))
+    return fromTable(await readTable(await readInputFile(table), { encoding }), page)
   if (page === undefined) throw new UsageError('--verify-url is required for a folder of bundles')
   const names = readdirSync(from).filter((name) => name.endsWith('.json'))
   if (names.length === 0)

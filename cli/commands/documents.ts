@@ -1,5 +1,5 @@
 import type { Document } from '#client/index.ts'
-import { tableText } from '#table/csv.ts'
+import { tableText } from '#table/format.ts'
 import { listedTable } from '#table/listed.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

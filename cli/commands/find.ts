@@ -1,8 +1,9 @@
 import type { Stats } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MAX_ROWS, tableText } from '#table/csv.ts'
-import { hasWords, plain, wordsIn } from '#table/words.ts'
+import { tableText } from '#table/format.ts'
+import { MAX_ROWS } from '#table/table.ts'
+import { hasWords, plain, type Word, wordsIn } from '#table/words.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { readTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
@@ -35,7 +36,7 @@ export const findCommand = defineCommand({
   group: 'Issue',
   summary: `Find documents by name or another column in your folders of ${TABLE}`,
   about: [
-    `The service stores no names in clear: only your own tables have them. Searches each ${TABLE} in the folders and all folders below, without the service. Case, accents and word order are ignored.`,
+    `The service stores no names in clear: only your own tables have them. Searches each ${TABLE} in the folders and all folders below, without the service. Case, accents and word order are ignored; Müller is also found as mueller.`,
     'Prints names and the documentHash, with which "docreg show", "revoke" and the like name a document. With --csv or --json, the publicIds are in it too, which open the documents.',
   ],
   args: [
@@ -55,7 +56,7 @@ export const findCommand = defineCommand({
 
 type Input = CommandInput<typeof OPTIONS>
 /** The words that a cell must have, by the name of its column. */
-type Wanted = ReadonlyMap<string, readonly string[]>
+type Wanted = ReadonlyMap<string, readonly Word[]>
 type Hit = { file: string; line: number; cells: Record<string, string> }
 type Search = { tables: number; found: Hit[]; problems: string[]; columns: Set<string> }
 
@@ -87,7 +88,7 @@ function wantedOf({ name, where = [] }: Input['values']): Wanted {
   })
   if (name !== undefined) pairs.push(['subjectName', name])
   if (pairs.length === 0) throw new UsageError('--name or --where is required')
-  const wanted = new Map<string, string[]>()
+  const wanted = new Map<string, Word[]>()
   for (const [column, text] of pairs) {
     const words = wordsIn(text)
     if (words.length === 0) throw new UsageError(`--where has no text to find in ${column}`)
@@ -135,7 +136,7 @@ async function statOf(path: string): Promise<Stats> {
  */
 async function searchTable(file: string, wanted: Wanted, search: Search): Promise<void> {
   try {
-    const { columns, rows } = readTable(await readAll(file))
+    const { columns, rows } = await readTable(await readAll(file))
     search.tables++
     for (const column of columns) search.columns.add(column)
     for (const { line, cells } of rows) {
@@ -157,7 +158,8 @@ async function searchTable(file: string, wanted: Wanted, search: Search): Promis
 function fits(cells: Hit['cells'], wanted: Wanted): boolean {
   for (const [column, words] of wanted) {
     const cell = plain(cells[column] ?? '')
-    const isFound = column === 'subjectId' ? cell.trim() === words.join(' ') : hasWords(cell, words)
+    const isFound =
+      column === 'subjectId' ? cell.trim() === words.flat().join(' ') : hasWords(cell, words)
     if (!isFound) return false
   }
   return true

@@ -1,5 +1,6 @@
 import type { Kind } from '#document/kind.ts'
 import { type BadRow, DATE_ORDERS } from '#table/rows.ts'
+import type { Reading } from '#table/table.ts'
 import { TEST_NETWORK } from '#verifier/network.ts'
 import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
@@ -20,7 +21,7 @@ import {
   writeFailed,
   writeIssued,
 } from '../issue/outputs.ts'
-import { adviceOnDates, type CheckedRows, readMapping, readRows } from '../issue/rows.ts'
+import { adviceOnDates, type CheckedRows, readCells, readMapping, readRows } from '../issue/rows.ts'
 import { counted, printable, printableJson } from '../printable.ts'
 import { wholeNumber } from '../sources.ts'
 import { listenForStop } from '../stop.ts'
@@ -42,6 +43,21 @@ const OPTIONS = {
     about: 'a value for all rows, such as category=diploma',
   },
   encoding: ENCODING_OPTION,
+  sheet: { value: '<name>', about: 'the sheet of a workbook; default the first visible one' },
+  header: {
+    value: '<line>',
+    about: 'the line that names the columns, if titles above it are taken for it',
+  },
+  cells: {
+    value: '<column=what>',
+    multiple: true,
+    about:
+      'where cells of a workbook show other text than they hold: "Grade=text" issues 95%, "Grade=value" 0.95',
+  },
+  language: {
+    value: '<tag>',
+    about: 'how cells of a workbook show numbers and months, such as de or pt-BR; default en',
+  },
   dates: {
     value: '<order>',
     choices: [...DATE_ORDERS],
@@ -75,12 +91,12 @@ export const issueCommand = defineCommand({
   group: 'Issue',
   summary: 'Issue a document for each row of a table',
   about: [
-    'The table is CSV (with commas, semicolons or tabs) or NDJSON. "docreg template" prints one to fill in. All rows are checked before the first document is issued.',
+    'The table is a workbook (.xlsx, .ods), CSV (with commas, semicolons or tabs) or NDJSON. "docreg template" prints one to fill in. All rows are checked before the first document is issued.',
     'After Ctrl-C, a crash or an outage, run the same command again: it goes on, and issues no row twice. Rows of failed.csv can be corrected and issued into the same folder.',
     'A batch issues up to 100,000 documents in one transaction. They verify like any other, and each can be revoked alone.',
     'Whoever has the folder can open every document in it. Only you can read it: keep it so.',
   ],
-  args: [{ name: '<table>', about: 'a CSV or NDJSON file, or - for standard input' }],
+  args: [{ name: '<table>', about: 'a workbook, a CSV or NDJSON file, or - for standard input' }],
   options: OPTIONS,
   examples: [
     ['What will it cost, and are all rows good?', 'docreg issue people.csv --dry-run'],
@@ -106,18 +122,30 @@ async function issue(
   const { out } = values
   if (out === undefined && !values['dry-run'])
     throw new UsageError('--out, a folder for the results, or --dry-run is required')
-  const { dates, encoding } = values
-  const mapping = { ...readMapping(values.map, values.set), dates, encoding }
+  const { dates } = values
+  const mapping = {
+    ...readMapping(values.map, values.set),
+    ...{ dates, cells: readCells(values.cells), reading: await readingOf(values) },
+  }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
   const kinds = await kindsOf(values)
   const printing = await printingOf(values, kinds, terminal)
   try {
-    const rows = readRows(await readInputFile(file), mapping, Date.now(), kinds)
+    const rows = await readRows(await readInputFile(file), mapping, Date.now(), kinds)
     const checked = printing ? checkForTemplate(rows, printing) : rows
     return await issueChecked(checked, values, { concurrency, printing, terminal })
   } finally {
     printing?.pool.close()
+  }
+}
+
+async function readingOf({ encoding, sheet, header, language }: Values): Promise<Reading> {
+  if (language !== undefined && !(await import('#table/shown.ts')).isLanguage(language))
+    throw new UsageError('--language must be a language such as de or pt-BR')
+  return {
+    ...{ encoding, sheet, language },
+    header: header === undefined ? undefined : wholeNumber('header', header, 1),
   }
 }
 
@@ -139,6 +167,7 @@ async function issueChecked(
 ): Promise<number> {
   const { out, json } = values
   const { terminal, printing } = run
+  if (!json) tellChoices(checked, terminal)
   if (checked.bad.length > 0 && !json) showBad(checked, terminal)
   const isRefused = checked.bad.length > 0 && !values['skip-bad']
   if (values['dry-run']) return dryRun(checked, values, terminal)
@@ -155,6 +184,16 @@ async function issueChecked(
   } finally {
     journal.close()
   }
+}
+
+/** Says what was left out of the file by itself. */
+function tellChoices({ choices }: CheckedRows, terminal: Terminal): void {
+  const { sheet, sheets = [], header = 1, lines = [] } = choices ?? {}
+  const others = sheets.filter((name) => name !== sheet)
+  if (others.length > 0)
+    terminal.note(`Read the sheet "${sheet}"; --sheet reads another one: ${others.join(', ')}`)
+  if (lines.some(({ line }) => line < header))
+    terminal.note(`Line ${header} names the columns; --header names another one`)
 }
 
 const SHOWN = 20

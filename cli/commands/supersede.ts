@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import { toCanonical } from '#document/canonical.ts'
 import type { DocumentFields } from '#document/document.ts'
 import { readNewDocument } from '#document/new-document.ts'
-import { tableText } from '#table/csv.ts'
-import { cellsOf, documentOf, isField } from '#table/rows.ts'
+import { tableText } from '#table/format.ts'
+import { cellProblems, cellsOf, DATES, documentOf, doubtfulIn, isField } from '#table/rows.ts'
 import { changeAll } from '../change.ts'
 import type { Changed } from '../change-many.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { CONFIRM_OPTIONS, confirmChange } from '../confirm.ts'
+import { badTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
 import { pairsOf } from '../issue/rows.ts'
@@ -60,6 +61,7 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
     throw new UsageError('--out is required: the file in which the successors are written')
   const set = pairsOf('set', values.set)
   const targets = await readTargets(input)
+  for (const target of targets) assertCertain(target)
   const gateway = connect(values)
   await confirmChange('Supersede', targets, gateway, values.yes)
   const successors: Record<string, string>[] = []
@@ -90,6 +92,20 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
       if (!values.json) terminal.write(`The successors, with publicIds and links, are in ${out}`)
     }
   }
+}
+
+/** @throws {InputError} `bad_table` for a field whose cell says no one thing. */
+function assertCertain({ line = 0, cells, notes = {} }: Target): void {
+  const fields = new Map(
+    Object.keys(cells).flatMap((name) => (isField(name) ? [[name, name]] : [])),
+  )
+  const row = { line, cells, notes }
+  for (const { field, message } of cellProblems(row, fields))
+    throw badTable(`line ${line}: ${field} ${message}`)
+  for (const column of doubtfulIn([row], fields, (field) => DATES.includes(field)).keys())
+    throw badTable(
+      `line ${line}: ${column} shows other text than its cell holds: save the table as CSV`,
+    )
 }
 
 /** @throws {InputError} `bad_table` for invalid fields. */

@@ -1,4 +1,4 @@
-import { csvLine } from '#table/csv.ts'
+import { csvLine } from '#table/format.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printableJson } from '../printable.ts'

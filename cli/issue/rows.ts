@@ -1,17 +1,19 @@
 import type { JsonValue } from '#document/json.ts'
 import { parseStrictJson } from '#document/json.ts'
 import type { Kind } from '#document/kind.ts'
-import { type Dialect, type Encoding, MAX_ROWS, OWN_COLUMNS, PLAIN, type Row } from '#table/csv.ts'
 import {
   type BadRow,
   type CheckedRows as Checked,
+  cellProblems,
   cellsOf,
   checkRows,
   DATES,
   type DateOrder,
   documentOf,
+  doubtfulIn,
   FIELDS,
   fieldNamed,
+  givenBack,
   isField,
   LOCAL_DATE,
   namedByKinds,
@@ -19,14 +21,24 @@ import {
   SHORT_DATE,
   withDates,
   withoutMidnight,
+  withValues,
 } from '#table/rows.ts'
+import {
+  type Choices,
+  type Dialect,
+  MAX_ROWS,
+  OWN_COLUMNS,
+  PLAIN,
+  type Reading,
+  type Row,
+} from '#table/table.ts'
 import { badTable, readTable, readText } from '../csv.ts'
 import { UsageError } from '../errors.ts'
 
 /** The dialect is that of the table, for tables that are made from it. */
-export type CheckedRows = Checked & { dialect: Dialect }
+export type CheckedRows = Checked & { dialect: Dialect; choices?: Choices | undefined }
 
-/** The values of `--map`, `--set`, `--dates` and `--encoding`. */
+/** The values of `--map`, `--set`, `--dates` and `--cells`, and how the file is read. */
 export type Mapping = {
   /** The field of each column; an empty field leaves the column out. */
   map: ReadonlyMap<string, string>
@@ -34,7 +46,9 @@ export type Mapping = {
   set: ReadonlyMap<string, string>
   /** Absent = dates are YYYY-MM-DD. */
   dates?: DateOrder | undefined
-  encoding?: Encoding | undefined
+  /** Whether a column of a workbook has what its cells show, or the values that they hold. */
+  cells?: ReadonlyMap<string, string>
+  reading?: Reading
 }
 
 /** @param map `column=field`; `column=` leaves one out. @throws {UsageError} */
@@ -45,6 +59,15 @@ export function readMapping(map: readonly string[] = [], set: readonly string[] 
   }
   for (const field of mapping.map.values()) if (field !== '') assertField(field)
   return mapping
+}
+
+/** @param texts `column=text` or `column=value`. @throws {UsageError} */
+export function readCells(texts: readonly string[] = []): Map<string, string> {
+  const cells = new Map(texts.map((text) => pairOf('cells', text, text.lastIndexOf('='))))
+  for (const [column, what] of cells)
+    if (what !== 'text' && what !== 'value')
+      throw new UsageError(`--cells must be "${column}=text" or "${column}=value"`)
+  return cells
 }
 
 /** @param texts `field=value`. @throws {UsageError} */
@@ -71,28 +94,32 @@ function assertField(name: string): void {
  * @param kinds The kinds of documents of the service, which also name columns.
  * @throws {InputError} `bad_table` if it is not a table. @throws {UsageError} for unknown columns.
  */
-export function readRows(
+export async function readRows(
   bytes: Uint8Array,
   mapping: Mapping,
   now: number,
   kinds: readonly Kind[] = [],
-): CheckedRows {
+): Promise<CheckedRows> {
   const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
-  const { sent, dialect } = isNdjson
-    ? { sent: fromNdjson(readText(bytes, mapping.encoding), mapping), dialect: PLAIN }
-    : fromCsv(bytes, mapping, kinds)
+  const { sent, ...table } = isNdjson
+    ? { sent: fromNdjson(readText(bytes, mapping.reading?.encoding), mapping), dialect: PLAIN }
+    : await fromTable(bytes, mapping, kinds)
   const kindOf = (category: string) => kinds.find((kind) => kind.category === category)
-  return { ...checkRows(sent, now, kindOf), dialect }
+  return { ...checkRows(sent, now, kindOf), ...table }
 }
+
+const OTHER_HEADER = ': if another line names the columns, give it with --header'
 
 type JsonObject = Record<string, JsonValue>
 
-function fromCsv(
+async function fromTable(
   bytes: Uint8Array,
   mapping: Mapping,
   kinds: readonly Kind[],
-): { sent: SentRow[]; dialect: Dialect } {
-  const { columns, rows, dialect } = readTable(bytes, mapping.encoding)
+): Promise<Pick<CheckedRows, 'dialect' | 'choices'> & { sent: SentRow[] }> {
+  const { columns, rows, dialect, choices } = await readTable(bytes, mapping.reading, {
+    cell_count: OTHER_HEADER,
+  })
   if (columns.includes('publicId'))
     throw badTable('the table has the column publicId: these documents are already issued')
   const fields = fieldsOf(columns, mapping, kinds)
@@ -100,12 +127,28 @@ function fromCsv(
     kind.fields.flatMap(({ name, type }) => (type === 'date' ? [name] : [])),
   )
   const isDate = (field: string) => [...DATES, ...dates].includes(field)
+  const { cells: shown = new Map() } = mapping
+  assertCertain(doubtfulIn(rows, fields, isDate), shown)
+  const isValue = (column: string, field: string) => isDate(field) || shown.get(column) === 'value'
   const sent = rows.map((row) => {
-    const cells = withDates(row.cells, fields, mapping.dates, isDate)
+    const cells = withDates(withValues(row, fields, isValue), fields, mapping.dates, isDate)
     const value = documentOf(cells, fields, mapping.set)
-    return { line: row.line, cells: byFields(cells, fields, mapping.set), value }
+    const problems = cellProblems(row, fields)
+    const given = byFields(givenBack(cells, row.notes), fields, mapping.set)
+    return { line: row.line, cells: given, value, problems }
   })
-  return { sent, dialect }
+  return { sent, dialect, choices }
+}
+
+/** @throws {UsageError} for a column of which nobody said what is issued of it. */
+function assertCertain(doubtful: ReturnType<typeof doubtfulIn>, shown: Mapping['cells']): void {
+  const open = [...doubtful].filter(([column]) => !shown?.has(column))
+  const [first] = open
+  if (first === undefined) return
+  const [column, { text, value }] = first
+  throw new UsageError(
+    `columns that show other text than they hold: ${open.map(([name]) => name).join(', ')}. Give --cells "${column}=text" for what is shown, such as "${text}", or --cells "${column}=value" for what is held, such as "${value}"`,
+  )
 }
 
 /**
@@ -140,13 +183,17 @@ function isFailedTable(columns: readonly string[]): boolean {
 /** @returns The field of each column that has one. @throws {UsageError} */
 function fieldsOf(
   columns: readonly string[],
-  { map }: Mapping,
+  { map, cells = new Map() }: Mapping,
   kinds: readonly Kind[],
 ): Map<string, string> {
   const isFailed = isFailedTable(columns)
-  const missing = [...map.keys()].filter((column) => !columns.includes(column))
-  if (missing.length > 0 && !isFailed)
-    throw new UsageError(`--map names columns that the table does not have: ${missing.join(', ')}`)
+  for (const [option, named] of Object.entries({ map, cells })) {
+    const missing = [...named.keys()].filter((column) => !columns.includes(column))
+    if (missing.length > 0 && !isFailed)
+      throw new UsageError(
+        `--${option} names columns that the table does not have: ${missing.join(', ')}`,
+      )
+  }
   const found = columns.flatMap((column): [string, string | undefined][] => {
     // The options of the first table may be given again and must not map its fields twice.
     if (isFailed && isField(column)) return [[column, column]]
@@ -181,7 +228,7 @@ export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
 /** Each line has a document as the REST API accepts it. */
 function fromNdjson(text: string, { map, set, dates }: Mapping): SentRow[] {
   if (map.size > 0 || dates !== undefined)
-    throw new UsageError('--map and --dates require a CSV table')
+    throw new UsageError('--map and --dates require a table with columns')
   const sent = text.split('\n').flatMap((source, i): SentRow[] => {
     if (source.trim() === '') return []
     const value = parseLine(source)

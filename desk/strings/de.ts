@@ -362,7 +362,7 @@ export const de: Texts = {
   'webhooks.remove.question': 'Empfänger {name} entfernen?',
   'webhooks.remove.text': 'Er bekommt keine Ereignisse mehr.',
   'table.lead':
-    'Aus jeder Zeile wird ein Dokument. Ziehen Sie die Datei Ihrer Tabellenkalkulation hierher (.xlsx oder CSV), oder fügen Sie unten die Zellen ein. Die erste Zeile benennt die Spalten.',
+    'Aus jeder Zeile wird ein Dokument. Ziehen Sie die Datei Ihrer Tabellenkalkulation hierher (.xlsx, .ods oder CSV), oder fügen Sie unten die Zellen ein. Die erste Zeile benennt die Spalten.',
   'table.choose': 'Datei wählen',
   'table.template': 'Leere Tabelle speichern',
   'table.paste': 'Zellen aus einer Tabellenkalkulation',
@@ -450,7 +450,7 @@ export const de: Texts = {
   'table.old_workbook':
     'Das ist eine .xls-Datei von Excel vor 2007, oder sie hat ein Kennwort. Speichern Sie sie als .xlsx ohne Kennwort.',
   'table.web_page':
-    'Diese Datei ist eine Webseite, wie auch immer sie heißt. Öffnen Sie sie in einer Tabellenkalkulation und speichern Sie sie als .xlsx.',
+    'Diese Datei ist eine Webseite oder XML, wie auch immer sie heißt. Öffnen Sie sie in einer Tabellenkalkulation und speichern Sie sie als .xlsx.',
   'table.workbook_strange':
     'So eine Datei schreibt keine Tabellenkalkulation. Öffnen Sie sie in einer und speichern Sie sie neu als .xlsx.',
   'table.too_many_merged':
@@ -467,6 +467,8 @@ export const de: Texts = {
   'table.shown': 'Was wird von dieser Spalte ausgestellt?',
   'table.shown.text': 'Was das Blatt zeigt: {text}',
   'table.shown.value': 'Was es speichert: {value}',
+  'table.sheet': 'Blatt',
+  'table.header': 'Zeile, die die Spalten benennt',
   'table.language': 'Zahlen und Monate in der Datei',
   'table.runs': 'Ihre Tabellen beim Dienst',
   'table.runs.hint':

@@ -371,7 +371,7 @@ export const en = {
   'webhooks.remove.question': 'Remove the receiver {name}?',
   'webhooks.remove.text': 'It gets no more events.',
   'table.lead':
-    'Each row becomes a document. Drop the file of your spreadsheet here (.xlsx or CSV), or paste the cells below. The first row names the columns.',
+    'Each row becomes a document. Drop the file of your spreadsheet here (.xlsx, .ods or CSV), or paste the cells below. The first row names the columns.',
   'table.choose': 'Choose a file',
   'table.template': 'Save an empty table',
   'table.paste': 'Cells from a spreadsheet',
@@ -456,7 +456,7 @@ export const en = {
   'table.old_workbook':
     'This is an .xls file of Excel before 2007, or it has a password. Save it as .xlsx without one.',
   'table.web_page':
-    'This file is a web page, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
+    'This file is a web page or XML, whatever its name says. Open it in a spreadsheet program and save it as .xlsx.',
   'table.workbook_strange':
     'No spreadsheet program writes such a file. Open it in one, and save it again as .xlsx.',
   'table.too_many_merged':
@@ -469,6 +469,8 @@ export const en = {
   'table.shown': 'What is issued of this column?',
   'table.shown.text': 'What it shows: {text}',
   'table.shown.value': 'What it stores: {value}',
+  'table.sheet': 'Sheet',
+  'table.header': 'Line that names the columns',
   'table.language': 'Numbers and months in the file',
   'table.runs': 'Your tables at the service',
   'table.runs.hint':

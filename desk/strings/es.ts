@@ -357,7 +357,7 @@ export const es: Texts = {
   'webhooks.remove.question': '¿Quitar el receptor {name}?',
   'webhooks.remove.text': 'No recibe más eventos.',
   'table.lead':
-    'Cada fila se convierte en un documento. Suelte aquí el archivo de su hoja de cálculo (.xlsx o CSV), o pegue abajo las celdas. La primera fila da nombre a las columnas.',
+    'Cada fila se convierte en un documento. Suelte aquí el archivo de su hoja de cálculo (.xlsx, .ods o CSV), o pegue abajo las celdas. La primera fila da nombre a las columnas.',
   'table.choose': 'Elegir un archivo',
   'table.template': 'Guardar una tabla vacía',
   'table.paste': 'Celdas de una hoja de cálculo',
@@ -441,7 +441,7 @@ export const es: Texts = {
   'table.old_workbook':
     'Es un archivo .xls de Excel anterior a 2007 o tiene contraseña. Guárdelo como .xlsx sin contraseña.',
   'table.web_page':
-    'Este archivo es una página web, diga lo que diga su nombre. Ábralo en una hoja de cálculo y guárdelo como .xlsx.',
+    'Este archivo es una página web o XML, diga lo que diga su nombre. Ábralo en una hoja de cálculo y guárdelo como .xlsx.',
   'table.workbook_strange':
     'Ningún programa de hojas de cálculo escribe un archivo así. Ábralo en uno y guárdelo de nuevo como .xlsx.',
   'table.too_many_merged':
@@ -455,6 +455,8 @@ export const es: Texts = {
   'table.shown': '¿Qué se emite de esta columna?',
   'table.shown.text': 'Lo que muestra la hoja: {text}',
   'table.shown.value': 'Lo que guarda: {value}',
+  'table.sheet': 'Hoja',
+  'table.header': 'Línea que da nombre a las columnas',
   'table.language': 'Números y meses en el archivo',
   'table.runs': 'Sus tablas en el servicio',
   'table.runs.hint':

@@ -363,7 +363,7 @@ export const fr: Texts = {
   'webhooks.remove.question': 'Supprimer le destinataire {name} ?',
   'webhooks.remove.text': 'Il ne reçoit plus d’événements.',
   'table.lead':
-    'Chaque ligne devient un document. Déposez ici le fichier de votre tableur (.xlsx ou CSV), ou collez les cellules ci-dessous. La première ligne nomme les colonnes.',
+    'Chaque ligne devient un document. Déposez ici le fichier de votre tableur (.xlsx, .ods ou CSV), ou collez les cellules ci-dessous. La première ligne nomme les colonnes.',
   'table.choose': 'Choisir un fichier',
   'table.template': 'Enregistrer un tableau vide',
   'table.paste': 'Cellules d’une feuille de calcul',
@@ -450,7 +450,7 @@ export const fr: Texts = {
   'table.old_workbook':
     'C’est un fichier .xls d’Excel avant 2007, ou il a un mot de passe. Enregistrez-le en .xlsx sans mot de passe.',
   'table.web_page':
-    'Ce fichier est une page web, quel que soit son nom. Ouvrez-le dans un tableur et enregistrez-le en .xlsx.',
+    'Ce fichier est une page web ou du XML, quel que soit son nom. Ouvrez-le dans un tableur et enregistrez-le en .xlsx.',
   'table.workbook_strange':
     'Aucun tableur n’écrit un tel fichier. Ouvrez-le dans un tableur et enregistrez-le à nouveau en .xlsx.',
   'table.too_many_merged':
@@ -465,6 +465,8 @@ export const fr: Texts = {
   'table.shown': 'Que délivre-t-on de cette colonne ?',
   'table.shown.text': 'Ce que la feuille montre : {text}',
   'table.shown.value': 'Ce qu’elle contient : {value}',
+  'table.sheet': 'Feuille',
+  'table.header': 'Ligne qui nomme les colonnes',
   'table.language': 'Nombres et mois dans le fichier',
   'table.runs': 'Vos tableaux auprès du service',
   'table.runs.hint':

@@ -353,7 +353,7 @@ export const pt: Texts = {
   'webhooks.remove.question': 'Remover o recetor {name}?',
   'webhooks.remove.text': 'Deixa de receber eventos.',
   'table.lead':
-    'Cada linha torna-se um documento. Largue aqui o ficheiro da sua folha de cálculo (.xlsx ou CSV), ou cole abaixo as células. A primeira linha dá nome às colunas.',
+    'Cada linha torna-se um documento. Largue aqui o ficheiro da sua folha de cálculo (.xlsx, .ods ou CSV), ou cole abaixo as células. A primeira linha dá nome às colunas.',
   'table.choose': 'Escolher um ficheiro',
   'table.template': 'Guardar uma tabela vazia',
   'table.paste': 'Células de uma folha de cálculo',
@@ -437,7 +437,7 @@ export const pt: Texts = {
   'table.old_workbook':
     'É um ficheiro .xls do Excel anterior a 2007 ou tem palavra-passe. Guarde-o como .xlsx sem ela.',
   'table.web_page':
-    'Este ficheiro é uma página web, diga o nome o que disser. Abra-o numa folha de cálculo e guarde-o como .xlsx.',
+    'Este ficheiro é uma página web ou XML, diga o nome o que disser. Abra-o numa folha de cálculo e guarde-o como .xlsx.',
   'table.workbook_strange':
     'Nenhum programa de folhas de cálculo escreve um ficheiro assim. Abra-o num e guarde-o de novo como .xlsx.',
   'table.too_many_merged':
@@ -453,6 +453,8 @@ export const pt: Texts = {
   'table.shown': 'O que se emite desta coluna?',
   'table.shown.text': 'O que a folha mostra: {text}',
   'table.shown.value': 'O que guarda: {value}',
+  'table.sheet': 'Folha',
+  'table.header': 'Linha que dá nome às colunas',
   'table.language': 'Números e meses no ficheiro',
   'table.runs': 'As suas tabelas no serviço',
   'table.runs.hint':

@@ -1,7 +1,8 @@
 import type { Client, Run } from '#client/index.ts'
 import type { DocumentFields } from '#document/document.ts'
-import { FOR_SPREADSHEETS, formatTable } from '#table/csv.ts'
-import { cellsOf } from '#table/rows.ts'
+import { formatTable } from '#table/format.ts'
+import { cellsOf, givenBack } from '#table/rows.ts'
+import { FOR_SPREADSHEETS } from '#table/table.ts'
 import { d } from '../i18n.ts'
 import { wordsOf } from '../problems.ts'
 import type { Name } from '../remembered.ts'
@@ -215,7 +216,7 @@ export function failedTable(run: TableRun): Uint8Array {
       `${field} ${message}`.trim(),
     )
     const problem = result && 'problem' in result ? result.problem : problems.join('; ')
-    return { line: String(row.line), problem, ...cellsIn(row) }
+    return { line: String(row.line), problem, ...givenBack(cellsIn(row), row.notes) }
   })
   return tableOf(rows, run)
 }

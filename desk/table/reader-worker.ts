@@ -1,15 +1,19 @@
 // Reads a table in a thread of its own, which the page can end. It is built into a file of its own.
-import { parseCsv, TableError } from '#table/csv.ts'
-import { isZip, parseXlsx } from '#table/xlsx.ts'
+import { parseTable } from '#table/read.ts'
+import { TableError } from '#table/table.ts'
 import type { Answer, Asked } from './reader.ts'
 
-addEventListener('message', ({ data }: MessageEvent<Asked>) => postMessage(answer(data)))
+addEventListener('message', ({ data }: MessageEvent<Asked>) =>
+  // An error must reach the page, which a rejection does not.
+  answer(data).then(postMessage, reportError),
+)
 
-function answer({ bytes, encoding, language }: Asked): Answer {
+async function answer({ bytes, ...reading }: Asked): Promise<Answer> {
   try {
-    return { table: isZip(bytes) ? parseXlsx(bytes, language) : parseCsv(bytes, encoding) }
+    return { table: await parseTable(bytes, reading) }
   } catch (error) {
     if (!(error instanceof TableError)) throw error
-    return { problem: error.problem, line: error.line }
+    const { problem, line, choices } = error
+    return { problem, line, choices }
   }
 }

@@ -1,14 +1,11 @@
-import type { Encoding, Table, TableProblem } from '#table/csv.ts'
+import type { Choices, Reading, Table, TableProblem } from '#table/table.ts'
 
 /** A file with a table, and how it is read. */
-export type Asked = {
-  bytes: Uint8Array
-  encoding?: Encoding | undefined
-  /** How a workbook shows numbers and months. */
-  language: string
-}
+export type Asked = Reading & { bytes: Uint8Array; language: string }
 export type Problem = TableProblem | 'too_slow' | 'noReader'
-export type Answer = { table: Table } | { problem: Problem; line?: number | undefined }
+export type Answer =
+  | { table: Table }
+  | { problem: Problem; line?: number | undefined; choices?: Choices | undefined }
 
 /** A table of 100,000 rows takes some ten seconds on a slow machine. */
 const MAX_READ_MS = 60_000

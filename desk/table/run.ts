@@ -1,13 +1,13 @@
 import { type DocumentFields, today } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
 import { PLAIN_FIELDS } from '#document/kind.ts'
-import { type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/csv.ts'
 import {
   cellProblems,
   checkRows,
   DATES,
   type DateOrder,
   documentOf,
+  doubtfulIn,
   fieldNamed,
   fieldOfKind,
   LOCAL_DATE,
@@ -16,6 +16,7 @@ import {
   withoutMidnight,
   withValues,
 } from '#table/rows.ts'
+import { type Choices, type Dialect, FOR_SPREADSHEETS, type Row, type Table } from '#table/table.ts'
 import { t } from '#web/i18n.ts'
 import { newId, withPoint } from '../fields.ts'
 import { forget, keep, kept } from '../kept.ts'
@@ -59,6 +60,7 @@ export type TableRun = {
   // What follows is not kept.
   /** The file of the table, to read it in another way. */
   asked?: Asked
+  choices?: Choices | undefined
   isBusy: boolean
   /** Whether nobody follows it, since it has stopped or the service did not answer. */
   isHalted: boolean
@@ -175,20 +177,11 @@ export function undecided({ columns, map }: TableRun): string[] {
 
 /** @returns An example of each column of which a person says what is issued of it. */
 export function doubtful(run: TableRun): Map<string, { text: string; value: string }> {
-  const found = new Map<string, { text: string; value: string }>()
   const category = categoryIn(run)
-  for (const [column, field] of fieldsOf(run)) {
-    if (field === 'subjectId' || isDate(field, category)) continue
+  return doubtfulIn(run.rows, fieldsOf(run), (field, text, value) => {
     const isNumber = fieldOf(field, category)?.type === 'number'
-    for (const { cells, notes } of run.rows) {
-      const { [column]: text = '' } = cells
-      const value = notes?.[column]?.value
-      if (value === undefined || (isNumber && withPoint(text) === value)) continue
-      found.set(column, { text, value })
-      break
-    }
-  }
-  return found
+    return isDate(field, category) || (isNumber && withPoint(text) === value)
+  })
 }
 
 /** @returns The columns about which a person has not said that yet. */
@@ -268,7 +261,7 @@ export function changed(run: TableRun): void {
 
 export function keepRun(run: TableRun): void {
   const { isBusy, isHalted, isLeft, done, isWaiting, notPrinted, ...most } = run
-  const { isKept, trouble, cost, page, isFiltered, checked, asked, ...rest } = most
+  const { isKept, trouble, cost, page, isFiltered, checked, asked, choices, ...rest } = most
   const rows = run.rows.map(({ line, cells }) => [line, ...run.columns.map((name) => cells[name])])
   const notes = run.rows.flatMap(({ notes }, i) => (notes ? [[i, notes]] : []))
   run.isKept = keep(NAME, { ...rest, rows, notes: Object.fromEntries(notes) })

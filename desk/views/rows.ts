@@ -1,6 +1,7 @@
 import type { FieldProblem } from '#document/errors.ts'
-import type { Row } from '#table/csv.ts'
 import { CELL_PROBLEMS, dayIn } from '#table/rows.ts'
+import type { Row } from '#table/table.ts'
+import { seen } from '#table/words.ts'
 import { foreign, h } from '#web/dom.ts'
 import { showNumber } from '#web/i18n.ts'
 import type { Desk } from '../desk.ts'
@@ -98,7 +99,7 @@ function viewRow(
       'aria-label': d('table.cell', { field: fieldLabel(name, category), line: showNumber(line) }),
       change: () => {
         const row = run.rows[index]
-        if (row) run.rows[index] = edit(row, column, input.value.trim())
+        if (row) run.rows[index] = edit(row, column, seen(input.value).trim())
         edited()
       },
     })

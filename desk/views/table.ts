@@ -1,4 +1,5 @@
-import { csvLine, ENCODINGS, type Encoding, SCRIPTS } from '#table/csv.ts'
+import { csvLine } from '#table/format.ts'
+import { ENCODINGS, type Encoding, SCRIPTS } from '#table/table.ts'
 import { h } from '#web/dom.ts'
 import { currentLanguage, LANGUAGES, showNumber, t } from '#web/i18n.ts'
 import type { Desk, View } from '../desk.ts'
@@ -22,6 +23,7 @@ import {
   undecided,
   unshown,
 } from '../table/run.ts'
+import { viewChoices } from './choices.ts'
 import { ask } from './dialog.ts'
 
 import {
@@ -75,12 +77,19 @@ function viewGive(desk: Desk): HTMLElement {
   const trouble = viewTrouble(undefined)
   const ways = h('div', { class: 'ways' })
   const give = async (name: string, bytes: Uint8Array, encoding?: Encoding) => {
+    await read(name, { bytes, encoding, language: languageOfFiles() })
+  }
+  const read = async (name: string, asked: Asked) => {
+    const { bytes } = asked
     trouble.textContent = ''
     ways.replaceChildren(hint(d('table.reading')))
-    const asked = { bytes, encoding, language: languageOfFiles() }
     const problem = await take(desk, name, asked)
     trouble.textContent = problem?.words ?? ''
     ways.replaceChildren()
+    if (problem?.choices)
+      ways.replaceChildren(
+        ...viewChoices(problem.choices, (chosen) => read(name, { ...asked, ...chosen })),
+      )
     if (problem?.code === 'not_utf8' || problem?.code === 'not_encoding')
       ways.replaceChildren(viewEncodings(bytes, (encoding) => give(name, bytes, encoding)))
   }
@@ -95,7 +104,7 @@ function viewGive(desk: Desk): HTMLElement {
   const input = h('input', {
     type: 'file',
     class: 'unseen',
-    accept: '.xlsx,.csv,.txt,text/csv',
+    accept: '.xlsx,.ods,.csv,.txt,text/csv',
     change: () => {
       giveFile(input.files?.[0])
       input.value = ''
@@ -151,15 +160,21 @@ async function take(desk: Desk, name: string, asked: Asked, before?: TableRun) {
   const answer = await readTable(asked)
   if ('table' in answer && answer.table.rows.length > 0) {
     const fresh = newRun(name, answer.table)
-    const { map, set, mode } = before ?? fresh
-    const run = { ...fresh, asked, map, set, mode }
+    const { columns, set, mode } = before ?? fresh
+    const isAlike = columns.join() === fresh.columns.join()
+    const map = before && isAlike ? before.map : fresh.map
+    const { choices } = answer.table
+    const run = { ...fresh, asked, choices, map, set, mode }
     desk.memory.table = run
     keepRun(run)
     if (desk.isAt('#/table')) desk.redraw('heading')
     return undefined
   }
-  const { problem, line = 0 } = 'problem' in answer ? answer : { problem: 'no_columns' as const }
-  return { code: problem, words: d(`table.${problem}`, { line: showNumber(line) }) }
+  const { problem, line, choices } =
+    'problem' in answer
+      ? answer
+      : { problem: 'no_columns' as const, line: 0, choices: answer.table.choices }
+  return { code: problem, choices, words: d(`table.${problem}`, { line: showNumber(line ?? 0) }) }
 }
 
 /** @returns The language of the page, in the country of the browser if that is of this language. */
@@ -264,7 +279,7 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       ),
     )
     const isTwice = twice.includes(run.map[column] ?? '?')
-    const meaning = field(h('bdi', {}, column || '–'), select, {
+    const meaning = field(h('bdi', {}, column), select, {
       problem: open.includes(column)
         ? d('table.undecided')
         : isTwice
@@ -320,6 +335,7 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
   return section(
     d('table.columns'),
     hint(d('table.columns.hint', { name: quoted(run.name) })),
+    ...viewWhich(desk, run),
     h(
       'div',
       { class: 'columns' },
@@ -340,6 +356,18 @@ function viewColumns(desk: Desk, run: TableRun): HTMLElement {
       h('button', { type: 'button', id: 'another', click: () => giveUp(desk) }, d('table.another')),
     ),
   )
+}
+
+/** Asks which table of the file this is, as long as its bytes are at hand. */
+function viewWhich(desk: Desk, run: TableRun): HTMLElement[] {
+  const { asked, choices } = run
+  if (asked === undefined || choices === undefined) return []
+  const trouble = viewTrouble(undefined)
+  const selects = viewChoices(choices, async (chosen) => {
+    const problem = await take(desk, run.name, { ...asked, ...chosen }, run)
+    trouble.textContent = problem?.words ?? ''
+  })
+  return selects.length > 0 ? [h('div', { class: 'columns' }, ...selects), trouble] : []
 }
 
 /** Asks how a workbook shows numbers and months, as long as its bytes are at hand. */
@@ -464,7 +492,7 @@ function openColumns(run: TableRun): string[] {
 }
 
 function openWords(columns: readonly string[]): string {
-  const named = columns.slice(0, MAX_NAMED).map((column) => quoted(column || '–'))
+  const named = columns.slice(0, MAX_NAMED).map((column) => quoted(column))
   const rest = columns.length > MAX_NAMED ? ['…'] : []
   return d('table.decideFirst', { columns: [...named, ...rest].join(', ') })
 }

@@ -7,6 +7,7 @@ import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { linkAgain, linkFor, openWindow, signIn, type Window } from '../support/desk-window.ts'
 import { IS_LONG } from '../support/long.ts'
 import { API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { sheetsOf } from '../support/workbook.ts'
 
 const ROWS = IS_LONG ? 10_000 : 300
 /** Milliseconds within which a table answers to a person who types. */
@@ -242,6 +243,29 @@ describeInBrowser('a table at the desk', () => {
     await start(3)
     await done()
     expect(await issued('workbook')).toBe(3)
+  })
+
+  test('behavior: a person chooses the sheet and the line that names the columns', async () => {
+    const people = [
+      ['Graduates', '2026'],
+      ['subjectName', 'number'],
+      ['Ada', '7'],
+      ['Bob', '8'],
+    ]
+    await give('book.xlsx', Buffer.from(sheetsOf({ notes: [['Read me']], people })))
+    await page.getByText('There are no rows.').waitFor()
+    await page.getByLabel('Sheet', { exact: true }).selectOption('people')
+    const header = page.getByLabel('Line that names the columns')
+    await expect.poll(() => header.inputValue()).toBe('1')
+    await page.locator('#set-category').fill('chosen')
+    await header.selectOption('2: subjectName · number')
+    await page.getByLabel('number', { exact: true }).selectOption('Identifier')
+    await page.getByText('All rows are good (2).').waitFor()
+    await header.selectOption('1: Graduates · 2026')
+    await page.getByLabel('Graduates', { exact: true }).waitFor()
+    expect(await page.locator('#set-category').inputValue()).toBe('chosen')
+    await page.getByLabel('Sheet', { exact: true }).selectOption('notes')
+    await page.getByText('There are no rows.').waitFor()
   })
 
   test('behavior: a bad cell of a workbook is a marked row, unless its column is left out', async () => {

@@ -3,15 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readTable } from '#cli/csv.ts'
-import {
-  type Dialect,
-  decodeText,
-  formatCsv,
-  formatTable,
-  PLAIN,
-  parseCsv,
-  tableText,
-} from '#table/csv.ts'
+import { decodeText, parseCsv } from '#table/csv.ts'
+import { formatCsv, formatTable, tableText } from '#table/format.ts'
+import { type Dialect, PLAIN, type TableError } from '#table/table.ts'
 
 const CELLS = [
   ['name', 'note'],
@@ -89,25 +83,39 @@ test('behavior: leaves out columns at the end that are empty in all rows', () =>
     expect(() => read(text)).toThrow(/line 2 has \d cells, but there are 2 columns/)
 })
 
+test('behavior: columns without a name have letters, and the second of a name a number', () => {
+  expect(linesOf('a;;;b;b\n1;;2;3;4\n')).toEqual([
+    ['a', 'C', 'b', 'b (2)'],
+    [2, '1', '2', '3', '4'],
+  ])
+  const many = linesOf(`${'a,'.repeat(30_000)}a\n${'1,'.repeat(30_000)}1\n`)
+  expect([many[0]?.length, many[0]?.at(-1)]).toEqual([30_001, 'a (30001)'])
+  expect(() => linesOf('documentHash,documentHash\n')).toThrow('duplicate column')
+})
+
 /** Windows-1250 and 1252 have these letters at the same bytes, but for the last one. */
 const WINDOWS = Buffer.from([...Buffer.from('a;b\n'), 0x80, 0x8a, 0x84, 0xfc, 0x3b, 0xe8, 0x0a])
 
 test('args: reads Windows encodings by name, and UTF-8 with a mark in spite of them', () => {
-  const cells = (encoding: 'windows-1252' | 'windows-1250') => parseCsv(WINDOWS, encoding).rows[0]
+  const cells = (encoding: 'windows-1252' | 'windows-1250') =>
+    parseCsv(WINDOWS, { encoding }).rows[0]
   expect(cells('windows-1252')).toMatchObject({ cells: { a: '€Š„ü', b: 'è' } })
   expect(cells('windows-1250')).toMatchObject({ cells: { a: '€Š„ü', b: 'č' } })
   // Bytes that mean nothing stay control characters, which no document may have.
   expect(decodeText(Uint8Array.of(0x81), 'windows-1252')).toBe('\x81')
-  const { dialect } = parseCsv(WINDOWS, 'windows-1252')
+  const { dialect } = parseCsv(WINDOWS, { encoding: 'windows-1252' })
   expect(dialect).toMatchObject({ delimiter: ';', encoding: 'utf-8', hasMark: true })
   const again = formatTable(['a', 'b'], [{ a: '€Š„ü', b: 'č' }], dialect)
-  expect(parseCsv(again, 'windows-1252').rows[0]).toMatchObject({ cells: { a: '€Š„ü', b: 'č' } })
+  expect(parseCsv(again, { encoding: 'windows-1252' }).rows[0]).toMatchObject({
+    cells: { a: '€Š„ü', b: 'č' },
+  })
 })
 
-test('error: names the option for text that is not UTF-8, and refuses it for text that is', () => {
-  expect(() => readTable(WINDOWS)).toThrow(/--encoding windows-1252, windows-1250, /)
-  expect(() => readTable(Buffer.from('a\nZoë\n'), 'windows-1252')).toThrow(/leave out --encoding/)
-  expect(parseCsv(Buffer.from('a\nZoe\n'), 'windows-1252').rows).toHaveLength(1)
+test('error: names the option for text that is not UTF-8, and refuses it for text that is', async () => {
+  await expect(readTable(WINDOWS)).rejects.toThrow(/--encoding windows-1252, windows-1250, /)
+  const utf8 = readTable(Buffer.from('a\nZoë\n'), { encoding: 'windows-1252' })
+  await expect(utf8).rejects.toThrow(/leave out --encoding/)
+  expect(parseCsv(Buffer.from('a\nZoe\n'), { encoding: 'windows-1252' }).rows).toHaveLength(1)
 })
 
 test('behavior: keeps the cells of a table that docreg did not write', () => {
@@ -196,6 +204,53 @@ test.each([
     ],
   ],
   [
+    'titles above its header',
+    'Graduates, Summer 2026;;\n"Faculty of ""Law"",\nBerlin"\n\nname;id;note\nAda;1;a, b\n',
+    [
+      ['name', 'id', 'note'],
+      [6, 'Ada', '1', 'a, b'],
+    ],
+  ],
+  [
+    'a title as long as its header',
+    'Graduates,2026\nsubjectName,subjectId\nAda,1\nBob,2\n',
+    [
+      ['subjectName', 'subjectId'],
+      [3, 'Ada', '1'],
+      [4, 'Bob', '2'],
+    ],
+  ],
+  [
+    'a title that is almost as wide as its header',
+    'Faculty;Law;31.07.2026;;\nname;id;degree;day;note\nAda;1;BSc;x;y\n',
+    [
+      ['name', 'id', 'degree', 'day', 'note'],
+      [3, 'Ada', '1', 'BSc', 'x', 'y'],
+    ],
+  ],
+  [
+    'years for names',
+    'name;1/2024;1/2025\nAda;good;bad\n',
+    [
+      ['name', '1/2024', '1/2025'],
+      [2, 'Ada', 'good', 'bad'],
+    ],
+  ],
+  [
+    'one column, and a comma in a cell',
+    'name\nAda\n"King, Ada"\n',
+    [['name'], [2, 'Ada'], [3, 'King, Ada']],
+  ],
+  [
+    'commas in cells that semicolons separate',
+    'name;note\nAda;a, b, c\nBob;d, e, f\n',
+    [
+      ['name', 'note'],
+      [2, 'Ada', 'a, b, c'],
+      [3, 'Bob', 'd, e, f'],
+    ],
+  ],
+  [
     'the end of CP/M',
     'a,b\n1,2\n\x1a',
     [
@@ -205,6 +260,64 @@ test.each([
   ],
 ])('behavior: reads a table with %s', (_, text, lines) => {
   expect(linesOf(text)).toEqual(lines)
+})
+
+test('behavior: takes off what nobody sees, and keeps joiners that change letters', () => {
+  const at = (name: string) => readFileSync(join(import.meta.dirname, 'field', name))
+  expect(parseCsv(at('c22-lre.csv')).rows[0]?.cells).toMatchObject({ subjectName: 'Ana Test' })
+  const cells = [
+    '\u200fمحمد\u200e',
+    'نیک\u200cپی',
+    'क्\u200dष',
+    'A\u200dna',
+    'An\u00ada',
+    '👩\u200d🔬',
+  ]
+  const [columns, row] = linesOf(`\u200ba,b,c,d,e,f\n${cells.join()}\n`)
+  expect(columns).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+  expect(row).toEqual([2, 'محمد', 'نیک\u200cپی', 'क्\u200dष', 'Ana', 'Ana', '👩\u200d🔬'])
+})
+
+test('error: marks the errors of formulas that were saved as CSV', () => {
+  const { rows } = parseCsv(Buffer.from('a,b,c\n#N/A,#1,x\nErr:502,#DIV/0!,1\n'))
+  const problem = 'no_result'
+  expect(rows.map(({ notes }) => notes)).toEqual([
+    { a: { problem } },
+    { a: { problem }, b: { problem } },
+  ])
+})
+
+test('args: reads the header from the line that a person names', () => {
+  const text = Buffer.from('by faculty, draft\nlaw,arts\nname,id\nAda,1\n')
+  expect(parseCsv(text).columns).toEqual(['by faculty', 'draft'])
+  const { columns, rows, choices } = parseCsv(text, { header: 3 })
+  expect([columns, rows]).toEqual([['name', 'id'], [{ line: 4, cells: { name: 'Ada', id: '1' } }]])
+  expect(choices?.header).toBe(3)
+  expect(choices?.lines.map(({ line, cells }) => [line, ...cells])).toEqual([
+    [1, 'by faculty', 'draft'],
+    [2, 'law', 'arts'],
+    [3, 'name', 'id'],
+    [4, 'Ada', '1'],
+  ])
+  const failed = Buffer.from('line,problem,name\n4,bad,Ada\n')
+  expect(parseCsv(failed, { header: 3 }).columns).toEqual(['line', 'problem', 'name'])
+  expect(() => parseCsv(text, { header: 9 })).toThrow('line 9 must name the columns')
+})
+
+test('error: gives the choices that there are with what is wrong with a table', () => {
+  const thrown = (text: string) => {
+    try {
+      parseCsv(Buffer.from(text))
+    } catch (error) {
+      return error as TableError
+    }
+    return undefined
+  }
+  const error = thrown('Graduates,Law\nname,id,name\nAda,1,x\n')
+  expect([error?.problem, error?.choices?.lines.map(({ line }) => line)]).toEqual([
+    'cell_count',
+    [1, 2, 3],
+  ])
 })
 
 test('behavior: a copied cell is quoted only for a tab, a line break or a quotation mark', () => {
@@ -232,7 +345,11 @@ test('behavior: reads UTF-16 of both orders, with a mark and without', () => {
 
 test('error: names a file that is no table whatever it is called, and no code of a parser', () => {
   expect(() => linesOf(Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0))).toThrow(/before 2007 \(\.xls\)/)
-  expect(() => linesOf('\n<html><table><tr>')).toThrow(/is a web page/)
+  const page = '\n<html><table><tr>'
+  for (const text of [page, `\ufeff${page}`, '<?xml version="1.0"?>', '<!-- x -->', '<TABLE >'])
+    for (const encoding of ['utf-8', 'utf16le'] as const)
+      expect(() => linesOf(Buffer.from(text, encoding))).toThrow(/is a web page or XML/)
+  expect(linesOf('<name>,b\n1,2\n')[0]).toEqual(['<name>', 'b'])
   for (const row of ['"x" y,1', 'x "y,1', '"x'])
     expect(() => linesOf(`a,b\n${row}\n`)).toThrow(/^line \d: [a-z ]+$/)
 })

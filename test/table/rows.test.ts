@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dayIn, withValues } from '#table/rows.ts'
+import { checkRows, dayIn, withValues } from '#table/rows.ts'
 
 test.each([
   ['2026/01/31', '2026-01-31'],
@@ -46,4 +46,17 @@ test.each([
   const row = { line: 2, cells: { id: text }, notes: { id: { value } } }
   const fields = new Map([['id', 'subjectId']])
   expect(withValues(row, fields, () => false)).toEqual({ id: identifier })
+})
+
+test('behavior: one name in two forms of Unicode is a duplicate, and stays as it is', () => {
+  const sent = ['Zoë', 'Zoe\u0308', 'Zoe'].map((subjectName, i) => ({
+    line: i + 2,
+    cells: {},
+    value: { subjectName, subjectId: '1', category: 'diploma', issuedAt: '2026-07-01' },
+  }))
+  const names = (rows: typeof sent) =>
+    checkRows(rows, Date.now()).good.map(({ fields }) => fields.subjectName)
+  expect(names(sent)).toEqual(['Zoë', 'Zoe'])
+  expect(names(sent.slice(1))).toEqual(['Zoe\u0308', 'Zoe'])
+  expect(checkRows(sent, Date.now()).bad).toMatchObject([{ line: 3, sameAs: 2 }])
 })

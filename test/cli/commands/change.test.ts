@@ -4,10 +4,12 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { strToU8, zipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCsv } from '#table/csv.ts'
 import { DOCREG, docreg } from '../../support/docreg.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
+import { sheetsOf } from '../../support/workbook.ts'
 
 let stack: Stack
 let dir: string
@@ -229,6 +231,35 @@ describe('many documents', () => {
     const first = hash()
     expect((await run(...args)).code).toBe(0)
     expect(hash()).toBe(first)
+  })
+
+  test('behavior: supersedes the rows of a workbook, unless a cell says no one thing', async () => {
+    const { publicId } = await issued()
+    writeFileSync(
+      join(dir, 'c.xlsx'),
+      sheetsOf({
+        a: [
+          ['publicId', 'subjectName'],
+          [publicId, 'Augusta'],
+        ],
+      }),
+    )
+    const args = (table: string) => ['--from', table, '--yes', '--out', 'c-out.csv']
+    expect((await run('supersede', ...args('c.xlsx'))).code).toBe(0)
+    expect(await statusOf(publicId)).toBe('superseded')
+    const cell = (text: string, value = '') =>
+      `<table:table-cell${value && ` office:value-type="float" office:value="${value}"`}><text:p>${text}</text:p></table:table-cell>`
+    const book = (grade: string) =>
+      `<table:table><table:table-row>${cell('publicId')}${cell('metadata.grade')}</table:table-row><table:table-row>${cell(publicId)}${grade}</table:table-row></table:table>`
+    for (const [grade, message] of [
+      [cell('95 %', '0.95'), /line 2: metadata.grade shows other text than its cell holds/],
+      [cell('#N/A'), /line 2: metadata.grade has an error in the spreadsheet/],
+    ] as const) {
+      writeFileSync(join(dir, 'c.ods'), zipSync({ 'content.xml': strToU8(book(grade)) }))
+      const { code, stderr } = await run('supersede', ...args('c.ods'))
+      expect([code, stderr]).toEqual([65, expect.stringMatching(message)])
+      expect((await run('suspend', '--from', 'c.ods')).stdout).toContain('line 2')
+    }
   })
 
   test('error: a line without a document changes nothing, and is not repeated', async () => {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
-import { formatTable, parseCsv } from '#table/csv.ts'
+import { parseCsv } from '#table/csv.ts'
+import { formatTable } from '#table/format.ts'
 import { docreg } from '../../support/docreg.ts'
 
 const PUBLIC_ID = vectors.documents[0]?.publicId ?? ''

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCsv } from '#table/csv.ts'
 import { DOCREG, docreg } from '../../support/docreg.ts'
@@ -166,6 +167,57 @@ describe('the table', () => {
     expect(short.text).toContain('a year of four digits')
   })
 
+  const workbook = (name: string) =>
+    fileURLToPath(new URL(`../../table/field/${name}.xlsx`, import.meta.url))
+
+  test('args: accepts workbooks, whose header may stand below a title', async () => {
+    const { code, stderr } = await issue([workbook('x16-title-row-merged'), '--out', out('book')])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Line 2 names the columns')])
+    const [row] = tableOf('book', 'issued.csv')
+    expect(row).toMatchObject({ line: '3', subjectName: 'Ana Test', issuedAt: '2026-01-31' })
+    const none = await issue([workbook('ok-control'), '--out', out('none'), '--sheet', 'No such'])
+    expect([none.code, none.stderr]).toEqual([65, expect.stringMatching(/no sheet "No such" but/)])
+  })
+
+  test('behavior: a bad cell of a workbook is a bad row, unless its column is left out', async () => {
+    const book = workbook('x29-shared-formula-err-unused')
+    const bad = await issue([book, '--dry-run', '--map', 'check=metadata.check'])
+    expect([bad.code, bad.stdout]).toEqual([
+      1,
+      expect.stringContaining('line 2: metadata.check has an error in the spreadsheet'),
+    ])
+    const good = await issue([book, '--dry-run', '--map', 'check='])
+    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('1 row, all good.')])
+  })
+
+  test('error: a cell without its digits stays bad when its row comes back in failed.csv', async () => {
+    const folder = ['--out', out('digits'), '--skip-bad']
+    expect((await issue([workbook('x13-id-17-digits'), ...folder])).code).toBe(1)
+    const [row] = tableOf('digits', 'failed.csv')
+    expect(row).toMatchObject({ subjectId: '#N/A', problem: expect.stringMatching(/15 digits/) })
+    const again = await issue([join(dir, 'digits', 'failed.csv'), ...folder])
+    expect([again.code, again.stdout]).toEqual([
+      1,
+      expect.stringContaining('line 2: subjectId has an error in the spreadsheet'),
+    ])
+    expect(tableOf('digits', 'issued.csv')).toEqual([])
+  })
+
+  test('args: asks what is issued where a workbook shows other text than it holds', async () => {
+    const book = workbook('x10-percent')
+    const open = await issue([book, '--dry-run'])
+    expect([open.code, open.stderr]).toEqual([
+      64,
+      expect.stringContaining('--cells "metadata.grade=value" for what is held, such as "0.95"'),
+    ])
+    for (const [what, grade] of Object.entries({ text: '95%', value: '0.95' })) {
+      const args = ['--out', out(what), '--language', 'de', '--cells', `metadata.grade=${what}`]
+      expect(await issue([book, ...args])).toMatchObject({ code: 0 })
+      expect(tableOf(what, 'issued.csv')).toMatchObject([{ 'metadata.grade': grade }])
+    }
+    expect(await issue([book, '--dry-run', '--language', 'xx'])).toMatchObject({ code: 64 })
+  })
+
   test('args: accepts NDJSON', async () => {
     const line = '{"subjectName":"Ada","subjectId":"1","issuedAt":"2026-07-01"}\n'
     const bob = line.replace('"1"', '"2"')
@@ -272,7 +324,12 @@ describe('the table', () => {
   test.each([
     ['an unknown column', 'subjectName,Nr\nAda,1\n', 64, /unknown columns: Nr/],
     ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 65, /line 2 has 5 cells/],
-    ['two columns of one name', 'subjectId,subjectId\n1,1\n', 65, /duplicate column/],
+    [
+      'two columns of one name',
+      'subjectId,subjectId\n1,1\n',
+      64,
+      /unknown columns: subjectId \(2\)/,
+    ],
     ['a quotation mark that is not closed', `${HEADER}"Ada,1,a,2026-07-01\n`, 65, /quotation mark/],
     ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x0a]), 65, /UTF-8.*--encoding/],
     ['documents that are issued already', `publicId,${HEADER}x,A,1,a,2026-07-01\n`, 65, /already/],
