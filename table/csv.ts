@@ -74,8 +74,8 @@ function withoutTitles(text: string, wanted: number | undefined) {
   // Rows that could not be issued come back with the options of their table.
   const isFailed = OWN_COLUMNS.every((name, i) => read[0]?.cells[i] === name)
   const choices = choicesOf(read, isFailed ? read[0]?.line : wanted)
-  const above = choices.header - 1
-  return { text: '\n'.repeat(above) + below(text, choices.header), delimiter, choices }
+  const table = below(text, choices.header)
+  return { text: table && '\n'.repeat(choices.header - 1) + table, delimiter, choices }
 }
 
 /** @returns The text from a line on. */

@@ -301,7 +301,8 @@ test('args: reads the header from the line that a person names', () => {
   ])
   const failed = Buffer.from('line,problem,name\n4,bad,Ada\n')
   expect(parseCsv(failed, { header: 3 }).columns).toEqual(['line', 'problem', 'name'])
-  expect(() => parseCsv(text, { header: 9 })).toThrow('line 9 must name the columns')
+  for (const header of [9, 2 ** 31])
+    expect(() => parseCsv(text, { header })).toThrow(`line ${header} must name the columns`)
 })
 
 test('error: gives the choices that there are with what is wrong with a table', () => {
