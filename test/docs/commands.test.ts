@@ -21,6 +21,7 @@ import { readBundle } from '#verifier/index.ts'
 import { pythonOfExamples } from '../examples/python.ts'
 import { freePort } from '../support/http.ts'
 import { ADA } from '../support/stack.ts'
+import { sheetsOf } from '../support/workbook.ts'
 import { type Example, NOT_RUN, RUN } from './examples.ts'
 import { type Block, pages, root } from './markdown.ts'
 
@@ -169,8 +170,14 @@ async function prepare({ has }: Example): Promise<void> {
   }
   if (has.startsWith('--map'))
     writeFileSync(
-      join(checkout, 'graduates.csv'),
-      'Full name;Student no;Degree;Notes\nAda Lovelace;1;BSc;\nZoë Müller;2;MSc;x\n',
+      join(checkout, 'graduates.xlsx'),
+      sheetsOf({
+        Graduates: [
+          ['Full name', 'Student no', 'Degree', 'Notes'],
+          ['Ada Lovelace', '1', 'BSc', ''],
+          ['Zoë Müller', '2', 'MSc', 'x'],
+        ],
+      }),
     )
   if (has === 'docreg documents' || has === 'docreg suspend') {
     const issued = readFileSync(join(checkout, 'diplomas/issued.csv'), 'utf8')

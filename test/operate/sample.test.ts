@@ -64,7 +64,7 @@ async function start(on: 'terminal' | 'pipe', more: Record<string, string> = {})
     }),
   }
   running.push(started)
-  child.stdout?.on('data', (chunk) => {
+  child.stdout?.setEncoding('utf8').on('data', (chunk) => {
     started.printed += chunk
   })
   await expect.poll(() => started.printed).toMatch(/v1\/verify\?publicId=.*\r?\n.*Bearer/)
