@@ -5,6 +5,8 @@ import { fieldsOf, promisesOf, type Revocation, type Told, type Wish } from './w
 
 export type Verdict = {
   httpStatus: number
+  /** The error of a 503. */
+  outage?: string
   valid: boolean
   status: string
   /** The number of its block; `undefined` without a verdict. */
@@ -191,10 +193,11 @@ export function createClient(...urls: [string, ...string[]]): Client {
         status?: string
         asOf?: { blockNumber: number } | null
       }
-      error?: { code: string }
+      error?: { code: string; details?: object }
     }
     return {
       httpStatus: statusCode,
+      ...(statusCode === 503 && { outage: JSON.stringify(error) }),
       valid: data.valid === true,
       status: data.status ?? error?.code ?? '',
       asOf: data.asOf?.blockNumber,
@@ -247,13 +250,13 @@ export function createClient(...urls: [string, ...string[]]): Client {
           if (statusCode === 200) return bytes
           statuses.push(statusCode)
         }
-        return statuses.includes(503) ? OUTAGE : undefined
+        return statuses.includes(503) ? new Outage(`/ipfs/${cid}`) : undefined
       })
     },
     verdict: (publicId) =>
       insist(async () => {
         const verdict = await verify(publicId)
-        return verdict.httpStatus === 503 ? OUTAGE : verdict
+        return verdict.outage === undefined ? verdict : new Outage(verdict.outage)
       }),
     async close() {
       await Promise.all(pools.map((pool) => pool.destroy()))
@@ -261,15 +264,18 @@ export function createClient(...urls: [string, ...string[]]): Client {
   }
 }
 
-const OUTAGE = Symbol('an outage')
+class Outage {
+  readonly why: string
+  constructor(why: string) {
+    this.why = why
+  }
+}
 
 /** Repeats a request while its result is an outage, up to {@link MAX_OUTAGE_MS}. */
-async function insist<T>(request: () => Promise<T | typeof OUTAGE>): Promise<T> {
-  const began = performance.now()
-  while (performance.now() - began < MAX_OUTAGE_MS) {
+async function insist<T>(request: () => Promise<T | Outage>): Promise<T> {
+  for (const end = performance.now() + MAX_OUTAGE_MS; ; await sleep(100)) {
     const result = await request()
-    if (result !== OUTAGE) return result as T
-    await sleep(100)
+    if (!(result instanceof Outage)) return result
+    if (performance.now() > end) throw new Error(`every gateway answers 503: ${result.why}`)
   }
-  throw new Error('every gateway answers 503')
 }
