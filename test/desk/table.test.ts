@@ -66,10 +66,11 @@ describeInBrowser('a table at the desk', () => {
     let count = 0
     let cursor = ''
     do {
-      const { body } = await stack.request(
+      const { status, body } = await stack.request(
         `/v1/documents?category=${category}&limit=100${cursor && `&cursor=${cursor}`}`,
         { headers: { authorization: `Bearer ${API_KEY}` } },
       )
+      expect(status, JSON.stringify(body.error)).toBe(200)
       count += body.data.documents.length
       cursor = body.data.nextCursor ?? ''
     } while (cursor !== '')
