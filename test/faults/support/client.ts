@@ -197,7 +197,7 @@ export function createClient(...urls: [string, ...string[]]): Client {
     }
     return {
       httpStatus: statusCode,
-      ...(statusCode === 503 && { outage: JSON.stringify(error) }),
+      ...(statusCode === 503 && { outage: `${JSON.stringify(error)}` }),
       valid: data.valid === true,
       status: data.status ?? error?.code ?? '',
       asOf: data.asOf?.blockNumber,
