@@ -54,7 +54,8 @@ export async function addPasskey(client: Client, label: string): Promise<void> {
   const response = await startRegistration({ optionsJSON: optionsJSON as Creation })
   await client.registerPasskey({
     body: {
-      ...{ response: response as Attestation, label },
+      response: response as Attestation,
+      label,
       ...(proof && { proof: proof as Assertion }),
     },
   })

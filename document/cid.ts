@@ -2,13 +2,17 @@ import { ALPHABET as BASE58 } from './base58.ts'
 import { FormatError } from './errors.ts'
 import { fromHex, toHex } from './hex.ts'
 
-/** The digits that begin a CID: version 1, codec raw, hash function sha2-256, a digest of 32 bytes. */
+/**
+ * The digits that begin a CID: version 1, codec raw, hash function sha2-256, a digest of 32 bytes.
+ */
 const PREFIX = '1551220'
 /** The number of hexadecimal digits of a CID, without the zero that it begins with. */
 const LENGTH = PREFIX.length + 64
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
-/** The digits of each base, behind its prefix. In base32 there are two bits more, and a first zero. */
+/**
+ * The digits of each base, behind its prefix. In base32 there are two bits more, and a first zero.
+ */
 const BASES = [
   { prefix: 'ba', alphabet: BASE32, spare: 2n },
   { prefix: 'k', alphabet: '0123456789abcdefghijklmnopqrstuvwxyz', spare: 0n },

@@ -58,7 +58,10 @@ export async function decodePresentationLink(link: string): Promise<Presentation
   return parsePresentation(await inflate(text))
 }
 
-/** @returns Whether there is a link to a presentation in a text, as {@link readPresentationLink} reads it. */
+/**
+ * @returns Whether there is a link to a presentation in a text, as {@link readPresentationLink}
+ * reads it.
+ */
 export function hasPresentationLink(text: string): boolean {
   return /presentation(=|%(25)*3D)/.test(text)
 }

@@ -77,7 +77,9 @@ export function readVerifyLinks(text: string): VerifyLink[] {
   }))
 }
 
-/** @returns The text without what mail programs put into a link; base58 and base64url have no `=`. */
+/**
+ * @returns The text without what mail programs put into a link; base58 and base64url have no `=`.
+ */
 export function withoutNoise(text: string): string {
   return text.replace(NOISE, '')
 }

@@ -24,8 +24,9 @@ export function choicesOf(lines: readonly Line[], header: number | undefined): C
 
 /**
  * @param lines The first one names the columns, by which tables of `formatTable` are recognized.
- * @returns The lines with the text that was meant: as it was before it was made harmless, or without
- * what came along when it was copied. A table that was saved as CSV has the errors of its formulas.
+ * @returns The lines with the text that was meant: as it was before it was made harmless, or
+ * without what came along when it was copied. A table that was saved as CSV has the errors of its
+ * formulas.
  */
 export function asMeant(lines: readonly Line[]): Line[] {
   const isOurs = lines[0]?.cells.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))

@@ -55,7 +55,7 @@ export type Note = {
 
 /** A line of a table, with the cells by the names of their columns. */
 export type Row = {
-  /** The line of the file in which it begins, from 1; the header is line 1. */
+  /** The line of the file in which it begins, from 1. Titles and header are lines too. */
   line: number
   cells: Record<string, string>
   notes?: Record<string, Note>
@@ -68,7 +68,7 @@ export type Line = {
 }
 export type Table = { columns: string[]; rows: Row[]; dialect: Dialect; choices?: Choices }
 
-/** How a file is read. What is absent is recognized. */
+/** How to read a file. Whatever is absent is detected. */
 export type Reading = {
   /** Of a text that is not Unicode. */
   encoding?: Encoding | undefined

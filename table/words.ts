@@ -15,8 +15,16 @@ export function seen(text: string): string {
 
 /** Letters that are not composed with an accent. */
 const OTHER_LETTERS: Record<string, string> = {
-  ...{ Ł: 'L', Ø: 'O', Đ: 'D', Ð: 'D', Ħ: 'H', Ŧ: 'T' },
-  ...{ Æ: 'AE', Œ: 'OE', Þ: 'TH', ẞ: 'SS' },
+  Ł: 'L',
+  Ø: 'O',
+  Đ: 'D',
+  Ð: 'D',
+  Ħ: 'H',
+  Ŧ: 'T',
+  Æ: 'AE',
+  Œ: 'OE',
+  Þ: 'TH',
+  ẞ: 'SS',
 }
 /** How some are written on keyboards without them. */
 const SPELT_OUT: Record<string, string> = { Ä: 'AE', Ö: 'OE', Ü: 'UE', Ø: 'OE', Å: 'AA' }
@@ -28,8 +36,8 @@ const SPACES_BETWEEN = new RegExp(`(?<=[${UNSPACED}])\\s+(?=[${UNSPACED}])`, 'gu
 const BEGINS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u')
 
 /**
- * @returns Text without case and accents, and behind it as it is spelt without them, if that differs:
- * "MULLER\nMUELLER". It is in capitals, which make ß and ss equal.
+ * @returns Text without case and accents, and behind it as it is spelt without them, if that
+ * differs: "MULLER\nMUELLER". It is in capitals, which make ß and ss equal.
  */
 export function plain(text: string): string {
   const capitals = seen(text).normalize('NFC').toUpperCase()

@@ -23,9 +23,9 @@ const MOMENT = formatOf(22)
 
 /**
  * Reads a sheet of a workbook (Office Open XML), by itself the first one that is visible and not
- * empty. Cells have the text that their user sees, but a whole date becomes YYYY-MM-DD, and a number
- * without a format has all its digits. A formula has its last result, and each cell of a merged range
- * the text of the range. Titles above the header and empty rows are left out.
+ * empty. Cells have the text that their user sees, but a whole date becomes YYYY-MM-DD, and a
+ * number without a format has all its digits. A formula has its last result, and each cell of a
+ * merged range the text of the range. Titles above the header and empty rows are left out.
  *
  * @throws {TableError}
  */

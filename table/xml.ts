@@ -5,9 +5,16 @@ const MAX_TAG = 64 * 1024
 const MAX_DEPTH = 64
 const LEFT_OUT = [
   // How a Japanese text is read aloud, and what only some programs know.
-  ...['rPh', 'extLst', 'ruby-text'],
+  'rPh',
+  'extLst',
+  'ruby-text',
   // What OpenDocument has beside the text of cells.
-  ...['annotation', 'tracked-changes', 'dde-links', 'shapes', 'frame', 'custom-shape'],
+  'annotation',
+  'tracked-changes',
+  'dde-links',
+  'shapes',
+  'frame',
+  'custom-shape',
 ]
 
 /** What is done at each tag, named without its prefix, and with the text between tags. */

@@ -81,8 +81,8 @@ export class InputError extends Error {
 const MAX_FILE = 8 * 1024 * 1024
 
 /**
- * @param text Typed, pasted or scanned text: a publicId, a link with one, also in a sentence, a link
- * to an excerpt, a credential from a wallet, or the content of a file.
+ * @param text Typed, pasted or scanned text: a publicId, a link with one, also in a sentence, a
+ * link to an excerpt, a credential from a wallet, or the content of a file.
  * @throws {InputError}
  */
 export async function parseSubject(text: string): Promise<Subject> {

@@ -21,8 +21,8 @@ listen(session, actions)
 const reading = readAddress() ?? readHistory()
 if (reading) session.attempt(reading)
 else session.ask()
-// Without this mark, the script behind this one says that the browser is too old. It is so small that
-// every browser can read it.
+// Without this mark, the script behind this one says that the browser is too old. It is so small
+// that every browser can read it.
 document.body.dataset.started = ''
 
 /** Throws in a browser that lacks something which only a later step would miss. */

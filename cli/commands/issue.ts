@@ -125,7 +125,9 @@ async function issue(
   const { dates } = values
   const mapping = {
     ...readMapping(values.map, values.set),
-    ...{ dates, cells: readCells(values.cells), reading: await readingOf(values) },
+    dates,
+    cells: readCells(values.cells),
+    reading: await readingOf(values),
   }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
@@ -144,7 +146,9 @@ async function readingOf({ encoding, sheet, header, language }: Values): Promise
   if (language !== undefined && !(await import('#table/shown.ts')).isLanguage(language))
     throw new UsageError('--language must be a language such as de or pt-BR')
   return {
-    ...{ encoding, sheet, language },
+    encoding,
+    sheet,
+    language,
     header: header === undefined ? undefined : wholeNumber('header', header, 1),
   }
 }

@@ -39,7 +39,8 @@ export type Passkeys = {
    * Whoever has stolen a session must not stay after it.
    *
    * @param proof Of a passkey that the person has.
-   * @throws {Refusal} `too_many_passkeys`, `passkey_invalid`, `passkey_required`, `provider_decides`
+   * @throws {Refusal} `too_many_passkeys`, `passkey_invalid`, `passkey_required`,
+   * `provider_decides`
    */
   register(
     signedIn: SignedIn,

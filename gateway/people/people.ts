@@ -156,7 +156,10 @@ function withChanges(person: Person, changes: PersonChanges): Person {
 
 function mayDoTheSame(one: Person, other: Person): boolean {
   const permissions = ({ role, tenant, categories, isBlocked }: Person) => [
-    ...[role, tenant, categories, isBlocked],
+    role,
+    tenant,
+    categories,
+    isBlocked,
   ]
   return JSON.stringify(permissions(one)) === JSON.stringify(permissions(other))
 }

@@ -139,7 +139,7 @@ export type PeopleStore = {
   /**
    * Begins a session of somebody whom the identity provider has confirmed, unless they are blocked.
    * Name and role become those of the login; another role ends earlier sessions. The tenant is for
-   * somebody who was never here. Categories stay, also when the person was removed meanwhile, and do
+   * a new person. Categories stay, also when the person was removed meanwhile, and do
    * not count while the role is administrator.
    *
    * @param added The person to add if this is the first login.
@@ -166,8 +166,8 @@ export type PeopleStore = {
   /**
    * Uses up a challenge and adds a passkey.
    *
-   * @param by The use of a passkey of the person, or the id of a session of theirs that may register
-   * one; none may any more.
+   * @param by The use of a passkey of the person, or the id of a session of theirs that may
+   * register one; none may any more.
    * @returns Whether it was added; not when a challenge was used before, or the credential is
    * known, or the person is gone.
    */

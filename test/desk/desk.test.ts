@@ -73,8 +73,12 @@ describeInBrowser('the desk', () => {
     return async (transport: 'internal' | 'usb') => {
       const added = await devtools.send('WebAuthn.addVirtualAuthenticator', {
         options: {
-          ...{ protocol: 'ctap2', transport, automaticPresenceSimulation: true },
-          ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+          protocol: 'ctap2',
+          transport,
+          automaticPresenceSimulation: true,
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
         },
       })
       return () => devtools.send('WebAuthn.removeVirtualAuthenticator', added)

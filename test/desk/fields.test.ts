@@ -9,7 +9,8 @@ test('behavior: what nobody sees is taken off what is typed', () => {
     entries: [{ name: 'grade\u200b', value: '\ufeffA' }],
   }
   expect(documentOf(typed)).toMatchObject({
-    ...{ subjectName: 'Ana Test', subjectId: '1001' },
+    subjectName: 'Ana Test',
+    subjectId: '1001',
     metadata: { grade: 'A' },
   })
 })

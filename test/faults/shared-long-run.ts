@@ -1,7 +1,7 @@
 // `node scripts/run.mjs test/faults/shared-long-run.ts --documents 10000 --faults 40`: gateways on
 // one PostgreSQL, behind a round-robin in which each retry goes to another one. Meanwhile gateways
-// are killed and stopped, also inside a transaction, PostgreSQL is killed, stopped or shut down, its
-// answers to a COMMIT are lost, the node refuses calls, and the first of two nodes is sick.
+// are killed and stopped, also inside a transaction, PostgreSQL is killed, stopped or shut down,
+// its answers to a COMMIT are lost, the node refuses calls, and the first of two nodes is sick.
 // Some documents are revoked at two gateways at once, for two reasons. Prints the figures, and
 // exits with 1 when a document was lost, doubled or not listed, a verdict false, a repeat answered
 // differently, or an event contradicts the chain.

@@ -13,8 +13,9 @@ export type PostgresProxy = {
    */
   loseNext(tag: string, of?: RegExp): void
   /**
-   * Holds back the next COMMIT of a transaction with such a statement, and all that its client sends
-   * after it, for so many milliseconds: to the server, the client is frozen inside the transaction.
+   * Holds back the next COMMIT of a transaction with such a statement, and all that its client
+   * sends after it, for so many milliseconds: to the server, the client is frozen inside the
+   * transaction.
    */
   holdNext(of: RegExp, milliseconds: number): void
   /** How many answers were lost. */

@@ -97,7 +97,10 @@ const REGISTER = operation({
     example: EXAMPLE_PASSKEY,
   },
   errors: [
-    ...(['passkey_invalid', 'passkey_required', 'too_many_passkeys', 'provider_decides'] as const),
+    'passkey_invalid',
+    'passkey_required',
+    'too_many_passkeys',
+    'provider_decides',
     'store_unavailable',
   ],
 })

@@ -99,7 +99,7 @@ const CHANGE = operation({
   route: 'PATCH /v1/people/:id',
   summary: 'Change a person',
   description:
-    'Changes only the members that are sent; `null` removes a setting. Another role, tenant or other categories, and a block, end the sessions of the person. Whoever is blocked signs in no more, with the identity provider neither.',
+    'Changes only the members that are sent; `null` removes a setting. Another role, tenant or other categories, and a block, end the sessions of the person. A blocked person cannot sign in, not even with the identity provider.',
   body: { schema: personChanges, example: { role: 'registrar' }, isOptional: true },
   answer: {
     description: 'The changed person.',
@@ -115,7 +115,7 @@ const REMOVE = operation({
   route: 'DELETE /v1/people/:id',
   summary: 'Remove a person',
   description:
-    'Whom the identity provider signs in may come back with a group that has a role, and has the same tenant and categories then. To keep them out, block them: that has to be lifted before they are removed.',
+    'A person from the identity provider can sign in again while one of their groups has a role, and then has the same tenant and categories. To keep them out, block them; a blocked one cannot be removed.',
   answer: {
     description: 'The person is removed, with sessions, passkeys and invitation.',
     data: schemas.removed,
@@ -179,7 +179,7 @@ const INVITE = operation({
   route: 'POST /v1/people/:id/invitations',
   summary: 'Make another invitation',
   description:
-    'For a person who has lost their passkey: then remove those that they have, or the new one needs the proof of one of them. An earlier invitation is no longer valid.',
+    'For a person who has lost their passkey. Send `removePasskeys` too, because a new passkey needs the proof of one that the person has. An earlier invitation is no longer valid.',
   body: { schema: invitationBody, example: { removePasskeys: true }, isOptional: true },
   answer: {
     status: 201,

@@ -117,7 +117,10 @@ const WITH_INVITATION = operation({
   },
   answer: SIGNED_IN,
   errors: [
-    ...(['bad_query', 'invitation_invalid', 'person_blocked', 'csrf_token_required'] as const),
+    'bad_query',
+    'invitation_invalid',
+    'person_blocked',
+    'csrf_token_required',
     'store_unavailable',
   ],
 })
@@ -192,7 +195,10 @@ const WITH_PASSKEY = operation({
   },
   answer: SIGNED_IN,
   errors: [
-    ...(['bad_query', 'passkey_invalid', 'person_blocked', 'csrf_token_required'] as const),
+    'bad_query',
+    'passkey_invalid',
+    'person_blocked',
+    'csrf_token_required',
     'store_unavailable',
   ],
 })

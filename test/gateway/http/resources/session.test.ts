@@ -605,7 +605,11 @@ test('behavior: behind https, no other host can set the cookie', async () => {
 
 test('a session that began just when its person was blocked is none', async () => {
   const person: Person = {
-    ...{ id: 'ada', name: 'Ada', role: 'clerk', tenant: 'default', createdAt: '' },
+    id: 'ada',
+    name: 'Ada',
+    role: 'clerk',
+    tenant: 'default',
+    createdAt: '',
   }
   const times = { createdAt: '', expiresAt: '2099-01-01', lastUsedAt: new Date().toISOString() }
   const session = { id: 'one', person: 'ada', digest: '', ...times }

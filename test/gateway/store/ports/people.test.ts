@@ -21,7 +21,9 @@ const PASSKEY: Passkey = {
 const challenge = (name: string) => ({ challenge: name, expiresAt: Date.parse(EVER) })
 /** A use of the passkey that answers this challenge. */
 const used = (name: string, counter: number): UsedPasskey => ({
-  ...{ id: PASSKEY.id, counter, challenge: challenge(name) },
+  id: PASSKEY.id,
+  counter,
+  challenge: challenge(name),
 })
 
 describePorts('people', (ports) => {
@@ -37,7 +39,8 @@ describePorts('people', (ports) => {
     const session = { ...sessionOf('first'), person: 'ada' }
     const mayRegister = { ...session, mayRegister: true }
     expect(await store.findSession('digest of first')).toEqual({
-      ...{ session: mayRegister, person: ADA },
+      session: mayRegister,
+      person: ADA,
     })
     await store.addPasskey(PASSKEY, challenge('a'), 'first')
     expect(await store.list()).toEqual([
@@ -120,7 +123,9 @@ describePorts('people', (ports) => {
     expect(added.filter(Boolean)).toHaveLength(1)
     const [first] = await store.passkeysOf('ada')
     const by = (name: string, counter: number): UsedPasskey => ({
-      ...{ id: first?.id ?? '', counter, challenge: challenge(name) },
+      id: first?.id ?? '',
+      counter,
+      challenge: challenge(name),
     })
     expect(await add('of bob', by('x', 2), 'bob')).toBe(false)
     expect(await add('d', by('y', 3))).toBe(true)
