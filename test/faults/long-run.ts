@@ -214,6 +214,9 @@ if (started !== undefined) {
     const wrong = wrongOf(figures)
     if (Object.keys(wrong).length > 0) console.log('wrong', wrong)
     if (Object.keys(wrong).length > 0 || above > 0n) process.exitCode = 1
+  } catch (error) {
+    for (const gateway of world.gateways) console.log(`its log:\n${gateway.output().slice(-4_000)}`)
+    throw error
   } finally {
     await world.close()
     await kubo?.remove()
