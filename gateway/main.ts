@@ -7,7 +7,6 @@ import { lockAccount } from '#parts/account-lock.ts'
 import { openApp, openCertificates } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
 import { type Chain, type Identity, openChain, openReaders } from '#parts/chain.ts'
-import { createChores } from '#parts/chores.ts'
 import { openIdentities } from '#parts/identity.ts'
 import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
@@ -15,6 +14,8 @@ import { listen } from '#parts/listen.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openWebhooks } from '#parts/webhooks.ts'
+import type { LeadingSession } from '#parts/leader.ts'
+import type { StartChore } from '#engine/leader.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
@@ -77,7 +78,7 @@ async function start(
   const stores = await openStores(config, identity, end, log)
   const { outbox, store } = stores
   undo.push(stores.close)
-  // The leases of a shared database keep gateways apart. Nothing else reaches a local chain.
+  // The locks of a shared database keep gateways apart. Nothing else reaches a local chain.
   const isApart = !stores.shared.isSole || config.rpcUrls.length === 0
   const unlock = isApart ? async () => {} : await lockAccount(chain.accountId)
   undo.push(unlock)
@@ -103,19 +104,17 @@ async function start(
   const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 
-  const chores = createChores(stores.shared.leases, log)
   undo.push(batcher.stop)
   batches.batches.start()
   await batcher.start()
-  const stopChores = [
-    chores.run('erasures', erasing.start),
-    chores.run('finality', () => startFinality(chain, { outbox, store, pipeline, log })),
-    chores.run('events', () =>
-      pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
-    ),
-    chores.run('webhooks', webhooks.start),
-    chores.run('runs', startRuns),
+  const startChores: StartChore<LeadingSession>[] = [
+    erasing.start,
+    ({ outbox: own }) => startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
+    () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
+    ({ assertHeld }) => webhooks.start(assertHeld),
+    startRuns,
   ]
+  const stopChores = startChores.map(batcher.chore)
   undo.push(...stopChores)
   const listener = await listen(app, config, { log, metrics })
   identities.start()

@@ -3,7 +3,7 @@ import type { Signer } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import { lockAccount } from '#parts/account-lock.ts'
 import type { Identity } from '#parts/chain.ts'
-import { leasedSigner } from '#parts/engines.ts'
+import { lockedSigner } from '#parts/accounts.ts'
 import type { Config } from '#settings/config.ts'
 import type { CommandDatabase } from '#store/commands.ts'
 import { patiently } from './identity.ts'
@@ -17,7 +17,7 @@ import { patiently } from './identity.ts'
  * @throws {IssueError} `account_shared` when gateways use all accounts.
  */
 export async function claimAccount(
-  { rpcUrls, finality }: Config,
+  { rpcUrls, finality, databaseUrl }: Config,
   { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
   database: CommandDatabase,
   { stops, say }: { stops: (() => Promise<void>)[]; say: (line: string) => void },
@@ -25,15 +25,15 @@ export async function claimAccount(
   const signers = new Map(
     [signer, ...otherSigners].map((one) => [one.address.toLowerCase() as Hex, one]),
   )
-  const { account, lease } = await database.claimAccount([...signers.keys()])
+  const { account, lock } = await database.claimAccount([...signers.keys()])
   const own = signers.get(account) ?? signer
-  const claimed = lease ? leasedSigner(own, { lease }) : own
+  const claimed = lockedSigner(own, lock)
   const { ports, genesis } = await patiently(async () => {
     const ports = await createRegistry(rpc, { registry, issuerId, signer: claimed, finality })
     return { ports, genesis: await ports.blocks.blockHash(0) }
   }, say)
   // Nothing else can reach a local chain in the data folder.
-  if (!lease && rpcUrls.length > 0)
+  if (databaseUrl === undefined && rpcUrls.length > 0)
     stops.unshift(await lockAccount({ registry, address: own.address, genesis }))
   return { ...ports, signer: claimed }
 }

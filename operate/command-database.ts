@@ -21,8 +21,7 @@ export async function openForCommand(
   options: { create?: boolean } = {},
 ): Promise<CommandDatabase> {
   const log = createLog('warn')
-  const { leaseTerm } = config
-  const database = await databaseOf(config).openForCommand({ ...options, leaseTerm, log })
+  const database = await databaseOf(config).openForCommand({ ...options, termMs: config.lockTerm, log })
   stops.unshift(database.close)
   return database
 }

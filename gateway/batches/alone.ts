@@ -1,7 +1,7 @@
 import { toHex } from '#document/hex.ts'
-import { type BatchDrafts, leaseOfBatch } from '#promise/batch-log.ts'
+import type { BatchDrafts } from '#promise/batch-log.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Lease, Leases } from '#promise/lease.ts'
+import { type Lock, type Locks, lockOfBatch } from '#promise/lock.ts'
 
 /**
  * Runs the work of requests for batches. Work that fails leaves nothing behind that was not
@@ -12,24 +12,24 @@ export type Alone = {
    * Runs the work of a request and deletes its draft if the work fails. The same request runs only
    * once at a time.
    *
-   * @param work Receives the lease of the request.
+   * @param work Receives the lock of the request.
    * @throws {IssueError} `overloaded` while the same request is being worked on.
    */
-  run<T>(request: Uint8Array, work: (lease: Lease) => Promise<T>): Promise<T>
+  run<T>(request: Uint8Array, work: (lock: Lock) => Promise<T>): Promise<T>
   /** Deletes what earlier processes left behind. `run` waits for this. */
   start(): void
 }
 
 export type AloneDeps = {
   drafts: BatchDrafts
-  leases: Leases
+  locks: Locks
   /** Aborts when the service stops. */
   signal: AbortSignal
   /** Reports how many requests earlier processes left behind, or why these could not be deleted. */
   discarded: (result: { requests: number } | { error: unknown }) => void
 }
 
-export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): Alone {
+export function createAlone({ drafts, locks, signal, discarded }: AloneDeps): Alone {
   const underWay = new Set<string>()
   /** What follows an answer: the request may come again before it is done. */
   const leaving = new Map<string, Promise<void>>()
@@ -57,16 +57,16 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       // If this cannot delete the draft, the next start does.
       const discard = async () => {
         // Another gateway continues with the draft.
-        if (!lease?.ended.aborted) await drafts.discard(request).catch(() => {})
+        if (!lock?.ended.aborted) await drafts.discard(request).catch(() => {})
       }
-      let lease: Lease | undefined
-      const release = async () => lease?.release().catch(() => {})
+      let lock: Lock | undefined
+      const release = async () => lock?.release().catch(() => {})
       try {
         await leaving.get(name)
-        lease = await leases.take([leaseOfBatch(name)])
-        if (!lease) throw new IssueError('overloaded', 'another gateway is issuing this batch')
+        lock = await locks.take(lockOfBatch(name))
+        if (!lock) throw new IssueError('overloaded', 'another gateway is issuing this batch')
         await discardOlder()
-        const result = await work(lease)
+        const result = await work(lock)
         // Only notes remain, because the batch is promised. The answer does not wait for their
         // deletion.
         const left = discard().then(release)
@@ -74,7 +74,7 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
         void left.then(() => leaving.delete(name))
         return result
       } catch (error) {
-        if (lease) await discard()
+        if (lock) await discard()
         await release()
         throw error
       } finally {

@@ -7,7 +7,7 @@ import type { Outcome } from '#promise/anchoring.ts'
 import { type BatchClaim, type BatchLog, intentOfBatch } from '#promise/batch-log.ts'
 import { IssueError, refusalOf } from '#promise/errors.ts'
 import type { IssueIntent } from '#promise/intent.ts'
-import type { Lease } from '#promise/lease.ts'
+import type { Lock } from '#promise/lock.ts'
 import { untilAnswered } from '#promise/persistence.ts'
 import type { Batcher, Quote } from '#promise/ports.ts'
 import type { AllSubkeys } from '#promise/sealing.ts'
@@ -102,10 +102,10 @@ export function createBatches(deps: BatchDeps): Batches {
     }
     const subkeys = first?.subkeys ?? deps.allSubkeys[0]
     const id = requestOf(subkeys, request, upload)
-    return alone.run(id, async (lease) => {
+    return alone.run(id, async (lock) => {
       if (!first) await claim(deps.log, id, upload)
       const { batch, issued } = await seal(deps, upload, { id, subkeys, request })
-      const anchored = await anchor(deps, { id, lease, ...batch }, request)
+      const anchored = await anchor(deps, { id, lock, ...batch }, request)
       return { outcome: { ...anchored, root: batch.root }, lines: linesOf(upload, issued) }
     })
   }
@@ -139,7 +139,7 @@ async function seal(
 /** Promises a batch, and waits for its block. */
 async function anchor(
   { log, batcher, ...deps }: BatchDeps,
-  { id, lease, root, size, manifest }: SealedRoot & { id: Uint8Array; lease: Lease },
+  { id, lock, root, size, manifest }: SealedRoot & { id: Uint8Array; lock: Lock },
   { wait, tenant, actor, newDeadline, assertAllowed }: BatchRequest,
 ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
   const deadline = newDeadline()
@@ -152,13 +152,13 @@ async function anchor(
   if (!isAnchored) batcher.assertMayIssue()
   await assertAllowed()
   const requested = { ...batch, isAnchored, ...(actor !== undefined && { actor }) }
-  const isNew = await untilAnswered(deadline, () => log.promise(id, requested, lease))
+  const isNew = await untilAnswered(deadline, () => log.promise(id, requested, lock))
   if (before.status === 'anchored') {
     // If it is not final, the batcher has the intent.
     batcher.wake()
     return { status: 'valid', transactionHash: before.transactionHash, replayed: true }
   }
-  const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))
+  const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()), isNew)
   if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
   const { transactionHash } = outcome
   const status = outcome.status === 'anchored' ? 'valid' : 'pending'

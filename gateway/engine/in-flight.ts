@@ -1,5 +1,5 @@
 import type { IssueError } from '#promise/errors.ts'
-import { type Intent, type IntentKey, keyOfIntent } from '#promise/intent.ts'
+import { type IntentKey, keyOfIntent } from '#promise/intent.ts'
 import type { Plan } from '#promise/plan.ts'
 
 /**
@@ -41,14 +41,15 @@ export type InFlight = {
    * on disk.
    */
   leave(plans: readonly Plan[]): void
-  /** Puts back plans whose outcome could not be written, so that they are settled again. */
-  comeBack(plans: readonly Plan[]): void
   /** Drops plans whose outcome is on disk. */
   drop(plans: readonly Plan[]): void
 }
 
-/** @param dropped Receives the intents of dropped plans. */
-export function createInFlight(dropped: (intents: readonly Intent[]) => void = () => {}): InFlight {
+/**
+ * A copy of the account's plans in the database, for as long as this gateway leads: only it writes
+ * them, and what it could not write ends that.
+ */
+export function createInFlight(): InFlight {
   let plans: readonly Plan[] = []
   let left: readonly Plan[] = []
   let roundTrip = Number.POSITIVE_INFINITY
@@ -100,17 +101,12 @@ export function createInFlight(dropped: (intents: readonly Intent[]) => void = (
       plans = without(plans, some)
       left = [...left, ...some]
     },
-    comeBack(some) {
-      left = without(left, some)
-      plans = [...some, ...plans]
-    },
     drop(some) {
       left = without(left, some)
       plans = without(plans, some)
       for (const { id, intents } of some) {
         sendings.delete(id)
         for (const intent of intents) carried.delete(keyOfIntent(intent))
-        dropped(intents)
       }
     },
   }

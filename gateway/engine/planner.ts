@@ -1,142 +1,195 @@
+import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import { settledBy } from '#promise/anchoring.ts'
 import { asIssueError, IssueError } from '#promise/errors.ts'
-import { type Intent, keyOfIntent } from '#promise/intent.ts'
-import { LeaseLost } from '#promise/lease.ts'
+import { type Intent, keyOfIntent, type WaitingIntent } from '#promise/intent.ts'
+import { LockLost } from '#promise/lock.ts'
 import { outcomesOf } from '#promise/outcome.ts'
-import type { Account, Backlog, RegistryReader } from '#promise/ports.ts'
-import type { Answers } from './front.ts'
-import type { Queue } from './queue.ts'
-import type { Conclude } from './settle.ts'
+import { type Account, type Backlog, MAX_HOLD_MS, type RegistryReader } from '#promise/ports.ts'
+import { isWholeBatch } from '#promise/record.ts'
+import type { Lane } from './lane.ts'
+import type { Arrivals } from './schedule.ts'
+import type { Conclude, Waiters } from './waiters.ts'
 
 /** The maximum number of intents in one transaction; this is about 13 KB for documents to issue. */
 export const MAX_BATCH = 200
+/** The oldest intents that are read for one transaction, which takes those that go together. */
+const WINDOW = 2 * MAX_BATCH
 /** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
+/** An intent that waited for longer may be on the chain already. */
+const CERTAIN_MS = 5_000
+/** How long an intent that the chain refuses is held back at first. */
+const MIN_HOLD_MS = 3_000
 /** How long to wait between looks at a closed issuer: at first, and at most. */
 const DOOR = { minMs: 2_000, maxMs: 60_000 }
 
-/** Makes transactions of queued intents, and sets aside those that the chain refuses. */
+/** An account of this gateway with its transactions in flight. */
+export type Sender = { lane: Lane; account: Pick<Account, 'assertReady'> }
+
+/** Makes transactions of waiting intents, and holds those back that the chain refuses. */
 export type Planner = {
   /** The number of intents that fill the next transaction. */
   readonly limit: number
+  /** Reads from when on intents may be on the chain; call this once, before `run`. */
+  start(): Promise<void>
   /**
    * Plans transactions while `isDue`, so that they share blocks and reads of the chain.
    *
-   * @throws {IssueError} the reason why none can be made at the moment. Everything stays queued.
+   * @throws {IssueError} the reason why none can be made at the moment. Everything waits on.
    */
-  run(isDue: () => boolean): Promise<void>
+  run(sender: Sender, isDue: () => boolean): Promise<void>
   /** @returns Why no documents can be issued while the issuer is closed; `undefined` when it is not. */
   closed(): IssueError | undefined
   /** Looks whether a closed issuer is open again, if that is due. */
-  lookIfOpen(): Promise<void>
-  /** @returns The milliseconds until that is due; Infinity while the issuer is open. */
-  untilLook(): number
+  lookIfOpen(account: Pick<Account, 'assertReady'>): Promise<void>
 }
 
-type PlannerDeps = {
-  queue: Queue
-  account: Pick<Account, 'assertReady'>
+export type PlannerDeps = {
+  arrivals: Arrivals
   registry: RegistryReader
-  outbox: Pick<Backlog, 'resolve'>
-  /** Signs a transaction for these intents and makes it durable. */
-  plan: (intents: readonly Intent[]) => Promise<void>
+  backlog: Backlog
   conclude: Conclude
-  postpone: Answers['postpone']
+  postpone: Waiters['postpone']
+  /** Counts the intents of a new transaction. */
+  planned: (intents: number) => void
   log: Log
   /** The maximum number of intents in one transaction; 1 = no grouping. */
   maxBatch?: number
 }
 
+/**
+ * State: how many intents the next transaction may have (`limit`, which a refusal halves), the
+ * closed issuer, and the newest intent at the start.
+ */
 export function createPlanner(deps: PlannerDeps): Planner {
-  const { queue, account, log, maxBatch = MAX_BATCH } = deps
+  const { arrivals, backlog, log, maxBatch = MAX_BATCH } = deps
   let limit = maxBatch
+  /** Intents up to this one may be on the chain: an earlier leader may have sent them. */
+  let uncertainUpTo = 0
   /** Set while the issuer is closed; `lookAt` is a time of `performance.now()`. */
   let door: { error: IssueError; pause: number; lookAt: number } | undefined
 
-  async function run(isDue: () => boolean): Promise<void> {
-    const until = performance.now() + TOGETHER_MS
-    let goOn = isDue()
-    while (goOn) goOn = (await planOne()) && isDue() && performance.now() < until
+  async function planOne(sender: Sender): Promise<boolean> {
+    const before = { ...arrivals }
+    arrivals.count = 0
+    let group: WaitingIntent[] = []
+    let left = before.count
+    try {
+      const { account } = sender.lane
+      const window = await backlog.next(account, { now: clock.now(), limit: WINDOW })
+      group = nextGroup(window, limit)
+      left = window.length - group.length
+      if (group.length === 0) return false
+      const absent = await stillAbsent(deps, group, unsureOf(group, before.since))
+      if (absent.length > 0) {
+        await sender.lane.plan(absent)
+        deps.planned(absent.length)
+        if (door && absent[0]?.kind === 'issue') await openDoor()
+      }
+      limit = Math.min(limit * 2, maxBatch)
+      return true
+    } catch (error) {
+      left += group.length
+      await refused(sender, group, asIssueError(error))
+      return false
+    } finally {
+      arrivals.gatheringSince = performance.now()
+      if (left > 0) {
+        arrivals.count += left
+        arrivals.since = before.since
+      }
+    }
   }
 
-  async function planOne(): Promise<boolean> {
-    const batch = queue.next(limit)
-    let intents = batch
-    try {
-      intents = await stillAbsent(deps, batch)
-      if (intents.length === 0) return true
-      await deps.plan(intents)
-    } catch (error) {
-      await refused(intents, asIssueError(error))
-      return false
-    }
-    queue.remove(intents)
-    limit = Math.min(limit * 2, maxBatch)
-    if (door && intents[0]?.kind === 'issue') openDoor()
-    return true
+  function unsureOf(group: readonly WaitingIntent[], since: number): WaitingIntent[] {
+    const isOld = performance.now() - since >= CERTAIN_MS
+    return group.filter(({ intent, id, tries, wasCarried }) => {
+      if (intent.kind === 'issue') return isOld || wasCarried || tries > 0 || id <= uncertainUpTo
+      // The registry skips a repeated change of a document, but refuses that of a whole batch.
+      return tries > 0 && isWholeBatch(intent)
+    })
   }
 
   /** Handles intents for which no transaction could be made. */
-  async function refused(intents: Intent[], error: IssueError): Promise<void> {
+  async function refused(
+    { account }: Sender,
+    group: readonly WaitingIntent[],
+    error: IssueError,
+  ): Promise<void> {
+    // Another session goes on with them, and their requests wait for it.
+    if (error instanceof LockLost || error.code === 'outcome_unknown') throw error
     const { outage, isClosed } = await causeOf(account, error)
     if (outage) {
       // The limit stays at one, so that a single attempt shows whether the fee is still too high.
       if (outage.code !== 'fee_too_high') limit = maxBatch
-      // The engine that has the account next continues with them, and their requests wait for it.
-      if (!endsEngine(outage)) deps.postpone(queue.all())
       throw outage
     }
-    // While the issuer is closed, revisions continue.
-    if (isClosed && intents[0]?.kind === 'issue') return closeDoor(error)
+    const [first] = group
+    // While the issuer is closed, changes go on.
+    if (isClosed && first?.intent.kind === 'issue') return closeDoor(error)
     // Fewer intents are tried, so that one bad intent never blocks the others.
-    if (intents.length > 1) {
-      limit = Math.ceil(intents.length / 2)
+    if (group.length > 1) {
+      limit = Math.ceil(group.length / 2)
       return
     }
     limit = maxBatch
+    if (first === undefined) return
     // No chain accepts the release of a document that somebody has revoked.
-    const [refused] = await stillAbsent(deps, intents, intents)
-    if (refused === undefined) return
-    log.error('intent_set_aside', { key: keyOfIntent(refused), error: error.message })
-    await setAside([refused])
+    const [intent] = await stillAbsent(deps, group, group)
+    if (intent === undefined) return
+    log.error('intent_held_back', { key: keyOfIntent(intent), error: error.message })
+    deps.postpone((one) => keyOfIntent(one) === keyOfIntent(intent))
+    const tries = first.tries + 1
+    await backlog.hold([intent], tries, clock.now() + holdFor(tries))
   }
 
   async function closeDoor(error: IssueError): Promise<void> {
     limit = maxBatch
-    door ??= { error: new IssueError('registry_refused', 'the issuer is closed', error), ...soon() }
-    const issues = queue.all().filter(({ kind }) => kind === 'issue')
-    log.warn('issuer_closed', { waiting: issues.length })
-    await setAside(issues)
+    if (!door) {
+      door = { error: new IssueError('registry_refused', 'the issuer is closed', error), ...soon() }
+      log.warn('issuer_closed', await backlog.count(clock.now(), WINDOW))
+    }
+    deps.postpone(({ kind }) => kind === 'issue')
+    await backlog.holdIssues(clock.now() + MAX_HOLD_MS)
   }
 
-  async function setAside(intents: readonly Intent[]): Promise<void> {
-    deps.postpone(intents)
-    await queue.setAside(intents)
-  }
-
-  async function lookIfOpen(): Promise<void> {
-    if (door === undefined || performance.now() < door.lookAt) return
-    const { mayIssue } = await account.assertReady()
-    if (mayIssue) openDoor()
-    else door = { ...door, ...soon(door.pause * 2) }
-  }
-
-  function openDoor(): void {
+  async function openDoor(): Promise<void> {
     door = undefined
     log.info('issuer_open')
-    queue.recall(({ kind }) => kind === 'issue')
+    await letIssuesGo()
+  }
+
+  async function letIssuesGo(): Promise<void> {
+    await backlog.holdIssues(null)
+    arrivals.count += 1
   }
 
   return {
     get limit() {
       return limit
     },
-    run,
+
+    async start() {
+      uncertainUpTo = await backlog.newest()
+      // The issuer may have been opened while nobody led.
+      await letIssuesGo()
+    },
+
+    async run(sender, isDue) {
+      const until = performance.now() + TOGETHER_MS
+      let goOn = isDue()
+      while (goOn) goOn = (await planOne(sender)) && isDue() && performance.now() < until
+    },
+
     closed: () => door?.error,
-    lookIfOpen,
-    untilLook: () =>
-      door ? Math.max(0, door.lookAt - performance.now()) : Number.POSITIVE_INFINITY,
+
+    async lookIfOpen(account) {
+      if (door === undefined || performance.now() < door.lookAt) return
+      const { mayIssue } = await account.assertReady()
+      if (mayIssue) await openDoor()
+      else door = { ...door, ...soon(door.pause * 2) }
+    },
   }
 }
 
@@ -148,22 +201,48 @@ export function createPlanner(deps: PlannerDeps): Planner {
  * @returns The intents that must still be sent.
  */
 async function stillAbsent(
-  { queue, registry, outbox, conclude }: PlannerDeps,
-  intents: readonly Intent[],
-  unsure = queue.uncertain(intents),
+  { registry, backlog, conclude }: PlannerDeps,
+  group: readonly WaitingIntent[],
+  unsure: readonly WaitingIntent[],
 ): Promise<Intent[]> {
-  if (unsure.length === 0) return [...intents]
-  const outcomes = await outcomesOf(registry, unsure)
-  const decided = unsure.flatMap((intent, i) => {
+  const intents = group.map(({ intent }) => intent)
+  if (unsure.length === 0) return intents
+  const asked = unsure.map(({ intent }) => intent)
+  const outcomes = await outcomesOf(registry, asked)
+  const decided = asked.flatMap((intent, i) => {
     const outcome = outcomes[i]
     return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
   })
-  if (decided.length > 0) await outbox.resolve(settledBy(unsure, outcomes))
-  queue.seenAbsent(unsure)
+  if (decided.length > 0) await backlog.resolve(settledBy(asked, outcomes))
   const done = new Set(decided.map(({ intent }) => intent))
-  queue.remove([...done])
   for (const { intent, outcome } of decided) conclude(intent, outcome)
   return intents.filter((intent) => !done.has(intent))
+}
+
+/**
+ * @param window The oldest intents that may go, in order.
+ * @returns The first, and those after it that can share its transaction.
+ */
+function nextGroup(window: readonly WaitingIntent[], limit: number): WaitingIntent[] {
+  const [first] = window
+  if (first === undefined) return []
+  return window.filter(({ intent }) => goTogether(first.intent, intent)).slice(0, limit)
+}
+
+/**
+ * @returns Whether two intents fit in one call of the registry, which has one kind, one reason, and
+ * one batch, as a whole or some of its documents.
+ */
+function goTogether(one: Intent, other: Intent): boolean {
+  if (isWholeBatch(one) || isWholeBatch(other)) return one === other
+  if (one.root !== other.root) return false
+  if (one.kind === 'revoke' && other.kind === 'revoke') return one.reason === other.reason
+  return one.kind === other.kind
+}
+
+/** @returns The milliseconds that an intent is held back after so many refusals. */
+function holdFor(tries: number): number {
+  return Math.min(MIN_HOLD_MS * 2 ** Math.max(0, tries - 1), MAX_HOLD_MS)
 }
 
 /** @returns The next look at a closed issuer. */
@@ -172,18 +251,13 @@ function soon(pause = DOOR.minMs): { pause: number; lookAt: number } {
   return { pause: capped, lookAt: performance.now() + capped }
 }
 
-/** @returns Whether another engine will have the account: see `fenced`. */
-function endsEngine(error: IssueError): boolean {
-  return error instanceof LeaseLost || error.code === 'outcome_unknown'
-}
-
 /**
  * @param error Why a transaction could not be made.
  * @returns `outage` = why no transaction can be made at the moment, whatever its intents;
  * `isClosed` = none can be made that issues; neither when the intents are at fault.
  */
 async function causeOf(
-  account: PlannerDeps['account'],
+  account: Pick<Account, 'assertReady'>,
   error: IssueError,
 ): Promise<{ outage?: IssueError; isClosed?: boolean }> {
   // Fewer intents fit, whatever the account may do.

@@ -5,8 +5,8 @@ import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type { Blocks, Plans, Transactions } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
 import type { InFlight, Sending } from './in-flight.ts'
-import type { Conclude } from './settle.ts'
 import type { Spending } from './spending.ts'
+import type { Conclude } from './waiters.ts'
 
 /** The time between broadcasts of the same bytes, until the chain shows the transaction. */
 export const REBROADCAST_INTERVAL_MS = 5_000

@@ -1,7 +1,5 @@
-import type { Intent } from '#promise/intent.ts'
 import type { BlockTime } from './block-time.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Queue } from './queue.ts'
 
 /**
  * The maximum number of transactions in flight; geth keeps 16 for an account that it does not know.
@@ -39,46 +37,55 @@ export type Schedule = {
   untilDue(): number
 }
 
+/**
+ * What is known to wait in the database. It is a hint: a look each second finds what it missed.
+ * Times are those of `performance.now()`.
+ */
+export type Arrivals = {
+  /** How many may wait. */
+  count: number
+  /** When the first of them arrived. */
+  since: number
+  /** When the first of them arrived, or the last transaction was made. */
+  gatheringSince: number
+}
+
 export function createSchedule(deps: {
-  queue: Queue
-  inFlight: InFlight
+  arrivals: Arrivals
+  /** The transactions in flight of the account that gets the next one. */
+  inFlight: () => Pick<InFlight, 'plans' | 'sendingOf' | 'roundTrip'>
   blockTime: BlockTime
   /** @returns The number of intents that fill the next transaction. */
   batchLimit: () => number
 }): Schedule {
-  const { queue, inFlight, blockTime, batchLimit } = deps
+  const { arrivals, blockTime, batchLimit } = deps
 
-  /**
-   * @returns The milliseconds for which intents still gather.
-   *
-   * @param first The oldest intent that can go.
-   */
-  function gathering(first: Intent): number {
+  /** @returns The milliseconds for which intents still gather. */
+  function gathering(): number {
+    const inFlight = deps.inFlight()
     const [oldest] = inFlight.plans()
     const load = {
-      waitingSince: queue.queuedAt(first),
-      gatheringSince: queue.gatheringSince,
+      waitingSince: arrivals.since,
+      gatheringSince: arrivals.gatheringSince,
       oldestMade: oldest && inFlight.sendingOf(oldest).made,
       roundTrip: inFlight.roundTrip(),
     }
     return dueAt(load, blockTime) - performance.now()
   }
 
-  const freeLanes = () => MAX_IN_FLIGHT - inFlight.plans().length
+  const freeLanes = () => MAX_IN_FLIGHT - deps.inFlight().plans().length
 
   return {
     isDue() {
-      const [first] = queue.next(1)
-      if (first === undefined) return false
+      if (arrivals.count === 0) return false
       const lanes = freeLanes()
-      const isFull = queue.size >= batchLimit()
-      return (isFull && lanes > LATE_LANES) || (lanes > 0 && gathering(first) <= 0)
+      const isFull = arrivals.count >= batchLimit()
+      return (isFull && lanes > LATE_LANES) || (lanes > 0 && gathering() <= 0)
     },
 
     untilDue() {
-      const [first] = queue.next(1)
-      if (first === undefined || freeLanes() <= 0) return Number.POSITIVE_INFINITY
-      return Math.max(1, Math.min(gathering(first), LOOK_INTERVAL_MS))
+      if (arrivals.count === 0 || freeLanes() <= 0) return Number.POSITIVE_INFINITY
+      return Math.max(1, Math.min(gathering(), LOOK_INTERVAL_MS))
     },
   }
 }

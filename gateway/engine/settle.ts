@@ -1,19 +1,15 @@
 import type { Hex } from '#document/hex.ts'
 import { ABSENT, type Outcome, settledBy } from '#promise/anchoring.ts'
-import { asIssueError } from '#promise/errors.ts'
-import type { Intent } from '#promise/intent.ts'
 import { outcomesOfPlans } from '#promise/outcome.ts'
 import type { Plan } from '#promise/plan.ts'
 import type { Plans, RegistryReader } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
+import type { Conclude } from './waiters.ts'
 
 /** How long a node may contradict itself before that counts as an outage. */
 const UNCLEAR_TIMEOUT_MS = 2_000
-
-/** Receives the outcome of an intent, and all transactions that could have carried it. */
-export type Conclude = (intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>) => void
 
 /** Settles plans: reads the outcomes of their intents, reports them, and writes them to disk. */
 export type Settling = {
@@ -40,8 +36,8 @@ type SettlingDeps = {
   /** @returns The wei that a plan cost, or may still cost. */
   costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
-  /** Receives the intents whose outcome is on disk. */
-  noted: (intents: readonly Intent[]) => void
+  /** Called with plans whose outcome is on disk. */
+  noted: (plans: readonly Plan[]) => void
 }
 
 export function createSettling(deps: SettlingDeps): Settling {
@@ -67,11 +63,8 @@ export function createSettling(deps: SettlingDeps): Settling {
     for (const plan of used) blockTime.included(inFlight.sendingOf(plan).made)
     foreign.suspect(unseenOf(used, outcomes))
     inFlight.leave(used)
-    writeAll(deps, used, outcomes).catch((error) => {
-      inFlight.comeBack(used)
-      for (const plan of used) inFlight.sendingOf(plan).failure = asIssueError(error)
-      deps.noted([])
-    })
+    // A write that fails ends the session: the next one reads these plans, and settles them again.
+    writeAll(deps, used, outcomes).catch(() => {})
   }
 
   return {
@@ -115,7 +108,7 @@ async function writeAll(
   )
   inFlight.drop(used)
   concludeAll(conclude, used, outcomes, (outcome) => outcome.status !== 'anchored')
-  noted(used.flatMap(({ intents }) => intents))
+  noted(used)
 }
 
 /**

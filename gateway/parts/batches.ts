@@ -43,7 +43,7 @@ export function openBatches(
       drafts,
       signal,
       batcher: pipeline.batcher,
-      leases: stores.shared.leases,
+      locks: stores.shared.locks,
       discarded(result) {
         if (signal.aborted) return
         if ('error' in result)

@@ -7,7 +7,6 @@ import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { readSealedHeader } from '#document/sealed.ts'
 import { type BlockTime, createBlockTime } from '#engine/block-time.ts'
-import type { Engines } from '#engine/engines.ts'
 import type { Outcome } from '#promise/anchoring.ts'
 import { createErasing, type Erasing } from '#promise/erase.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
@@ -23,7 +22,7 @@ import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { ChainReader } from '#verifier/ports.ts'
 import type { Chain, Identity, Readers } from './chain.ts'
-import { openEngines } from './engines.ts'
+import { type GatewayLeader, openLeader } from './leader.ts'
 import type { Stores } from './stores.ts'
 
 /** The route is public, so scrapes share a reading of the chain. */
@@ -41,7 +40,7 @@ export type IssuingParts = {
   /** Seconds since the newest block; negative when the clock is behind the chain. */
   headAge: () => Promise<number>
   blockTime: Pick<BlockTime, 'interval' | 'look'>
-  batcher: Engines
+  batcher: GatewayLeader
   issuing: Issuing
   revising: Revising
   superseding: Superseding
@@ -71,7 +70,7 @@ export function openIssuing(
   const times = createTimes(metrics)
   const { outbox, shared } = stores
   const blockTime = createBlockTime(blocks)
-  const engines = openEngines(config, identity, {
+  const leader = openLeader(config, identity, {
     shared,
     outbox,
     loss: stores.loss,
@@ -83,7 +82,7 @@ export function openIssuing(
     foundForeign: metrics.foundForeign,
     log,
   })
-  const { batcher, readiness } = engines
+  const { batcher, readiness } = leader
   const common = { issuerId, outbox, batcher, log }
   const revising = createRevising({
     ...common,
@@ -117,7 +116,7 @@ export function openIssuing(
   })
   const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
   const promises = { issuing, revising, superseding, erasing }
-  return { ...engines, ...promises, metrics, times, blockTime, headAge }
+  return { ...leader, ...promises, metrics, times, blockTime, headAge }
 }
 
 /**

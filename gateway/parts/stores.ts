@@ -54,7 +54,7 @@ export async function openStores(
     erasureList: openErasureList(config.erasureList),
     blindTenant: (tenant) =>
       subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
-    leaseTerm: config.leaseTerm,
+    termMs: config.lockTerm,
     acceptLoss: config.acceptLoss,
     log,
     end,

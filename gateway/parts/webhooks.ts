@@ -11,7 +11,6 @@ import { createWebhookSender } from '#events/webhook-sender.ts'
 import type { AppDeps } from '#http/deps.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
-import type { StartChore } from './chores.ts'
 import type { Stores } from './stores.ts'
 
 export type WebhookParts = {
@@ -19,8 +18,8 @@ export type WebhookParts = {
     AppDeps,
     'webhooks' | 'webhookSecrets' | 'checkWebhookHost' | 'testWebhook' | 'mayWebhookUseHttp'
   >
-  /** See `StartChore`. */
-  start: StartChore
+  /** @param assertHeld Rejects with `LockLost` when another gateway leads by now. */
+  start: (assertHeld: () => Promise<void>) => () => Promise<void>
 }
 
 /** Assembles the parts that send events to webhooks. */

@@ -42,11 +42,9 @@ export const ABSENT: Undone = { status: 'absent' }
 
 /**
  * An intent in the outbox with its outcome. A revocation has the reason of its first request.
- * `account` = the account whose engine anchors it, if one has it.
  */
 export type Standing = {
   intent: Intent
-  account?: Hex
   outcome: Exclude<Outcome, Undone>
 }
 

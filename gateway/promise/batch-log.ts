@@ -1,7 +1,7 @@
 import type { Hex } from '#document/hex.ts'
 import type { IndexEntry } from './document-index.ts'
 import type { IssueIntent } from './intent.ts'
-import type { Held } from './lease.ts'
+import type { Lock } from './lock.ts'
 
 /** A request for a batch, as it was first made. Repeating it gives the same batch. */
 export type BatchClaim = {
@@ -35,14 +35,14 @@ export type BatchLog = {
    * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
    *
    * @param batch With who issues it (see `formatActor`), and whether the chain has it already.
-   * @param lease The lease of the request.
+   * @param lock The lock of the request, which the promise is written with.
    * @returns Whether it is promised for the first time.
-   * @throws {LeaseLost} when another gateway works on the request and may have deleted payloads.
+   * @throws {LockLost} when another gateway may work on the request and have deleted payloads.
    */
   promise(
     request: Uint8Array,
     batch: Omit<KnownBatch, 'id'> & { actor?: string; isAnchored?: boolean },
-    lease: Held,
+    lock: Lock,
   ): Promise<boolean>
 }
 
@@ -88,9 +88,6 @@ export type BatchList = {
   list(tenant: string | null, before: number | undefined, limit: number): Promise<KnownBatch[]>
   get(root: Hex): Promise<KnownBatch | undefined>
 }
-
-/** @returns The name of the lease of a request for a batch. */
-export const leaseOfBatch = (request: Hex) => `batch ${request}`
 
 /** @returns The intent that issues a batch. */
 export function intentOfBatch(batch: Omit<KnownBatch, 'id'>): IssueIntent {

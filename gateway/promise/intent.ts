@@ -41,12 +41,10 @@ export type RevisionIntent = Requested &
 export type Intent = IssueIntent | RevisionIntent
 
 /** An intent that waits for a transaction. */
-export type QueuedIntent = {
+export type WaitingIntent = {
   intent: Intent
-  /**
-   * The intent waits until this time, because the chain refused it; milliseconds of the Unix epoch.
-   */
-  asideUntil: number | null
+  /** A number that grows with each request. */
+  id: number
   /** How often the chain has refused it. */
   tries: number
   /** Whether a transaction has carried it. */

@@ -163,7 +163,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     const isNew = await untilAnswered(deadline, () => persistence.add(intent, sealed))
     if (isNew === 'has_successor')
       throw new IssueError('already_superseded', 'the document already has another successor')
-    const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()))
+    const outcome = await batcher.submit(intent, Math.min(wait, deadline.left()), isNew)
     if (!('transactionHash' in outcome)) throw new TypeError(`an issue is never ${outcome.status}`)
     // If the node was behind when it was read before, the transaction shows it.
     const wasBefore = outcome.status === 'anchored' && outcome.byAnother === true

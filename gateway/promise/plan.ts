@@ -16,6 +16,8 @@ export type SignedTransaction = {
 /** A nonce, its intents, and every transaction signed for it, the newest last. */
 export type Plan = {
   id: number
+  /** The address of the account, in lower case. */
+  account: Hex
   nonce: number
   intents: readonly Intent[]
   attempts: readonly SignedTransaction[]

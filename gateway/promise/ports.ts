@@ -11,7 +11,7 @@ import type {
   Standing,
 } from './anchoring.ts'
 import type { IndexEntry } from './document-index.ts'
-import type { Intent, IssueIntent, QueuedIntent } from './intent.ts'
+import type { Intent, IssueIntent, WaitingIntent } from './intent.ts'
 import type { Plan, Receipt, SignedTransaction } from './plan.ts'
 import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
 
@@ -70,31 +70,50 @@ export type Outbox = {
   find(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
 }
 
-/** The intents that wait for a transaction. */
+/** The longest time for which an intent that the chain refuses is held back. */
+export const MAX_HOLD_MS = 300_000
+
+/** The intents that wait for a transaction, in the order of their requests. This is the queue. */
 export type Backlog = {
-  /** @returns The intents in order. */
-  queued(): Promise<QueuedIntent[]>
   /**
-   * Notes that the chain refused intents.
+   * @param account The account that would send them.
+   * @returns The oldest that may go now.
+   */
+  next(account: Hex, options: { now: number; limit: number }): Promise<WaitingIntent[]>
+  /** @returns How many wait, and how many are held back of these; counted up to a limit. */
+  count(now: number, limit: number): Promise<{ queued: number; held: number }>
+  /** @returns The newest id of an intent. */
+  newest(): Promise<number>
+  /** @returns The accounts that alone may send some of what waits. */
+  carriers(): Promise<Hex[]>
+  /**
+   * Holds back intents that the chain refused, so that they delay no others.
    *
    * @param tries How often it has refused them by now.
    * @param until When to try them again; milliseconds of the Unix epoch.
    */
-  setAside(intents: readonly Intent[], tries: number, until: number): Promise<void>
+  hold(intents: readonly Intent[], tries: number, until: number): Promise<void>
+  /** Holds back all documents to issue; `null` = lets them go. */
+  holdIssues(until: number | null): Promise<void>
   /** Writes the outcomes of waiting intents that need no transaction. */
   resolve(settled: SettledIntents): Promise<void>
 }
 
 /** The transactions in flight. */
 export type Plans = {
-  /** @returns The plans, ordered by nonce. */
+  /** @returns The plans of all accounts, ordered by nonce. */
   plans(): Promise<Plan[]>
   /**
-   * Stores a plan before its first broadcast.
+   * Stores a plan before its first broadcast, with all of these intents or not at all.
    *
    * @param head For suspensions and releases, the newest block.
    */
-  plan(transaction: SignedTransaction, intents: readonly Intent[], head?: number): Promise<Plan>
+  plan(
+    account: Hex,
+    transaction: SignedTransaction,
+    intents: readonly Intent[],
+    head?: number,
+  ): Promise<Plan>
   /**
    * Stores another transaction for the nonce of a plan before its broadcast.
    *
@@ -107,39 +126,6 @@ export type Plans = {
    * @param fee The cost in wei.
    */
   settle(plan: Plan, settled: SettledIntents, fee: bigint): Promise<void>
-}
-
-/** The part of a shared outbox that the engine of one account needs. */
-export type SharedBacklog = {
-  /**
-   * Assigns waiting intents that no account has to this account, the oldest first.
-   *
-   * @returns The assigned intents.
-   */
-  claim(limit: number): Promise<Intent[]>
-  /**
-   * Same as `claim`, but only for revisions of documents that this account has issued and that are
-   * not final.
-   */
-  claimRevisions(limit: number): Promise<Intent[]>
-  /**
-   * Makes the waiting intents available to other accounts, except a suspension or a release that a
-   * transaction has carried: it could be mined once more, after its opposite.
-   */
-  disclaim(): Promise<void>
-  /** Takes over what other accounts left, but for what their transactions in flight carry. */
-  adopt(): Promise<void>
-}
-
-/**
- * The accounts whose intents wait or are in flight, whichever gateway accepted them, and the
- * accounts whose documents wait to be revised by them.
- */
-export type BusyAccounts = {
-  /** @returns Addresses in lower case. */
-  busyAccounts(): Promise<Hex[]>
-  /** @returns The number of intents that no account has, counted up to this limit. */
-  countUnclaimed(limit: number): Promise<number>
 }
 
 /** The cost of settled plans. */
@@ -191,30 +177,25 @@ export type PromisedPayloads = {
   payloads(): AsyncIterable<readonly PromisedPayload[]>
 }
 
-/** All ports of the outbox. */
-export type OutboxPorts = Outbox &
-  Backlog &
-  Plans &
-  FeeLog &
-  Anchorings &
-  AnchorBlocks &
-  PromisedPayloads
+/** The ports of the outbox that any gateway uses. */
+export type OutboxPorts = Outbox & Anchorings & AnchorBlocks & PromisedPayloads
 
-/** Anchors intents with one engine or several. */
+/** What requests need of the gateway that leads, which may be another one. */
 export type Batcher = {
   /** @throws {IssueError} when nothing can be anchored at the moment, as far as is known. */
   assertOpen(): void
   /** @throws {IssueError} when the issuer is closed, as far as is known: only revisions are done. */
   assertMayIssue(): void
   /**
-   * Anchors an intent of the outbox, together with other waiting intents.
+   * Waits until an intent of the outbox is anchored, together with other waiting intents.
    *
    * @param wait Milliseconds until `pending` is the answer.
+   * @param isNew Whether this request has just added it, so that nobody has an outcome yet.
    * @returns `anchored`, `pending` or `moot`.
    * @throws {IssueError} when it can never be anchored: nothing was done and nothing will be.
    */
-  submit(intent: Intent, wait: number): Promise<Outcome>
-  /** Somebody else changed the outbox, or released a lease: looks now. */
+  submit(intent: Intent, wait: number, isNew?: boolean): Promise<Outcome>
+  /** Something waits for the gateway that leads: looks now. */
   wake(): void
 }
 

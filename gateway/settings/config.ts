@@ -81,7 +81,7 @@ const environment = v.object({
   IPFS_ANNOUNCE: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   IPFS_GATEWAYS: urls,
   WAIT_SECONDS: seconds('15', 0),
-  LEASE_SECONDS: seconds('10', 2),
+  LOCK_SECONDS: seconds('10', 2),
   RPC_TIMEOUT_SECONDS: seconds('5', 1),
   IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
@@ -205,7 +205,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** How long a request waits for a block, in milliseconds. */
     wait: e.WAIT_SECONDS,
     /** How long a stopped gateway keeps its account, if gateways share accounts. */
-    leaseTerm: e.LEASE_SECONDS,
+    lockTerm: e.LOCK_SECONDS,
     /** Whether to issue although the database has lost writes. */
     acceptLoss: e.ACCEPT_LOST_WRITES === 'true',
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,

@@ -4,9 +4,8 @@ import {
   type DraftBlock,
   type DraftDocument,
   type KnownBatch,
-  leaseOfBatch,
 } from '#promise/batch-log.ts'
-import type { Leases } from '#promise/lease.ts'
+import { type Locks, lockOfBatch } from '#promise/lock.ts'
 import { addBatch } from './batches.ts'
 import type { Database } from './database.ts'
 import { insertDocuments } from './documents.ts'
@@ -49,24 +48,24 @@ const SELECT_ABANDONED = statement(
  * exactly the blocks that were inserted with it, on a Kubo node the group, before it is pinned. So
  * nothing is deleted that belongs to a promise.
  *
- * @param leases The leases of requests. A draft whose lease is free has no owner.
+ * @param locks The locks of requests. A draft whose lock is free has no owner.
  * @param groups Absent when payloads are stored in the database.
  */
 export function createBatchDrafts(
   database: Database,
-  { leases, isSole }: { leases: Leases; isSole: boolean },
+  { locks, isSole }: { locks: Locks; isSole: boolean },
   groups?: DraftGroups,
 ): BatchDrafts {
   const discard = createDiscard(database, groups)
 
   /** @returns Whether no gateway works on the request. */
   async function discardIfFree(request: Uint8Array): Promise<boolean> {
-    const lease = await leases.take([leaseOfBatch(toHex(request))])
-    if (lease === undefined) return false
+    const lock = await locks.take(lockOfBatch(toHex(request)))
+    if (lock === undefined) return false
     try {
       await discard(request)
     } finally {
-      await lease.release().catch(() => {})
+      await lock.release().catch(() => {})
     }
     return true
   }

@@ -6,17 +6,15 @@ import {
   intentOfBatch,
   type KnownBatch,
 } from '#promise/batch-log.ts'
+import { LockLost } from '#promise/lock.ts'
 import { addActs } from './acts.ts'
-import { type Database, fence } from './database.ts'
-import { insertIssues, type Owner } from './outbox/requests.ts'
+import type { Database, Session } from './database.ts'
+import { insertIssues } from './outbox/requests.ts'
 import { all, first, hexOf, isSet, type Row, statement, type Work } from './sql.ts'
 
 /** The batches that were requested. */
-export function createBatchLog(
-  database: Database,
-  owner: Owner = () => undefined,
-): BatchLog & BatchList {
-  return { ...createClaims(database, owner), ...createList(database) }
+export function createBatchLog(database: Database): BatchLog & BatchList {
+  return { ...createClaims(database), ...createList(database) }
 }
 
 const SELECT_REQUEST = statement(
@@ -37,7 +35,7 @@ const IS_IN_BLOCK = statement('SELECT 1 FROM batch WHERE id = :id AND block_numb
 // The tenant of a batch that was restored from the chain is unknown until its request is repeated.
 const OWN = statement("UPDATE batch SET tenant = :tenant WHERE id = :id AND tenant = ''")
 
-function createClaims(database: Database, owner: Owner): BatchLog {
+function createClaims(database: Database): BatchLog {
   return {
     find: (request) => database.snapshot(() => find(request)),
     claim: (request, claim) =>
@@ -46,21 +44,31 @@ function createClaims(database: Database, owner: Owner): BatchLog {
         yield* all(INSERT_REQUEST, { request, content, checkedAt })
         return (yield* find(request)) ?? { ...claim, isPromised: false }
       }),
-    promise: (request, batch, lease) =>
-      database.write(function* () {
-        yield* fence(lease)
-        yield* all(PROMISE_REQUEST, { request })
-        const { id } = yield* addBatch(batch)
-        const marked = yield* first(PROMISE_BATCH, { id })
-        yield* all(OWN, { id, tenant: batch.tenant })
-        const { root: hash, tenant, actor, isAnchored } = batch
-        // One that is final has left the outbox, and its events are written.
-        const isDone = isAnchored && (yield* first(IS_IN_BLOCK, { id }))
-        if (!isDone) yield* insertIssues([{ intent: intentOfBatch(batch) }], owner())
-        if (marked) yield* addActs([{ kind: 'issue', hash, actor, tenant }])
-        return marked !== undefined
-      }),
+    async promise(request, batch, lock) {
+      if (lock.ended.aborted) {
+        // The answer to an earlier try was lost, with the session of the lock.
+        if ((await database.snapshot(() => find(request)))?.isPromised) return true
+        throw new LockLost()
+      }
+      return (lock as Session).database.write(() => promise(request, batch))
+    },
   }
+}
+
+function* promise(
+  request: Uint8Array,
+  batch: Parameters<BatchLog['promise']>[1],
+): Work<boolean> {
+  yield* all(PROMISE_REQUEST, { request })
+  const { id } = yield* addBatch(batch)
+  const marked = yield* first(PROMISE_BATCH, { id })
+  yield* all(OWN, { id, tenant: batch.tenant })
+  const { root: hash, tenant, actor, isAnchored } = batch
+  // One that is final has left the outbox, and its events are written.
+  const isDone = isAnchored && (yield* first(IS_IN_BLOCK, { id }))
+  if (!isDone) yield* insertIssues([{ intent: intentOfBatch(batch) }])
+  if (marked) yield* addActs([{ kind: 'issue', hash, actor, tenant }])
+  return marked !== undefined
 }
 
 function* find(request: Uint8Array): Work<BatchClaim | undefined> {

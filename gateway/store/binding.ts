@@ -15,12 +15,6 @@ export type Binding = {
   fingerprints: readonly Hex[]
 }
 
-/**
- * The prefix for the names of leases of commands that fill a database. The row stays until the
- * database is full.
- */
-export const UNFINISHED = 'fill by '
-
 /** Errors that say what to do, in the words of the setting that names the database. */
 export type Refusals = {
   /** @param problems The problems, each with its remedy. */
@@ -44,9 +38,7 @@ const SELECT_SECRETS = statement('SELECT fingerprint FROM issuer_secret ORDER BY
 const INSERT_SECRET = statement(
   'INSERT INTO issuer_secret (fingerprint) VALUES (:fingerprint) ON CONFLICT DO NOTHING',
 )
-const SELECT_UNFINISHED = statement(
-  `SELECT name FROM lease WHERE name >= '${UNFINISHED}' AND name < 'fill by~' LIMIT 1`,
-)
+const SELECT_UNFINISHED = statement('SELECT command FROM unfinished LIMIT 1')
 
 /**
  * Binds a new database to its registry, issuer and issuer secrets. Adds the fingerprints of newer
@@ -82,7 +74,7 @@ export function* lockBinding(): Work<void> {
 /** @returns The command that has not filled the database yet; `undefined` if there is none. */
 export function* unfinishedCommand(): Work<string | undefined> {
   const row: Row | undefined = yield* first(SELECT_UNFINISHED)
-  return row && String(row.name).slice(UNFINISHED.length)
+  return row && String(row.command)
 }
 
 /** @returns `undefined` for a database that no gateway has used. */

@@ -5,7 +5,7 @@ import type { PeopleStore } from '#people/ports.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import type { KeptStatus } from '#promise/document-index.ts'
 import { IssueError } from '#promise/errors.ts'
-import { type Lease, type Leases, leaseOfAccount } from '#promise/lease.ts'
+import { lockOfAccount } from '#promise/lock.ts'
 import { addBatch } from './batches.ts'
 import {
   type Binding,
@@ -13,10 +13,10 @@ import {
   type Health,
   lockBinding,
   type Refusals,
-  UNFINISHED,
+  unfinishedCommand,
 } from './binding.ts'
 import { loseStatusLists } from './credentials.ts'
-import { type Database, fenced } from './database.ts'
+import type { Database, Session, Sessions } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, type Scrubber } from './erasures.ts'
 import { createHistory } from './history.ts'
@@ -63,30 +63,28 @@ type OpenKeyStore = {
 export type CommandOptions = {
   /** Whether to create the data folder if it is missing. */
   create?: boolean
-  /** The term of a lease in milliseconds; see `DatabaseDeps`. */
-  leaseTerm: number
+  /** See `DatabaseDeps`. */
+  termMs: number
   log: Log
 }
 
 /** A database for operators' commands. */
 export type CommandDatabase = ReturnType<typeof createCommandDatabase>
 
-const REBUILD = 'command reindex'
-
-/** It leases what only one process may use. */
+/** It locks what only one process may use. */
 export function createCommandDatabase(
   database: Database,
-  deps: { leases: Leases; refusals: Refusals; scrubber: Scrubber; close: () => Promise<void> },
+  deps: { sessions: Sessions; refusals: Refusals; scrubber: Scrubber; close: () => Promise<void> },
 ) {
-  const { leases, refusals, scrubber, close } = deps
-  const held: Lease[] = []
+  const { sessions, refusals, scrubber, close } = deps
+  const held: Session[] = []
   let isFilling = false
 
-  async function take(name: string, command: string): Promise<Lease> {
-    const lease = await leases.take([name])
-    if (lease === undefined) throw refusals.busy(command)
-    held.push(lease)
-    return lease
+  async function take(command: string): Promise<Session> {
+    const session = await sessions.take(`command ${command}`)
+    if (session === undefined) throw refusals.busy(command)
+    held.push(session)
+    return session
   }
 
   return {
@@ -111,9 +109,9 @@ export function createCommandDatabase(
      * @throws {IssueError} `account_shared` when gateways use all of them, or left transactions in
      * flight.
      */
-    async claimAccount(accounts: readonly Hex[]): Promise<{ account: Hex; lease: Lease }> {
-      const claimed = await claimAccount(database, leases, accounts)
-      held.push(claimed.lease)
+    async claimAccount(accounts: readonly Hex[]): Promise<{ account: Hex; lock: Session }> {
+      const claimed = await claimAccount(database, sessions, accounts)
+      held.push(claimed.lock)
       return claimed
     },
     /**
@@ -122,8 +120,8 @@ export function createCommandDatabase(
      * @param blindTenant The blind index for documents of an unknown tenant.
      */
     async rebuildIndex(blindTenant: bigint | null) {
-      const lease = await take(REBUILD, 'reindex')
-      return createIndexRebuild(fenced(database, lease), blindTenant)
+      const session = await take('reindex')
+      return createIndexRebuild(session.database, blindTenant)
     },
     /**
      * Claims an empty database, which no gateway uses until `filled`, or one that an earlier run
@@ -133,19 +131,18 @@ export function createCommandDatabase(
      * @throws {Error} when the database has other rows, or another run is filling it.
      */
     async claimEmpty(command: string) {
-      const mark = `${UNFINISHED}${command}`
-      await database.write(() => markUnfinished(mark, refusals.notEmpty(command)))
-      const lease = await take(mark, command)
+      const session = await take(command)
+      await database.write(() => markUnfinished(command, refusals.notEmpty(command)))
       isFilling = true
       return {
         async filled(): Promise<void> {
-          await database.change(DELETE_LEASE, { name: mark })
-          await lease.release()
+          await database.change(FINISH, { command })
+          await session.release()
         },
       }
     },
     async close(): Promise<void> {
-      await Promise.all(held.map((lease) => lease.release().catch(() => {})))
+      await Promise.all(held.map((session) => session.release().catch(() => {})))
       await close()
     },
   }
@@ -180,50 +177,44 @@ function createAnchoredLog(database: Database) {
   }
 }
 
-const DELETE_LEASE = statement('DELETE FROM lease WHERE name = :name')
-const SELECT_PLAN = statement(
-  'SELECT 1 FROM plan WHERE account = :account OR account IS NULL LIMIT 1',
-)
+const FINISH = statement('DELETE FROM unfinished WHERE command = :command')
+const SELECT_PLAN = statement('SELECT 1 FROM plan WHERE account = :account LIMIT 1')
 
-/** Leases an account without transactions in flight. */
+/** Locks an account without transactions in flight. */
 async function claimAccount(
   database: Database,
-  leases: Leases,
+  sessions: Sessions,
   accounts: readonly Hex[],
-): Promise<{ account: Hex; lease: Lease }> {
-  const rest = new Set(accounts)
+): Promise<{ account: Hex; lock: Session }> {
   let isInFlight = false
-  while (rest.size > 0) {
-    const lease = await leases.take([...rest].map(leaseOfAccount))
-    if (lease === undefined) break
-    const account = accounts.find((one) => leaseOfAccount(one) === lease.name) as Hex
+  for (const account of accounts) {
+    const lock = await sessions.take(lockOfAccount(account))
+    if (lock === undefined) continue
     const plans = await database.read(SELECT_PLAN, { account: fromHex(account) })
-    if (plans.length === 0) return { account, lease }
+    if (plans.length === 0) return { account, lock }
     isInFlight = true
-    rest.delete(account)
-    await lease.release()
+    await lock.release()
   }
   throw new IssueError(
     'account_shared',
     isInFlight
       ? 'each free account has transactions in flight: start a gateway until they are in a block'
-      : 'gateways use all accounts of the settings: stop one of them while the command runs, or add another account of the issuer to ISSUER_KEY',
+      : 'a gateway uses the account of the settings: stop every gateway while the command runs, or add another account of the issuer to ISSUER_KEY',
   )
 }
 
-const SELECT_LEASE = statement('SELECT name FROM lease WHERE name = :name')
 const SELECT_USED = statement(`
   SELECT EXISTS (SELECT 1 FROM bound_to) OR EXISTS (SELECT 1 FROM block)
     OR EXISTS (SELECT 1 FROM history) OR EXISTS (SELECT 1 FROM intent) AS used`)
-const INSERT_LEASE = statement('INSERT INTO lease (name) VALUES (:name)')
+const BEGIN = statement('INSERT INTO unfinished (command) VALUES (:command)')
 
 /** Begins to fill an empty database. Gateways refuse it until the mark is removed. */
-function* markUnfinished(mark: string, notEmpty: Error): Work<void> {
+function* markUnfinished(command: string, notEmpty: Error): Work<void> {
   yield* lockBinding()
-  if (yield* first(SELECT_LEASE, { name: mark })) return
+  if ((yield* unfinishedCommand()) === command) return
   const row = yield* first(SELECT_USED)
   if (isSet(row?.used)) throw notEmpty
-  yield* all(INSERT_LEASE, { name: mark })
+  yield* all(BEGIN, { command })
 }
 
 const PROMISE_BATCH = statement(`

@@ -1,16 +1,6 @@
-import type { Hex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
-import { type Held, type Lease, LeaseLost } from '#promise/lease.ts'
-import {
-  first,
-  onPostgres,
-  type Row,
-  type Statement,
-  single,
-  statement,
-  type Values,
-  type Work,
-} from './sql.ts'
+import { type Lock, LockLost } from '#promise/lock.ts'
+import { onPostgres, type Row, type Statement, type Values, type Work } from './sql.ts'
 
 /** Concurrent calls that one transaction, or read, answers together. */
 export const MAX_GROUP = 200
@@ -71,78 +61,68 @@ export function* lockOutcomes(): Work<void> {
 }
 const LOCK_OUTCOMES = onPostgres('SELECT pg_advisory_xact_lock(7160018)')
 
-/** An account, with the lease of the gateway that writes with it. */
-export type LeasedAccount = {
-  /** The address in lower case. */
-  account: Hex
-  lease: Lease
+/** A session that holds locks, and the database through it. */
+export type Session = Lock & {
+  /** What is written through it is written while the session lasts, or not at all. */
+  database: Database
+  /** Takes another lock. @returns Whether it was free. */
+  alsoTake(name: string): Promise<boolean>
+  /** Takes a lock that others may have too. */
+  stand(name: string): Promise<void>
+  /** @returns Whether another session has a lock that several can have. */
+  hasRival(name: string): Promise<boolean>
 }
 
-const HOLDS = statement(
-  (sql) => `SELECT 1 FROM lease WHERE name = :name AND token = :token ${sql.forKeyShare}`,
-)
-
-/**
- * Keeps a lease from changing hands until the transaction ends. @returns Whether it is still held.
- */
-export function* holds({ name, token }: Held): Work<boolean> {
-  return (yield* first(HOLDS, { name, token })) !== undefined
-}
-
-/** @throws {LeaseLost} when the lease has changed hands. */
-export async function assertHolds(database: Database, { name, token }: Held): Promise<void> {
-  const rows = await database.read(HOLDS, { name, token })
-  if (rows.length === 0) throw new LeaseLost(name)
+export type Sessions = {
+  /** @returns A session without locks. */
+  open(): Promise<Session>
+  /** @returns A session with a lock; `undefined` when another session has it. */
+  take(name: string): Promise<Session | undefined>
 }
 
 /**
- * Keeps a lease from changing hands until the transaction ends.
- *
- * @throws {LeaseLost} when it has already changed hands.
+ * The sessions of a database that one process has alone. Nobody else can take anything, so a
+ * session ends only when a write through it failed: what is in memory then may be wrong.
  */
-export function* fence(held: Held): Work<void> {
-  if (!(yield* holds(held))) throw new LeaseLost(held.name)
-}
-
-/**
- * @returns The same database for the holder of a lease. It changes nothing once the lease is lost.
- * After a write without an answer it gives the lease up: nobody can take it before that write is
- * decided, so whoever takes it next reads in the database what became of it.
- */
-export function fenced(
-  database: Database,
-  lease: Pick<Lease, 'name' | 'token' | 'assertHeld' | 'release'>,
-): Database {
-  function failed(error: unknown): never {
-    // The holder of the lease is told as well.
-    if (error instanceof LeaseLost) lease.assertHeld().catch(() => {})
-    if (error instanceof IssueError && error.code === 'outcome_unknown')
-      lease.release().catch(() => {})
-    throw error
+export function createSoleSessions(database: Database): Sessions {
+  const open: Sessions['open'] = async () => {
+      const ending = new AbortController()
+      return {
+        database: endingWith(database, ending),
+        ended: ending.signal,
+        async assertHeld() {
+          if (ending.signal.aborted) throw new LockLost()
+        },
+        alsoTake: async () => true,
+        stand: async () => {},
+        hasRival: async () => false,
+        async release() {
+          ending.abort()
+        },
+      }
   }
+  return { open, take: open }
+}
 
-  const write: Database['write'] = (work, urgent) =>
-    database
-      .write(function* () {
-        yield* fence(lease)
-        return yield* work()
-      }, urgent)
-      .catch(failed)
-
+/** @returns The same database; a write that fails ends the session. */
+function endingWith(database: Database, ending: AbortController): Database {
+  async function ended<T>(write: () => Promise<T>): Promise<T> {
+    if (ending.signal.aborted) throw new LockLost()
+    try {
+      return await write()
+    } catch (error) {
+      // What the work itself refuses has another code.
+      if (error instanceof IssueError && error.code === 'store_unavailable') ending.abort()
+      throw error
+    }
+  }
   return {
     ...database,
-    write,
-    change: (...changed) => write(single(...changed)),
+    write: (...written) => ended(() => database.write(...written)),
+    change: (...changed) => ended(() => database.change(...changed)),
     together(group) {
-      if (group.reads) return database.together(group)
-      const together = database.together({
-        ...group,
-        *work(items) {
-          yield* fence(lease)
-          return yield* group.work(items)
-        },
-      })
-      return (item) => together(item).catch(failed)
+      const together = database.together(group)
+      return group.reads ? together : (item) => ended(() => together(item))
     },
   }
 }

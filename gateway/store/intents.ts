@@ -29,10 +29,8 @@ export function intentOf(row: Row): Intent {
 export function standingOf(row: Row): Standing {
   const { intent, anchoring } = anchoredOf(row)
   const { transactionHash } = anchoring
-  const account = hexOrNull(row.account)
   return {
     intent,
-    ...(account && { account }),
     outcome:
       row.block_number === null
         ? { status: 'pending', transactionHash }
@@ -97,19 +95,29 @@ export const opposite = (kind: string) =>
   `CASE ${kind} WHEN 'suspend' THEN 'release' WHEN 'release' THEN 'suspend' END`
 
 /**
- * Whether a revision has to wait for its document or batch. It goes to the account that issues
- * that, until it is final. The registry skips the revision of a document that is not on the chain,
- * and only the transactions of one account stay in order after a reorg.
+ * A condition of the table `intent`: whether an account may send it now.
  *
- * @param of The table or items with the revision.
+ * A change waits until its document or batch, and the change before it, are in a block; where
+ * another account sent these, until that block is final and they have left the table. The registry
+ * skips the change of a document that is not on the chain, and only the transactions of one account
+ * stay in order after a reorg. A suspension or a release that an account has carried could be mined
+ * once more, so no other account sends it.
+ *
  * @param account An expression for the account.
  */
-export const waitsForIssue = (of: 'intent' | 'item', account: string) =>
-  `(${of}.kind <> 'issue' AND EXISTS (
-    SELECT 1 FROM intent AS issue
-    WHERE issue.document_hash = coalesce(${of}.root, ${of}.document_hash) AND issue.kind = 'issue'
-      AND (issue.account <> ${account}
-        OR issue.block_number IS NULL AND issue.account IS DISTINCT FROM ${account})))`
+export const maySend = (account: string) =>
+  `(intent.kind = 'issue' OR (
+    (intent.kind = 'revoke' OR intent.account IS NULL OR intent.account = ${account})
+    AND NOT EXISTS (
+      SELECT 1 FROM intent AS issue
+      WHERE issue.document_hash = coalesce(intent.root, intent.document_hash)
+        AND issue.kind = 'issue'
+        AND (issue.block_number IS NULL OR issue.account <> ${account}))
+    AND NOT EXISTS (
+      SELECT 1 FROM intent AS other
+      WHERE other.document_hash = intent.document_hash AND other.kind <> intent.kind
+        AND other.kind <> 'issue' AND other.block_number IS NOT NULL
+        AND other.account <> ${account})))`
 
 /** Whatever writes an intent, an erased document does not come back. */
 export const SEALED_UNLESS_ERASED = `CASE WHEN item.sealed IS NOT NULL

@@ -1,47 +1,34 @@
-import type { Hex } from '#document/hex.ts'
 import { type Persistence, restore } from '#promise/persistence.ts'
-import type { OutboxPorts, PayloadStore } from '#promise/ports.ts'
+import type { Anchorings, Backlog, FeeLog, OutboxPorts, PayloadStore, Plans } from '#promise/ports.ts'
 import type { Database } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
 import { createBacklog, createPromisedPayloads } from './outbox/backlog.ts'
 import { createFeeLog, createPlans } from './outbox/plans.ts'
-import {
-  createFresh,
-  createRequests,
-  type Fresh,
-  type Owner,
-  type Requests,
-} from './outbox/requests.ts'
+import { createRequests, type Requests } from './outbox/requests.ts'
 import { createAnchorBlocks } from './outbox/settle.ts'
 
 export type DatabaseOutbox = Requests & OutboxPorts
 
-/** The accounts of an outbox. */
-type OutboxOptions = {
-  /** The account whose intents and plans it has; absent = all accounts. */
-  account?: Hex
-  /** The account for new intents, while its lease lasts. */
-  owner?: Owner
-  /** Shared by all outboxes over a database. */
-  fresh?: Fresh
-}
+/** What the gateway that leads reads and writes through its session. */
+export type LeaderOutbox = Backlog & Plans & FeeLog & Anchorings
 
-/**
- * The outbox in a database, with one part for each port. The ports document what each method
- * guarantees.
- */
-export function createOutbox(
-  database: Database,
-  { account, owner, fresh = createFresh() }: OutboxOptions = {},
-): DatabaseOutbox {
+/** The outbox for requests and for the watch of finality; see the ports. */
+export function createOutbox(database: Database): DatabaseOutbox {
   return {
-    ...createRequests(database, fresh, owner),
+    ...createRequests(database),
     ...createAnchorBlocks(database),
-    ...createBacklog(database, fresh, account),
-    ...createPlans(database, account),
-    ...createFeeLog(database, account),
     ...createAnchorings(database),
     ...createPromisedPayloads(database),
+  }
+}
+
+/** @param database The database through the session of the gateway that leads. */
+export function createLeaderOutbox(database: Database): LeaderOutbox {
+  return {
+    ...createBacklog(database),
+    ...createPlans(database),
+    ...createFeeLog(database),
+    ...createAnchorings(database),
   }
 }
 

@@ -23,8 +23,10 @@ import { tally } from './tallies.ts'
 // What follows when an intent gets into a block, leaves one, or can never be anchored: events,
 // history, index and successions, always in the transaction that changes the intent.
 
-/** Notified when an intent waits for an engine, or for nobody any more. */
-export const OUTBOX_CHANNEL = 'docreg_outbox'
+/** Notified when something waits for the gateway that leads. */
+export const WAITING_CHANNEL = 'docreg_waiting'
+/** Notified when outcomes were written. */
+export const OUTCOME_CHANNEL = 'docreg_outcome'
 
 /** An intent that was in a block, or is now. */
 export type Change = {
@@ -283,7 +285,7 @@ export function* followChanges(changes: readonly Change[]): Work<void> {
   )
   yield* tally(counted)
   yield* appendEvents(events)
-  yield* notify(OUTBOX_CHANNEL)
+  yield* notify(OUTCOME_CHANNEL)
 }
 
 /** Of few documents is there a predecessor. */
@@ -336,7 +338,7 @@ export function* followGone(gone: readonly Intent[]): Work<void> {
     yield* all(DELETE_SUPERSEDING, { hashes })
     yield* all(DELETE_SUCCESSIONS, { hashes })
   }
-  if (gone.length > 0) yield* notify(OUTBOX_CHANNEL)
+  if (gone.length > 0) yield* notify(OUTCOME_CHANNEL)
 }
 
 const EVENT_ITEM = 'type, document_hash, block_number, block_hash, transaction_hash, tenant'

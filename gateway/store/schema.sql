@@ -59,8 +59,8 @@ CREATE INDEX batch_draft_by_request ON batch_draft (request);
 
 CREATE TABLE plan (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- The address of the account that sends it; NULL = no account has claimed it yet.
-  account bytea,
+  -- The address of the account that sends it.
+  account bytea NOT NULL,
   nonce bigint NOT NULL,
   -- For suspensions and releases, the newest block when it was planned.
   head bigint
@@ -82,6 +82,7 @@ CREATE INDEX attempt_by_plan ON attempt (plan);
 -- Most intents wait for their block to become final, and are in few of these indexes.
 CREATE TABLE intent (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- The account of the newest transaction that carried it.
   account bytea,
   kind text NOT NULL,
   -- The hash of a document, or the root of a batch, which is then in both columns.
@@ -91,8 +92,9 @@ CREATE TABLE intent (
   manifest bytea,
   reason bigint,
   sealed bytea,
-  -- When it is tried again after a refusal, and how often it was refused.
-  aside_until bigint,
+  -- When it is tried again after a refusal, in milliseconds of the Unix epoch, and how often it was
+  -- refused.
+  held_until bigint,
   tries bigint NOT NULL DEFAULT 0,
   plan bigint REFERENCES plan (id) ON DELETE SET NULL,
   block_number bigint,
@@ -105,8 +107,6 @@ CREATE TABLE intent (
 );
 CREATE INDEX intent_by_plan ON intent (plan) WHERE plan IS NOT NULL;
 CREATE INDEX intent_queued ON intent (id) WHERE plan IS NULL AND block_number IS NULL;
-CREATE INDEX intent_unclaimed
-  ON intent (id) WHERE account IS NULL AND plan IS NULL AND block_number IS NULL;
 CREATE INDEX intent_sealed ON intent (id) WHERE sealed IS NOT NULL;
 CREATE INDEX intent_by_block ON intent (block_number, block_hash) WHERE block_number IS NOT NULL;
 
@@ -367,15 +367,17 @@ CREATE TABLE used_offer (
 );
 CREATE INDEX used_offer_by_time ON used_offer (expires_at);
 
--- The holders of accounts and chores. The pair of name and token is unique so that in PostgreSQL
--- the token counts as a key: a writer that has the row FOR KEY SHARE then waits for no renewal, and
--- a new holder waits for the writer. Times are in milliseconds of the Unix epoch.
-CREATE TABLE lease ( -- local
-  name text PRIMARY KEY,
-  token bigint NOT NULL DEFAULT 0,
-  holder text,
-  expires_at bigint NOT NULL DEFAULT 0,
-  UNIQUE (name, token)
+-- What the gateway that leads tells the others, as JSON, each second that it changes.
+CREATE TABLE leader ( -- local
+  id bigint PRIMARY KEY,
+  state text NOT NULL,
+  -- In milliseconds of the Unix epoch.
+  written_at bigint NOT NULL
+);
+
+-- The command that has begun to fill this database. Gateways do not start before it has finished.
+CREATE TABLE unfinished ( -- local
+  command text PRIMARY KEY
 );
 
 -- ==== keys.db ====

@@ -36,8 +36,6 @@ export type Dialect = {
   forUpdate(table: string): string
   /** As `forUpdate`, without those that somebody else has locked. */
   readonly skipLocked: string
-  /** As `forUpdate`, but their other columns may change. */
-  readonly forKeyShare: string
   /** Keeps the planner from using an index for a condition. */
   readonly unindexed: string
 }

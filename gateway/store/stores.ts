@@ -3,13 +3,13 @@ import type { Log } from '#base/log.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import type { PeopleStore } from '#people/ports.ts'
 import type { IssueError } from '#promise/errors.ts'
-import type { Leases } from '#promise/lease.ts'
+import type { Locks } from '#promise/lock.ts'
 import { createActLog } from './acts.ts'
 import { createBatchDrafts, type DraftGroups } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { type Binding, bind, type Refusals } from './binding.ts'
 import { createCredentialStore, createStatusSlots } from './credentials.ts'
-import { type Database, fenced, type LeasedAccount } from './database.ts'
+import type { Database, Session, Sessions } from './database.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
@@ -18,11 +18,9 @@ import { type BlindTenant, createEventLog } from './events.ts'
 import { createHistory } from './history.ts'
 import { createIdempotencyLog } from './idempotency.ts'
 import { createKindStore } from './kinds.ts'
-import { RELEASED_CHANNEL } from './leases.ts'
-import { createBusyAccounts, createSharedBacklog } from './outbox/backlog.ts'
-import { createFresh, type Fresh, type Owner } from './outbox/requests.ts'
-import { createOutbox, createPersistence } from './outbox.ts'
-import { OUTBOX_CHANNEL } from './outcomes.ts'
+import { createLeaderOutbox, createOutbox, createPersistence, type LeaderOutbox } from './outbox.ts'
+import { createLeaderRow } from './leader-row.ts'
+import { OUTCOME_CHANNEL, WAITING_CHANNEL } from './outcomes.ts'
 import { createPayloadStore } from './payloads.ts'
 import { createRunStore } from './runs.ts'
 import { numberOrNull, statement } from './sql.ts'
@@ -36,8 +34,8 @@ export type DatabaseDeps = {
   binding: Binding
   erasureList: ErasureList
   blindTenant: BlindTenant
-  /** A gateway that is stopped for longer than this loses its leases; milliseconds. */
-  leaseTerm: number
+  /** A gateway that is stopped or cut off for longer than this loses its locks; milliseconds. */
+  termMs: number
   log: Log
   /** Whether to go on with a database that has lost writes. */
   acceptLoss: boolean
@@ -49,7 +47,7 @@ export type DatabaseDeps = {
 export type DatabaseParts = {
   keys: KeyStore
   people: PeopleStore
-  leases: Leases
+  sessions: Sessions
   refusals: Refusals
   scrubber: Scrubber
   /** Present when it has lost writes that were on the disk: what that is, and what to do. */
@@ -92,12 +90,10 @@ export async function openStores(
   parts: DatabaseParts,
   { binding, erasureList, blindTenant, log }: DatabaseDeps,
 ) {
-  const { leases, refusals, scrubber, openErased, isSole, ...rest } = parts
+  const { sessions, refusals, scrubber, openErased, isSole, ...rest } = parts
   try {
     await bind(database, binding, { refusals })
-    const { owner, assignTo } = createOwner()
-    const fresh = createFresh()
-    const outbox = createOutbox(database, { owner, fresh })
+    const outbox = createOutbox(database)
     const embedded = createPayloadStore(database)
     const erasures = createErasures(database, scrubber, erasureList)
     const mergeList = async () => {
@@ -107,7 +103,7 @@ export async function openStores(
     await mergeList()
     const isErased = await openErased()
     const stopMerging = onNewConnection(database, mergeList, log)
-    const shared = createShared(database, leases, fresh)
+    const shared = createShared(database, sessions, isSole)
     return {
       ...rest,
       async close() {
@@ -137,18 +133,11 @@ export async function openStores(
       deliveries: createDeliveries(database, blindTenant),
       /** What wallets have used. */
       credentials: createCredentialStore(database),
-      batchLog: createBatchLog(database, owner),
+      batchLog: createBatchLog(database),
       /** @param groups The groups of a Kubo node; absent when payloads are in the database. */
       batchDrafts: (groups?: DraftGroups) =>
-        createBatchDrafts(database, { leases, isSole }, groups),
-      shared: {
-        ...shared,
-        // Without other gateways, nobody else changes anything.
-        listen: isSole ? () => () => {} : shared.listen,
-        /** Whether only one gateway can use the database. */
-        isSole,
-        assignTo,
-      },
+        createBatchDrafts(database, { locks: sessions, isSole }, groups),
+      shared,
     }
   } catch (error) {
     await rest.close()
@@ -156,44 +145,62 @@ export async function openStores(
   }
 }
 
-/** Coordinates gateways on one database by means of leases. */
-export function createShared(database: Database, leases: Leases, fresh: Fresh) {
-  return {
-    leases,
-    ...createBusyAccounts(database),
-    /** @returns The outbox of one account. What it writes has effect only while the lease lasts. */
-    outboxOf({ account, lease }: LeasedAccount) {
-      const own = fenced(database, lease)
-      return { ...createOutbox(own, { account, fresh }), ...createSharedBacklog(own, account) }
-    },
-    /**
-     * @param changed Called when another gateway has changed the outbox or released a lease, and
-     * when that may have gone unnoticed.
-     * @returns A function that stops listening.
-     */
-    listen(changed: () => void): () => void {
-      const ends = [OUTBOX_CHANNEL, RELEASED_CHANNEL].map((channel) =>
-        database.listen(channel, changed),
-      )
-      return () => {
-        for (const end of ends) end()
-      }
-    },
-  }
+/** What the gateway that leads can do, for as long as its session lasts. */
+export type Leading = Omit<Session, 'hasRival'> & {
+  /** The outbox through the session. */
+  outbox: LeaderOutbox
+  /** @returns Whether another gateway could lead. */
+  hasRival(): Promise<boolean>
+  /** Tells the other gateways. @param state JSON. */
+  tell(state: string): Promise<void>
 }
 
-/** The account for new intents. The outbox is created before it is known. */
-export function createOwner() {
-  let current: Owner = () => undefined
+/** The name of the lock of the gateway that leads, and of the one that all gateways share. */
+export const LEADER = 'leader'
+export const GATEWAY = 'gateway'
+
+/** Coordinates the gateways that use one database. */
+export function createShared(database: Database, sessions: Sessions, isSole: boolean) {
+  const row = createLeaderRow(database)
+  /** With it, this gateway stands for election, and leads. */
+  let session: Session | undefined
+
+  async function stand(): Promise<Session> {
+    if (session && !session.ended.aborted) return session
+    const opened = await sessions.open()
+    await opened.stand(GATEWAY)
+    session = opened
+    return opened
+  }
+
   return {
-    owner: () => current(),
-    /**
-     * @param own Returns the account for new intents of this gateway. Intents without an account
-     * wait until an engine claims them.
-     */
-    assignTo(own: Owner): void {
-      current = own
+    locks: sessions as Locks,
+    /** Whether only one gateway can use the database. */
+    isSole,
+    /** @returns `undefined` while another gateway leads. */
+    async lead(): Promise<Leading | undefined> {
+      const own = await stand()
+      if (!(await own.alsoTake(LEADER))) return undefined
+      return {
+        ...own,
+        outbox: createLeaderOutbox(own.database),
+        hasRival: () => own.hasRival(GATEWAY),
+        tell: createLeaderRow(own.database).write,
+      }
     },
+    /** Stands for election no more. */
+    async leave(): Promise<void> {
+      await session?.release().catch(() => {})
+    },
+    /** @returns What the gateway that leads told last, as JSON; see `Leading`. */
+    told: row.read,
+    /**
+     * @param channel Something waits for the gateway that leads, or outcomes were written.
+     * @param heard Called when that is so, and when it may have gone unnoticed.
+     * @returns A function that stops listening.
+     */
+    listen: (channel: 'waiting' | 'outcome', heard: () => void): (() => void) =>
+      database.listen(channel === 'waiting' ? WAITING_CHANNEL : OUTCOME_CHANNEL, heard),
   }
 }
 

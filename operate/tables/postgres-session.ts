@@ -6,14 +6,11 @@ import { optionsOf, type Query, queryOn } from '#store/drivers/postgres/connecti
 import { createPort } from '#store/drivers/postgres/database.ts'
 import { outageOf } from '#store/drivers/postgres/errors.ts'
 import { createSchema } from '#store/drivers/postgres/schema.ts'
-import { POSTGRES } from '#store/drivers/postgres/statements.ts'
 import { MOVED } from '#store/tables.ts'
 
 /** How long stopped gateways may take to disconnect from the server. */
 const LEAVING_MS = 5_000
 const POLL_INTERVAL_MS = 200
-/** The end of the leases of a moved database, in milliseconds of the Unix epoch: never. */
-const MOVED_AWAY = Number.MAX_SAFE_INTEGER
 
 const NAMES = MOVED.map(({ name }) => name)
 
@@ -68,7 +65,7 @@ async function begin(query: Query, mode: 'read' | 'write'): Promise<void> {
   await query('SET LOCAL idle_in_transaction_session_timeout = 0')
   await query(`SET LOCAL lock_timeout = ${LEAVING_MS}`)
   const lock = mode === 'read' ? 'SHARE' : 'ACCESS EXCLUSIVE'
-  await query(`LOCK TABLE ${[...NAMES, 'lease'].join(', ')} IN ${lock} MODE`)
+  await query(`LOCK TABLE ${NAMES.join(', ')} IN ${lock} MODE`)
 }
 
 /**
@@ -79,19 +76,14 @@ async function assertUnused(query: Query): Promise<void> {
   for (const end = performance.now() + LEAVING_MS; ; ) {
     await query('SELECT pg_stat_clear_snapshot()')
     const [row] = await query(`
-      SELECT (
-        SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'document-registry'
-          AND NOT (state = 'idle' AND query = 'DISCARD ALL')
-      ) AS connections, (
-        SELECT count(*) FROM lease
-        WHERE expires_at > ${POSTGRES.nowMs} AND expires_at < ${MOVED_AWAY}
-      ) AS leases`)
-    const { connections, leases } = row ?? {}
-    if (Number(connections) + Number(leases) === 0) return
+      SELECT count(*) AS connections FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'document-registry'
+        AND NOT (state = 'idle' AND query = 'DISCARD ALL')`)
+    const connections = Number(row?.connections)
+    if (connections === 0) return
     if (performance.now() > end)
       throw new ConfigError([
-        `a gateway uses the database of DATABASE_URL (${connections} connections, ${leases} leases): stop every gateway first; its lease ends after LEASE_SECONDS`,
+        `a gateway uses the database of DATABASE_URL (${connections} connections): stop every gateway first`,
       ])
     await sleep(POLL_INTERVAL_MS)
   }
@@ -119,11 +111,10 @@ export async function finishFilled(query: Query): Promise<void> {
 }
 
 /**
- * Marks the database as moved, so that no gateway starts with it. A gateway that was cut off and
- * comes back has lost its leases, so it cannot accept a document.
+ * Marks the database as moved, so that no gateway starts with it, and one that was cut off and comes
+ * back cannot accept a document.
  */
 export async function markMoved(query: Query): Promise<void> {
-  await query(`UPDATE lease SET token = token + 1, holder = NULL, expires_at = ${MOVED_AWAY}`)
   await query('ALTER TABLE intent ADD CONSTRAINT moved CHECK (false) NOT VALID')
   await query('UPDATE schema_version SET version = -version')
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { toHex } from '#document/hex.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox, createPersistence } from '#store/outbox.ts'
+import { createLeaderOutbox, createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { median } from './quantile.ts'
 
@@ -41,7 +41,7 @@ async function measure(database: Database, firstBlock: number) {
       transactionHash: toHex(randomBytes(32)),
     }
     const anchored = intents.map((intent) => ({ intent, anchoring }))
-    await outbox.resolve({ anchored, gone: [] })
+    await createLeaderOutbox(database).resolve({ anchored, gone: [] })
     await outbox.review({ final: anchored, gone: [], moved: [], dropped: [] })
   }
   const { user, system } = process.cpuUsage(usage)

@@ -14,7 +14,7 @@ import type { IndexEntry } from '#promise/document-index.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import { createDocumentIndex } from '#store/documents.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox, createPersistence } from '#store/outbox.ts'
+import { createLeaderOutbox, createOutbox, createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { fillDatabase, rowsFor } from './ten-million/fill.ts'
 import { FIRST_SECOND } from './ten-million/pretended.ts'
@@ -71,7 +71,7 @@ async function measure(database: Database, withEntry: boolean, firstBlock: numbe
       transactionHash: toHex(randomBytes(32)),
     }
     const anchored = intents.map((intent) => ({ intent, anchoring }))
-    await outbox.resolve({ anchored, gone: [] })
+    await createLeaderOutbox(database).resolve({ anchored, gone: [] })
     pages.count()
   }
   const { user, system } = process.cpuUsage(usage)

@@ -1,45 +1,62 @@
 import { fromHex, type Hex } from '#document/hex.ts'
-import type { Intent } from '#promise/intent.ts'
-import type { Backlog, BusyAccounts, PromisedPayloads, SharedBacklog } from '#promise/ports.ts'
+import { type Backlog, MAX_HOLD_MS, type PromisedPayloads } from '#promise/ports.ts'
 import { type Database, lockOutcomes } from '../database.ts'
-import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, waitsForIssue } from '../intents.ts'
-import { OUTBOX_CHANNEL } from '../outcomes.ts'
-import { all, hexOf, notify, numberOrNull, statement } from '../sql.ts'
-import type { Fresh } from './requests.ts'
+import { INTENT_COLUMNS, IS_KEY, intentOf, KEY, keysOf, maySend } from '../intents.ts'
+import { hexOf, type Row, statement } from '../sql.ts'
 import { writeOutcome } from './settle.ts'
 
 /** Payloads in one read, some kilobytes each. */
 const MAX_PAYLOADS = 200
 
-const WAITS = waitsForIssue('intent', ':account')
-const SELECT_ALL = statement(`
-  SELECT ${INTENT_COLUMNS}, aside_until, tries FROM intent
-  WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)
-const SELECT_OWN = statement(`
-  SELECT ${INTENT_COLUMNS}, aside_until, tries FROM intent
-  WHERE plan IS NULL AND block_number IS NULL AND account = :account AND NOT ${WAITS} ORDER BY id`)
-const SET_ASIDE = statement(
+const IS_WAITING = 'intent.plan IS NULL AND intent.block_number IS NULL'
+// A change of the clock must not prolong the wait.
+const IS_HELD = `intent.held_until > :now AND intent.held_until <= :now + ${MAX_HOLD_MS}`
+const SELECT_NEXT = statement(`
+  SELECT ${INTENT_COLUMNS}, intent.tries FROM intent
+  WHERE ${IS_WAITING} AND (${IS_HELD}) IS NOT TRUE AND ${maySend(':account')}
+  ORDER BY id LIMIT :limit`)
+const COUNT = statement(`
+  SELECT count(*) AS count, sum(CASE WHEN ${IS_HELD} THEN 1 ELSE 0 END) AS held FROM (
+    SELECT held_until FROM intent WHERE ${IS_WAITING} LIMIT :limit) AS intent`)
+const NEWEST = statement('SELECT coalesce(max(id), 0) AS id FROM intent')
+// What an account has carried, and no other account may send; see `maySend`.
+const SELECT_CARRIERS = statement(`
+  SELECT DISTINCT account FROM intent
+  WHERE ${IS_WAITING} AND kind IN ('suspend', 'release') AND account IS NOT NULL`)
+const HOLD = statement(
   (sql) =>
-    `UPDATE intent SET aside_until = :until, tries = :tries FROM ${sql.items(KEY)} WHERE ${IS_KEY}`,
+    `UPDATE intent SET held_until = :until, tries = :tries FROM ${sql.items(KEY)} WHERE ${IS_KEY}`,
 )
+const HOLD_ISSUES = statement(
+  `UPDATE intent SET held_until = :until WHERE ${IS_WAITING} AND kind = 'issue'`,
+)
+const FREE_ISSUES = statement(`
+  UPDATE intent SET held_until = NULL
+  WHERE ${IS_WAITING} AND kind = 'issue' AND held_until IS NOT NULL`)
 
-/** @param account The account of the intents; absent = all accounts. */
-export function createBacklog(database: Database, fresh: Fresh, account?: Hex): Backlog {
+export function createBacklog(database: Database): Backlog {
   return {
-    async queued() {
-      fresh.forget()
-      const rows = await (account
-        ? database.read(SELECT_OWN, { account: fromHex(account) })
-        : database.read(SELECT_ALL))
-      return rows.map((row) => ({
-        intent: intentOf(row),
-        asideUntil: numberOrNull(row.aside_until),
-        tries: Number(row.tries),
-        wasCarried: row.transaction_hash !== null,
-      }))
+    async next(account, { now, limit }) {
+      const rows = await database.read(SELECT_NEXT, { account: fromHex(account), now, limit })
+      return rows.map(waitingOf)
     },
-    async setAside(intents, tries, until) {
-      await database.change(SET_ASIDE, { tries, until }, keysOf(intents))
+    async count(now, limit) {
+      const [row] = await database.read(COUNT, { now, limit })
+      const held = Number(row?.held ?? 0)
+      return { queued: Number(row?.count ?? 0) - held, held }
+    },
+    async newest() {
+      const [row] = await database.read(NEWEST)
+      return Number(row?.id)
+    },
+    async carriers(): Promise<Hex[]> {
+      return (await database.read(SELECT_CARRIERS)).map(({ account }) => hexOf(account))
+    },
+    async hold(intents, tries, until) {
+      await database.change(HOLD, { tries, until }, keysOf(intents))
+    },
+    async holdIssues(until) {
+      await database.change(until === null ? FREE_ISSUES : HOLD_ISSUES, { until })
     },
     resolve: (settled) =>
       database.write(function* () {
@@ -49,78 +66,12 @@ export function createBacklog(database: Database, fresh: Fresh, account?: Hex): 
   }
 }
 
-/** A condition of the table `intent`. */
-const IS_UNCLAIMED =
-  'intent.account IS NULL AND intent.plan IS NULL AND intent.block_number IS NULL'
-const HAS_UNCLAIMED = statement(`SELECT 1 FROM intent WHERE ${IS_UNCLAIMED} LIMIT 1`)
-const claimOf = (which: string) =>
-  statement(
-    (sql) => `
-      UPDATE intent SET account = :account WHERE id IN (
-        SELECT id FROM intent WHERE ${IS_UNCLAIMED} AND ${which}
-        ORDER BY id LIMIT :limit ${sql.skipLocked})
-      RETURNING ${INTENT_COLUMNS}`,
-  )
-const CLAIM = claimOf(`NOT ${WAITS}`)
-const CLAIM_REVISIONS = claimOf(`kind <> 'issue' AND EXISTS (
-  SELECT 1 FROM intent AS issue WHERE issue.kind = 'issue' AND issue.account = :account
-  AND issue.document_hash = coalesce(intent.root, intent.document_hash))`)
-const DISCLAIM = statement(`
-  UPDATE intent SET account = NULL
-  WHERE account = :account AND plan IS NULL AND block_number IS NULL
-    AND (transaction_hash IS NULL OR kind IN ('issue', 'revoke'))`)
-
-const ADOPT = statement(
-  'UPDATE intent SET account = :account WHERE account <> :account AND plan IS NULL',
-)
-
-/** @param database A database that is fenced by the lease of the account. */
-export function createSharedBacklog(database: Database, account: Hex): SharedBacklog {
-  const own = fromHex(account)
-
-  async function claim(which: typeof CLAIM, limit: number): Promise<Intent[]> {
-    if ((await database.read(HAS_UNCLAIMED)).length === 0) return []
-    const rows = await database.change(which, { account: own, limit })
-    return rows.sort((a, b) => Number(a.id) - Number(b.id)).map(intentOf)
-  }
-
+function waitingOf(row: Row) {
   return {
-    claim: (limit) => claim(CLAIM, limit),
-    claimRevisions: (limit) => claim(CLAIM_REVISIONS, limit),
-    disclaim: () =>
-      database.write(function* () {
-        yield* all(DISCLAIM, { account: own })
-        yield* notify(OUTBOX_CHANNEL)
-      }),
-    async adopt() {
-      await database.change(ADOPT, { account: own })
-    },
-  }
-}
-
-const SELECT_BUSY = statement(`
-  SELECT account FROM plan WHERE account IS NOT NULL
-  UNION
-  SELECT account FROM intent
-  WHERE account IS NOT NULL AND plan IS NULL AND block_number IS NULL
-  UNION
-  SELECT issue.account FROM intent
-    JOIN intent AS issue ON issue.document_hash = coalesce(intent.root, intent.document_hash)
-  WHERE ${IS_UNCLAIMED} AND intent.kind <> 'issue' AND issue.kind = 'issue'
-    AND issue.account IS NOT NULL`)
-const COUNT_UNCLAIMED = statement(`
-  SELECT count(*) AS count FROM (
-    SELECT 1 FROM intent WHERE ${IS_UNCLAIMED} LIMIT :limit) AS unclaimed`)
-
-export function createBusyAccounts(database: Database): BusyAccounts {
-  return {
-    async busyAccounts() {
-      return (await database.read(SELECT_BUSY)).map(({ account }) => hexOf(account))
-    },
-    async countUnclaimed(limit) {
-      const [row] = await database.read(COUNT_UNCLAIMED, { limit })
-      return Number(row?.count)
-    },
+    intent: intentOf(row),
+    id: Number(row.id),
+    tries: Number(row.tries),
+    wasCarried: row.transaction_hash !== null,
   }
 }
 

@@ -1,9 +1,7 @@
-import { fromHex, type Hex } from '#document/hex.ts'
+import { fromHex } from '#document/hex.ts'
 import type { Standing } from '#promise/anchoring.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
 import {
-  type Intent,
-  type IntentKey,
   type IssueIntent,
   keyOf,
   keyOfIntent,
@@ -11,7 +9,7 @@ import {
 } from '#promise/intent.ts'
 import type { Outbox } from '#promise/ports.ts'
 import { addActs, addRevisionActs } from '../acts.ts'
-import { type Database, holds, type LeasedAccount, lockOutcomes } from '../database.ts'
+import { type Database, lockOutcomes } from '../database.ts'
 import { insertDocuments } from '../documents.ts'
 import {
   INTENT_COLUMNS,
@@ -23,9 +21,8 @@ import {
   opposite,
   SEALED_UNLESS_ERASED,
   standingOf,
-  waitsForIssue,
 } from '../intents.ts'
-import { followChanges, OUTBOX_CHANNEL } from '../outcomes.ts'
+import { followChanges, WAITING_CHANNEL } from '../outcomes.ts'
 import { insertPayloads } from '../payloads.ts'
 import { bytesOf, each, hexOf, notify, statement, type Work } from '../sql.ts'
 import { claimSuccession } from '../successions.ts'
@@ -42,37 +39,25 @@ export type NewIssue = {
   bytes?: Uint8Array
 }
 
-/**
- * Whether the intent is new, and whether its payload was inserted in the table of payloads.
- * `standing`: of a new intent that has an account.
- */
-export type AddedIssue = { isNew: boolean; stored: boolean; standing?: Standing }
+/** Whether the intent is new, and whether its payload was inserted in the table of payloads. */
+export type AddedIssue = { isNew: boolean; stored: boolean }
 
 export type Requests = Outbox & {
   /** Adds an intent to issue, together with others. */
   addIssue(issue: NewIssue): Promise<AddedIssue | 'has_successor'>
 }
 
-/** @returns The account that new intents get, while its lease lasts. */
-export type Owner = () => LeasedAccount | undefined
-
-export function createRequests(
-  database: Database,
-  fresh: Fresh,
-  owner: Owner = () => undefined,
-): Requests {
+export function createRequests(database: Database): Requests {
   const addTogether = database.together<NewIssue, AddedIssue>({
-    work: (issues) => insertIssues(issues, owner()),
+    work: insertIssues,
     idOf: ({ intent }) => intent.documentHash,
   })
   const revise = database.together<NewRevision, boolean>({
-    work: (revisions) => insertRevisions(revisions, owner()),
+    work: insertRevisions,
     idOf: ({ intent }) => intent.documentHash,
   })
-  const addIssue: Requests['addIssue'] = async (issue) => {
-    if (issue.entry?.supersedes) return database.write(() => insertSuccessor(issue, owner()))
-    return fresh.during(() => addTogether(issue))
-  }
+  const addIssue: Requests['addIssue'] = (issue) =>
+    issue.entry?.supersedes ? database.write(() => insertSuccessor(issue)) : addTogether(issue)
 
   return {
     addIssue,
@@ -81,7 +66,7 @@ export function createRequests(
       const added = await addIssue({ intent, ...payload })
       return added === 'has_successor' ? added : added.isNew
     },
-    find: createFind(database, fresh),
+    find: createFind(database),
   }
 }
 
@@ -91,7 +76,6 @@ const INSERT_ISSUE = statement(
     ${insertItems(sql, 'intent', ISSUE_COLUMNS, {
       computed: {
         kind: "'issue'",
-        account: sql.value('account', 'bytes'),
         sealed: SEALED_UNLESS_ERASED,
       },
       more: { sealed: 'bytes' },
@@ -103,14 +87,9 @@ const INSERT_ISSUE = statement(
  * Inserts intents to issue, or repeats them.
  *
  * @param issues Of different documents.
- * @param owner The account that new ones get, while its lease lasts.
  * @returns For each, in order.
  */
-export function* insertIssues(
-  issues: readonly NewIssue[],
-  owner?: LeasedAccount,
-): Work<AddedIssue[]> {
-  const account = yield* accountOf(owner)
+export function* insertIssues(issues: readonly NewIssue[]): Work<AddedIssue[]> {
   const stored = yield* insertPayloads(
     issues.flatMap(({ intent, bytes }) =>
       bytes ? [{ hash: fromHex(intent.documentHash), bytes }] : [],
@@ -126,7 +105,6 @@ export function* insertIssues(
       tenant: intent.tenant ?? null,
       sealed,
     })),
-    { account },
   )
   const added = new Set(rows.map(({ document_hash }) => hexOf(document_hash)))
   yield* insertDocuments(
@@ -134,38 +112,23 @@ export function* insertIssues(
       entry ? [{ documentHash, entry, blockNumber: null, actor }] : [],
     ),
   )
-  if (account === null && added.size > 0) yield* notify(OUTBOX_CHANNEL)
-  return issues.map(({ intent }) => {
-    const isNew = added.has(intent.documentHash)
-    return {
-      isNew,
-      stored: stored.has(intent.documentHash),
-      ...(isNew && owner && account && { standing: pendingOf(intent, owner.account) }),
-    }
-  })
+  if (added.size > 0) yield* notify(WAITING_CHANNEL)
+  return issues.map(({ intent: { documentHash } }) => ({
+    isNew: added.has(documentHash),
+    stored: stored.has(documentHash),
+  }))
 }
 
-function pendingOf(intent: Intent, account: Hex): Standing {
-  return { intent, account, outcome: { status: 'pending', transactionHash: null } }
-}
-
-function* insertSuccessor(
-  issue: NewIssue,
-  owner?: LeasedAccount,
-): Work<AddedIssue | 'has_successor'> {
+function* insertSuccessor(issue: NewIssue): Work<AddedIssue | 'has_successor'> {
   const { supersedes, supersededRoot } = issue.entry ?? {}
   const { documentHash, actor, tenant } = issue.intent
   const isClaimed =
     supersedes === undefined || (yield* claimSuccession(supersedes, documentHash, supersededRoot))
   if (!isClaimed) return 'has_successor'
-  const [added] = yield* insertIssues([issue], owner)
+  const [added] = yield* insertIssues([issue])
   if (supersedes !== undefined && added?.isNew)
     yield* addActs([{ kind: 'supersede', hash: supersedes, actor, tenant }])
   return added as AddedIssue
-}
-
-function* accountOf(owner: LeasedAccount | undefined): Work<Uint8Array | null> {
-  return owner && (yield* holds(owner.lease)) ? fromHex(owner.account) : null
 }
 
 /** `changedBlock`: see `Outbox`. */
@@ -179,12 +142,8 @@ const SELECT_BLOCKED = statement(
 )
 const INSERT_REVISION = statement(
   (sql) => `
-    ${insertItems(sql, 'intent', 'kind, document_hash, root, reason, tenant', {
-      computed: {
-        account: `CASE WHEN NOT ${waitsForIssue('item', sql.value('account', 'bytes'))}
-          THEN ${sql.value('account', 'bytes')} END`,
-      },
-    })} WHERE true ORDER BY place
+    ${insertItems(sql, 'intent', 'kind, document_hash, root, reason, tenant')} WHERE true
+    ORDER BY place
     ON CONFLICT DO NOTHING`,
 )
 
@@ -194,14 +153,9 @@ const reasonOf = (intent: RevisionIntent) => (intent.kind === 'revoke' ? intent.
  * Inserts revisions, or queues those again that were undone on the chain.
  *
  * @param revisions Of different documents.
- * @param owner The account that new ones get, while its lease lasts; not those that have to wait for
- * a document that another account issues.
  * @returns For each, in order: `false` when its opposite waits.
  */
-function* insertRevisions(
-  revisions: readonly NewRevision[],
-  owner?: LeasedAccount,
-): Work<boolean[]> {
+function* insertRevisions(revisions: readonly NewRevision[]): Work<boolean[]> {
   yield* lockOutcomes()
   const blocked = yield* each(SELECT_BLOCKED, keysOf(revisions.map(({ intent }) => intent)))
   const isBlocked = new Set(blocked.map(({ kind, hash }) => `${kind} ${hexOf(hash)}`))
@@ -217,9 +171,8 @@ function* insertRevisions(
       reason: reasonOf(intent),
       tenant: intent.tenant ?? null,
     })),
-    { account: yield* accountOf(owner) },
   )
-  yield* notify(OUTBOX_CHANNEL)
+  yield* notify(WAITING_CHANNEL)
   return revisions.map(({ intent }) => !isBlocked.has(keyOfIntent(intent)))
 }
 
@@ -267,7 +220,7 @@ const SELECT = statement(
   (sql) => `SELECT ${INTENT_COLUMNS} FROM ${sql.items(KEY)} JOIN intent ON ${IS_KEY}`,
 )
 
-function createFind(database: Database, fresh: Fresh): Outbox['find'] {
+function createFind(database: Database): Outbox['find'] {
   const find = database.together<KeyOfIntent, Standing | undefined>({
     *work(keys) {
       const rows = yield* each(SELECT, keysOf(keys))
@@ -278,43 +231,5 @@ function createFind(database: Database, fresh: Fresh): Outbox['find'] {
     },
     reads: true,
   })
-  return async (kind, documentHash) =>
-    fresh.take(keyOf(kind, documentHash)) ?? find({ kind, documentHash })
-}
-
-/**
- * The standings of intents that this process has just added. They need not be read again: nothing
- * happens to an intent before an engine knows it, and an engine knows it from the request that added
- * it, or from the outbox.
- */
-export type Fresh = {
-  /** @param add Adds an intent. It resolves once that is durable, with a standing if it is new. */
-  during<T extends { standing?: Standing }>(add: () => Promise<T>): Promise<T>
-  /** @returns The standing of an intent, once. */
-  take(key: IntentKey): Standing | undefined
-  /** An engine reads the outbox. */
-  forget(): void
-}
-
-export function createFresh(): Fresh {
-  const standings = new Map<IntentKey, Standing>()
-  let readings = 0
-  return {
-    async during(add) {
-      const before = readings
-      const added = await add()
-      const { standing } = added
-      if (standing && readings === before) standings.set(keyOfIntent(standing.intent), standing)
-      return added
-    },
-    take(key) {
-      const standing = standings.get(key)
-      standings.delete(key)
-      return standing
-    },
-    forget() {
-      readings++
-      standings.clear()
-    },
-  }
+  return (kind, documentHash) => find({ kind, documentHash })
 }

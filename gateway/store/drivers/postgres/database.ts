@@ -8,6 +8,7 @@ import type { Row } from '../../sql.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf, type Query, queryOn } from './connection.ts'
 import {
   DatabaseUrlError,
+  isOutage,
   isRetriable,
   outageOf,
   sqlStateOf,
@@ -99,7 +100,7 @@ export async function openPostgres(
  * @returns Statements on the connections of a pool.
  */
 export function createTransactions(pool: pg.Pool, answered: () => void = () => {}): Transactions {
-  async function withConnection<T>(work: (query: Query) => Promise<T>): Promise<T> {
+  return createTransactionsOn(async (work) => {
     const client = await pool.connect().catch((error) => {
       throw outageOf(error)
     })
@@ -117,14 +118,25 @@ export function createTransactions(pool: pg.Pool, answered: () => void = () => {
       // After any error the state of the connection is unknown: the pool opens another one.
       client.release(broken)
     }
-  }
+  })
+}
 
+/** @param withConnection Runs work on a connection that nothing else uses meanwhile. */
+export function createTransactionsOn(
+  withConnection: <T>(work: (query: Query) => Promise<T>) => Promise<T>,
+): Transactions {
   async function once<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return withConnection(async (query) => {
       await query('BEGIN')
-      const result = await work(query)
-      await query('COMMIT').catch(unanswered)
-      return result
+      try {
+        const result = await work(query)
+        await query('COMMIT').catch(unanswered)
+        return result
+      } catch (error) {
+        // What the work refused, or lost to another transaction. A pool drops the connection.
+        if (isRetriable(error) || !isOutage(error)) await query('ROLLBACK')
+        throw error
+      }
     })
   }
 

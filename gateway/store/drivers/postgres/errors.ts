@@ -62,6 +62,9 @@ export function unansweredOf(error: unknown): IssueError {
 /** An outage of PostgreSQL itself; the cause is the error of the driver or the server. */
 class PostgresOutage extends IssueError {}
 
+/** Whether the driver or the server reported it, and not the work of a transaction. */
+export const isOutage = (error: unknown): boolean => error instanceof PostgresOutage
+
 /**
  * Whether PostgreSQL could not be reached, or cannot be used yet. What the server refuses for good,
  * such as a password, is not meant.

@@ -1,18 +1,27 @@
 import pg from 'pg'
 import type { Hex } from '#document/hex.ts'
-import { type Health, readBinding, refusedHealth, secretHealth, UNFINISHED } from '../../binding.ts'
-import { hexOf } from '../../sql.ts'
+import {
+  type Health,
+  readBinding,
+  refusedHealth,
+  secretHealth,
+  unfinishedCommand,
+} from '../../binding.ts'
+import { GATEWAY, LEADER } from '../../stores.ts'
 import { SCHEMA_VERSION } from '../../tables.ts'
 import { ANSWER_TIMEOUT_MS, optionsOf, type Query } from './connection.ts'
 import { assertNotified, MAX_CONNECTIONS } from './database.ts'
 import { DatabaseUrlError } from './errors.ts'
 import { createNotifications } from './notifications.ts'
 import { readSchemaVersion, serverProblem } from './schema.ts'
+import { LOCK_CLASS, lockNumberOf } from './session.ts'
 import { POSTGRES, runWork } from './statements.ts'
 
 /** How far the clocks may be apart; seconds. */
 const MAX_SKEW_SECONDS = 5
 const MEGABYTE = 1e6
+/** Of a gateway: the pool, one that listens, one to lead, and three for batches under way. */
+const NEEDED_CONNECTIONS = MAX_CONNECTIONS + 5
 
 const ok = (message: string): Health => ({ outcome: 'ok', message })
 const warn = (message: string, advice: string): Health => ({ outcome: 'warn', message, advice })
@@ -72,7 +81,7 @@ function checkSchema(version: number): Health {
   )
 }
 
-/** Leases end by the clock of the server, documents and keys expire by that of each gateway. */
+/** Some things expire by the clock of the server, others by that of each gateway. */
 async function checkClock(query: Query): Promise<Health[]> {
   const asked = Date.now()
   const [row] = await query(`SELECT ${POSTGRES.nowMs} AS milliseconds`)
@@ -111,10 +120,9 @@ async function checkConnections(query: Query): Promise<Health> {
       (SELECT sum(numbackends) FROM pg_stat_database)::int AS used`)
   const [most, used] = [Number(row?.most), Number(row?.used)]
   const message = `${used} of ${most} connections are in use`
-  // And one that listens.
-  return most - used > MAX_CONNECTIONS
+  return most - used >= NEEDED_CONNECTIONS
     ? ok(message)
-    : warn(message, `raise max_connections: each gateway needs ${MAX_CONNECTIONS + 1} of them`)
+    : warn(message, `raise max_connections: each gateway needs ${NEEDED_CONNECTIONS} of them`)
 }
 
 async function checkContent(
@@ -125,46 +133,41 @@ async function checkContent(
   const binding = await runWork(query, readBinding)
   if (!binding) return [ok('no gateway has used it yet')]
   const secrets = secretHealth(`schema ${version}`, binding.fingerprints, fingerprints)
-  return [secrets, ...(await runWork(query, refusedHealth)), ...(await checkLeases(query))]
-}
-
-async function checkLeases(query: Query): Promise<Health[]> {
-  const rows = await query(`
-    SELECT name, holder, expires_at > ${POSTGRES.nowMs} AS is_held FROM lease ORDER BY name`)
-  const unfinished = rows.find(({ name }) => String(name).startsWith(UNFINISHED))
-  const held = rows.filter(({ is_held }) => is_held === true)
-  const holders = new Set(held.map(({ holder }) => holder)).size
-  const accounts = held.filter(({ name }) => String(name).startsWith('account '))
   return [
-    ...(unfinished
-      ? [
-          fail(
-            `\`docreg-gateway ${String(unfinished.name).slice(UNFINISHED.length)}\` has not finished`,
-            'run that again: gateways do not start before',
-          ),
-        ]
-      : []),
-    held.length === 0
-      ? warn('no gateway holds a lease', 'start one')
-      : ok(
-          `${accounts.length} accounts and ${held.length - accounts.length} chores are leased, by ${holders} processes`,
-        ),
-    ...(await checkLeft(query, new Set(accounts.map(({ name }) => String(name))))),
+    secrets,
+    ...(await runWork(query, refusedHealth)),
+    ...(await checkFilled(query)),
+    ...(await checkGateways(query)),
   ]
 }
 
-/** Accounts that nobody has, although documents wait for them. */
-async function checkLeft(query: Query, held: ReadonlySet<string>): Promise<Health[]> {
-  const rows = await query(`
-    SELECT account, count(*) AS intents FROM intent
-    WHERE account IS NOT NULL AND block_number IS NULL GROUP BY account`)
-  return rows
-    .map(({ account, intents }) => ({ name: `account ${hexOf(account)}`, intents }))
-    .filter(({ name }) => !held.has(name))
-    .map(({ name, intents }) =>
-      warn(
-        `${intents} documents or revocations wait for ${name}, which no gateway has`,
-        'a gateway with its key takes it over within LEASE_SECONDS: start one, or add the key',
-      ),
-    )
+async function checkGateways(query: Query): Promise<Health[]> {
+  const [row] = await query(
+    `
+    SELECT count(*) FILTER (WHERE objid = $2) AS leaders,
+      count(*) FILTER (WHERE objid = $3) AS gateways
+    FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [LOCK_CLASS, lockNumberOf(LEADER), lockNumberOf(GATEWAY)],
+  )
+  const [leaders, gateways] = [Number(row?.leaders), Number(row?.gateways)]
+  if (leaders > 0) return [ok(`a gateway leads, of ${gateways} that could`)]
+  const [waiting] = await query('SELECT count(*) AS count FROM intent WHERE block_number IS NULL')
+  return [
+    warn(
+      `no gateway leads, and ${Number(waiting?.count)} documents or changes wait for one`,
+      'start one; after a crash, another one leads within LOCK_SECONDS',
+    ),
+  ]
+}
+
+async function checkFilled(query: Query): Promise<Health[]> {
+  const command = await runWork(query, unfinishedCommand)
+  if (command === undefined) return []
+  return [
+    fail(
+      `\`docreg-gateway ${command}\` has not finished`,
+      'run that again: gateways do not start before',
+    ),
+  ]
 }

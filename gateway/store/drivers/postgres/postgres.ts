@@ -14,7 +14,6 @@ import type { Database } from '../../database.ts'
 import type { Scrubber } from '../../erasures.ts'
 import { createKeptRows, type KeptRows } from '../../kept-rows.ts'
 import { createKeyStore } from '../../keys.ts'
-import { createLeases } from '../../leases.ts'
 import { createPeopleStore } from '../../people.ts'
 import { statement } from '../../sql.ts'
 import { type DatabaseDeps, type DatabaseStores, openStores } from '../../stores.ts'
@@ -24,6 +23,7 @@ import { DatabaseUrlError } from './errors.ts'
 import { examinePostgres } from './examine.ts'
 import { openKnownErasures } from './known-erasures.ts'
 import { assertVersion, readSchemaVersion } from './schema.ts'
+import { createSessions } from './session.ts'
 
 /** How long a statement of a command may take; milliseconds. */
 const COMMAND_TIMEOUT_MS = 600_000
@@ -58,7 +58,7 @@ export function postgresAdapter(url: string): DatabaseAdapter {
  * @throws {IssueError} `store_unavailable`.
  */
 export async function openPostgresStores(url: string, deps: DatabaseDeps): Promise<DatabaseStores> {
-  const { log, leaseTerm } = deps
+  const { log, termMs } = deps
   const database = await openPostgres(url, log)
   let closeErased = async () => {}
   return openStores(
@@ -66,8 +66,8 @@ export async function openPostgresStores(url: string, deps: DatabaseDeps): Promi
     {
       keys: createKeyStore(database),
       people: createPeopleStore(database),
-      leases: createLeases(database, log, leaseTerm),
-      refusals: refusalsOf(leaseTerm),
+      sessions: createSessions({ url, log, termMs, shared: database }),
+      refusals: refusalsOf(termMs),
       scrubber: createScrubber(database),
       async openErased() {
         const known = await openKnownErasures(database, log)
@@ -88,8 +88,8 @@ export async function openPostgresStores(url: string, deps: DatabaseDeps): Promi
   )
 }
 
-/** @param leaseTerm Milliseconds; of those who take leases. */
-export const refusalsOf = (leaseTerm = 0): Refusals => ({
+/** @param termMs How long the locks of a process last that is cut off; milliseconds. */
+export const refusalsOf = (termMs = 0): Refusals => ({
   boundToAnother: (problems) =>
     new DatabaseUrlError(
       `leads to the database of another gateway:\n${problems.map((one) => `  - ${one}`).join('\n')}\n  Or set another DATABASE_URL.`,
@@ -102,7 +102,7 @@ export const refusalsOf = (leaseTerm = 0): Refusals => ({
     new DatabaseUrlError(`leads to a database that is not empty: create a new one to ${command}`),
   busy: (command) =>
     new DatabaseUrlError(
-      `leads to a database in use: another \`docreg-gateway ${command}\` is at work, or was killed less than ${leaseTerm / 1000} s ago`,
+      `leads to a database in use: another \`docreg-gateway ${command}\` is at work, or was killed less than ${termMs / 1000} s ago`,
     ),
 })
 
@@ -144,12 +144,18 @@ export function createScrubber(database: Database): Scrubber {
  */
 async function openCommands(
   url: string,
-  { leaseTerm, log }: CommandOptions,
+  { termMs, log }: CommandOptions,
 ): Promise<CommandDatabase> {
   const database = await openPostgres(url, log, COMMAND_TIMEOUT_MS)
   return createCommandDatabase(database, {
-    leases: createLeases(database, log, leaseTerm),
-    refusals: refusalsOf(leaseTerm),
+    sessions: createSessions({
+      url,
+      log,
+      termMs,
+      statementTimeout: COMMAND_TIMEOUT_MS,
+      shared: database,
+    }),
+    refusals: refusalsOf(termMs),
     scrubber: createScrubber(database),
     close: database.close,
   })

@@ -29,7 +29,6 @@ export const POSTGRES: Dialect = {
   nowMs: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   forUpdate: (table) => `FOR UPDATE OF ${table}`,
   skipLocked: 'FOR UPDATE SKIP LOCKED',
-  forKeyShare: 'FOR KEY SHARE',
   unindexed: '',
 }
 

@@ -85,9 +85,8 @@ function prepare(sqlite: DatabaseSync, path: string, isNew: boolean): void {
   `)
   // In one transaction: the next start would refuse tables without a version.
   if (isNew) sqlite.exec(`BEGIN; ${SCHEMA} COMMIT`)
-  // Nobody else has the file: leases of an earlier process have ended with it. This write also
-  // creates the log, which then stays until the file is closed.
-  sqlite.exec('UPDATE lease SET expires_at = 0')
+  // This write creates the log, which then stays until the file is closed.
+  sqlite.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
   syncFolder(dirname(path))
   // From here on, the gateway flushes the log itself.
   sqlite.exec('PRAGMA synchronous = NORMAL')

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import {
   type Health,
@@ -16,9 +15,8 @@ import {
   createCommandDatabase,
   type DatabaseAdapter,
 } from '../../commands.ts'
-import type { Database, Group } from '../../database.ts'
+import { createSoleSessions, type Database, type Group } from '../../database.ts'
 import { createKeptRows, type KeptRows } from '../../kept-rows.ts'
-import { createLeases } from '../../leases.ts'
 import { createIsErased } from '../../payloads.ts'
 import { type DatabaseDeps, type DatabaseStores, openStores } from '../../stores.ts'
 import { SCHEMA_VERSION } from '../../tables.ts'
@@ -68,7 +66,7 @@ export async function openSqliteStores(
       ...(database.mark.isBehind && { loss: `${LOST_WRITES}: ${AFTER_LOSS}` }),
       keys,
       people: keys.people,
-      leases: leasesOf(database, log),
+      sessions: createSoleSessions(database),
       refusals: refusalsOf(dataDir),
       scrubber: createScrubber(database),
       openErased: async () => createIsErased(database),
@@ -83,10 +81,6 @@ export async function openSqliteStores(
     deps,
   )
 }
-
-/** Nobody else has the file, so no lease needs to be renewed. */
-const FOREVER_MS = 2 ** 31 - 1
-const leasesOf = (database: Database, log: Log) => createLeases(database, log, FOREVER_MS)
 
 /** @returns How a data folder is refused. */
 export const refusalsOf = (dataDir: string): Refusals => ({
@@ -121,7 +115,7 @@ const inUse = (dataDir: string) =>
 async function openCommands(dataDir: string, options: CommandOptions): Promise<CommandDatabase> {
   const database = openStopped(dataDir, options)
   return createCommandDatabase(database, {
-    leases: leasesOf(database, options.log),
+    sessions: createSoleSessions(database),
     refusals: refusalsOf(dataDir),
     scrubber: createScrubber(database),
     close: database.close,

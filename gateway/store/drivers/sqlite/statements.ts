@@ -24,7 +24,6 @@ export const SQLITE: Dialect = {
   // Nobody else writes.
   forUpdate: () => '',
   skipLocked: '',
-  forKeyShare: '',
   unindexed: '+',
 }
 

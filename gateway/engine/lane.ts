@@ -1,26 +1,30 @@
 import type { Log } from '#base/log.ts'
+import type { Hex } from '#document/hex.ts'
 import { asIssueError } from '#promise/errors.ts'
 import { canBeUndone, type Intent } from '#promise/intent.ts'
 import type { Plan, SignedTransaction } from '#promise/plan.ts'
 import type {
   Account,
   Blocks,
-  FeeLog,
   Plans,
   RegistryReader,
   Transactions,
 } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
-import type { InFlight, Sending } from './in-flight.ts'
+import { createInFlight, type InFlight, type Sending } from './in-flight.ts'
 import { createNonces, type Nonces } from './nonces.ts'
 import { createReplacing, REBROADCAST_INTERVAL_MS } from './replace.ts'
-import { type Conclude, createSettling } from './settle.ts'
-import { createSpending, type FeeCaps, type Spending } from './spending.ts'
+import { createSettling } from './settle.ts'
+import type { Spending } from './spending.ts'
+import type { Conclude } from './waiters.ts'
 
-export type Sender = {
-  /** Continues with the transactions that an earlier process left in flight. */
-  restore(): Promise<void>
+/** The transactions in flight of one account. */
+export type Lane = {
+  readonly account: Hex
+  readonly inFlight: Pick<InFlight, 'plans' | 'unsettled' | 'carries' | 'sendingOf' | 'roundTrip'>
+  /** Continues with the transactions that were left in flight. */
+  restore(plans: readonly Plan[]): void
   /**
    * Signs a transaction for these intents with the account's next nonce, and stores it. From then
    * on it is in flight.
@@ -38,10 +42,13 @@ export type Sender = {
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
   advance(hold: boolean): Promise<void>
-  /** Rejects with `fee_too_high` when even one intent would cost more than the caps allow. */
-  assertAffordable(): Promise<void>
-  /** @returns The wei spent in the last hour, plus the maximum cost of transactions in flight. */
-  spentLastHour(): Promise<bigint>
+  /**
+   * Looks whether transactions can be sent again.
+   *
+   * @throws {IssueError} when the account cannot write, or with `fee_too_high` when even one intent
+   * would cost more than the caps allow.
+   */
+  assertReady(): Promise<void>
   /** @returns The milliseconds until the next read; `answered` may come before. */
   pause(): number
 }
@@ -66,40 +73,41 @@ const UNANSWERED_MS = 50
  */
 const SEND_TIMEOUT_MS = 100
 
-type SenderDeps = {
-  inFlight: InFlight
+export type LaneDeps = {
+  address: Hex
   account: Account
   transactions: Transactions
   registry: RegistryReader
   blocks: Blocks
-  outbox: Plans & FeeLog
-  feeCaps: FeeCaps
+  outbox: Plans
+  spending: Spending
   blockTime: BlockTime
   foreign: ForeignWatch
   conclude: Conclude
   /** Called when a node has answered a broadcast, because the chain should then be read. */
   answered: () => void
-  /** Counts the intents of a new transaction. */
-  planned: (intents: number) => void
-  /** Receives intents whose outcome is on disk; none when the write failed. */
-  noted: (intents: readonly Intent[]) => void
+  /** Called with plans whose outcome is on disk. */
+  noted: (plans: readonly Plan[]) => void
   log: Log
 }
 
 /**
- * The transactions in flight of the account with which this gateway writes. Nonces are assigned
- * here when a transaction is signed, in order and without gaps, and everything is durable before it
+ * State: the plans in flight with how they were sent (`inFlight`), the nonce and gap that were last
+ * seen, and when the chain was last read. All of it follows from the database and the chain.
+ *
+ * Nonces are assigned here when a transaction is signed, in order and without gaps, and everything is durable before it
  * is sent. A repeat is harmless in the registry, so if the outcome of a nonce is unclear, its
  * intents are simply queued again.
  */
-export function createSender(deps: SenderDeps): Sender {
-  const { inFlight, transactions, registry, outbox, feeCaps, blockTime } = deps
+export function createLane(deps: LaneDeps): Lane {
+  const { address, account, transactions, outbox, spending, blockTime } = deps
+  const inFlight = createInFlight()
+  const parts = { ...deps, inFlight }
   const timer = createLookTimer()
   const looked = { block: -1, times: 0 }
-  const spending = createSpending(feeCaps, outbox, registry, inFlight.unsettled)
-  const { settle, abandon } = createSettling({ ...deps, costOf: spending.costOf })
-  const nonces = createNonces({ ...deps, abandon })
-  const { replaceStuck } = createReplacing({ ...deps, spending })
+  const { settle, abandon } = createSettling({ ...parts, costOf: spending.costOf })
+  const nonces = createNonces({ ...parts, abandon })
+  const { replaceStuck } = createReplacing(parts)
 
   /** With slow blocks, the next one is awaited first. */
   const untilRepeat = () => Math.max(REBROADCAST_INTERVAL_MS, 1.25 * (blockTime.interval() ?? 0))
@@ -186,16 +194,15 @@ export function createSender(deps: SenderDeps): Sender {
       prepare({ nonces, spending, transactions }, intents),
       intents.some(canBeUndone) ? deps.blocks.head() : undefined,
     ])
-    deps.planned(intents.length)
-    const plan = await outbox.plan(transaction, intents, head?.number)
+    const plan = await outbox.plan(address, transaction, intents, head?.number)
     inFlight.add([plan])
     return plan
   }
 
   return {
-    async restore() {
-      inFlight.add(await outbox.plans())
-    },
+    account: address,
+    inFlight,
+    restore: inFlight.add,
 
     async plan(intents) {
       const { id } = await spending.inTurn(() => makePlan(intents))
@@ -214,8 +221,10 @@ export function createSender(deps: SenderDeps): Sender {
       await assertSent()
     },
 
-    assertAffordable: async () => transactions.assertAffordable(await spending.allowance()),
-    spentLastHour: spending.lastHour,
+    async assertReady() {
+      await account.assertReady()
+      await transactions.assertAffordable(await spending.allowance())
+    },
 
     pause,
   }
