@@ -1,5 +1,6 @@
 import { clock, createCertainTime } from '#base/clock.ts'
 import { createLog, type Log } from '#base/log.ts'
+import type { StartChore } from '#engine/leader.ts'
 import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
 import { createKinds, typesUrlOf } from '#kinds/kinds.ts'
@@ -10,12 +11,11 @@ import { type Chain, type Identity, openChain, openReaders } from '#parts/chain.
 import { openIdentities } from '#parts/identity.ts'
 import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
+import type { LeadingSession } from '#parts/leader.ts'
 import { listen } from '#parts/listen.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openWebhooks } from '#parts/webhooks.ts'
-import type { LeadingSession } from '#parts/leader.ts'
-import type { StartChore } from '#engine/leader.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
@@ -109,7 +109,8 @@ async function start(
   await batcher.start()
   const startChores: StartChore<LeadingSession>[] = [
     erasing.start,
-    ({ outbox: own }) => startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
+    ({ outbox: own }) =>
+      startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     ({ assertHeld }) => webhooks.start(assertHeld),
     startRuns,

@@ -3,13 +3,7 @@ import type { Hex } from '#document/hex.ts'
 import { asIssueError } from '#promise/errors.ts'
 import { canBeUndone, type Intent } from '#promise/intent.ts'
 import type { Plan, SignedTransaction } from '#promise/plan.ts'
-import type {
-  Account,
-  Blocks,
-  Plans,
-  RegistryReader,
-  Transactions,
-} from '#promise/ports.ts'
+import type { Account, Blocks, Plans, RegistryReader, Transactions } from '#promise/ports.ts'
 import type { BlockTime } from './block-time.ts'
 import type { ForeignWatch } from './foreign.ts'
 import { createInFlight, type InFlight, type Sending } from './in-flight.ts'

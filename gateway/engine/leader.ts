@@ -7,8 +7,8 @@ import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Batcher, Outbox } from '#promise/ports.ts'
 import {
   createTerm,
-  type Leading,
   type LeaderState,
+  type Leading,
   MAX_WAITING,
   type Term,
   type TermDeps,
@@ -168,14 +168,14 @@ export function createLeader<L extends Leading>(
 
   return {
     account: () => term()?.account(),
-    wake: () => term()?.arrived(),
+    wake: () => term()?.arrived(0),
 
     submit(intent, milliseconds, isNew = false) {
       deps.requested(intent)
       const outcome = waiters.wait(intent, milliseconds)
       // What others have added may be on the chain already.
       if (!isNew) void waiters.look([intent])
-      term()?.arrived()
+      term()?.arrived(isNew ? 1 : 0)
       const key = keyOfIntent(intent)
       const mustWait = outage() ?? (intent.kind === 'issue' ? term()?.closed() : undefined)
       if (mustWait) waiters.postpone((one) => keyOfIntent(one) === key)

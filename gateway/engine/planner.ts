@@ -39,6 +39,8 @@ export type Planner = {
    * @throws {IssueError} the reason why none can be made at the moment. Everything waits on.
    */
   run(sender: Sender, isDue: () => boolean): Promise<void>
+  /** Plans one transaction, due or not. Rejects as `run`. */
+  runOnce(sender: Sender): Promise<void>
   /** @returns Why no documents can be issued while the issuer is closed; `undefined` when it is not. */
   closed(): IssueError | undefined
   /** Looks whether a closed issuer is open again, if that is due. */
@@ -180,6 +182,10 @@ export function createPlanner(deps: PlannerDeps): Planner {
       const until = performance.now() + TOGETHER_MS
       let goOn = isDue()
       while (goOn) goOn = (await planOne(sender)) && isDue() && performance.now() < until
+    },
+
+    async runOnce(sender) {
+      await planOne(sender)
     },
 
     closed: () => door?.error,

@@ -1,5 +1,5 @@
-import { createNap } from '#base/concurrency.ts'
 import { clock } from '#base/clock.ts'
+import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Outcome } from '#promise/anchoring.ts'
@@ -103,8 +103,8 @@ export type Term = {
   start(): Promise<void>
   /** Anchors what waits. Resolves when the term is over: stopped, lost, or left to a rival. */
   run(): Promise<'stopped' | 'ended' | 'resigned'>
-  /** Something waits, or may wait. */
-  arrived(count?: number): void
+  /** @param count How many intents now wait; 0 = some may. */
+  arrived(count: number): void
   state(): LeaderState
   closed(): IssueError | undefined
   outage(): IssueError | undefined
@@ -196,14 +196,14 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
 
   function conclude(...[intent, outcome, transactions]: Parameters<Waiters['conclude']>): void {
     deps.concluded(intent, outcome)
-    if (outcome.status === 'absent') arrived()
+    if (outcome.status === 'absent') arrived(1)
     waiters.conclude(intent, outcome, transactions)
   }
 
-  function arrived(count = 1): void {
+  function arrived(count: number): void {
     const now = performance.now()
     if (arrivals.count === 0) Object.assign(arrivals, { since: now, gatheringSince: now })
-    arrivals.count += count
+    arrivals.count = Math.max(1, arrivals.count + count)
     counted.added += count
     // While transactions are in flight, the next read is near anyway.
     if (!hasInFlight(active) || mayPlan()) nap.wake()
@@ -226,7 +226,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
       answered: nap.wake,
       noted(plans) {
         // What waited for these may go now. Requests that came meanwhile are in the outbox.
-        arrived()
+        arrived(0)
         void waiters.look(plans.flatMap(({ intents }) => intents))
         nap.wake()
       },
@@ -331,6 +331,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     planning = planAll(seat)
       .catch((error) => {
         planningFailure = error
+        stopped(seat, error)
         // Those of a session that ends are taken over.
         if (!leading.ended.aborted) waiters.postpone((intent) => !isCarried(intent))
       })
@@ -345,10 +346,8 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     for (const address of carriers) {
       const other = deps.accounts.has(address) ? seatOf(address) : undefined
       if (!other || other === seat || performance.now() < other.restUntil) continue
-      let isFirst = true
-      const once = () => isFirst && !(isFirst = false)
       await prepare(other)
-        .then(() => planner.run(other, once))
+        .then(() => planner.runOnce(other))
         .catch((error) => unusable(other, asIssueError(error)))
     }
   }
@@ -358,8 +357,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     lookedAt = performance.now()
     const { queued, held } = await outbox.count(clock.now(), MAX_WAITING + 1)
     counted = { queued, held, added: 0, planned: 0 }
-    if (queued > 0 && arrivals.count === 0) arrived(queued)
-    counted.added = 0
+    if (queued > 0 && arrivals.count === 0) arrived(0)
     carriers = queued + held > 0 && deps.accounts.size > 1 ? await outbox.carriers() : []
     spent = await spending.lastHour()
     const state = { ...currentState(), spentLastHour: String(spent) }

@@ -1,10 +1,5 @@
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
-import {
-  type BatchDrafts,
-  type DraftBlock,
-  type DraftDocument,
-  type KnownBatch,
-} from '#promise/batch-log.ts'
+import type { BatchDrafts, DraftBlock, DraftDocument, KnownBatch } from '#promise/batch-log.ts'
 import { type Locks, lockOfBatch } from '#promise/lock.ts'
 import { addBatch } from './batches.ts'
 import type { Database } from './database.ts'

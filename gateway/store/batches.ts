@@ -55,10 +55,7 @@ function createClaims(database: Database): BatchLog {
   }
 }
 
-function* promise(
-  request: Uint8Array,
-  batch: Parameters<BatchLog['promise']>[1],
-): Work<boolean> {
+function* promise(request: Uint8Array, batch: Parameters<BatchLog['promise']>[1]): Work<boolean> {
   yield* all(PROMISE_REQUEST, { request })
   const { id } = yield* addBatch(batch)
   const marked = yield* first(PROMISE_BATCH, { id })

@@ -86,20 +86,20 @@ export type Sessions = {
  */
 export function createSoleSessions(database: Database): Sessions {
   const open: Sessions['open'] = async () => {
-      const ending = new AbortController()
-      return {
-        database: endingWith(database, ending),
-        ended: ending.signal,
-        async assertHeld() {
-          if (ending.signal.aborted) throw new LockLost()
-        },
-        alsoTake: async () => true,
-        stand: async () => {},
-        hasRival: async () => false,
-        async release() {
-          ending.abort()
-        },
-      }
+    const ending = new AbortController()
+    return {
+      database: endingWith(database, ending),
+      ended: ending.signal,
+      async assertHeld() {
+        if (ending.signal.aborted) throw new LockLost()
+      },
+      alsoTake: async () => true,
+      stand: async () => {},
+      hasRival: async () => false,
+      async release() {
+        ending.abort()
+      },
+    }
   }
   return { open, take: open }
 }

@@ -1,5 +1,12 @@
 import { type Persistence, restore } from '#promise/persistence.ts'
-import type { Anchorings, Backlog, FeeLog, OutboxPorts, PayloadStore, Plans } from '#promise/ports.ts'
+import type {
+  Anchorings,
+  Backlog,
+  FeeLog,
+  OutboxPorts,
+  PayloadStore,
+  Plans,
+} from '#promise/ports.ts'
 import type { Database } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
 import { createBacklog, createPromisedPayloads } from './outbox/backlog.ts'

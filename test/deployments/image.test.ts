@@ -51,7 +51,7 @@ describe.runIf(IS_LONG && why === undefined && postgres !== undefined)('the imag
       ...issuer.env,
       ISSUER_KEY: issuer.keys.issuer,
       DATABASE_URL: await server.newDatabase(),
-      LEASE_SECONDS: '3',
+      LOCK_SECONDS: '3',
       // The container shares the network of this machine.
       HOST: '127.0.0.1',
       PORT: `${port}`,

@@ -46,7 +46,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 const began = performance.now()
 const seconds = () => Math.round((performance.now() - began) / 1000)
 
-/** Milliseconds of a short or a long stop: shorter or longer than a lease. */
+/** Milliseconds of a short or a long stop: shorter or longer than LOCK_SECONDS. */
 const aWhile = () => 500 + random.below(6_000)
 
 type Fault = (shared: SharedGateways) => Promise<void>

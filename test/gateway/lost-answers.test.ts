@@ -20,7 +20,7 @@ describe.skipIf(folder === undefined)('the answer of PostgreSQL is lost', () => 
     stack = await startStack({
       DATABASE_URL: proxy.url,
       WAIT_SECONDS: '5',
-      LEASE_SECONDS: '3',
+      LOCK_SECONDS: '3',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     })
   }, 60_000)

@@ -1,16 +1,16 @@
-import { Wallet } from 'ethers'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '#base/log.ts'
-import { createKeySigner } from '#chain/signer.ts'
-import { leaseOfAccount } from '#promise/lease.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
+import { LOCK_CLASS, lockNumberOf } from '#store/drivers/postgres/session.ts'
+import { LEADER } from '#store/stores.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../support/postgres.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 const folder = postgresFolder()
+const IDLE = { outage: null, isClosed: false, queued: 0, refused: 0, inFlight: 0 }
 
-describe.skipIf(folder === undefined)('a gateway whose account another one has', () => {
+describe.skipIf(folder === undefined)('a gateway while another one leads', () => {
   let postgres: PostgresServer
   let client: pg.Client
   let stack: Stack
@@ -20,13 +20,9 @@ describe.skipIf(folder === undefined)('a gateway whose account another one has',
     await (await openPostgres(url, createLog('silent'))).close()
     client = new pg.Client({ connectionString: url })
     await client.connect()
-    stack = await startStack({ DATABASE_URL: url, WAIT_SECONDS: '5' }, async (key) => {
-      const account = new Wallet(key).address.toLowerCase() as `0x${string}`
-      await client.query('INSERT INTO lease (name, token, expires_at) VALUES ($1, 1, 1e15)', [
-        leaseOfAccount(account),
-      ])
-      return createKeySigner(key)
-    })
+    await client.query('SELECT pg_advisory_lock($1, $2)', [LOCK_CLASS, lockNumberOf(LEADER)])
+    await tell({})
+    stack = await startStack({ DATABASE_URL: url, WAIT_SECONDS: '5' })
   })
   afterAll(async () => {
     await stack.stop()
@@ -34,15 +30,41 @@ describe.skipIf(folder === undefined)('a gateway whose account another one has',
     await postgres.remove()
   })
 
-  test('behavior: promises documents for the others, but not without a limit', async () => {
+  async function tell(state: object): Promise<void> {
+    const text = JSON.stringify({ ...IDLE, spentLastHour: '0', ...state })
+    await client.query(
+      `INSERT INTO leader (id, state, written_at)
+       VALUES (1, $1, extract(epoch FROM clock_timestamp()) * 1000)
+       ON CONFLICT (id) DO UPDATE SET state = $1, written_at = excluded.written_at`,
+      [text],
+    )
+  }
+  const answer = async () => {
     const { status, body } = await stack.issue(ADA, { prefer: 'respond-async' })
-    expect([status, body.data?.status]).toEqual([202, 'pending'])
-    await client.query(`
-      INSERT INTO intent (kind, document_hash, valid_until)
-      SELECT 'issue', sha256(i::text::bytea), 0 FROM generate_series(1, 10000) AS i`)
-    const refused = async () => (await stack.issue(ADA, { prefer: 'respond-async' })).body.error
-    await expect.poll(refused, { timeout: 10_000 }).toMatchObject({ code: 'overloaded' })
-    await client.query('DELETE FROM intent WHERE kind = $1', ['issue'])
-    await expect.poll(refused, { timeout: 10_000 }).toBeUndefined()
+    return [status, body.error?.code ?? body.data?.status]
+  }
+
+  test('accepts documents, and refuses them for what the other one tells', async () => {
+    expect(await answer()).toEqual([202, 'pending'])
+    await tell({ queued: 20_000 })
+    await expect.poll(answer).toEqual([503, 'overloaded'])
+    await tell({ outage: { code: 'fee_too_high', message: 'the price of gas' } })
+    await expect.poll(answer).toEqual([503, 'fee_too_high'])
+    await tell({})
+    await expect.poll(answer).toEqual([202, 'pending'])
+  }, 60_000)
+
+  test('refuses documents when the other one has told nothing for 15 s', async () => {
+    await tell({})
+    await expect
+      .poll(answer, { timeout: 30_000, interval: 500 })
+      .toEqual([503, 'store_unavailable'])
+  }, 60_000)
+
+  test('leads once the other one has gone', async () => {
+    await tell({})
+    await client.query('SELECT pg_advisory_unlock_all()')
+    const issued = async () => (await stack.issue(ADA)).body.data?.status
+    await expect.poll(issued, { timeout: 30_000 }).toBe('valid')
   }, 60_000)
 })

@@ -39,7 +39,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
       ...COMPILE_CACHE,
       ...issuer.env,
       ...{ DATABASE_URL: await server.newDatabase(), DATA_DIR: join(dir, 'data') },
-      ...{ ISSUER_KEY: keys[0], LEASE_SECONDS: '3', PORT: `${await freePort()}` },
+      ...{ ISSUER_KEY: keys[0], LOCK_SECONDS: '3', PORT: `${await freePort()}` },
     }
     gateway = gatewayProcess(env)
   })
@@ -110,7 +110,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     const half = { DATABASE_URL: await server.newDatabase(), DATA_DIR: join(dir, 'half') }
     await command('keys', ['list'], half)
     await databaseRows({ ...env, ...half }).run(
-      "INSERT INTO lease (name) VALUES ('fill by recover')",
+      "INSERT INTO unfinished (command) VALUES ('recover')",
     )
     const started = await command('start', [], { ...half, PORT: `${await freePort()}` })
     expect(started.code).toBe(1)
@@ -153,7 +153,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     expect(code).toBe(1)
   })
 
-  test('behavior: doctor looks at the database, its leases and what waits there', async () => {
+  test('behavior: doctor looks at the database, who leads and what waits there', async () => {
     const doctor = async (more: object = {}) => {
       const { stdout } = await command('doctor', ['--json'], more)
       return (JSON.parse(stdout) as { check: string; outcome: string; message: string }[])
@@ -163,7 +163,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     }
     const running = await doctor()
     expect(running).not.toMatch(/^(warn|fail)/m)
-    expect(running).toMatch(/ok 1 accounts and \d chores are leased, by 1 processes/)
+    expect(running).toMatch(/ok a gateway leads, of 1 that could/)
     const empty = await doctor({ DATABASE_URL: await server.newDatabase() })
     expect(empty).toContain('ok it is empty')
     expect(await doctor({ DATABASE_URL: 'postgres://registry@127.0.0.1:1/none' })).toMatch(
@@ -202,7 +202,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     await gateway.start()
     const taken = await command('issue-again', ['--send'], { ISSUER_KEY: keys[1] })
     expect(taken.code).toBe(2)
-    expect(taken.stderr).toContain('gateways use all accounts')
+    expect(taken.stderr).toContain('a gateway uses the account of the settings')
     const third = await issuer.fundedKey()
     const account = [1, new Wallet(third).address, PERMISSION.issue]
     await transact(provider, registry, own.manager, 'addAccount', account)

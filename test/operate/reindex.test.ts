@@ -25,7 +25,7 @@ describeDatabases('reindex', (settings) => {
       ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
       ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: randomKey() },
       ISSUER_SECRET: randomKey(),
-      ...{ LEASE_SECONDS: '3', ...(await settings()) },
+      ...{ LOCK_SECONDS: '3', ...(await settings()) },
     }
     gateway = gatewayProcess(env)
     await gateway.start()

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { createLog } from '#base/log.ts'
@@ -10,13 +11,15 @@ import { type Hex, toHex } from '#document/hex.ts'
 import { openPostgresStores } from '#store/drivers/postgres/postgres.ts'
 import { DATABASE_FILE, openSqliteStores } from '#store/drivers/sqlite/sqlite.ts'
 import { openErasureList } from '#store/erasure-list.ts'
-
 import type { DatabaseDeps, DatabaseStores } from '#store/stores.ts'
+import type { WholeOutbox } from './outbox.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from './postgres.ts'
 
 /** The ports of a real database, which is empty before each test. */
 export type PortsUnderTest = {
   readonly stores: DatabaseStores
+  /** All ports of the outbox: this gateway leads. */
+  readonly outbox: WholeOutbox
   /** Closes and opens it again. */
   reopen(): Promise<void>
   /** Adds this many events, each with its own number from 1 on as its time in milliseconds. */
@@ -39,13 +42,28 @@ function depsIn(dir: string): DatabaseDeps {
     binding: { registry, issuerId: 1, fingerprints: [fingerprint] },
     erasureList: openErasureList(join(dir, 'erased.txt')),
     blindTenant,
-    leaseTerm: 10_000,
+    termMs: 10_000,
     acceptLoss: false,
     log: createLog('silent'),
     end(error) {
       throw error
     },
   }
+}
+
+/** Opens the ports of a gateway that leads, as soon as the one before leads no more. */
+async function openLeading(opening: Promise<DatabaseStores>) {
+  const stores = await opening
+  for (;;) {
+    const leading = await stores.shared.lead()
+    if (leading) return { stores, outbox: { ...stores.outbox, ...leading.outbox } }
+    await sleep(10)
+  }
+}
+
+async function closeLeading({ shared, close }: DatabaseStores): Promise<void> {
+  await shared.leave()
+  await close()
 }
 
 // biome-ignore lint/style/noProcessEnv: set by vitest.config.ts.
@@ -94,13 +112,16 @@ export function describeDatabases(
 
 function sqlitePorts(): PortsUnderTest {
   let dir: string
-  let stores: DatabaseStores
+  let opened: Awaited<ReturnType<typeof openLeading>>
+  const open = async () => {
+    opened = await openLeading(openSqliteStores(dir, depsIn(dir)))
+  }
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'document-registry-ports-'))
-    stores = await openSqliteStores(dir, depsIn(dir))
+    await open()
   })
   afterEach(async () => {
-    await stores.close()
+    await closeLeading(opened.stores)
     rmSync(dir, { recursive: true })
   })
 
@@ -115,11 +136,14 @@ function sqlitePorts(): PortsUnderTest {
 
   return {
     get stores() {
-      return stores
+      return opened.stores
+    },
+    get outbox() {
+      return opened.outbox
     },
     async reopen() {
-      await stores.close()
-      stores = await openSqliteStores(dir, depsIn(dir))
+      await closeLeading(opened.stores)
+      await open()
     },
     async fillEvents(count) {
       sql(`WITH RECURSIVE one (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM one WHERE i < ${count})
@@ -139,13 +163,16 @@ function postgresPorts(folder: string): PortsUnderTest {
   let url: string
   let client: pg.Client
   let dir: string
-  let stores: DatabaseStores
+  let opened: Awaited<ReturnType<typeof openLeading>>
+  const open = async () => {
+    opened = await openLeading(openPostgresStores(url, depsIn(dir)))
+  }
 
   beforeAll(async () => {
     server = await startPostgres(folder)
     url = await server.newDatabase()
     dir = mkdtempSync(join(tmpdir(), 'document-registry-ports-'))
-    stores = await openPostgresStores(url, depsIn(dir))
+    await open()
     client = new pg.Client({ connectionString: url })
     await client.connect()
   })
@@ -159,18 +186,21 @@ function postgresPorts(folder: string): PortsUnderTest {
   })
   afterAll(async () => {
     await client?.end()
-    await stores?.close()
+    if (opened) await closeLeading(opened.stores)
     await server.remove()
     rmSync(dir, { recursive: true, force: true })
   })
 
   return {
     get stores() {
-      return stores
+      return opened.stores
+    },
+    get outbox() {
+      return opened.outbox
     },
     async reopen() {
-      await stores.close()
-      stores = await openPostgresStores(url, depsIn(dir))
+      await closeLeading(opened.stores)
+      await open()
     },
     async fillEvents(count) {
       await client.query(`

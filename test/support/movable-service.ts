@@ -39,7 +39,7 @@ export async function startMovableService(folder: string): Promise<MovableServic
     ...{ API_KEY, RPC_URL: proxy.url, PORT: String(port), ISSUER_ID: '1', ISSUER_KEY: keys[0] },
     ...{ REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_SECRET: randomKey() },
     ...{ ERASURE_LIST: join(dir, 'erased.txt'), MAX_HEAD_AGE_SECONDS: '999999999' },
-    ...{ WAIT_SECONDS: '2', LEASE_SECONDS: '2', WEBHOOK_ALLOW_PRIVATE: 'true' },
+    ...{ WAIT_SECONDS: '2', LOCK_SECONDS: '2', WEBHOOK_ALLOW_PRIVATE: 'true' },
     ...{ LOG_LEVEL: 'info' },
   }
   const gateways: GatewayProcess[] = []

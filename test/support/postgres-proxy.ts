@@ -18,6 +18,8 @@ export type PostgresProxy = {
    * transaction.
    */
   holdNext(of: RegExp, milliseconds: number): void
+  /** Holds back what clients send from now on: to the server, they are frozen. */
+  freeze(): void
   /** How many answers were lost. */
   readonly lost: number
   /** Breaks all connections. */
@@ -62,12 +64,15 @@ function readStatements() {
 export async function startPostgresProxy(target: string): Promise<PostgresProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
   let wanted: { tag: string; of: RegExp } | undefined
   let toHold: { of: RegExp; milliseconds: number } | undefined
   let lost = 0
 
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname)
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
     const close = () => {
       client.destroy()
       upstream.destroy()
@@ -116,6 +121,9 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
     },
     holdNext(of, milliseconds) {
       toHold = { of, milliseconds }
+    },
+    freeze() {
+      for (const client of clients) client.pause()
     },
     get lost() {
       return lost

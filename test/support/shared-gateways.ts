@@ -63,7 +63,7 @@ export async function startSharedGateways(
     ISSUER_ID: '1',
     ISSUER_KEY: keys.join(','),
     ISSUER_SECRET: randomKey(),
-    LEASE_SECONDS: '3',
+    LOCK_SECONDS: '3',
     MAX_HEAD_AGE_SECONDS: '999999999',
     LOG_LEVEL: 'debug',
     ...env,

@@ -57,7 +57,7 @@ export async function startSharedStack(
     const dataDir = mkdtempSync(join(dir, 'gateway-'))
     const config = readConfig({
       ...{ PORT: String(await freePort()), DATA_DIR: dataDir, ERASURE_LIST: `${dataDir}.erased` },
-      ...{ API_KEY, DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', LEASE_SECONDS: '3' },
+      ...{ API_KEY, DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', LOCK_SECONDS: '3' },
       ...{ LOG_LEVEL: 'silent', BASE_URL: 'https://documents.example', ...settings, ...env },
     })
     const [signer, ...otherSigners] = keys.map(createKeySigner)

@@ -1,12 +1,7 @@
 import { fromHex } from '#document/hex.ts'
 import type { Standing } from '#promise/anchoring.ts'
 import type { IndexEntry } from '#promise/document-index.ts'
-import {
-  type IssueIntent,
-  keyOf,
-  keyOfIntent,
-  type RevisionIntent,
-} from '#promise/intent.ts'
+import { type IssueIntent, keyOf, keyOfIntent, type RevisionIntent } from '#promise/intent.ts'
 import type { Outbox } from '#promise/ports.ts'
 import { addActs, addRevisionActs } from '../acts.ts'
 import { type Database, lockOutcomes } from '../database.ts'

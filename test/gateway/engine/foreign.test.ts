@@ -19,7 +19,7 @@ function plan(nonce: number): Plan {
     maxFeePerGas: 1n,
     maxPriorityFeePerGas: 1n,
   }
-  return { id: nonce, nonce, intents: [], attempts: [transaction] }
+  return { id: nonce, account: '0x', nonce, intents: [], attempts: [transaction] }
 }
 
 /** @param mined By nonce, the number of the transaction that used it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLookTimer } from '#engine/sender.ts'
+import { createLookTimer } from '#engine/lane.ts'
 
 /** A timer on a clock that only moves when a test moves it. */
 function startTimer() {

@@ -32,6 +32,7 @@ function open(...nonces: number[]) {
   inFlight.add(
     nonces.map((nonce) => ({
       id: nonce,
+      account: '0x',
       nonce,
       intents: [],
       attempts: [transaction(nonce)],
@@ -70,7 +71,7 @@ function open(...nonces: number[]) {
     log,
   })
   const attempts = [transaction(8)]
-  account.settled([{ id: 1, nonce: 8, intents: [], attempts }])
+  account.settled([{ id: 1, account: '0x', nonce: 8, intents: [], attempts }])
   const after = async (milliseconds: number) => {
     vi.advanceTimersByTime(milliseconds)
     await account.closeGap(await account.look())

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
+import type { Lane } from '#engine/lane.ts'
 import { createPlanner } from '#engine/planner.ts'
-import { createQueue } from '#engine/queue.ts'
+import type { SettledIntents } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Intent, IssueIntent, RevisionIntent } from '#promise/intent.ts'
-import { LeaseLost } from '#promise/lease.ts'
+import type { Intent, IssueIntent, RevisionIntent, WaitingIntent } from '#promise/intent.ts'
+import { LockLost } from '#promise/lock.ts'
 import type { TrustedRecord } from '#promise/record.ts'
 import { SUSPENDED } from '#verifier/reasons.ts'
 
@@ -40,7 +41,9 @@ const revisedFor = (reason: number): TrustedRecord => ({
   revoker: { distrustedFrom: 0 },
 })
 
-/** A planner over a real queue. Nothing is signed: a transaction is a list of intents. */
+const ADDRESS: Hex = '0xad'
+
+/** A planner over a backlog in memory. Nothing is signed: a transaction is a list of intents. */
 function startPlanner() {
   const chain = {
     mayIssue: true,
@@ -50,11 +53,25 @@ function startPlanner() {
     /** Why a transaction of these intents cannot be made. */
     refuses: (_: readonly Intent[]): Error | undefined => undefined,
   }
+  type Row = WaitingIntent & { heldUntil: number }
+  const rows: Row[] = []
+  const leave = (intents: readonly Intent[]) => {
+    for (const intent of intents)
+      rows.splice(
+        rows.findIndex((row) => row.intent === intent),
+        1,
+      )
+  }
   const transactions: (readonly Intent[])[] = []
-  const setAside = vi.fn(async (_: readonly Intent[], _tries: number, _until: number) => {})
-  const resolve = vi.fn(async () => {})
+  const hold = vi.fn(async (intents: readonly Intent[], tries: number, until: number) => {
+    for (const row of rows)
+      if (intents.includes(row.intent)) Object.assign(row, { tries, heldUntil: until })
+  })
+  const resolve = vi.fn(async ({ anchored, gone }: SettledIntents) =>
+    leave([...anchored.map(({ intent }) => intent), ...gone]),
+  )
   const conclude = vi.fn()
-  const postpone = vi.fn((_: readonly Intent[]) => {})
+  const postponed: Intent[] = []
   const assertReady = vi.fn(async () => {
     if (chain.outage) throw chain.outage
     return { balance: 1n, mayIssue: chain.mayIssue, mayRevoke: true }
@@ -62,12 +79,20 @@ function startPlanner() {
   const events: string[] = []
   const note = (event: string) => void events.push(event)
   const log = { debug: note, info: note, warn: note, error: note }
-  const backlog = { queued: async () => [], setAside, resolve }
-  const queue = createQueue({ outbox: backlog, carries: () => false, changed: () => {}, log })
+  const arrivals = { count: 0, since: 0, gatheringSince: 0 }
   const none = async () => Promise.reject(new Error('not called'))
+  const account = { assertReady }
+  const lane = {
+    account: ADDRESS,
+    async plan(intents: readonly Intent[]) {
+      const error = chain.refuses(intents)
+      if (error) throw error
+      transactions.push(intents)
+      leave(intents)
+    },
+  } as unknown as Lane
   const planner = createPlanner({
-    queue,
-    account: { assertReady },
+    arrivals,
     registry: {
       records: async (keys) =>
         keys.map(
@@ -84,26 +109,41 @@ function startPlanner() {
       receiptOf: none,
       isPooled: none,
     },
-    outbox: backlog,
-    async plan(intents) {
-      const error = chain.refuses(intents)
-      if (error) throw error
-      transactions.push(intents)
+    backlog: {
+      next: async (_, { now, limit }) =>
+        rows.filter(({ heldUntil }) => heldUntil <= now).slice(0, limit),
+      count: async () => ({ queued: rows.length, held: 0 }),
+      newest: async () => 0,
+      carriers: async () => [],
+      hold,
+      async holdIssues(until) {
+        for (const row of rows) if (row.intent.kind === 'issue') row.heldUntil = until ?? 0
+      },
+      resolve,
     },
     conclude,
-    postpone,
+    postpone: (which) =>
+      void postponed.push(...rows.map(({ intent }) => intent).filter((one) => which(one))),
+    planned() {},
     log,
   })
-  /** Plans until nothing is due, or nothing more is planned. */
+  function add(intents: readonly Intent[]): void {
+    const state = { tries: 0, wasCarried: false, heldUntil: 0 }
+    rows.push(...intents.map((intent, i) => ({ ...state, intent, id: rows.length + i + 1 })))
+    if (arrivals.count === 0) arrivals.since = performance.now()
+    arrivals.count += intents.length
+  }
+  /** Plans until nothing more is planned, as often as the look of each second would. */
   async function run() {
-    for (let before = -1; before !== queue.size; ) {
-      before = queue.size
-      await planner.run(() => queue.next(1).length > 0)
+    for (let idle = 0, before = rows.length; idle < 3; before = rows.length) {
+      arrivals.count ||= 1
+      await planner.run({ lane, account }, () => arrivals.count > 0)
+      idle = rows.length === before ? idle + 1 : 0
     }
   }
-  const postponed = () => postpone.mock.calls.flatMap(([intents]) => intents)
-  const parts = { setAside, resolve, conclude, postponed, assertReady, events }
-  return { chain, queue, planner, transactions, run, ...parts }
+  const waiting = () => rows.map(({ intent }) => intent)
+  const parts = { hold, resolve, conclude, postponed, assertReady, events, account, add, waiting }
+  return { chain, planner, transactions, run, ...parts }
 }
 
 beforeEach(() => {
@@ -113,17 +153,17 @@ beforeEach(() => {
 
 describe('a refused intent', () => {
   test('default: is set aside and told pending; those beside it are sent', async () => {
-    const { chain, queue, run, transactions, setAside, postponed, events } = startPlanner()
+    const { chain, add, run, transactions, hold, postponed, events } = startPlanner()
     const all = Array.from({ length: 200 }, (_, n) => issueOf(n))
     const bad = all[77] as Intent
     chain.refuses = (intents) => (intents.includes(bad) ? REFUSED : undefined)
-    queue.add(all)
+    add(all)
     for (let i = 0; i < 20; i++) await run()
     expect(new Set(transactions.flat())).toEqual(new Set(all.filter((one) => one !== bad)))
     expect(transactions.flat()).toHaveLength(199)
-    expect(setAside.mock.calls).toEqual([[[bad], 1, Date.now() + 3 * SECOND]])
-    expect(postponed()).toEqual([bad])
-    expect(events).toEqual(['intent_set_aside'])
+    expect(hold.mock.calls).toEqual([[[bad], 1, Date.now() + 3 * SECOND]])
+    expect(postponed).toEqual([bad])
+    expect(events).toEqual(['intent_held_back'])
     // It is sent once the chain takes it.
     chain.refuses = () => undefined
     await vi.advanceTimersByTimeAsync(3 * SECOND)
@@ -132,46 +172,47 @@ describe('a refused intent', () => {
   })
 
   test('behavior: ends as moot when it is the release of a revoked document', async () => {
-    const { chain, queue, run, transactions, setAside, resolve, conclude, events } = startPlanner()
+    const { chain, add, run, transactions, hold, resolve, conclude, events, waiting } =
+      startPlanner()
     chain.records.set(release.documentHash, revisedFor(1))
     chain.refuses = () => REFUSED
-    queue.add([release])
+    add([release])
     await run()
     expect(resolve).toHaveBeenCalledWith({ anchored: [], gone: [release] })
     expect(conclude.mock.calls).toEqual([[release, { status: 'moot' }]])
-    expect([queue.isEmpty(), transactions, setAside.mock.calls]).toEqual([true, [], []])
+    expect([waiting().length === 0, transactions, hold.mock.calls]).toEqual([true, [], []])
     expect(events).toEqual([])
   })
 
   test('behavior: is not ended when the chain still has its suspension', async () => {
-    const { chain, queue, run, resolve, conclude, setAside } = startPlanner()
+    const { chain, add, run, resolve, conclude, hold } = startPlanner()
     chain.records.set(release.documentHash, revisedFor(SUSPENDED))
     chain.refuses = () => REFUSED
-    queue.add([release])
+    add([release])
     await run()
     expect([resolve.mock.calls, conclude.mock.calls]).toEqual([[], []])
-    expect(setAside).toHaveBeenCalledWith([release], 1, Date.now() + 3 * SECOND)
+    expect(hold).toHaveBeenCalledWith([release], 1, Date.now() + 3 * SECOND)
   })
 
   test('error: ends as a conflict when the chain has its hash with another expiry', async () => {
-    const { chain, queue, run, resolve, conclude } = startPlanner()
+    const { chain, add, run, resolve, conclude, waiting } = startPlanner()
     chain.records.set(word(1), { ...RECORD, validUntil: 9 })
     chain.refuses = () => REFUSED
-    queue.add([issueOf(1)])
+    add([issueOf(1)])
     await run()
     expect(resolve).toHaveBeenCalledWith({ anchored: [], gone: [issueOf(1)] })
     expect(conclude.mock.calls).toEqual([[issueOf(1), { status: 'conflict' }]])
-    expect(queue.isEmpty()).toBe(true)
+    expect(waiting().length === 0).toBe(true)
   })
 
   test('behavior: ends as anchored when somebody else was first', async () => {
-    const { chain, queue, run, conclude, setAside } = startPlanner()
+    const { chain, add, run, conclude, hold } = startPlanner()
     chain.records.set(word(1), RECORD)
     chain.refuses = () => REFUSED
-    queue.add([issueOf(1)])
+    add([issueOf(1)])
     await run()
     expect(conclude.mock.calls).toMatchObject([[issueOf(1), { status: 'anchored' }]])
-    expect(setAside).not.toHaveBeenCalled()
+    expect(hold).not.toHaveBeenCalled()
   })
 })
 
@@ -180,36 +221,34 @@ describe('an outage', () => {
     ['of the node', new IssueError('chain_unavailable', 'down')],
     ['of fees', new IssueError('fee_too_high', 'high')],
     ['of the signer', new IssueError('signer_unavailable', 'away')],
-  ])('default: %s is told pending to all, and everything stays queued', async (_, outage) => {
-    const { chain, queue, planner, run, setAside, postponed } = startPlanner()
+  ])('%s ends planning, and everything waits on', async (_, outage) => {
+    const { chain, add, planner, run, hold, postponed, waiting } = startPlanner()
     chain.refuses = () => outage
-    queue.add([issueOf(2), suspend])
+    add([issueOf(2), suspend])
     await expect(run()).rejects.toBe(outage)
-    expect(postponed()).toEqual([issueOf(2), suspend])
-    expect(queue.all()).toEqual([issueOf(2), suspend])
-    expect(setAside).not.toHaveBeenCalled()
+    expect(waiting()).toEqual([issueOf(2), suspend])
+    expect(hold).not.toHaveBeenCalled()
     expect(planner.closed()).toBeUndefined()
   })
 
   test('behavior: an account that is refused everything is an outage, not a closed issuer', async () => {
-    const { chain, queue, planner, run, setAside, postponed } = startPlanner()
+    const { chain, add, planner, run, hold } = startPlanner()
     chain.refuses = () => REFUSED
     chain.outage = new IssueError('registry_refused', 'no permission')
-    queue.add([issueOf(1)])
+    add([issueOf(1)])
     await expect(run()).rejects.toBe(chain.outage)
-    expect([planner.closed(), setAside.mock.calls]).toEqual([undefined, []])
-    expect(postponed()).toEqual([issueOf(1)])
+    expect([planner.closed(), hold.mock.calls]).toEqual([undefined, []])
   })
 
   test.each<[string, IssueError]>([
-    ['the lease was lost', new LeaseLost('account')],
+    ['its session has ended', new LockLost()],
     ['a write has no answer', new IssueError('outcome_unknown', 'cut')],
   ])('behavior: requests wait for the next engine when %s', async (_, error) => {
-    const { chain, queue, run, postponed } = startPlanner()
+    const { chain, add, run, postponed, waiting } = startPlanner()
     chain.refuses = () => error
-    queue.add([issueOf(1)])
+    add([issueOf(1)])
     await expect(run()).rejects.toBe(error)
-    expect([postponed(), queue.all()]).toEqual([[], [issueOf(1)]])
+    expect([postponed, waiting()]).toEqual([[], [issueOf(1)]])
   })
 })
 
@@ -217,10 +256,10 @@ describe('a closed issuer', () => {
   /** A planner that has just found its issuer closed, with these intents waiting. */
   async function startClosed(...waiting: Intent[]) {
     const parts = startPlanner()
-    const { chain, queue } = parts
+    const { chain, add } = parts
     chain.mayIssue = false
     chain.refuses = ([first]) => (first?.kind === 'issue' && !chain.mayIssue ? REFUSED : undefined)
-    queue.add(waiting)
+    add(waiting)
     await parts.run()
     return parts
   }
@@ -228,11 +267,10 @@ describe('a closed issuer', () => {
   test('default: its issues wait aside and are told pending; revisions go on', async () => {
     const [one, two] = [issueOf(2), issueOf(3)]
     const parts = await startClosed(one, suspend, two)
-    const { queue, planner, transactions, setAside, postponed, events } = parts
+    const { waiting, planner, transactions, postponed, events } = parts
     expect(transactions).toEqual([[suspend]])
-    expect(queue.size).toBe(0)
-    expect(setAside.mock.calls).toEqual([[[one, two], 1, Date.now() + 3 * SECOND]])
-    expect(postponed()).toEqual([one, two])
+    expect(waiting()).toEqual([one, two])
+    expect(postponed).toEqual([one, two])
     expect(planner.closed()).toMatchObject({
       code: 'registry_refused',
       message: 'the issuer is closed',
@@ -241,69 +279,63 @@ describe('a closed issuer', () => {
   })
 
   test('behavior: a refused revision does not close the door', async () => {
-    const { chain, queue, planner, run } = startPlanner()
+    const { chain, add, planner, run } = startPlanner()
     chain.mayIssue = false
     chain.refuses = () => REFUSED
-    queue.add([suspend])
+    add([suspend])
     await run()
     expect(planner.closed()).toBeUndefined()
   })
 
   test('default: recalls them once it is open, however long they would have waited', async () => {
-    const { chain, queue, planner, transactions, run, events } = await startClosed(issueOf(1))
+    const { chain, account, planner, transactions, run, events } = await startClosed(issueOf(1))
     // Refused some times more, the issue waits for minutes.
     for (const wait of [3, 6, 12, 24]) {
       await vi.advanceTimersByTimeAsync(wait * SECOND)
       await run()
     }
     chain.mayIssue = true
-    expect([queue.size, planner.closed()?.code]).toEqual([0, 'registry_refused'])
-    await planner.lookIfOpen()
-    expect([queue.all(), planner.closed()]).toEqual([[issueOf(1)], undefined])
+    expect([transactions, planner.closed()?.code]).toEqual([[], 'registry_refused'])
+    await planner.lookIfOpen(account)
+    expect(planner.closed()).toBeUndefined()
     await run()
     expect(transactions).toEqual([[issueOf(1)]])
     expect(events.at(-1)).toBe('issuer_open')
   })
 
   test('behavior: looks after 2 s, and then less and less often, up to once a minute', async () => {
-    const { planner, assertReady } = await startClosed(issueOf(1))
+    const { planner, assertReady, account } = await startClosed(issueOf(1))
     assertReady.mockClear()
     for (const [i, pause] of [2, 4, 8, 16, 32, 60, 60].entries()) {
-      expect(planner.untilLook()).toBe(pause * SECOND)
       vi.advanceTimersByTime(pause * SECOND - 1)
-      await planner.lookIfOpen()
+      await planner.lookIfOpen(account)
       expect(assertReady).toHaveBeenCalledTimes(i)
       vi.advanceTimersByTime(1)
-      await planner.lookIfOpen()
+      await planner.lookIfOpen(account)
       expect(assertReady).toHaveBeenCalledTimes(i + 1)
     }
     expect(planner.closed()).toBeDefined()
   })
 
   test('behavior: an open issuer is not looked at', async () => {
-    const { planner, assertReady } = startPlanner()
-    expect(planner.untilLook()).toBe(Number.POSITIVE_INFINITY)
-    await planner.lookIfOpen()
+    const { planner, assertReady, account } = startPlanner()
+    await planner.lookIfOpen(account)
     expect(assertReady).not.toHaveBeenCalled()
   })
 
   test('behavior: is open as soon as one of its documents is taken', async () => {
     const [one, two] = [issueOf(1), issueOf(2)]
-    const { chain, queue, planner, transactions, run } = await startClosed(one)
-    // The second one is refused later, and so tried later.
-    await vi.advanceTimersByTimeAsync(1 * SECOND)
-    queue.add([two])
-    await run()
+    const { chain, add, planner, transactions, run } = await startClosed(one)
     chain.mayIssue = true
-    await vi.advanceTimersByTimeAsync(2 * SECOND)
+    add([two])
     await run()
     expect(planner.closed()).toBeUndefined()
-    expect(transactions).toEqual([[one], [two]])
+    expect(transactions).toEqual([[two], [one]])
   })
 
   test('behavior: a revision that is sent does not open it', async () => {
-    const { queue, planner, transactions, run } = await startClosed(issueOf(2))
-    queue.add([suspend])
+    const { add, planner, transactions, run } = await startClosed(issueOf(2))
+    add([suspend])
     await run()
     expect(transactions).toEqual([[suspend]])
     expect(planner.closed()).toBeDefined()

@@ -39,7 +39,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
   let inTurn = false
   const inFlight = createInFlight()
   const attempts = [sign(word(100))]
-  inFlight.add([{ id: 1, nonce: 3, intents: intents.slice(0, count), attempts }])
+  inFlight.add([{ id: 1, account: '0x', nonce: 3, intents: intents.slice(0, count), attempts }])
   const { replaceStuck } = createReplacing({
     inFlight,
     transactions: {

@@ -14,6 +14,7 @@ const intent: Intent = {
 }
 const plan: Plan = {
   id: 1,
+  account: '0x',
   nonce: 7,
   intents: [intent],
   attempts: [

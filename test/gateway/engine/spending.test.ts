@@ -9,6 +9,7 @@ const HASHES: Hex[] = ['0x01', '0x02']
 /** A plan with two attempts; the more expensive one may cost 60 wei. */
 const plan: Plan = {
   id: 1,
+  account: '0x',
   nonce: 0,
   intents: [],
   attempts: HASHES.map((hash, i) => ({

@@ -10,7 +10,7 @@ import type { Attempt } from '#events/receivers.ts'
 import { RETRY_PERIOD_MS } from '#events/retries.ts'
 import { createWebhookSecrets } from '#events/secrets.ts'
 import type { Webhook, Webhooks } from '#events/webhook.ts'
-import { LeaseLost } from '#promise/lease.ts'
+import { LockLost } from '#promise/lock.ts'
 import { createDeliveries } from '#store/deliveries.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { createEventLog } from '#store/events.ts'
@@ -68,7 +68,7 @@ function open(): void {
     secrets,
     log,
     async assertHeld() {
-      if (isElsewhere) throw new LeaseLost('chore webhooks')
+      if (isElsewhere) throw new LockLost()
     },
     send: async (_, { id, body }) => {
       const { type, data } = JSON.parse(body)

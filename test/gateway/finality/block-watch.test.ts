@@ -7,7 +7,7 @@ import { type Hex, toHex } from '#document/hex.ts'
 import { createBlockWatch } from '#finality/block-watch.ts'
 import type { BlockId } from '#promise/anchoring.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox } from '#store/outbox.ts'
+import { createWholeOutbox } from '#test/support/outbox.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 
@@ -19,7 +19,7 @@ function startWatch() {
     await database.close()
     rmSync(dir, { recursive: true })
   })
-  const outbox = createOutbox(database)
+  const outbox = createWholeOutbox(database)
   let chain = new Map<number, Hex>()
   const watch = createBlockWatch({
     blocks: { blockHash: async (blockNumber) => chain.get(blockNumber) ?? null },

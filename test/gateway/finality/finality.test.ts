@@ -7,8 +7,7 @@ import { type Hex, toHex } from '#document/hex.ts'
 import { watchFinality } from '#finality/finality.ts'
 import type { Intent } from '#promise/intent.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox } from '#store/outbox.ts'
-
+import { createWholeOutbox, waitingFor } from '#test/support/outbox.ts'
 import { RELEASED } from '#verifier/reasons.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -21,7 +20,7 @@ const none = async () => Promise.reject(new Error('not called'))
 async function released(isOnChain: boolean) {
   const dir = mkdtempSync(join(tmpdir(), 'finality-'))
   const database = openSqlite(join(dir, 'gateway.db'))
-  const outbox = createOutbox(database)
+  const outbox = createWholeOutbox(database)
   const suspension: Intent = { kind: 'suspend', documentHash: hash() }
   const anchoring = {
     blockNumber: 5,
@@ -74,7 +73,7 @@ async function released(isOnChain: boolean) {
     rmSync(dir, { recursive: true })
   })
   await expect.poll(() => outbox.anchoredUpTo(10, 1)).toEqual([])
-  return { queued: outbox.queued, suspension }
+  return { queued: () => waitingFor(outbox), suspension }
 }
 
 test('behavior: does not repeat a suspension without a receipt after its release', async () => {
@@ -93,7 +92,7 @@ const BLOCKS = 1_100
 test('behavior: asks for each block once, also after a restart, and reads some at a time', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'finality-'))
   const database = openSqlite(join(dir, 'gateway.db'))
-  const outbox = createOutbox(database)
+  const outbox = createWholeOutbox(database)
   const places = Array.from({ length: BLOCKS }, (_, i) => ({
     blockNumber: i + 1,
     blockHash: hash(),

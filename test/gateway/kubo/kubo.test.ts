@@ -15,10 +15,10 @@ import { createKuboNode } from '#kubo/node.ts'
 import { createKuboStore, type KuboStore } from '#kubo/store.ts'
 import { persistInOrder } from '#promise/persistence.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox } from '#store/outbox.ts'
 import { createIsErased, createPayloadStore } from '#store/payloads.ts'
 import { createTombstones, withOlder } from '#store/tombstones.ts'
 import { onConnection } from '#test/support/on-connection.ts'
+import { createWholeOutbox } from '#test/support/outbox.ts'
 import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { bodyOf, serveHttp } from '../../support/http.ts'
@@ -298,7 +298,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       })
 
       test('behavior: a promise is never kept without its payload', async () => {
-        const outbox = createOutbox(database)
+        const outbox = createWholeOutbox(database)
         const nowhere = createKuboStore(node('http://127.0.0.1:1'), () => {})
         const { hash, bytes } = randomBlock()
         const documentHash = toHex(hash)
@@ -328,7 +328,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       ])(
         'error: a repeat %s that can never be anchored leaves the final payload pinned',
         async (_, next) => {
-          const outbox = createOutbox(database)
+          const outbox = createWholeOutbox(database)
           const { hash, bytes } = randomBlock()
           const documentHash = toHex(hash)
           const intent = { kind: 'issue', documentHash, validUntil: 0 } as const

@@ -3,6 +3,7 @@ import type { Hex } from '#document/hex.ts'
 import type { Intent } from '#promise/intent.ts'
 import { outcomesOfPlans } from '#promise/outcome.ts'
 import type { TrustedRecord } from '#promise/record.ts'
+import { ACCOUNT } from '#test/support/outbox.ts'
 import { RELEASED, SUSPENDED } from '#verifier/reasons.ts'
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
@@ -41,7 +42,7 @@ async function outcomeOf(intent: Intent, { succeeded = true, revised, record }: 
   }
   const transaction = { nonce: 7, hash: OWN, raw: OWN, gasLimit: 1n }
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-  const plan = { id: 1, nonce: 7, intents: [intent], head: BLOCK - 1 }
+  const plan = { id: 1, account: ACCOUNT, nonce: 7, intents: [intent], head: BLOCK - 1 }
   const [outcome] = await outcomesOfPlans(
     {
       receiptOf: async () => ({

@@ -11,16 +11,17 @@ import type { IssueIntent } from '#promise/intent.ts'
 import { persistInOrder, restorePayloads, untilAnswered } from '#promise/persistence.ts'
 import type { PayloadStore, PromisedPayload } from '#promise/ports.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox, createPersistence } from '#store/outbox.ts'
+import { createPersistence } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
 import { withOlder } from '#store/tombstones.ts'
+import { createWholeOutbox, waitingFor } from '#test/support/outbox.ts'
 
 /**
  * What a gateway has in one folder. With `separate`, its payloads are in a database of their own.
  */
 function open(dir: string, separate: boolean) {
   const database = openSqlite(join(dir, 'gateway.db'))
-  const outbox = createOutbox(database)
+  const outbox = createWholeOutbox(database)
   const embedded = createPayloadStore(database)
   if (!separate) {
     const persistence = createPersistence(embedded, outbox)
@@ -90,7 +91,7 @@ describe.each([
     expect(both.sort()).toEqual([false, true])
     await restart()
     expect(await gateway.persistence.add(intent, sealed)).toBe(false)
-    expect(await gateway.outbox.queued()).toMatchObject([{ intent }])
+    expect(await waitingFor(gateway.outbox)).toMatchObject([{ intent }])
   })
 
   test('behavior: whether a fulfilled promise is new, the payload in the same database tells', async () => {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
-import type { Lease } from '#promise/lease.ts'
-import { LeaseLost } from '#promise/lease.ts'
+import { type Lock, LockLost, lockOfBatch } from '#promise/lock.ts'
 import type { DatabaseStores } from '#store/stores.ts'
 import { describePorts } from '#test/support/databases.ts'
 
@@ -36,11 +35,11 @@ describePorts('batches before and after their promise', (ports) => {
     return { request, batch, blocks, documents }
   }
   async function promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>): Promise<boolean> {
-    const lease = (await stores.shared.leases.take(['a batch'])) as Lease
+    const lock = (await stores.shared.locks.take(lockOfBatch(batch.root))) as Lock
     try {
-      return await stores.batchLog.promise(request, batch, lease)
+      return await stores.batchLog.promise(request, batch, lock)
     } finally {
-      await lease.release()
+      await lock.release()
     }
   }
   const missing = async (blocks: readonly { hash: Uint8Array }[]) =>
@@ -125,12 +124,14 @@ describePorts('batches before and after their promise', (ports) => {
   })
 
   test('error: promises nothing for a gateway that has lost the request to another one', async () => {
-    const { leases } = stores.shared
+    const { locks } = stores.shared
     const { request, batch } = await drafted()
-    const lease = (await leases.take(['batch'])) as Lease
-    await lease.release()
-    const next = (await leases.take(['batch'])) as Lease
-    await expect(stores.batchLog.promise(request, batch, lease)).rejects.toThrow(LeaseLost)
+    const lock = (await locks.take('batch')) as Lock
+    await lock.release()
+    let next: Lock | undefined
+    // The server frees it soon.
+    while (!next) next = await locks.take('batch')
+    await expect(stores.batchLog.promise(request, batch, lock)).rejects.toThrow(LockLost)
     expect(await stores.outbox.find('issue', batch.root)).toBeUndefined()
     expect(await stores.batchLog.promise(request, batch, next)).toBe(true)
     await next.release()

@@ -4,8 +4,8 @@ import { type Hex, toHex } from '#document/hex.ts'
 import type { Anchored } from '#promise/anchoring.ts'
 import type { DocumentIndex, IndexEntry, IndexQuery } from '#promise/document-index.ts'
 import type { IssueIntent, RevisionIntent } from '#promise/intent.ts'
-import type { OutboxPorts } from '#promise/ports.ts'
 import { describePorts } from '#test/support/databases.ts'
+import type { WholeOutbox } from '#test/support/outbox.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 const ENTRY: IndexEntry = {
@@ -29,10 +29,10 @@ describePorts('document index', (ports) => {
       expect(await documentIndex.page({ ...query, ...more })).toEqual({ documents: [], next: null })
   })
 
-  let outbox: OutboxPorts
+  let outbox: WholeOutbox
   let index: DocumentIndex
   beforeEach(() => {
-    outbox = ports.stores.outbox
+    outbox = ports.outbox
     index = ports.stores.documentIndex
   })
 

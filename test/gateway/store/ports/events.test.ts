@@ -10,9 +10,9 @@ import {
 } from '#events/events.ts'
 import { type Anchoring, UNSEEN } from '#promise/anchoring.ts'
 import type { Intent, IssueIntent } from '#promise/intent.ts'
-import type { Lease } from '#promise/lease.ts'
-import type { OutboxPorts } from '#promise/ports.ts'
+import { type Lock, lockOfBatch } from '#promise/lock.ts'
 import { blindTenant, describePorts } from '#test/support/databases.ts'
+import { ACCOUNT, type WholeOutbox } from '#test/support/outbox.ts'
 import { REVOCATION_REASONS } from '#verifier/reasons.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
@@ -30,10 +30,10 @@ const inBlock = (blockNumber: number): Anchoring => ({
 const NOTHING = { final: [], gone: [], moved: [], dropped: [] }
 
 describePorts('events', (ports) => {
-  let outbox: OutboxPorts
+  let outbox: WholeOutbox
   let log: EventLog
   beforeEach(() => {
-    outbox = ports.stores.outbox
+    outbox = ports.outbox
     log = ports.stores.events
   })
 
@@ -65,9 +65,9 @@ describePorts('events', (ports) => {
     const documents = [hash(), hash()].map((documentHash) => ({ documentHash, entry }))
     await batchLog.claim(request, { content: new Uint8Array(32), checkedAt: 1 })
     await batchDrafts().index(request, batch, documents)
-    const lease = (await shared.leases.take(['a batch'])) as Lease
-    await batchLog.promise(request, batch, lease)
-    await lease.release()
+    const lock = (await shared.locks.take(lockOfBatch(batch.root))) as Lock
+    await batchLog.promise(request, batch, lock)
+    await lock.release()
     return batch.root
   }
 
@@ -102,7 +102,7 @@ describePorts('events', (ports) => {
       for (const intent of intents) await outbox.add(intent)
       const transaction = { nonce: 1, hash: hash(), raw: hash(), gasLimit: 1n }
       const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-      const plan = await outbox.plan({ ...transaction, ...fees }, intents)
+      const plan = await outbox.plan(ACCOUNT, { ...transaction, ...fees }, intents)
       const anchoring = inBlock(7)
       const anchored = intents.map((intent) => ({ intent, anchoring }))
       expect(await events()).toEqual([])
@@ -205,7 +205,8 @@ describePorts('events', (ports) => {
       await outbox.add(refused)
       await outbox.add(carried)
       const fees = { gasLimit: 1n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
-      const plan = await outbox.plan({ nonce: 0, hash: hash(), raw: '0x02', ...fees }, [carried])
+      const transaction = { nonce: 0, hash: hash(), raw: '0x02', ...fees } as const
+      const plan = await outbox.plan(ACCOUNT, transaction, [carried])
       await outbox.settle(plan, { anchored: [], gone: [carried] }, 0n)
       await outbox.resolve({ anchored: [], gone: [refused] })
       const broken = await anchor(issue())

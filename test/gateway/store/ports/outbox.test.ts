@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { Anchored } from '#promise/anchoring.ts'
 import type { Intent } from '#promise/intent.ts'
-import type { OutboxPorts } from '#promise/ports.ts'
+import { MAX_HOLD_MS } from '#promise/ports.ts'
 import { describePorts } from '#test/support/databases.ts'
+import { ACCOUNT, type WholeOutbox, waitingFor } from '#test/support/outbox.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 const issue = (): Intent => ({
@@ -14,12 +15,12 @@ const issue = (): Intent => ({
 })
 
 describePorts('outbox', (ports) => {
-  let outbox: OutboxPorts
+  let outbox: WholeOutbox
   beforeEach(() => {
-    outbox = ports.stores.outbox
+    outbox = ports.outbox
   })
 
-  const queued = async () => (await outbox.queued()).map(({ intent }) => intent)
+  const queued = async () => (await waitingFor(outbox)).map(({ intent }) => intent)
 
   const requeue = (anchored: Anchored) =>
     outbox.review({ final: [], gone: [], moved: [], dropped: [anchored] })
@@ -56,10 +57,12 @@ describePorts('outbox', (ports) => {
     }
     await outbox.add(revocation)
     const sent = transaction(3)
-    const plan = await outbox.plan(sent, [a, b])
+    const plan = await outbox.plan(ACCOUNT, sent, [a, b])
     expect(await outbox.plans()).toEqual([plan])
-    expect(plan).toMatchObject({ nonce: 3, intents: [a, b], attempts: [sent] })
-    expect(await queued()).toEqual([c, revocation])
+    expect(plan).toMatchObject({ account: ACCOUNT, nonce: 3, intents: [a, b], attempts: [sent] })
+    // The revocation waits until its document is in a block.
+    expect(await queued()).toEqual([c])
+    expect(await outbox.count(Date.now(), 9)).toEqual({ queued: 2, held: 0 })
     expect(await outbox.find('issue', a.documentHash)).toEqual({
       intent: a,
       outcome: { status: 'pending', transactionHash: sent.hash },
@@ -69,8 +72,8 @@ describePorts('outbox', (ports) => {
   test('default: anchors all intents of a plan in one block', async () => {
     const intents = await added([issue(), issue()])
     const [other] = await added([issue()])
-    const plan = await outbox.plan(transaction(3), intents)
-    const left = await outbox.plan(transaction(4), other ? [other] : [])
+    const plan = await outbox.plan(ACCOUNT, transaction(3), intents)
+    const left = await outbox.plan(ACCOUNT, transaction(4), other ? [other] : [])
     const place = anchoring()
     const anchored = intents.map((intent) => ({ intent, anchoring: place }))
     await outbox.settle(plan, { anchored, gone: [] }, 0n)
@@ -83,7 +86,7 @@ describePorts('outbox', (ports) => {
     const intents = await added([issue(), issue(), issue(), issue()])
     const [a, b, gone, absent] = intents
     if (!a || !b || !gone || !absent) throw new Error('four')
-    const plan = await outbox.plan(transaction(3), intents)
+    const plan = await outbox.plan(ACCOUNT, transaction(3), intents)
     const places = [anchoring(), anchoring()] as const
     await outbox.settle(
       plan,
@@ -107,7 +110,7 @@ describePorts('outbox', (ports) => {
     const intents = await added([issue(), issue()])
     const [a, b] = intents
     if (!a || !b) throw new Error('two')
-    const plan = await outbox.plan(transaction(3), intents)
+    const plan = await outbox.plan(ACCOUNT, transaction(3), intents)
     const place = anchoring()
     await outbox.settle(
       plan,
@@ -128,7 +131,7 @@ describePorts('outbox', (ports) => {
 
     /** Plans an intent and settles its plan in a block. */
     async function anchor(intent: Intent): Promise<Anchored> {
-      const plan = await outbox.plan(transaction(0), [intent])
+      const plan = await outbox.plan(ACCOUNT, transaction(0), [intent])
       const anchored = { intent, anchoring: anchoring() }
       await outbox.settle(plan, { anchored: [anchored], gone: [] }, 0n)
       return anchored
@@ -147,7 +150,7 @@ describePorts('outbox', (ports) => {
     test('error: refuses an intent while its opposite is queued or in flight', async () => {
       await outbox.add(suspend)
       expect(await outbox.add(release)).toBe(false)
-      const plan = await outbox.plan(transaction(0), [suspend])
+      const plan = await outbox.plan(ACCOUNT, transaction(0), [suspend])
       expect(await outbox.add(release)).toBe(false)
       expect(await outbox.find('release', documentHash)).toBeUndefined()
       await outbox.settle(plan, { anchored: [], gone: [] }, 0n)
@@ -195,7 +198,7 @@ describePorts('outbox', (ports) => {
       await outbox.add(suspend)
       await anchor(suspend)
       await outbox.add(suspend, UNDONE)
-      expect(await outbox.queued()).toMatchObject([{ intent: suspend, wasCarried: true }])
+      expect(await waitingFor(outbox)).toMatchObject([{ intent: suspend, wasCarried: true }])
     })
 
     test('behavior: does not mix documents, nor suspensions and revocations', async () => {
@@ -217,7 +220,7 @@ describePorts('outbox', (ports) => {
       await outbox.add(revoke(1))
       await outbox.add(revoke(2))
       expect(await queued()).toEqual([revoke(1)])
-      const plan = await outbox.plan(transaction(0), [revoke(1)])
+      const plan = await outbox.plan(ACCOUNT, transaction(0), [revoke(1)])
       const place = { ...anchoring(), ...(reason !== undefined && { reason }) }
       const anchored = { intent: revoke(1), anchoring: place }
       await outbox.settle(plan, { anchored: [anchored], gone: [] }, 0n)
@@ -277,7 +280,7 @@ describePorts('outbox', (ports) => {
       const [intent] = await added([issue()])
       if (!intent) throw new Error('one')
       anchored = { intent, anchoring: at(5) }
-      const plan = await outbox.plan(transaction(0), [intent])
+      const plan = await outbox.plan(ACCOUNT, transaction(0), [intent])
       await outbox.settle(plan, { anchored: [anchored], gone: [] }, 0n)
     })
 
@@ -317,28 +320,72 @@ describePorts('outbox', (ports) => {
     const [intent] = await added([issue()])
     if (!intent) throw new Error('one')
     expect(await outbox.add(intent)).toBe(false)
-    expect(await outbox.queued()).toEqual([
-      { intent, asideUntil: null, tries: 0, wasCarried: false },
+    expect(await waitingFor(outbox)).toEqual([
+      { intent, id: expect.any(Number), tries: 0, wasCarried: false },
     ])
   })
 
-  test('behavior: remembers how often an intent was refused, and until when it waits', async () => {
+  test('returns the oldest first, up to a limit', async () => {
+    const intents = await added([issue(), issue(), issue()])
+    const oldest = await outbox.next(ACCOUNT, { now: Date.now(), limit: 2 })
+    const all = await waitingFor(outbox)
+    expect(all.map(({ intent }) => intent)).toEqual(expect.arrayContaining(intents))
+    expect(oldest).toEqual(all.slice(0, 2))
+    const ids = all.map(({ id }) => id)
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+    expect(await outbox.newest()).toBe(ids.at(-1))
+    expect(await outbox.count(Date.now(), 2)).toEqual({ queued: 2, held: 0 })
+  })
+
+  test('remembers how often an intent was refused, and until when it waits', async () => {
     const [intent, other] = await added([issue(), issue()])
     if (!intent || !other) throw new Error('two')
-    await outbox.setAside([intent], 1, 7)
-    const refused = { intent, asideUntil: 7, tries: 1, wasCarried: false }
-    const waiting = { intent: other, asideUntil: null, tries: 0, wasCarried: false }
-    expect(await outbox.queued()).toEqual([refused, waiting])
-    await outbox.setAside([intent], 2, 9)
+    const now = Date.now()
+    const at = async (time: number) =>
+      (await outbox.next(ACCOUNT, { now: time, limit: 9 })).map((one) => [one.intent, one.tries])
+    await outbox.hold([intent], 1, now + 7_000)
+    expect(await at(now)).toEqual([[other, 0]])
+    expect(await outbox.count(now, 9)).toEqual({ queued: 1, held: 1 })
+    expect(new Set(await at(now + 7_000))).toEqual(
+      new Set([
+        [intent, 1],
+        [other, 0],
+      ]),
+    )
+    await outbox.hold([intent], 2, now + 9_000)
     await outbox.add(intent)
     await ports.reopen()
-    outbox = ports.stores.outbox
-    expect(await outbox.queued()).toEqual([{ ...refused, asideUntil: 9, tries: 2 }, waiting])
+    outbox = ports.outbox
+    expect(await at(now + 8_000)).toEqual([[other, 0]])
+    expect(new Set(await at(now + 9_000))).toEqual(
+      new Set([
+        [intent, 2],
+        [other, 0],
+      ]),
+    )
+  })
+
+  test('an intent is not held when the clock jumps back', async () => {
+    const intents = await added([issue()])
+    const now = Date.now()
+    await outbox.hold(intents, 1, now + 7_000)
+    expect(await outbox.next(ACCOUNT, { now: now - MAX_HOLD_MS, limit: 9 })).toHaveLength(1)
+    expect(await outbox.next(ACCOUNT, { now, limit: 9 })).toEqual([])
+  })
+
+  test('holds back all documents to issue, until they are let go', async () => {
+    const [intent] = await added([issue()])
+    const revocation: Intent = { kind: 'revoke', documentHash: hash(), reason: 1 }
+    await outbox.add(revocation)
+    await outbox.holdIssues(Date.now() + 60_000)
+    expect(await queued()).toEqual([revocation])
+    await outbox.holdIssues(null)
+    expect(await queued()).toEqual([intent, revocation])
   })
 
   describe('fees', () => {
     const settled = async (fee: bigint) => {
-      const plan = await outbox.plan(transaction(0), [])
+      const plan = await outbox.plan(ACCOUNT, transaction(0), [])
       await outbox.settle(plan, { anchored: [], gone: [] }, fee)
     }
 
@@ -352,7 +399,7 @@ describePorts('outbox', (ports) => {
     })
 
     test('behavior: settling a plan again, whose answer was lost, adds no fee', async () => {
-      const plan = await outbox.plan(transaction(0), [])
+      const plan = await outbox.plan(ACCOUNT, transaction(0), [])
       await outbox.settle(plan, { anchored: [], gone: [] }, 5_000_000_000n)
       await outbox.settle(plan, { anchored: [], gone: [] }, 5_000_000_000n)
       expect(await outbox.feesSince(0)).toBe(5_000_000_000n)
@@ -361,20 +408,20 @@ describePorts('outbox', (ports) => {
     test('behavior: fees survive a restart', async () => {
       await settled(10n ** 18n)
       await ports.reopen()
-      outbox = ports.stores.outbox
+      outbox = ports.outbox
       expect(await outbox.feesSince(Date.now() - 60_000)).toBe(10n ** 18n)
     })
   })
 
   test('behavior: requeues the intents that a replacement leaves out', async () => {
     const intents = await added([issue(), issue(), issue()])
-    const plan = await outbox.plan(transaction(3), intents)
+    const plan = await outbox.plan(ACCOUNT, transaction(3), intents)
     const second = transaction(3)
     const split = await outbox.replace(plan, second, intents.slice(0, 2))
     expect(split).toMatchObject({ nonce: 3, intents: intents.slice(0, 2) })
     expect(await outbox.plans()).toEqual([split])
     expect(await queued()).toEqual(intents.slice(2))
-    expect(await outbox.queued()).toMatchObject([{ wasCarried: true }])
+    expect(await waitingFor(outbox)).toMatchObject([{ wasCarried: true }])
   })
 
   describe('the blocks of anchored intents', () => {
@@ -390,7 +437,7 @@ describePorts('outbox', (ports) => {
       const all: Anchored[] = []
       for (const one of places) {
         const intents = await added(Array.from({ length: size }, issue))
-        const plan = await outbox.plan(transaction(0), intents)
+        const plan = await outbox.plan(ACCOUNT, transaction(0), intents)
         const some = intents.map((intent) => ({ intent, anchoring: one }))
         await outbox.settle(plan, { anchored: some, gone: [] }, 0n)
         all.push(...some)
@@ -412,7 +459,7 @@ describePorts('outbox', (ports) => {
       await anchored([five, six])
       await outbox.note([blockOf(five), blockOf(six)], true)
       await ports.reopen()
-      outbox = ports.stores.outbox
+      outbox = ports.outbox
       expect(await unseen()).toEqual([])
       expect(await outbox.newestSeen()).toEqual(blockOf(six))
       await outbox.note([blockOf(six)], false)

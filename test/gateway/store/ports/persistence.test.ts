@@ -42,11 +42,11 @@ describePorts('payloads and promises', (ports) => {
     const final = newDocument()
     await stores.embeddedPersistence.add(final.intent, final.sealed)
     const anchored = { intent: final.intent, anchoring: place(5) }
-    await stores.outbox.resolve({ anchored: [anchored], gone: [] })
-    await stores.outbox.review({ final: [anchored], gone: [], moved: [], dropped: [] })
-    expect(await stores.outbox.find('issue', final.intent.documentHash)).toBeUndefined()
+    await ports.outbox.resolve({ anchored: [anchored], gone: [] })
+    await ports.outbox.review({ final: [anchored], gone: [], moved: [], dropped: [] })
+    expect(await ports.outbox.find('issue', final.intent.documentHash)).toBeUndefined()
     expect(await stores.embeddedPersistence.add(final.intent, final.sealed)).toBe(false)
-    await stores.outbox.resolve({ anchored: [], gone: [final.intent] })
+    await ports.outbox.resolve({ anchored: [], gone: [final.intent] })
     expect(await statusOf(final)).toBe('found')
   })
 
@@ -54,7 +54,8 @@ describePorts('payloads and promises', (ports) => {
     const old = newDocument()
     const supersedes = old.intent.documentHash
     const [one, other] = [newDocument({ supersedes }), newDocument({ supersedes })]
-    const { embeddedPersistence: persistence, successions, outbox } = stores
+    const { embeddedPersistence: persistence, successions } = stores
+    const { outbox } = ports
     expect(await persistence.add(one.intent, one.sealed)).toBe(true)
     expect(await persistence.add(other.intent, other.sealed)).toBe('has_successor')
     expect(await statusOf(other)).toBe('missing')
@@ -70,7 +71,7 @@ describePorts('payloads and promises', (ports) => {
     const supersedes = newDocument().intent.documentHash
     const [one, other] = [newDocument({ supersedes }), newDocument({ supersedes })]
     await stores.embeddedPersistence.add(one.intent, one.sealed)
-    await stores.outbox.resolve({ anchored: [], gone: [one.intent] })
+    await ports.outbox.resolve({ anchored: [], gone: [one.intent] })
     expect(await stores.successions.successorOf(supersedes)).toBeUndefined()
     expect(await stores.embeddedPersistence.add(other.intent, other.sealed)).toBe(true)
   })

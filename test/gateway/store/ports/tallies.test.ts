@@ -11,8 +11,8 @@ describePorts('tallies', (ports) => {
     ...{ blockNumber, blockHash: hash('b'), transactionHash: hash('c') },
   })
   async function anchor(intent: Intent) {
-    await ports.stores.outbox.add(intent)
-    await ports.stores.outbox.resolve({ anchored: [{ intent, anchoring: at(5) }], gone: [] })
+    await ports.outbox.add(intent)
+    await ports.outbox.resolve({ anchored: [{ intent, anchoring: at(5) }], gone: [] })
   }
 
   test('default: counts what got into a block, by tenant, and a move not again', async () => {

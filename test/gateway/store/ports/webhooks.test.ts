@@ -38,9 +38,9 @@ describePorts('webhooks', (ports) => {
       const documentHash = toHex(randomBytes(32))
       const intent = { kind: 'issue', documentHash, validUntil: 0, tenant: 'a' } as const
       const blockHash = toHex(randomBytes(32))
-      await stores.outbox.add(intent)
+      await ports.outbox.add(intent)
       const anchoring = { blockNumber: 5, blockHash, transactionHash: blockHash }
-      await stores.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
+      await ports.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
     }
   }
   const due = async (now = Date.now()) => (await stores.deliveries.due(now)).map(({ id }) => id)
@@ -203,8 +203,8 @@ describePorts('webhooks', (ports) => {
       await stores.webhooks.add({ ...WEBHOOK, id: `wh_${tenant}`, tenant })
     const intent = { kind: 'suspend', documentHash: root, root, tenant: 'operator' } as const
     const anchoring = { blockNumber: 5, blockHash: root, transactionHash: root }
-    await stores.outbox.add(intent)
-    await stores.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
+    await ports.outbox.add(intent)
+    await ports.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
     const sent = async (id: WebhookId) =>
       (await stores.deliveries.turn(id, Date.now(), 10))?.fresh.map(({ event }) => event.type)
     expect(await sent('wh_one')).toEqual(['batch.suspended'])

@@ -3,19 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createLog } from '#base/log.ts'
 import { fromHex, type Hex, toHex } from '#document/hex.ts'
 import { intentOfBatch, type KnownBatch } from '#promise/batch-log.ts'
 import type { ListedStatus } from '#promise/document-index.ts'
 import type { Intent } from '#promise/intent.ts'
-import type { Lease } from '#promise/lease.ts'
+import type { Lock } from '#promise/lock.ts'
 import { createBatchDrafts, type DraftGroups } from '#store/batch-drafts.ts'
 import { createBatchLog } from '#store/batches.ts'
+import { createSoleSessions } from '#store/database.ts'
 import { createDocumentIndex } from '#store/documents.ts'
 import { type SqliteDatabase as Database, openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createLeases } from '#store/leases.ts'
-import { createOutbox } from '#store/outbox.ts'
 import { createPayloadStore } from '#store/payloads.ts'
+import { createWholeOutbox } from '#test/support/outbox.ts'
 
 let dir: string
 let database: Database
@@ -32,15 +31,15 @@ const hash = (): Hex => toHex(randomBytes(32))
 const block = () => ({ hash: randomBytes(32), bytes: randomBytes(20) })
 const going = new AbortController().signal
 
-const leases = () => createLeases(database, createLog('silent'), 10_000)
+const locks = () => createSoleSessions(database)
 
 function open(groups?: DraftGroups) {
   const store = createPayloadStore(database)
-  const outbox = createOutbox(database)
+  const outbox = createWholeOutbox(database)
   return {
     store,
     outbox,
-    drafts: createBatchDrafts(database, { leases: leases(), isSole: true }, groups),
+    drafts: createBatchDrafts(database, { locks: locks(), isSole: true }, groups),
     log: createBatchLog(database),
     index: createDocumentIndex(database),
   }
@@ -51,11 +50,11 @@ async function promise(
   request: Uint8Array,
   batch: Omit<KnownBatch, 'id'>,
 ): Promise<boolean> {
-  const lease = (await leases().take(['a batch'])) as Lease
+  const lock = (await locks().take('a batch')) as Lock
   try {
-    return await log.promise(request, batch, lease)
+    return await log.promise(request, batch, lock)
   } finally {
-    await lease.release()
+    await lock.release()
   }
 }
 

@@ -7,7 +7,7 @@ import type { Hex } from '#document/hex.ts'
 import type { Anchoring } from '#promise/anchoring.ts'
 import type { IssueIntent } from '#promise/intent.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-import { createOutbox } from '#store/outbox.ts'
+import { ACCOUNT, createWholeOutbox, waitingFor } from '#test/support/outbox.ts'
 
 const word = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const issueOf = (n: number): IssueIntent => ({
@@ -35,14 +35,19 @@ test('behavior: no statement scans all intents or all blocks', async () => {
     rmSync(dir, { recursive: true })
   })
   // Everything that the outbox does, once.
-  const outbox = createOutbox(database)
+  const outbox = createWholeOutbox(database)
   const [one, two, three] = [issueOf(1), issueOf(2), issueOf(3)]
   for (const intent of [one, two, three]) await outbox.add(intent)
   await outbox.add({ kind: 'suspend', documentHash: word(1) }, { changedBlock: 9 })
   await outbox.find('issue', word(1))
-  await outbox.setAside([two], 1, 5)
-  await outbox.queued()
-  const plan = await outbox.plan(signedOf(1), [one, two])
+  await outbox.hold([two], 1, 5)
+  await outbox.holdIssues(5)
+  await outbox.holdIssues(null)
+  await waitingFor(outbox)
+  await outbox.count(0, 100)
+  await outbox.newest()
+  await outbox.carriers()
+  const plan = await outbox.plan(ACCOUNT, signedOf(1), [one, two])
   const replaced = await outbox.replace(plan, signedOf(1), [one])
   await outbox.plans()
   await outbox.settle(replaced, { anchored: [{ intent: one, anchoring: at(5) }], gone: [] }, 9n)

@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { Hex } from '#document/hex.ts'
+import { IssueError } from '#promise/errors.ts'
+import { LEADER } from '#store/stores.ts'
+import {
+  ADA,
+  BOB,
+  type Chain,
+  createChain,
+  createIntents,
+  openWorld,
+  type Ports,
+  startGateway as startAnyGateway,
+} from './world.ts'
+
+const TIMING = { look: 20, giveUp: 60, rest: 60 }
+const refused = (code: IssueError['code'] = 'registry_refused') => new IssueError(code, 'refused')
+
+/** A database, and a chain on which two accounts write. */
+function openShared() {
+  const world = openWorld()
+  const ada = createChain(undefined, 0)
+  const bob = createChain(ada.anchored, 1)
+  const newIntent = createIntents()
+  const chains = new Map<Hex, Chain>([
+    [ADA, ada],
+    [BOB, bob],
+  ])
+
+  function startGateway(accounts: readonly Hex[], isSole = false) {
+    /** Why an account cannot write, as this gateway sees it. */
+    const unusable = new Map<Hex, IssueError>()
+    const portsOf = (account: Hex): Ports => {
+      const { ports } = chains.get(account) as Chain
+      const usable = () => {
+        const error = unusable.get(account)
+        if (error) throw error
+      }
+      return {
+        ...ports,
+        async assertReady() {
+          usable()
+          return ports.assertReady()
+        },
+        async prepare(...args) {
+          usable()
+          return ports.prepare(...args)
+        },
+      }
+    }
+    const seen = new Map(accounts.map((account) => [account, portsOf(account)]))
+    const gateway = startAnyGateway(world, seen, { isSole, timing: TIMING })
+    async function issue(wait = 20_000, intent = newIntent()) {
+      const isNew = await gateway.outbox.add(intent, { payload: {} })
+      return gateway.leader.submit(intent, wait, isNew === true)
+    }
+    return { ...gateway, unusable, issue, account: gateway.leader.account }
+  }
+
+  return { ...world, ada, bob, startGateway }
+}
+
+describe('the leader', () => {
+  test('is one gateway, which sends with its first account for all of them', async () => {
+    const { ada, bob, startGateway } = openShared()
+    const [one, two] = [startGateway([ADA, BOB]), startGateway([ADA, BOB])]
+    await one.leader.start()
+    await two.leader.start()
+    expect([one.account(), two.account()]).toEqual([ADA, undefined])
+    two.leader.assertOpen()
+    expect(await two.issue()).toMatchObject({ status: 'anchored' })
+    expect([ada.signed.length, bob.signed.length]).toEqual([1, 0])
+  })
+
+  test('is followed by another gateway, which settles what it left in flight', async () => {
+    const { ada, sessions, startGateway } = openShared()
+    const [one, two] = [startGateway([ADA]), startGateway([ADA])]
+    await one.leader.start()
+    await two.leader.start()
+    ada.mining = false
+    const answer = two.issue()
+    await expect.poll(() => ada.pool.size).toBe(1)
+    const stopped = one.leader.stop()
+    sessions.lose(LEADER)
+    await stopped
+    await expect.poll(two.account).toBe(ADA)
+    ada.mining = true
+    ada.mine()
+    expect(await answer).toMatchObject({ status: 'anchored' })
+    expect(ada.signed).toEqual([0])
+  })
+
+  test('begins a new term when its session ends, and nothing is lost', async () => {
+    const { ada, sessions, startGateway } = openShared()
+    const one = startGateway([ADA])
+    await one.leader.start()
+    ada.mining = false
+    const answer = one.issue()
+    await expect.poll(() => ada.pool.size).toBe(1)
+    sessions.lose(LEADER)
+    await expect.poll(() => one.events.filter((event) => event === 'leading').length).toBe(2)
+    ada.mining = true
+    ada.mine()
+    expect(await answer).toMatchObject({ status: 'anchored' })
+    expect(await one.issue()).toMatchObject({ status: 'anchored' })
+    expect(ada.signed).toEqual([0, 1])
+  })
+
+  test('sends with another account when the first one cannot', async () => {
+    const { ada, bob, startGateway } = openShared()
+    const one = startGateway([ADA, BOB])
+    await one.leader.start()
+    one.unusable.set(ADA, refused())
+    const pending = await one.issue()
+    expect(pending).toEqual({ status: 'pending', transactionHash: null })
+    expect(() => one.leader.assertOpen()).toThrow('refused')
+    await expect.poll(one.account).toBe(BOB)
+    await expect.poll(() => ada.anchored.size).toBe(1)
+    one.leader.assertOpen()
+    expect([ada.signed.length, bob.signed.length]).toEqual([0, 1])
+  })
+
+  test('passes over an account that cannot be used at its start, until it can', async () => {
+    const { startGateway } = openShared()
+    const one = startGateway([ADA])
+    one.unusable.set(ADA, refused('signer_unavailable'))
+    await one.leader.start()
+    expect([one.account(), one.leader.stopped()]).toEqual([undefined, 'signer_unavailable'])
+    expect(() => one.leader.assertOpen()).toThrow('refused')
+    one.unusable.clear()
+    await expect.poll(one.account).toBe(ADA)
+    one.leader.assertOpen()
+  })
+
+  test('leaves to a rival what it cannot do itself', async () => {
+    const { ada, startGateway } = openShared()
+    const [one, two] = [startGateway([ADA]), startGateway([BOB])]
+    await one.leader.start()
+    await two.leader.start()
+    one.unusable.set(ADA, refused())
+    await one.issue()
+    await expect.poll(two.account).toBe(BOB)
+    await expect.poll(() => ada.anchored.size).toBe(1)
+    await expect.poll(() => one.leader.stopped()).toBeUndefined()
+    one.leader.assertOpen()
+  })
+
+  test.each([
+    ['the fee is too high, which it is for all', 'fee_too_high', [ADA, BOB], false],
+    ['nobody else could anchor either', 'registry_refused', [ADA], true],
+  ] as const)('keeps its account while %s', async (_, code, accounts, isSole) => {
+    const { ada, startGateway } = openShared()
+    const one = startGateway(accounts, isSole)
+    await one.leader.start()
+    one.unusable.set(ADA, refused(code))
+    await one.issue()
+    await sleep(3 * TIMING.giveUp)
+    expect(one.account()).toBe(ADA)
+    one.unusable.clear()
+    await expect.poll(() => ada.anchored.size).toBe(1)
+  })
+
+  test('does not start without an account when there is no other gateway', async () => {
+    const { startGateway } = openShared()
+    const one = startGateway([ADA, BOB], true)
+    for (const account of [ADA, BOB]) one.unusable.set(account, refused())
+    await expect(one.leader.start()).rejects.toThrow('refused')
+  })
+
+  test('has freed its locks and answered its requests when it has stopped', async () => {
+    const { ada, sessions, startGateway } = openShared()
+    const one = startGateway([ADA])
+    await one.leader.start()
+    ada.mining = false
+    const answer = one.issue()
+    await expect.poll(() => ada.pool.size).toBe(1)
+    await one.leader.stop()
+    expect(await answer).toMatchObject({ status: 'pending' })
+    expect([sessions.held(), one.account()]).toEqual([[], undefined])
+    expect(() => one.leader.assertOpen()).toThrow('stopping')
+  })
+})
+
+describe('a chore', () => {
+  test('runs at the gateway that leads, and at the next one', async () => {
+    const { sessions, startGateway } = openShared()
+    const runs = [0, 0]
+    const gateways = [startGateway([ADA]), startGateway([ADA])]
+    gateways.forEach(({ leader }, i) => {
+      leader.chore(() => {
+        runs[i] = 1
+        return async () => {
+          runs[i] = 0
+        }
+      })
+    })
+    const [one, two] = gateways
+    await one?.leader.start()
+    await two?.leader.start()
+    expect(runs).toEqual([1, 0])
+    const stopped = one?.leader.stop()
+    sessions.lose(LEADER)
+    await stopped
+    await expect.poll(() => runs).toEqual([0, 1])
+  })
+
+  test('stops when it is told to', async () => {
+    const { startGateway } = openShared()
+    const one = startGateway([ADA])
+    await one.leader.start()
+    let isRunning = false
+    const stop = one.leader.chore(() => {
+      isRunning = true
+      return async () => {
+        isRunning = false
+      }
+    })
+    expect(isRunning).toBe(true)
+    await stop()
+    expect(isRunning).toBe(false)
+  })
+})

@@ -1,0 +1,277 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { fromHex, type Hex } from '#document/hex.ts'
+import { createBlockTime } from '#engine/block-time.ts'
+import { createForeignWatch } from '#engine/foreign.ts'
+import { createLeader } from '#engine/leader.ts'
+import type { FeeCaps } from '#engine/spending.ts'
+import type { AccountPorts, TermTiming } from '#engine/term.ts'
+import { type Intent, type IssueIntent, reasonOf } from '#promise/intent.ts'
+import { LockLost } from '#promise/lock.ts'
+import type { SignedTransaction } from '#promise/plan.ts'
+import type { Account, Blocks, RegistryReader, Transactions } from '#promise/ports.ts'
+import type { Session, Sessions } from '#store/database.ts'
+import { openSqlite, type SqliteDatabase } from '#store/drivers/sqlite/driver.ts'
+import { createOutbox, createPersistence } from '#store/outbox.ts'
+import { createPayloadStore } from '#store/payloads.ts'
+import { createShared } from '#store/stores.ts'
+
+// A chain in memory, whose timing tests choose. Database, outbox and store are real.
+
+export const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
+export const ADA: Hex = `0x${'ac'.repeat(20)}`
+export const BOB: Hex = `0x${'b0'.repeat(20)}`
+const RECORD = {
+  accountIndex: 0,
+  anchoredAt: 0,
+  validUntil: 0,
+  distrusted: false,
+  revoker: null,
+  revokerIndex: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
+  setAside: false,
+}
+
+/** The leader's view of the chain through an account. */
+export type Ports = Account & Transactions & RegistryReader & Blocks
+
+/** Locks in memory, for several gateways over one database. */
+export function createTestSessions(database: SqliteDatabase) {
+  const holders = new Map<string, AbortController>()
+  const standing = new Map<AbortController, string>()
+
+  const open: Sessions['open'] = async () => {
+    const ending = new AbortController()
+    ending.signal.addEventListener('abort', () => {
+      for (const [name, holder] of holders) if (holder === ending) holders.delete(name)
+      standing.delete(ending)
+    })
+    const live =
+      <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+      (...args: A): Promise<R> =>
+        ending.signal.aborted ? Promise.reject(new LockLost()) : call(...args)
+    const session: Session = {
+      database: {
+        ...database,
+        read: live(database.read),
+        write: live(database.write) as typeof database.write,
+        change: live(database.change),
+      },
+      ended: ending.signal,
+      async assertHeld() {
+        if (ending.signal.aborted) throw new LockLost()
+      },
+      async alsoTake(name) {
+        const holder = holders.get(name) ?? ending
+        holders.set(name, holder)
+        return holder === ending
+      },
+      async stand(name) {
+        standing.set(ending, name)
+      },
+      hasRival: async () => standing.size > 1,
+      release: async () => ending.abort(),
+    }
+    return session
+  }
+
+  return {
+    open,
+    async take(name: string) {
+      const session = await open()
+      if (await session.alsoTake(name)) return session
+      await session.release()
+      return undefined
+    },
+    /** Ends the session that has a lock. */
+    lose: (name: string) => holders.get(name)?.abort(),
+    held: () => [...holders.keys()].sort(),
+  }
+}
+
+/** A gateway over a database, with an account for each chain. */
+export function startGateway(
+  { database, sessions }: { database: SqliteDatabase; sessions: Sessions },
+  accounts: ReadonlyMap<Hex, Ports>,
+  options: { isSole?: boolean; feeCaps?: FeeCaps; timing?: TermTiming } = {},
+) {
+  const { isSole = true, feeCaps = {}, timing } = options
+  const outbox = createOutbox(database)
+  const events: string[] = []
+  const note = (event: string) => void events.push(event)
+  const log = { debug: note, info: note, warn: note, error: note }
+  const shared = createShared(database, sessions, isSole)
+  const [first] = accounts.values()
+  const portsOf = (ports: Ports): AccountPorts => ({
+    account: ports,
+    transactions: ports,
+    registry: ports,
+    blocks: ports,
+  })
+  const leader = createLeader(
+    {
+      accounts: new Map([...accounts].map(([address, ports]) => [address, portsOf(ports)])),
+      keyless: () => portsOf(first as Ports),
+      foreignWatch: (account) => createForeignWatch({ account, log, found() {} }),
+      async lead() {
+        const session = await shared.lead()
+        return session && { ...session, tell: (state) => session.tell(JSON.stringify(state)) }
+      },
+      leave: shared.leave,
+      async told() {
+        const last = await shared.told()
+        return last && { state: JSON.parse(last.state), age: last.age }
+      },
+      isSole,
+      outbox,
+      outcomeOf: async () => ({ status: 'absent' }),
+      requested: () => {},
+      planned: () => {},
+      concluded: () => {},
+      blockTime: createBlockTime(first as Ports),
+      feeCaps,
+      log,
+    },
+    timing,
+  )
+  onTestFinished(() => leader.stop())
+  return { leader, outbox, events }
+}
+
+/** A database in a folder that the test removes. */
+export function openWorld() {
+  const dir = mkdtempSync(join(tmpdir(), 'leader-'))
+  const database = openSqlite(join(dir, 'gateway.db'))
+  onTestFinished(async () => {
+    await database.close()
+    rmSync(dir, { recursive: true })
+  })
+  return { database, sessions: createTestSessions(database) }
+}
+
+/** A chain that mines transactions in the order of nonces while `mining` is true. */
+export function startWorld(
+  changes: (chain: Chain) => Partial<Ports> = () => ({}),
+  feeCaps: FeeCaps = {},
+) {
+  const world = openWorld()
+  const chain = createChain()
+  onTestFinished(() => {
+    chain.mining = true
+  })
+  const ports = { ...chain.ports, ...changes(chain) }
+  const gateway = startGateway(world, new Map([[ADA, ports]]), { feeCaps })
+  const { leader, outbox, events } = gateway
+  const store = createPayloadStore(world.database)
+  const persistence = createPersistence(store, outbox)
+  const started = leader.start()
+  const newIntent = createIntents()
+  async function issue(intent = newIntent(), wait = 20_000) {
+    const documentHash = fromHex(intent.documentHash)
+    await started
+    const isNew = await persistence.add(intent, { documentHash, bytes: Uint8Array.of(1) })
+    return leader.submit(intent, wait, isNew === true)
+  }
+  return { ...world, chain, leader, outbox, store, events, issue, newIntent }
+}
+
+/** @returns A function that makes intents for different documents. */
+export function createIntents(): () => IssueIntent {
+  let documents = 0
+  return () => ({ kind: 'issue', documentHash: word(1_000_000 + documents++), validUntil: 0 })
+}
+
+export type Chain = ReturnType<typeof createChain>
+
+/** @param anchored The transaction that anchored each documentHash, shared by accounts. */
+export function createChain(anchored = new Map<Hex, Hex>(), account = 0) {
+  const carried = new Map<Hex, readonly Intent[]>()
+  const pool = new Map<number, Hex>()
+  const chain = {
+    nonce: 0,
+    mining: true,
+    anchored,
+    pool,
+    /** Nonces that were signed, in order. */
+    signed: [] as number[],
+    mine() {
+      for (let hash = pool.get(chain.nonce); hash && chain.mining; hash = pool.get(chain.nonce)) {
+        for (const { documentHash } of carried.get(hash) ?? [])
+          if (!anchored.has(documentHash)) anchored.set(documentHash, hash)
+        pool.delete(chain.nonce++)
+      }
+    },
+  }
+  const anchorings = async () =>
+    new Map(
+      [...anchored].map(([documentHash, transactionHash]) => [
+        documentHash,
+        { blockNumber: 1, blockHash: word(9), transactionHash },
+      ]),
+    )
+  const ports: Ports = {
+    assertReady: async () => ({
+      balance: 1n,
+      mayIssue: true,
+      mayRevoke: true,
+    }),
+    nextNonce: async () => chain.nonce,
+    transactionWith: async () => undefined,
+    async prepare(intents, { nonce }): Promise<SignedTransaction> {
+      const hash = word(account * 1_000 + chain.signed.push(nonce))
+      carried.set(hash, intents)
+      return {
+        nonce,
+        hash,
+        raw: hash,
+        gasLimit: 1n,
+        maxFeePerGas: 1n,
+        maxPriorityFeePerGas: 1n,
+      }
+    },
+    head: async () => ({ number: 1, timestamp: 1 }),
+    block: async (number) => ({ number, timestamp: 1 }),
+    pooledNonce: async () => {
+      let nonce = chain.nonce
+      while (pool.has(nonce)) nonce++
+      return nonce
+    },
+    isPooled: async (hash) => [...pool.values()].includes(hash),
+    blockHash: async () => word(9),
+    finalizedBlock: async () => 0,
+    meetsCurrentFee: async () => true,
+    assertAffordable: async () => {},
+    async broadcast({ nonce, raw }) {
+      if (nonce >= chain.nonce) pool.set(nonce, raw)
+      chain.mine()
+      return 'taken'
+    },
+    records: async (keys) =>
+      keys.map(({ documentHash: hash }) =>
+        anchored.has(hash) ? { ...RECORD, anchoredBlock: 1 } : { ...RECORD, anchoredBlock: 0 },
+      ),
+    transactionsOf: anchorings,
+    receiptOf: async (transactionHash) => ({
+      blockNumber: 1,
+      blockHash: word(9),
+      succeeded: true,
+      revised: new Map(
+        carried
+          .get(transactionHash)
+          ?.flatMap((intent) =>
+            intent.kind === 'issue' ? [] : [[intent.documentHash, reasonOf(intent)]],
+          ),
+      ),
+      issued: new Set(
+        [...anchored]
+          .filter(([, by]) => by === transactionHash)
+          .map(([documentHash]) => documentHash),
+      ),
+    }),
+  }
+  return Object.assign(chain, { ports })
+}
