@@ -13,9 +13,10 @@ import { createPace, isRefusal, type Pace } from './pace.ts'
 /**
  * Several endpoints that act as one. A request goes to the first endpoint at the head that answers.
  * An error of the node itself is no answer: the next endpoint is asked, and if it answers, the
- * first one comes last until it has answered such a call again. A transaction goes to all endpoints, and counts as sent when one has accepted it. A lookup of a
- * transaction also goes to all. While an endpoint refuses requests because they are too frequent,
- * they go to others, or wait.
+ * first one comes last until it has answered such a call again. A transaction goes to all
+ * endpoints, and counts as sent when one has accepted it. A lookup of a transaction also goes to
+ * all. While an endpoint refuses requests because they are too frequent, they go to others, or
+ * wait.
  */
 export type RpcPool = Eip1193Provider & {
   /**

@@ -105,8 +105,17 @@ export function localAnvil(dir: string): { pid: number; port: number } | undefin
   return undefined
 }
 
-/** Keeps history, so that tests can read at stale heads. */
-const STATE = ['--state', 'state.json', '--preserve-historical-states']
+/**
+ * Keeps history, so that tests can read at stale heads. Anvil's own save every minute is off: a kill
+ * would not lose what it saved, and it may answer nothing meanwhile, for 46 s in a long run.
+ */
+const STATE = [
+  '--state',
+  'state.json',
+  '--preserve-historical-states',
+  '--state-interval',
+  '999999999',
+]
 
 /** Uses the native binary, because a kill of the package's Node wrapper would not reach it. */
 function binary(): string {
