@@ -22,7 +22,8 @@ export async function openForCommand(
 ): Promise<CommandDatabase> {
   const log = createLog('warn')
   const { leaseTerm } = config
-  const database = await databaseOf(config).openForCommand({ ...options, leaseTerm, log })
+  const adapter = await databaseOf(config)
+  const database = await adapter.openForCommand({ ...options, leaseTerm, log })
   stops.unshift(database.close)
   return database
 }
