@@ -5,7 +5,7 @@ import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, randomKey } from '../support/stack.ts'
@@ -88,8 +88,7 @@ const statusOf = async ({ publicId }: Issued): Promise<string> =>
 
 const statuses = () => Promise.all([old, ...alone, inBatch].map(statusOf))
 
-const issueAgain = (...args: string[]) =>
-  run(process.execPath, [DOCREG_GATEWAY, 'issue-again', ...args], { env })
+const issueAgain = (...args: string[]) => docregGateway(['issue-again', ...args], { env })
 
 test('default: issues the own documents and batches again, and not what the thief issued', async () => {
   const distrusted = 'distrusted'
@@ -114,7 +113,7 @@ test('default: issues the own documents and batches again, and not what the thie
   expect(sent.code, sent.stderr).toBe(0)
   expect(sent.stderr).toContain('issued      2 documents in block')
   expect(sent.stderr).toContain('issued      a batch of 1 in block')
-  const reindexed = await run(process.execPath, [DOCREG_GATEWAY, 'reindex'], { env })
+  const reindexed = await docregGateway(['reindex'], { env })
   expect(reindexed.code, reindexed.stderr).toBe(0)
 
   await gateway.start()
