@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { docregGateway } from '../support/docreg.ts'
-import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
+import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
@@ -22,7 +22,7 @@ type Issued = { publicId: string; documentHash: Hex; registry: string }
 
 let folder: string
 let env: Record<string, string>
-let gateway: GatewayProcess
+let gateway: LocalGateway
 let alone: Issued[]
 let inBatch: Issued
 let old: Issued
@@ -34,7 +34,7 @@ beforeAll(async () => {
     ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
     ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: stolen },
   }
-  gateway = gatewayProcess(env)
+  gateway = localGateway(env)
   await gateway.start()
   const provider = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
   const head = async () => Number(await provider.request({ method: 'eth_blockNumber' }))
@@ -55,11 +55,11 @@ beforeAll(async () => {
   await gateway.stop()
   // The start adds the account to the local chain's issuer.
   env.ISSUER_KEY = randomKey()
-  gateway = gatewayProcess(env)
+  gateway = localGateway(env)
   await gateway.start()
 })
 afterAll(async () => {
-  await gateway.kill()
+  await gateway.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -6,11 +6,11 @@ import { parseRegistryId } from '#document/registry-id.ts'
 import { databaseRows } from '../support/database-rows.ts'
 import { describeDatabases } from '../support/databases.ts'
 import { docregGateway } from '../support/docreg.ts'
-import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
+import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 
-// `docreg-gateway reindex` between two runs of `npm start`, in one data folder and on one local
+// `docreg-gateway reindex` between two runs of a gateway, in one data folder and on one local
 // chain.
 
 const KEY = 'a-key-that-only-the-tests-have'
@@ -18,7 +18,7 @@ const KEY = 'a-key-that-only-the-tests-have'
 describeDatabases('reindex', (settings) => {
   let folder: string
   let env: Record<string, string>
-  let gateway: GatewayProcess
+  let gateway: LocalGateway
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
     env = {
@@ -27,11 +27,11 @@ describeDatabases('reindex', (settings) => {
       ISSUER_SECRET: randomKey(),
       ...{ LEASE_SECONDS: '3', ...(await settings()) },
     }
-    gateway = gatewayProcess(env)
+    gateway = localGateway(env)
     await gateway.start()
   })
   afterEach(async () => {
-    await gateway.kill()
+    await gateway.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 

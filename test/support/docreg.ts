@@ -34,7 +34,7 @@ export function docregProcess(args: readonly string[], options: RunOptions = {})
 }
 
 type Host = { child: ChildProcess; isBusy: boolean }
-/** By program. They end with the process of the test. */
+/** By what `keyOf` says. They end with the process of the test. */
 const hosts = new Map<string, Host>()
 const HOST = fileURLToPath(new URL('./docreg-host.ts', import.meta.url))
 
@@ -52,7 +52,8 @@ async function runHosted(
   args: readonly string[],
   { env = {}, cwd = process.cwd(), stdin = '' }: RunOptions = {},
 ): Promise<Run> {
-  const host = hosts.get(program) ?? startHost(program)
+  const key = keyOf(program, args, env)
+  const host = hosts.get(key) ?? startHost(key, program, env)
   if (host.isBusy) return run(process.execPath, [program, ...args], { env, cwd, stdin })
   host.isBusy = true
   const { child } = host
@@ -63,10 +64,10 @@ async function runHosted(
       child.once('exit', (code) => reject(new Error(`${program} ended with ${code} and no answer`)))
       child.send({ args, stdin, cwd, env: hermetic(env) } satisfies Call)
     })
-    if (isLast) hosts.delete(program)
+    if (isLast) hosts.delete(key)
     return run
   } catch (error) {
-    hosts.delete(program)
+    hosts.delete(key)
     throw error
   } finally {
     child.removeAllListeners()
@@ -74,9 +75,15 @@ async function runHosted(
   }
 }
 
-function startHost(program: string): Host {
+/** Hardhat and Node read their settings once. */
+function keyOf(program: string, [command]: readonly string[], env: Record<string, string>): string {
+  const isReadOnce = command === 'registry' || env.NODE_OPTIONS !== undefined
+  return isReadOnce ? JSON.stringify([program, env]) : program
+}
+
+function startHost(key: string, program: string, env: Record<string, string>): Host {
   const child = fork(HOST, [program === DOCREG ? 'docreg' : 'docreg-gateway'], {
-    env: hermetic({}),
+    env: hermetic(env),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [],
     serialization: 'advanced',
@@ -84,7 +91,7 @@ function startHost(program: string): Host {
   child.unref()
   child.channel?.unref()
   const host = { child, isBusy: false }
-  hosts.set(program, host)
+  hosts.set(key, host)
   return host
 }
 
