@@ -6,6 +6,7 @@ import hardhatKeystore from '@nomicfoundation/hardhat-keystore'
 import hardhatTypechain from '@nomicfoundation/hardhat-typechain'
 import hardhatVerify from '@nomicfoundation/hardhat-verify'
 import { configVariable, defineConfig, overrideTask } from 'hardhat/config'
+import type { HardhatPlugin } from 'hardhat/types/plugins'
 
 const compiler = (settings: object) => ({
   version: '0.8.37',
@@ -20,6 +21,28 @@ const quick = compiler({ optimizer: { enabled: false } })
 const tests = readdirSync(new URL('test/contracts', import.meta.url))
   .filter((name) => name.endsWith('.sol'))
   .map((name) => `test/contracts/${name}`)
+
+/**
+ * Hardhat compiles those files together whose settings are one object, and makes one for each. Apart
+ * they take four times as long, because each compiles again what all tests share.
+ */
+const oneForAll: HardhatPlugin = {
+  id: 'one-for-all',
+  hookHandlers: {
+    config: async () => ({
+      default: async () => ({
+        async resolveUserConfig(userConfig, resolveVariable, next) {
+          const config = await next(userConfig, resolveVariable)
+          for (const { overrides } of Object.values(config.solidity.profiles)) {
+            const [shared] = Object.values(overrides)
+            if (shared) for (const path of Object.keys(overrides)) overrides[path] = shared
+          }
+          return config
+        },
+      }),
+    }),
+  },
+}
 
 /** The seed is pinned, so that fuzzing in CI is the same everywhere. Invariants use it too. */
 const seed = `0x${Buffer.from('document-registry').toString('hex').padStart(64, '0')}`
@@ -56,7 +79,7 @@ const networks = [
 ]
 
 export default defineConfig({
-  plugins: [hardhatEthers, hardhatKeystore, hardhatTypechain, hardhatVerify],
+  plugins: [hardhatEthers, hardhatKeystore, hardhatTypechain, hardhatVerify, oneForAll],
   networks: Object.fromEntries(networks.map((name) => [name, network(name)])),
   verify: { etherscan: { apiKey: configVariable('ETHERSCAN_API_KEY') } },
   tasks: [printSeed],

@@ -1,5 +1,3 @@
-import { toString as toText } from 'qrcode'
-
 const COLUMNS_WITHOUT_A_SIZE = 80
 /** Black on white in any terminal, because not every scanner reads the inverse. */
 const QR_COLOURS = '\x1b[38;5;16;48;5;231m'
@@ -10,6 +8,7 @@ export async function drawQrCode(
   text: string,
   columns = COLUMNS_WITHOUT_A_SIZE,
 ): Promise<string[]> {
+  const { toString: toText } = await import('qrcode')
   const code = await toText(text, { type: 'utf8', errorCorrectionLevel: 'L', margin: 4 })
   const lines = code.split('\n')
   if (lines.some((line) => line.length > columns)) return []

@@ -21,7 +21,8 @@ export async function openForCommand(
   options: { create?: boolean } = {},
 ): Promise<CommandDatabase> {
   const log = createLog('warn')
-  const database = await databaseOf(config).openForCommand({ ...options, termMs: config.lockTerm, log })
+  const adapter = await databaseOf(config)
+  const database = await adapter.openForCommand({ ...options, termMs: config.lockTerm, log })
   stops.unshift(database.close)
   return database
 }

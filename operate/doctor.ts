@@ -71,7 +71,8 @@ function registryOf({ registryAddress }: Config, chainId: number): RegistryOn {
 
 async function checkDatabase(config: Config): Promise<Finding[]> {
   const { issuerSecrets } = config
-  const found = await databaseOf(config).examine(issuerSecrets && fingerprintsOf(issuerSecrets))
+  const adapter = await databaseOf(config)
+  const found = await adapter.examine(issuerSecrets && fingerprintsOf(issuerSecrets))
   return found.map((one) => ({ check: 'database', ...one }))
 }
 

@@ -31,7 +31,8 @@ export async function fsck(from: number, tell: Tell): Promise<Compared> {
   const { rpcTimeout } = config
   const log = createLog('silent')
   const kubo = await openKubo(config, log)
-  const kept = keptOf(await databaseOf(config).openToRead(log), kubo ? [kubo] : [])
+  const adapter = await databaseOf(config)
+  const kept = keptOf(await adapter.openToRead(log), kubo ? [kubo] : [])
   // The local chain answers while its gateway runs.
   const urls = config.rpcUrls.length > 0 ? config.rpcUrls : [`http://127.0.0.1:${config.chainPort}`]
   const rpc = createRpcPool(urls, rpcTimeout)

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Wallet } from 'ethers'
+import { computeAddress } from 'ethers/transaction'
 import { createDeadline } from '#base/deadline.ts'
 import { createRpcPool } from '#chain/rpc.ts'
 import { onlyKnownRegistry } from '#cli/deployments.ts'
@@ -128,7 +128,7 @@ async function localIdentity(
     port: chainPort,
     host: '127.0.0.1',
     log: say,
-    fund: [new Wallet(adminKey).address, new Wallet(managerKey).address, account],
+    fund: [computeAddress(adminKey), computeAddress(managerKey), account],
   })
   stops.unshift(chain.stop)
   // The gateway does not need the HTTP port of the chain, because both are in one process.

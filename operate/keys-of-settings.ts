@@ -16,9 +16,9 @@ export async function openKeysOfSettings() {
       'not_possible',
       `${dataDir} does not exist: set DATA_DIR to that of the gateway`,
     )
-  // It loads both databases, which help does not need.
+  // It loads the database, which help does not need.
   const { databaseOf } = await import('#parts/databases.ts')
-  const database = databaseOf({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) })
+  const database = await databaseOf({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) })
   return database.openKeys(createLog('warn'))
 }
 

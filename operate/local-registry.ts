@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { getCreateAddress, Interface, type InterfaceAbi, Wallet } from 'ethers'
-import { type ImmutableReferences, withoutImmutables } from '#cli/registry/deployment.ts'
+import { Interface, type InterfaceAbi } from 'ethers/abi'
+import { getCreateAddress } from 'ethers/address'
+import { SigningKey } from 'ethers/crypto'
+import { computeAddress, Transaction } from 'ethers/transaction'
+import { type ImmutableReferences, withoutImmutables } from '#cli/registry/immutables.ts'
 import type { Hex } from '#document/hex.ts'
 import { formatRegistryId, type RegistryId } from '#document/registry-id.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
@@ -49,7 +52,7 @@ export async function ensureRegistry(
   { account, name, uri, managerKey = adminKey }: LocalIssuer,
 ): Promise<RegistryId> {
   const artifact = readArtifact()
-  const [admin, manager] = [new Wallet(adminKey), new Wallet(managerKey)]
+  const [admin, manager] = [accountOf(adminKey), accountOf(managerKey)]
   const { address, abi, request, view, write, transact } = connect(provider, admin)
 
   const code = await request<Hex>('eth_getCode', address, 'latest')
@@ -75,7 +78,7 @@ export async function nameIssuer(
   adminKey: Hex,
   { name, uri }: Pick<LocalIssuer, 'name' | 'uri'>,
 ): Promise<void> {
-  const admin = new Wallet(adminKey)
+  const admin = accountOf(adminKey)
   const { view, write } = connect(provider, admin)
   const known = await view('issuerOf', LOCAL_ISSUER_ID)
   if (known.name === name && known.uri === uri) return
@@ -104,8 +107,15 @@ function programOf(code: Hex, { immutableReferences = {} }: Artifact): string {
   return program.slice(0, -2 * metadata)
 }
 
+type Account = ReturnType<typeof accountOf>
+
+function accountOf(privateKey: Hex) {
+  const key = new SigningKey(privateKey)
+  return { key, address: computeAddress(key) }
+}
+
 /** Calls to the registry that the admin's first transaction deploys. */
-function connect(provider: Eip1193Provider, admin: Wallet) {
+function connect(provider: Eip1193Provider, admin: Account) {
   const abi = new Interface(readArtifact().abi)
   const address = getCreateAddress({ from: admin.address, nonce: 0 })
   const request = <T>(method: string, ...params: unknown[]) =>
@@ -118,19 +128,19 @@ function connect(provider: Eip1193Provider, admin: Wallet) {
     return abi.decodeFunctionResult(method, result)[0]
   }
 
-  function write(by: Wallet, method: string, ...args: unknown[]) {
+  function write(by: Account, method: string, ...args: unknown[]) {
     const data = abi.encodeFunctionData(method, args)
     return transact(by, { to: address, data })
   }
 
-  async function transact(by: Wallet, call: { to?: string; data: string }): Promise<void> {
+  async function transact(by: Account, call: { to?: string; data: string }): Promise<void> {
     const [nonce, gas, chain, head] = await Promise.all([
       request<Hex>('eth_getTransactionCount', by.address, 'latest'),
       request<Hex>('eth_estimateGas', { from: by.address, ...call }),
       request<Hex>('eth_chainId'),
       request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
     ])
-    const raw = await by.signTransaction({
+    const transaction = Transaction.from({
       type: 2,
       chainId: Number(chain),
       nonce: Number(nonce),
@@ -139,7 +149,8 @@ function connect(provider: Eip1193Provider, admin: Wallet) {
       maxPriorityFeePerGas: 1n,
       maxFeePerGas: 2n * BigInt(head.baseFeePerGas) + 1n,
     })
-    const hash = await request<Hex>('eth_sendRawTransaction', raw)
+    transaction.signature = by.key.sign(transaction.unsignedHash)
+    const hash = await request<Hex>('eth_sendRawTransaction', transaction.serialized)
     // The local chain mines a transaction before it answers.
     const receipt = await request<{ status: Hex } | null>('eth_getTransactionReceipt', hash)
     if (receipt?.status !== '0x1') throw new Error(`transaction ${hash} did not succeed`)

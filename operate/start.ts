@@ -113,7 +113,8 @@ type FirstSecrets = {
 }
 
 async function firstSecrets(config: Config): Promise<FirstSecrets> {
-  const keys = await databaseOf(config).openKeys(createLog('warn'))
+  const adapter = await databaseOf(config)
+  const keys = await adapter.openKeys(createLog('warn'))
   try {
     const needsKey = config.apiKey === undefined && !(await keys.hadKeys())
     const needsLink = config.rpcUrls.length === 0 && (await keys.people.list()).length === 0

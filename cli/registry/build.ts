@@ -1,7 +1,7 @@
 /** The registry as this commit builds it. */
 import { readFileSync } from 'node:fs'
 import hre from 'hardhat'
-import type { ImmutableReferences } from './deployment.ts'
+import type { ImmutableReferences } from './immutables.ts'
 
 interface DeployedCode {
   readonly code: string

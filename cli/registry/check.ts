@@ -11,8 +11,8 @@ import {
   readDeployment,
   readInput,
   recordOf,
-  withoutImmutables,
 } from './deployment.ts'
+import { withoutImmutables } from './immutables.ts'
 import { readNetwork } from './network.ts'
 import { requireNetwork } from './options.ts'
 import { formatPermissions } from './permissions.ts'

@@ -1,4 +1,4 @@
-import { Interface } from 'ethers'
+import { Interface } from 'ethers/abi'
 
 // The fragments of ethers cannot name structs, so these are copies of those in
 // contracts/IDocumentRegistry.sol.

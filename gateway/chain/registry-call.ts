@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keccak256 } from 'ethers'
+import { keccak256 } from 'ethers/crypto'
 import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'

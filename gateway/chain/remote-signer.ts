@@ -1,4 +1,6 @@
-import { getAddress, Transaction, toQuantity } from 'ethers'
+import { getAddress } from 'ethers/address'
+import { Transaction } from 'ethers/transaction'
+import { toQuantity } from 'ethers/utils'
 import type { Hex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
 import { RpcResponseError } from '#verifier/errors.ts'

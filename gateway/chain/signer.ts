@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { computeAddress, type Signature, SigningKey, type TransactionLike } from 'ethers'
+import { type Signature, SigningKey } from 'ethers/crypto'
+import { computeAddress, type TransactionLike } from 'ethers/transaction'
 import type { Hex } from '#document/hex.ts'
 import { encodeRlp } from '#verifier/proof/rlp.ts'
 

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { ZeroHash } from 'ethers'
+import { ZeroHash } from 'ethers/constants'
 import { registryAbi } from '#base/registry-abi.ts'
 import { smaller } from '#base/wei.ts'
 import { type Hex, toHex } from '#document/hex.ts'

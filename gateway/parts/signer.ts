@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { decryptKeystoreJson } from 'ethers'
 import { createRemoteSigner } from '#chain/remote-signer.ts'
 import type { Signer } from '#chain/signer.ts'
 import { createKeySigner } from '#chain/signer.ts'
@@ -34,6 +33,7 @@ async function openKeystore({
 }: Extract<SignerSetting, { kind: 'keystore' }>): Promise<Hex> {
   const json = await read('ISSUER_KEYSTORE', path)
   const password = await read('ISSUER_KEYSTORE_PASSWORD_FILE', passwordFile)
+  const { decryptKeystoreJson } = await import('ethers/wallet')
   try {
     const [line = ''] = password.split(/\r?\n/)
     return (await decryptKeystoreJson(json, line)).privateKey as Hex

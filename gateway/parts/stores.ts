@@ -2,7 +2,7 @@ import type { Log } from '#base/log.ts'
 import { hkdfWithNode } from '#base/node-crypto.ts'
 import { fromHex } from '#document/hex.ts'
 import { createOpenedDocuments, type GatewayDocuments } from '#documents/opened-documents.ts'
-import { createKuboStore, type KuboStore } from '#kubo/store.ts'
+import type { KuboStore } from '#kubo/store.ts'
 import type { BatchDrafts } from '#promise/batch-log.ts'
 import { blindIndexOf } from '#promise/blind-index.ts'
 import type { IsErased } from '#promise/erase.ts'
@@ -49,7 +49,8 @@ export async function openStores(
 ): Promise<Stores> {
   const kubo = await openKubo(config, log)
   const subkeys = subkeysOf(issuerSecrets)
-  const database = await databaseOf(config).openStores({
+  const adapter = await databaseOf(config)
+  const database = await adapter.openStores({
     binding: { registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) },
     erasureList: openErasureList(config.erasureList),
     blindTenant: (tenant) =>
@@ -104,9 +105,9 @@ export async function openKubo(
       warning:
         'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
     })
-  // The client is loaded only when needed. It is a fifth of what a start loads, and most gateways
-  // have no Kubo.
+  // Loaded only when needed. It is a fifth of what a start loads, and most gateways have no Kubo.
   const { createKuboNode } = await import('#kubo/node.ts')
+  const { createKuboStore } = await import('#kubo/store.ts')
   const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
   const kubo = createKuboStore(node, (warning) => log.warn('kubo_not_durable', { warning }))
   await kubo.assertReady()

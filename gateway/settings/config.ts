@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import { parseUnits } from 'ethers'
+import { parseUnits } from 'ethers/utils'
 import * as v from 'valibot'
 import { MAX_BATCH } from '#engine/planner.ts'
 import type { FeeCaps } from '#engine/spending.ts'

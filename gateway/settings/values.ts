@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { parseUnits } from 'ethers'
+import { parseUnits } from 'ethers/utils'
 import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
 import { BAD_LIVE_CHAIN, parseLiveChain } from '#verifier/network.ts'

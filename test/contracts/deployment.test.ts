@@ -23,13 +23,8 @@ import {
   Wallet,
 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  checkBlockNumbers,
-  type Deployment,
-  planOf,
-  proxy,
-  withoutImmutables,
-} from '#cli/registry/deployment.ts'
+import { checkBlockNumbers, type Deployment, planOf, proxy } from '#cli/registry/deployment.ts'
+import { withoutImmutables } from '#cli/registry/immutables.ts'
 import { writeContract } from '#scripts/release/contract.ts'
 import { writeSums } from '#scripts/release/sums.ts'
 import { docreg } from '../support/docreg.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, requestsTo } from '../support/stack.ts'
@@ -39,7 +39,7 @@ const verdictOf = async (publicId: string) => {
   const { status, body } = await request(`/v1/verify?publicId=${publicId}`)
   return [status, body.data?.status]
 }
-const fsck = () => run(process.execPath, [DOCREG_GATEWAY, 'fsck'], { env })
+const fsck = () => docregGateway(['fsck'], { env })
 
 async function killAndLoseLog(): Promise<void> {
   await gateway.kill()
@@ -63,7 +63,7 @@ async function expectClosed(): Promise<void> {
   const { status, body } = await issue('closed')
   expect([status, body.error.code]).toEqual([503, 'store_unavailable'])
   expect((await request('/readyz')).status).toBe(503)
-  const { stdout } = await run(process.execPath, [DOCREG_GATEWAY, 'doctor'], { env })
+  const { stdout } = await docregGateway(['doctor'], { env })
   expect(stdout).toContain('lacks writes that were on the disk')
 }
 

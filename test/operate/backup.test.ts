@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
@@ -10,7 +9,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
@@ -22,7 +20,7 @@ import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { bindFile } from '#test/support/bind-file.ts'
 
-import { DOCREG_GATEWAY } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { randomKey } from '../support/stack.ts'
 
 let dir: string
@@ -44,13 +42,10 @@ async function bind(...secrets: Hex[]): Promise<void> {
 }
 
 async function backUp(to: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [DOCREG_GATEWAY, 'backup', join(dir, to)],
-    {
-      env: { DATA_DIR: dataDir },
-    },
-  )
+  const { code, stdout, stderr } = await docregGateway(['backup', join(dir, to)], {
+    env: { DATA_DIR: dataDir },
+  })
+  expect(code, stderr).toBe(0)
   return stdout
 }
 

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deskOf, useInvitation } from '../support/desk.ts'
-import { DOCREG_GATEWAY } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { type Stack, startStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -13,15 +11,14 @@ afterAll(() => stack.stop())
 
 /** Runs the command in the folder of a service that runs. */
 const desk = (args: string[], env: Record<string, string> = {}) =>
-  promisify(execFile)(process.execPath, [DOCREG_GATEWAY, 'desk', ...args], {
+  docregGateway(['desk', ...args], {
     env: { DATA_DIR: stack.dataDir, PORT: new URL(stack.url).port, ...env },
   })
 
-const refusal = (args: string[], env: Record<string, string> = {}) =>
-  desk(args, env).then(
-    () => 'nothing was refused',
-    ({ code, stderr }) => `${code} ${stderr}`,
-  )
+async function refusal(args: string[], env?: Record<string, string>): Promise<string> {
+  const { code, stderr } = await desk(args, env)
+  return `${code} ${stderr}`
+}
 
 test('default: a link signs in at a running service at once, and once', async () => {
   const { stdout, stderr } = await desk(['invite', '--name', 'Front desk', '--role', 'clerk'])

@@ -9,7 +9,7 @@ import { remoteIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { patient } from '../support/patient.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
 import { randomKey } from '../support/stack.ts'
@@ -43,7 +43,7 @@ afterAll(async () => {
 type Finding = { check: string; outcome: string; message: string; advice?: string }
 
 async function doctor(more: Record<string, string> = {}) {
-  const { stdout, code } = await run(process.execPath, [DOCREG_GATEWAY, 'doctor', '--json'], {
+  const { stdout, code } = await docregGateway(['doctor', '--json'], {
     env: { ...env, ...more },
   })
   const findings: Finding[] = JSON.parse(stdout)

@@ -5,9 +5,9 @@ import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
-import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
+import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
@@ -22,7 +22,7 @@ type Issued = { publicId: string; documentHash: Hex; registry: string }
 
 let folder: string
 let env: Record<string, string>
-let gateway: GatewayProcess
+let gateway: LocalGateway
 let alone: Issued[]
 let inBatch: Issued
 let old: Issued
@@ -34,7 +34,7 @@ beforeAll(async () => {
     ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
     ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: stolen },
   }
-  gateway = gatewayProcess(env)
+  gateway = localGateway(env)
   await gateway.start()
   const provider = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
   const head = async () => Number(await provider.request({ method: 'eth_blockNumber' }))
@@ -55,11 +55,11 @@ beforeAll(async () => {
   await gateway.stop()
   // The start adds the account to the local chain's issuer.
   env.ISSUER_KEY = randomKey()
-  gateway = gatewayProcess(env)
+  gateway = localGateway(env)
   await gateway.start()
 })
 afterAll(async () => {
-  await gateway.kill()
+  await gateway.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -88,8 +88,7 @@ const statusOf = async ({ publicId }: Issued): Promise<string> =>
 
 const statuses = () => Promise.all([old, ...alone, inBatch].map(statusOf))
 
-const issueAgain = (...args: string[]) =>
-  run(process.execPath, [DOCREG_GATEWAY, 'issue-again', ...args], { env })
+const issueAgain = (...args: string[]) => docregGateway(['issue-again', ...args], { env })
 
 test('default: issues the own documents and batches again, and not what the thief issued', async () => {
   const distrusted = 'distrusted'
@@ -114,7 +113,7 @@ test('default: issues the own documents and batches again, and not what the thie
   expect(sent.code, sent.stderr).toBe(0)
   expect(sent.stderr).toContain('issued      2 documents in block')
   expect(sent.stderr).toContain('issued      a batch of 1 in block')
-  const reindexed = await run(process.execPath, [DOCREG_GATEWAY, 'reindex'], { env })
+  const reindexed = await docregGateway(['reindex'], { env })
   expect(reindexed.code, reindexed.stderr).toBe(0)
 
   await gateway.start()

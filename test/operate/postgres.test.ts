@@ -5,7 +5,7 @@ import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { databaseRows } from '../support/database-rows.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../support/postgres.ts'
@@ -51,7 +51,7 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
   })
 
   const command = (script: string, args: readonly string[] = [], more: object = {}) =>
-    run(process.execPath, [DOCREG_GATEWAY, ...script.split(' '), ...args], {
+    docregGateway([...script.split(' '), ...args], {
       env: { ...env, ...more },
     })
 

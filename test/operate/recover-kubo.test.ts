@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fromHex } from '#document/hex.ts'
 import { blockCid } from '#kubo/group.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { createKubo, type Kubo, kuboBinary } from '../support/kubo.ts'
@@ -103,13 +103,9 @@ test.skipIf(!binary)(
     await gateway.kill()
     rmSync(join(folder, 'lost'), { recursive: true })
     const DATA_DIR = join(folder, 'found')
-    const { code, stderr } = await run(
-      process.execPath,
-      [DOCREG_GATEWAY, 'recover', '--tenant', 'default'],
-      {
-        env: { ...env, DATA_DIR },
-      },
-    )
+    const { code, stderr } = await docregGateway(['recover', '--tenant', 'default'], {
+      env: { ...env, DATA_DIR },
+    })
     expect(stderr).toContain('recovered 16 of 17 documents, 1 batch\nerased    1\n')
     expect(code).toBe(0)
     expect(readFileSync(join(DATA_DIR, 'recovered.csv'), 'utf8')).not.toContain(erased.publicId)

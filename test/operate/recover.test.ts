@@ -10,7 +10,7 @@ import { fromHex, type Hex } from '#document/hex.ts'
 import { deriveSubkeys } from '#document/keys.ts'
 import { startBlockServer } from '../support/block-server.ts'
 import { makeCredentialKey } from '../support/credential-key.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
@@ -84,7 +84,7 @@ async function shown(gateway: GatewayProcess) {
 }
 
 const recover = (more: Record<string, string> = {}, ...args: string[]) =>
-  run(process.execPath, [DOCREG_GATEWAY, 'recover', ...args], {
+  docregGateway(['recover', ...args], {
     env: { ...env, DATA_DIR: join(folder, 'b'), IPFS_GATEWAYS: lost.url, ...more },
   })
 
@@ -203,7 +203,7 @@ test('error: names what no source has, refuses a folder in use and a chain that 
 
 test('behavior: fsck finds nothing in it, and then each fault that is planted, and changes nothing', async () => {
   const fsck = () =>
-    run(process.execPath, [DOCREG_GATEWAY, 'fsck', '--json'], {
+    docregGateway(['fsck', '--json'], {
       env: { ...env, DATA_DIR: join(folder, 'b') },
     })
   const whole = await fsck()
@@ -217,7 +217,7 @@ test('behavior: fsck finds nothing in it, and then each fault that is planted, a
   const { id } = held.get() as { id: number }
   database.prepare('UPDATE document SET status = 0 WHERE id = ?').run(id)
   expect(JSON.parse((await fsck()).stdout).differences).toMatchObject([{ code: 'index_differs' }])
-  const reindexed = await run(process.execPath, [DOCREG_GATEWAY, 'reindex'], {
+  const reindexed = await docregGateway(['reindex'], {
     env: { ...env, ISSUER_KEY: issuer.keys.issuer, DATA_DIR: join(folder, 'b') },
   })
   expect(reindexed.code).toBe(0)

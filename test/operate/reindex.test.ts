@@ -5,12 +5,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseRegistryId } from '#document/registry-id.ts'
 import { databaseRows } from '../support/database-rows.ts'
 import { describeDatabases } from '../support/databases.ts'
-import { DOCREG_GATEWAY, run } from '../support/docreg.ts'
-import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { docregGateway } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
+import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 
-// `docreg-gateway reindex` between two runs of `npm start`, in one data folder and on one local
+// `docreg-gateway reindex` between two runs of a gateway, in one data folder and on one local
 // chain.
 
 const KEY = 'a-key-that-only-the-tests-have'
@@ -18,7 +18,7 @@ const KEY = 'a-key-that-only-the-tests-have'
 describeDatabases('reindex', (settings) => {
   let folder: string
   let env: Record<string, string>
-  let gateway: GatewayProcess
+  let gateway: LocalGateway
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
     env = {
@@ -27,16 +27,15 @@ describeDatabases('reindex', (settings) => {
       ISSUER_SECRET: randomKey(),
       ...{ LOCK_SECONDS: '3', ...(await settings()) },
     }
-    gateway = gatewayProcess(env)
+    gateway = localGateway(env)
     await gateway.start()
   })
   afterEach(async () => {
-    await gateway.kill()
+    await gateway.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const reindex = (...more: string[]) =>
-    run(process.execPath, [DOCREG_GATEWAY, 'reindex', ...more], { env })
+  const reindex = (...more: string[]) => docregGateway(['reindex', ...more], { env })
 
   async function call(path: string, body?: object) {
     const response = await fetch(`${gateway.url}/v1/documents${path}`, {
@@ -160,7 +159,7 @@ describeDatabases('reindex', (settings) => {
     const { address } = parseRegistryId(first.registry)
     const rpc = { RPC_URL: `http://127.0.0.1:${env.CHAIN_PORT}`, ISSUER_ID: '1' }
     const beside = { ...env, ...rpc, REGISTRY_ADDRESS: address, MAX_HEAD_AGE_SECONDS: '9999999' }
-    const running = run(process.execPath, [DOCREG_GATEWAY, 'reindex'], { env: beside })
+    const running = docregGateway(['reindex'], { env: beside })
     const later: string[] = []
     for (let n = 0; n < 10; n++)
       later.push((await call('', { ...ADA, subjectId: `${n}` })).data.documentHash)

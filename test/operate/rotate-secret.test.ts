@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { shortFingerprint } from '#store/binding.ts'
-import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
+import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
 import { ADA, API_KEY, randomKey } from '../support/stack.ts'
 
 const OLD = randomKey()
@@ -15,34 +15,28 @@ const NEW = randomKey()
 const GRACE = { ...ADA, subjectName: 'Grace Hopper' }
 
 let dataDir: string
-let running: GatewayProcess | undefined
-beforeEach(() => {
+let gateway: LocalGateway
+beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'rotate-'))
-})
-afterEach(async () => {
-  await running?.stop()
-  rmSync(dataDir, { recursive: true, force: true })
-})
-
-async function gatewayWith(secrets: Hex[]): Promise<GatewayProcess> {
-  return gatewayProcess({
+  gateway = localGateway({
     PORT: String(await freePort()),
     CHAIN_PORT: '0',
     DATA_DIR: dataDir,
     API_KEY,
-    ISSUER_SECRET: secrets.join(','),
-    LOG_LEVEL: 'warn',
   })
-}
+})
+afterEach(async () => {
+  await gateway.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
 
 async function start(...secrets: Hex[]): Promise<void> {
-  await running?.stop()
-  running = await gatewayWith(secrets)
-  await running.start()
+  await gateway.stop()
+  await gateway.start({ ISSUER_SECRET: secrets.join(',') })
 }
 
 async function ask(path: string, init: RequestInit = {}) {
-  const response = await fetch(`${running?.url}${path}`, {
+  const response = await fetch(`${gateway.url}${path}`, {
     ...init,
     headers: { authorization: `Bearer ${API_KEY}`, ...init.headers },
   })
@@ -91,7 +85,7 @@ test('behavior: a rotated secret seals what is new, and what is old is retrieved
 test('behavior: without the memory of its keys a repeat is found on the chain, under the older secret', async () => {
   await start(OLD)
   const first = await issue('before')
-  await running?.stop()
+  await gateway.stop()
   const database = new DatabaseSync(join(dataDir, 'gateway.db'))
   database.exec('DELETE FROM idempotency')
   database.close()
@@ -106,7 +100,7 @@ test('behavior: without the memory of its keys a repeat is found on the chain, u
 test('error: does not start without each secret that it knows, and names which one is missing', async () => {
   await start(OLD)
   await start(NEW, OLD)
-  await running?.stop()
+  await gateway.stop()
   const [newer = '', older = ''] = fingerprintsOf([NEW, OLD]).map(shortFingerprint)
   const missing = (fingerprint: string) =>
     `its issuer secret with the fingerprint ${fingerprint} is missing`
@@ -116,11 +110,9 @@ test('error: does not start without each secret that it knows, and names which o
     [[randomKey(), NEW], missing(older)],
     [[OLD, NEW], `put the newest first and then ${newer}, ${older}`],
   ] as const) {
-    const refused = await gatewayWith([...secrets])
-    refused.launch()
-    await refused.ended()
-    expect(refused.output()).toContain(message)
-    for (const secret of [OLD, NEW]) expect(refused.output()).not.toContain(secret)
+    const { message: told } = await start(...secrets).catch((error) => error)
+    expect(told).toContain(message)
+    for (const secret of [OLD, NEW]) expect(told).not.toContain(secret)
   }
   await start(NEW, OLD)
 })

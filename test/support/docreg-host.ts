@@ -8,10 +8,12 @@ import { runProgram } from '#cli/main.ts'
 import type { Answer, Call } from './docreg.ts'
 
 const { stdout, stderr, argv } = process
-const program =
-  argv[2] === 'docreg'
-    ? (await import('#cli/commands.ts')).DOCREG
-    : (await import('#operate/program.ts')).GATEWAY
+const isDocreg = argv[2] === 'docreg'
+const program = isDocreg
+  ? (await import('#cli/commands.ts')).DOCREG
+  : (await import('#operate/program.ts')).GATEWAY
+// As operate/docreg-gateway.ts.
+if (!isDocreg) process.umask(0o077)
 let printed = { stdout: '', stderr: '' }
 const catchInto = (name: 'stdout' | 'stderr'): typeof stdout.write => {
   const decoder = new TextDecoder()
@@ -28,7 +30,10 @@ const tell = (code: number, isLast = false) =>
   process.send?.({ run: { code, ...printed }, isLast } satisfies Answer)
 const tellAtEnd = (code: number) => tell(code, true)
 
-process.on('message', async ({ args, stdin }: Call) => {
+process.on('message', async ({ args, stdin, env, cwd }: Call) => {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
+  Object.assign(process.env, env)
+  process.chdir(cwd)
   printed = { stdout: '', stderr: '' }
   process.argv = [...argv.slice(0, 2), ...args]
   Object.defineProperty(process, 'stdin', {

@@ -5,8 +5,8 @@ import { COMPILE_CACHE } from './compile-cache.ts'
 /** The output and exit code of a process. */
 export type Run = { code: number | null; stdout: string; stderr: string }
 
-/** What a host is told; it has program, environment and folder already. */
-export type Call = { args: readonly string[]; stdin: string | Uint8Array }
+/** What a host is told; it has the program already. */
+export type Call = { args: readonly string[] } & Required<RunOptions>
 
 /** `isLast`: the command has ended its host. */
 export type Answer = { run: Run; isLast: boolean }
@@ -34,7 +34,7 @@ export function docregProcess(args: readonly string[], options: RunOptions = {})
 }
 
 type Host = { child: ChildProcess; isBusy: boolean }
-/** By program, environment and folder. They end with the process of the test. */
+/** By what `keyOf` says. They end with the process of the test. */
 const hosts = new Map<string, Host>()
 const HOST = fileURLToPath(new URL('./docreg-host.ts', import.meta.url))
 
@@ -46,17 +46,14 @@ export const docreg = (args: readonly string[], options?: RunOptions) =>
 export const docregGateway = (args: readonly string[], options?: RunOptions) =>
   runHosted(DOCREG_GATEWAY, args, options)
 
-/**
- * Runs a program in a process that has run it before with this environment in this folder, if there
- * is one and nothing else runs in it.
- */
+/** Runs a program in a process that has run it before, if there is one and nothing runs in it. */
 async function runHosted(
   program: string,
   args: readonly string[],
   { env = {}, cwd = process.cwd(), stdin = '' }: RunOptions = {},
 ): Promise<Run> {
-  const key = JSON.stringify([program, cwd, env])
-  const host = hosts.get(key) ?? startHost(key, program, { env, cwd })
+  const key = keyOf(program, args, env)
+  const host = hosts.get(key) ?? startHost(key, program, env)
   if (host.isBusy) return run(process.execPath, [program, ...args], { env, cwd, stdin })
   host.isBusy = true
   const { child } = host
@@ -65,7 +62,7 @@ async function runHosted(
       child.once('message', resolve)
       child.once('error', reject)
       child.once('exit', (code) => reject(new Error(`${program} ended with ${code} and no answer`)))
-      child.send({ args, stdin } satisfies Call)
+      child.send({ args, stdin, cwd, env: hermetic(env) } satisfies Call)
     })
     if (isLast) hosts.delete(key)
     return run
@@ -78,14 +75,18 @@ async function runHosted(
   }
 }
 
-function startHost(
-  key: string,
-  program: string,
-  { env, cwd }: Required<Pick<RunOptions, 'env' | 'cwd'>>,
-): Host {
+/** Hardhat and Node read their settings once. */
+function keyOf(program: string, [command]: readonly string[], env: Record<string, string>): string {
+  const isReadOnce = command === 'registry' || env.NODE_OPTIONS !== undefined
+  return isReadOnce ? JSON.stringify([program, env]) : program
+}
+
+function startHost(key: string, program: string, env: Record<string, string>): Host {
   const child = fork(HOST, [program === DOCREG ? 'docreg' : 'docreg-gateway'], {
-    ...{ env: hermetic(env), cwd, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
-    ...{ execArgv: [], serialization: 'advanced' },
+    env: hermetic(env),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: [],
+    serialization: 'advanced',
   })
   child.unref()
   child.channel?.unref()

@@ -1,19 +1,14 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { parseRegistryId } from '#document/registry-id.ts'
-import { COMPILE_CACHE } from './compile-cache.ts'
-import { DOCREG_GATEWAY } from './docreg.ts'
+import { docregGateway } from './docreg.ts'
 import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
 import { freePort } from './http.ts'
 import { startLocalIssuer } from './local-issuer.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 import { ADA, type Answer, API_KEY, randomKey } from './stack.ts'
-
-const run = promisify(execFile)
 
 /** One issuer on a chain, a PostgreSQL, and a folder for data folders. */
 export type MovableService = {
@@ -52,12 +47,9 @@ export async function startMovableService(folder: string): Promise<MovableServic
       return gateway
     },
     async command(name, where, ...args) {
-      const env = { ...COMPILE_CACHE, ...settings, ...where }
-      const { stdout } = await run(
-        process.execPath,
-        [DOCREG_GATEWAY, ...name.split(' '), ...args],
-        { env },
-      )
+      const env = { ...settings, ...where }
+      const { code, stdout, stderr } = await docregGateway([...name.split(' '), ...args], { env })
+      if (code !== 0) throw new Error(stderr)
       return stdout
     },
     async remove() {

@@ -1,4 +1,4 @@
-import { FunctionFragment } from 'ethers'
+import { FunctionFragment } from 'ethers/abi'
 import * as v from 'valibot'
 import { registryAbi } from '#base/registry-abi.ts'
 
