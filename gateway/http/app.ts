@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { answerHeaders } from './core/answer-headers.ts'
 import type { Env } from './core/env.ts'
 import { fail } from './core/envelope.ts'
 import { ApiError } from './core/errors.ts'
@@ -15,6 +16,7 @@ import { respondLost } from './pages/home-page.ts'
 export function createApp(deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>()
   app.use(requestLog(deps.log, deps.metrics))
+  app.use(answerHeaders())
   app.use(limitRates(deps.rateLimits))
   const name = cookieNameOf(deps.addresses.baseUrl)
   app.use(knowSessions({ name, find: (secret) => deps.sessions.find(secret) }))

@@ -6,7 +6,6 @@ import { readBatch } from '#verifier/checks/batch.ts'
 import { ChainError } from '#verifier/errors.ts'
 import type { Check, Verdict } from '#verifier/verdict.ts'
 import { keyOf } from '#verifier/verify.ts'
-import { PRIVATE } from '../core/envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { isPromised } from '../core/promised.ts'
@@ -53,7 +52,6 @@ export const bundleRoutes = resource([BUNDLE], (serve, deps) => {
     const { hash } = decodePublicId(publicId)
     const { bundle } = await readChecked(deps, publicId)
     return c.json(bundle, 200, {
-      ...PRIVATE,
       'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
     })
   })

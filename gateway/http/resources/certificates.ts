@@ -10,7 +10,7 @@ import { decodePublicId } from '#document/public-id.ts'
 import { type Grant, shareOf } from '#keys/grant.ts'
 import { formatTable } from '#table/format.ts'
 import { FOR_SPREADSHEETS } from '#table/table.ts'
-import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
+import { failureOf, succeed } from '../core/envelope.ts'
 import type { ApiErrorCode } from '../core/error-table.ts'
 import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -270,7 +270,6 @@ async function* printAll(
 
 function answerPdf(c: Context, bytes: Uint8Array): Response {
   return c.body(new Uint8Array(bytes), 200, {
-    ...PRIVATE,
     'Content-Type': PDF,
     'Content-Disposition': 'attachment; filename="certificate.pdf"',
   })

@@ -64,10 +64,7 @@ const METRICS = operation({
 export const healthRoutes = resource([HEALTH, READINESS, METRICS], (serve, deps) => {
   serve(HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
   serve(METRICS, async (c) =>
-    c.body(await deps.metrics.render(), 200, {
-      'Content-Type': deps.metrics.contentType,
-      'Cache-Control': 'no-store',
-    }),
+    c.body(await deps.metrics.render(), 200, { 'Content-Type': deps.metrics.contentType }),
   )
   serve(READINESS, async (c) => {
     const [{ balance, mayRevoke }, headAge] = await Promise.all([

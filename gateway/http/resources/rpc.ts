@@ -18,11 +18,6 @@ const MAX_REQUESTS = 10
  */
 const MAX_AT_A_TIME = 64
 
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const
-
 /** Codes of JSON-RPC 2.0 §5.1 and EIP-1474. */
 const CODES = {
   parse: [-32700, 'the body is not JSON'],
@@ -159,7 +154,6 @@ export const rpcRoutes = resource([RPC], (serve, { rpc, addresses }) => {
 function respond(c: Context, body: RpcResponse | RpcResponse[], failure?: Failure): Response {
   const status = (failure && STATUS[failure]) ?? 200
   return c.json(body, status, {
-    ...HEADERS,
     ...(status >= 429 && { 'Retry-After': '2' }),
     ...(status === 413 && { Connection: 'close' }),
   })
