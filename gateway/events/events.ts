@@ -124,6 +124,15 @@ export type EventLog = {
   prune(before: number): Promise<boolean>
 }
 
+/** An event as the REST API and webhooks show it. */
+export type PresentedEvent = {
+  id: string
+  type: EventType
+  timestamp: string
+  data: ({ documentHash: Hex } | { batchRoot: Hex }) &
+    Pick<DocumentEvent, 'blockNumber' | 'blockHash' | 'transactionHash' | 'tenant' | 'actor'>
+}
+
 /**
  * @param reader The tenant that reads it; `null` = all tenants. Nobody else learns the actor.
  * @returns An event as the REST API and webhooks show it. The same event always gives the same
@@ -132,7 +141,7 @@ export type EventLog = {
 export function presentEvent(
   { id, type, time, ...about }: DocumentEvent,
   reader: string | null,
-): object {
+): PresentedEvent {
   const { documentHash, blockNumber, blockHash, transactionHash, tenant, actor } = about
   return {
     id,

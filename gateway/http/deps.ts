@@ -41,7 +41,7 @@ import type { Addresses } from './resources/present.ts'
 
 /** The state of the service, the same for all tenants. Amounts are in wei, `null` = unknown. */
 export type ServiceState = {
-  waiting: { queued: number; inFlight: number }
+  waiting: { queued: number; refused: number; inFlight: number }
   account: { balance: bigint | null; fee: bigint | null }
   fees: { lastHour: bigint | null; cap: bigint | null }
   alerts: readonly Alert[]

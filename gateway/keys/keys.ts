@@ -10,7 +10,8 @@ const MAX_KEYS = 10_000
 export type MadeKey = { key: ApiKey; secret: string }
 
 /** The new key, with the replaced one as it is now. */
-type RotatedKey = MadeKey & { old: ApiKey }
+type EndingKey = ApiKey & { expiresAt: string }
+type RotatedKey = MadeKey & { old: EndingKey }
 
 /** The administration of API keys. */
 export type Keys = {
@@ -109,7 +110,12 @@ export function makeKey(settings: KeySettings): MadeKey {
 }
 
 function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
-  return { id, ...settings, digest: digestOf(secret), createdAt: new Date().toISOString() }
+  return {
+    id,
+    ...settings,
+    digest: digestOf(secret),
+    createdAt: new Date().toISOString(),
+  }
 }
 
 /** If the old key was created for 90 days, so is its successor. */
@@ -133,7 +139,7 @@ function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
 }
 
 /** The overlap never prolongs a key. */
-function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
+function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): EndingKey {
   const end = Date.now() + overlapSeconds * 1000
   const before = old.expiresAt === undefined ? end : Date.parse(old.expiresAt)
   return { ...old, expiresAt: new Date(Math.min(before, end)).toISOString(), replacedBy: id }

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { turnAfter } from '#base/concurrency.ts'
 import type { DocumentFields } from '#document/document.ts'
+import type { FieldProblem } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { type Grant, ownerOf, tenantOf } from '#keys/grant.ts'
 import { IssueError } from '#promise/errors.ts'
@@ -14,7 +15,7 @@ const ROWS_A_WRITE = 1_000
 /** What became of a row. A problem is one of the row, and not of the service. */
 export type RowResult =
   | { publicId: string; documentHash: Hex; status: 'valid' | 'pending'; batchRoot?: Hex }
-  | { problem: { code: string; message: string; details?: readonly object[] } }
+  | { problem: { code: string; message: string; details?: readonly FieldProblem[] } }
 
 /** A row of a run; `result` is `null` until it is issued. */
 export type RunRow = { line: number; fields: DocumentFields; result: RowResult | null }

@@ -4,6 +4,7 @@ import { describeBug, type Log } from '#base/log.ts'
 import type { Batches } from '#batches/batch.ts'
 import { encodeUtf8 } from '#document/bytes.ts'
 import type { DocumentFields } from '#document/document.ts'
+import type { FieldProblem } from '#document/errors.ts'
 import { type KindOf, mayIssue, readNewDocument } from '#document/new-document.ts'
 import { type Grant, hasScope, requesterOf, shareOf } from '#keys/grant.ts'
 import { IssueError, type IssueErrorCode } from '#promise/errors.ts'
@@ -244,7 +245,7 @@ async function issueRow(
   }
 }
 
-function problemOf(code: string, message: string, details?: readonly object[]): RowResult {
+function problemOf(code: string, message: string, details?: readonly FieldProblem[]): RowResult {
   return { problem: { code, message, ...(details && { details }) } }
 }
 

@@ -1,6 +1,7 @@
 import { RequestError } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type * as v from 'valibot'
 import { describeBug, type Log } from '#base/log.ts'
 import { Refusal } from '#base/refusal.ts'
 import { BatchError } from '#batches/errors.ts'
@@ -8,15 +9,23 @@ import { FormatError } from '#document/errors.ts'
 import { IssueError } from '#promise/errors.ts'
 import { ChainError } from '#verifier/errors.ts'
 import { PRIVATE } from './answer-headers.ts'
+import type { AnswerOf } from './answers.ts'
 import type { Env } from './env.ts'
 import { ApiError, invalid } from './errors.ts'
+import type { Success } from './operation.ts'
 import type { createRequestLines } from './request-log.ts'
 
-/** The envelope of a success (spec §3). */
-export function succeed(
+/**
+ * The envelope of a success (spec §3).
+ *
+ * @param data As the operation describes it.
+ * @param status Absent = the first status of the operation.
+ */
+export function succeed<D extends v.GenericSchema>(
   c: Context,
-  data: object,
-  status: ContentfulStatusCode = 200,
+  { responses }: { responses: Record<number, Success<D>> },
+  data: AnswerOf<D>,
+  status = Number(Object.keys(responses)[0]) as ContentfulStatusCode,
   headers: Record<string, string> = {},
 ): Response {
   return c.json({ success: true, data }, status, headers)

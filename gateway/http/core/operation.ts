@@ -14,10 +14,10 @@ import type { Query } from './request.ts'
  * One kind of success, or a failure without the envelope. It has at most one of `data` and
  * `content`; without both, the body is empty.
  */
-export type Success = {
+export type Success<D extends v.GenericSchema = v.GenericSchema> = {
   description: string
   /** The `data` of the envelope. */
-  data?: v.GenericSchema
+  data?: D
   /** The body without the envelope, by media type; `null` = bytes or text of any form. */
   content?: Record<string, v.GenericSchema | null>
   /** In an NDJSON answer, the `data` of a line that succeeded. */
@@ -43,6 +43,7 @@ type Declared<
   P extends string = string,
   Q extends v.ObjectEntries = v.ObjectEntries,
   S extends Access = Access,
+  D extends v.GenericSchema = v.GenericSchema,
 > = {
   /** Unique; the name of the method in generated clients. */
   operationId: string
@@ -85,9 +86,9 @@ type Declared<
   /** The value of each required query parameter in the example. */
   exampleQuery?: Record<string, string>
   /** The only kind of success; with the status 200 unless it says another. */
-  answer?: Success & { status?: number }
+  answer?: Success<D> & { status?: number }
   /** Several kinds of successes, by status. */
-  responses?: Record<number, Success>
+  responses?: Record<number, Success<D>>
   /** Error codes besides those that {@link errorsOf} adds. */
   errors?: readonly ApiErrorCode[]
 }
@@ -96,11 +97,12 @@ export type Operation<
   P extends string = string,
   Q extends v.ObjectEntries = v.ObjectEntries,
   S extends Access = Access,
-> = Omit<Declared<P, Q, S>, 'route' | 'answer'> & {
+  D extends v.GenericSchema = v.GenericSchema,
+> = Omit<Declared<P, Q, S, D>, 'route' | 'answer'> & {
   method: Method
   path: P
   query: Q
-  responses: Record<number, Success>
+  responses: Record<number, Success<D>>
   errors: readonly ApiErrorCode[]
 }
 
@@ -126,10 +128,12 @@ export function operation<
   const P extends string,
   const S extends Access,
   Q extends v.ObjectEntries = Record<never, never>,
->({ route, query, answer, errors = [], ...declared }: Declared<P, Q, S>): Operation<P, Q, S> {
+  D extends v.GenericSchema = never,
+>(declared: Declared<P, Q, S, D>): Operation<P, Q, S, D> {
+  const { route, query, answer, errors = [], ...rest } = declared
   const [method, path] = route.split(' ') as [Method, P]
   const responses = { ...declared.responses, ...(answer && { [answer.status ?? 200]: answer }) }
-  return { ...declared, method, path, query: query ?? ({} as Q), responses, errors }
+  return { ...rest, method, path, query: query ?? ({} as Q), responses, errors }
 }
 
 /** @returns Every code that the operation can fail with, except `internal`, which is a bug. */

@@ -7,6 +7,7 @@ import { cidOf } from '#document/cid.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
 import type { Quote } from '#promise/ports.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { failureOf, succeed } from '../core/envelope.ts'
 import { ApiError, invalid, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -184,7 +185,7 @@ export const batchRoutes = resource([ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH],
     const { batches, next } = await newDeadline().within(() =>
       batchReader.list(tenant, before, Number(limit)),
     )
-    return succeed(c, {
+    return succeed(c, LIST_BATCHES, {
       batches: batches.map((batch) => present(deps, batch)),
       nextCursor: next === undefined ? null : String(next),
     })
@@ -195,7 +196,7 @@ export const batchRoutes = resource([ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH],
     const tenant = tenantOf(c.get('grant'))
     const batch = await newDeadline().within(() => batchReader.get(root, tenant))
     if (!batch) throw new ApiError('not_found', 'no such batch')
-    return succeed(c, present(deps, batch))
+    return succeed(c, RETRIEVE_BATCH, present(deps, batch))
   })
 })
 
@@ -269,8 +270,8 @@ async function* batchEnvelopes(
 function lineData(
   { addresses }: AppDeps,
   outcome: Exclude<BatchOutcome, { status: 'refused' }>,
-  { publicId = '', documentHash }: { publicId?: string; documentHash?: Hex },
-): object {
+  { publicId = '', documentHash = '0x' }: { publicId?: string; documentHash?: Hex },
+): AnswerOf<typeof checkedLine | typeof issuedLine> {
   if (outcome.status === 'checked') {
     const { size, quote, unbatched, durations } = outcome
     return {
@@ -291,8 +292,9 @@ function lineData(
 }
 
 /** Gas and wei are text, because they can exceed the numbers of JSON. */
-function textsOf<T extends Quote | Unbatched>(amounts: T) {
-  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
+function textsOf<T extends Quote | Unbatched>(amounts: T): Record<keyof T, string> {
+  const texts = Object.entries(amounts).map(([name, amount]) => [name, String(amount)])
+  return Object.fromEntries(texts)
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
@@ -303,7 +305,7 @@ export function batchRootOf(text: string): Hex {
   throw new ApiError('not_found', 'no such batch')
 }
 
-function present({ addresses }: AppDeps, batch: BatchStanding): object {
+function present({ addresses }: AppDeps, batch: BatchStanding): AnswerOf<typeof batchSchema> {
   const { root, size, manifest, status, record, transactionHash } = batch
   return {
     root,

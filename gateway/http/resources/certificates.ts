@@ -113,7 +113,7 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
 
   serve(LIST, (c) => {
     const { isReady = () => false, templates = [] } = deps.press ?? {}
-    return succeed(c, { isAvailable: isReady(), templates })
+    return succeed(c, LIST, { isAvailable: isReady(), templates })
   })
 
   serve(PRINT, async (c) => {

@@ -73,6 +73,7 @@ export const eraseRoutes = resource([ERASE], (serve, deps) => {
     const { documentHash, erasedAt, removed, remains } = erasure
     return succeed(
       c,
+      ERASE,
       {
         documentHash,
         status: erasedAt === null ? 'pending' : 'erased',

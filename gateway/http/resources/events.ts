@@ -104,7 +104,7 @@ export const eventRoutes = resource([LIST_EVENTS], (serve, { events }) => {
         'unknown_event',
         'the event is unknown or has expired; read again without after (some events may be lost)',
       )
-    return succeed(c, {
+    return succeed(c, LIST_EVENTS, {
       events: page.events.map((one) => presentEvent(one, tenant)),
       next: page.next ? formatEventId(page.next) : null,
       hasMore: page.hasMore,

@@ -4,6 +4,7 @@ import type { ListedDocument, ListPage } from '#documents/list.ts'
 import { type Grant, tenantOf } from '#keys/grant.ts'
 import { dayOf } from '#promise/blind-index.ts'
 import { LISTED_STATUSES } from '#promise/document-index.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { invalid, unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -131,13 +132,13 @@ const SEARCH = operation({
 export const listRoutes = resource([LIST, SEARCH], (serve, deps) => {
   serve(LIST, async (c) => {
     const page = await listFor(deps, c.get('grant'), c.get('query'), 'bad_query')
-    return succeed(c, presentPage(deps.addresses, page))
+    return succeed(c, LIST, presentPage(deps.addresses, page))
   })
 
   serve(SEARCH, async (c) => {
     const filters = parseBody(searchBody, await readOptionalJson(c))
     const page = await listFor(deps, c.get('grant'), filters, 'bad_fields')
-    return succeed(c, presentPage(deps.addresses, page))
+    return succeed(c, SEARCH, presentPage(deps.addresses, page))
   })
 })
 
@@ -170,7 +171,10 @@ async function listFor(
   return page
 }
 
-function presentPage(addresses: Addresses, { documents, next }: ListPage): object {
+function presentPage(
+  addresses: Addresses,
+  { documents, next }: ListPage,
+): AnswerOf<typeof PAGE.data> {
   return {
     documents: documents.map((one) => presentListed(addresses, one)),
     nextCursor: next === null ? null : formatCursor(next),
@@ -178,7 +182,10 @@ function presentPage(addresses: Addresses, { documents, next }: ListPage): objec
 }
 
 /** @returns A listed document. Without its contents, it has only what is public. */
-function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocument): object {
+function presentListed(
+  addresses: Addresses,
+  { opened, ...listed }: ListedDocument,
+): AnswerOf<typeof schemas.documentSchema | typeof unopened> {
   if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
   const { registry, issuerId, network } = addresses
   return {

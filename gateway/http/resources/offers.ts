@@ -125,13 +125,13 @@ export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, d
       ...(iss && { naming: iss }),
       by: { owner: ownerOf(grant), tenant: tenantOf(grant) },
     }
-    return succeed(c, await makeOffer(deps, publicId, asked, grant.categories), 201)
+    return succeed(c, OFFER, await makeOffer(deps, publicId, asked, grant.categories))
   })
 
   serve(HOLDER_OFFER, async (c) => {
     await chargeCost(c, OFFER_COST)
     const { publicId, iss } = parseBody(held, await readJson(c))
-    return succeed(c, await offerToHolder(deps, publicId, iss), 201)
+    return succeed(c, HOLDER_OFFER, await offerToHolder(deps, publicId, iss))
   })
 
   serve(READ_OFFER, async (c) => {

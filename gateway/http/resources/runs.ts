@@ -8,6 +8,7 @@ import { type KindOf, MAX_SENT_BYTES, mayIssue, readNewDocument } from '#documen
 import { shareOf, tenantOf } from '#keys/grant.ts'
 import { type CountedRun, RUN_MODES, RUN_STATES } from '#runs/ports.ts'
 import type { RunRow } from '#runs/runs.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -183,7 +184,7 @@ export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }
       const key = idempotencyKey !== undefined && { idempotencyKey }
       const run = await runs.add({ grant, mode, content, rows, ...key })
       if (!run) throw tooMany()
-      return succeed(c, present(run), 202)
+      return succeed(c, BEGIN, present(run))
     } finally {
       leave()
     }
@@ -193,7 +194,7 @@ export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }
     if (isAll && tenantOf(grant) !== null)
       throw new ApiError('forbidden', 'all=true requires the scope admin')
     const list = isAll ? await runs.listAll() : await runs.list(grant)
-    return succeed(c, { runs: list.map(present) })
+    return succeed(c, LIST, { runs: list.map(present) })
   })
   for (const [one, read] of [
     [RETRIEVE, runs.get],
@@ -204,18 +205,18 @@ export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }
       const run = await read(c.get('grant'), c.req.param('id'))
       if (!run) throw notFound()
       if (run === 'too_many') throw tooMany()
-      return succeed(c, present(run))
+      return succeed(c, one, present(run))
     })
   serve(RESULTS, async (c) => {
     const { after = '0', limit } = c.get('query')
     const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
     if (!rows) throw notFound()
-    return succeed(c, { rows: rows.map((row) => presentRow(addresses, row)) })
+    return succeed(c, RESULTS, { rows: rows.map((row) => presentRow(addresses, row)) })
   })
   serve(REMOVE, async (c) => {
     const id = c.req.param('id')
     if (!(await runs.remove(c.get('grant'), id))) throw notFound()
-    return succeed(c, { id })
+    return succeed(c, REMOVE, { id })
   })
 })
 
@@ -270,19 +271,29 @@ function readRow(
   return bad('may not be issued with this key', 'category')
 }
 
-function present(run: CountedRun): object {
+function present(run: CountedRun): AnswerOf<typeof runSchema> {
   const { id, mode, state, reason, size, done, createdAt, endedAt, tenant } = run
-  const [kind, owner] = run.owner.split(' ')
+  const [kind, owner = ''] = run.owner.split(' ')
   return {
-    ...{ id, mode, state, reason, size, done, createdAt: timeOf(createdAt) },
-    ...{ endedAt: timeOf(endedAt), tenant, owner: { kind, id: owner } },
+    id,
+    mode,
+    state,
+    reason,
+    size,
+    done,
+    createdAt: timeOf(createdAt),
+    endedAt: endedAt === null ? null : timeOf(endedAt),
+    tenant,
+    owner: { kind: kind === 'person' ? 'person' : 'key', id: owner },
   }
 }
 
-const timeOf = (milliseconds: number | null) =>
-  instant(milliseconds === null ? null : Math.floor(milliseconds / 1000))
+const timeOf = (milliseconds: number) => instant(Math.floor(milliseconds / 1000))
 
-function presentRow(addresses: Addresses, { line, fields: document, result }: RunRow): object {
+function presentRow(
+  addresses: Addresses,
+  { line, fields: document, result }: RunRow,
+): AnswerOf<typeof rowSchema> {
   const isIssued = result !== null && 'publicId' in result
   return {
     line,

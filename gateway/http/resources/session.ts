@@ -6,6 +6,7 @@ import { Refusal } from '#base/refusal.ts'
 import type { Person } from '#people/ports.ts'
 import { ROLES, SCOPES_OF } from '#people/roles.ts'
 import { csrfTokenOf, type NewSession, type SignedIn } from '#people/sessions.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeSignIn } from '../core/rate-limits.ts'
@@ -125,12 +126,14 @@ const WITH_INVITATION = operation({
   ],
 })
 
+/** Members that the library always gives, although its types leave them open. */
 export const requestOptions = {
   challenge: v.string(),
   rpId: v.string(),
   timeout: v.number(),
   userVerification: v.string(),
 }
+const signInOptions = v.object(requestOptions)
 const OPTIONS = operation({
   ...SIGN_IN,
   operationId: 'passkeySignInOptions',
@@ -138,7 +141,7 @@ const OPTIONS = operation({
   summary: 'Ask for a challenge to sign in with a passkey',
   answer: {
     description: 'For `navigator.credentials.get`. The challenge is valid for five minutes.',
-    data: v.object(requestOptions),
+    data: signInOptions,
   },
   errors: ['bad_query', 'csrf_token_required'],
 })
@@ -228,7 +231,11 @@ export const sessionRoutes = resource(OPERATIONS, (serve, deps) => {
     readQuery(c, v.object({}))
   }
 
-  async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
+  async function begin(
+    c: Context,
+    one: typeof WITH_INVITATION | typeof WITH_PASSKEY,
+    signIn: () => Promise<NewSession>,
+  ): Promise<Response> {
     const begun = await signIn().catch(async (error) => {
       if (error instanceof Refusal && (await refusals.take('', 1)).isAllowed)
         log.warn('sign_in_refused', { reason: error.code })
@@ -236,37 +243,37 @@ export const sessionRoutes = resource(OPERATIONS, (serve, deps) => {
     })
     log.info('signed_in', { person: begun.person.id, session: begun.session.id })
     const { baseUrl } = addresses
-    return succeed(c, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
+    return succeed(c, one, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
   }
 
-  serve(RETRIEVE, async (c) => succeed(c, await present(c.get('signedIn'))))
+  serve(RETRIEVE, async (c) => succeed(c, RETRIEVE, await present(c.get('signedIn'))))
 
   serve(SIGN_OUT, async (c) => {
     const { session } = c.get('signedIn')
     await sessions.end(session)
     log.info('signed_out', { person: session.person, session: session.id })
-    return succeed(c, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
+    return succeed(c, SIGN_OUT, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
   })
 
   serve(WITH_INVITATION, async (c) => {
     await admit(c)
     const { invitation } = parseBody(invitationBody, await readJson(c))
-    return begin(c, () => sessions.useInvitation(invitation))
+    return begin(c, WITH_INVITATION, () => sessions.useInvitation(invitation))
   })
 
   serve(OPTIONS, async (c) => {
     await admit(c)
-    return succeed(c, await passkeys.signInOptions())
+    return succeed(c, OPTIONS, (await passkeys.signInOptions()) as AnswerOf<typeof signInOptions>)
   })
 
   serve(WITH_PASSKEY, async (c) => {
     await admit(c)
     const { response } = parseBody(passkeyBody, await readJson(c))
-    return begin(c, () => passkeys.signIn(response as AuthenticationResponseJSON))
+    return begin(c, WITH_PASSKEY, () => passkeys.signIn(response as AuthenticationResponseJSON))
   })
 })
 
-export function presentPerson(person: Person) {
+export function presentPerson(person: Person): AnswerOf<typeof personSchema> {
   const { id, name, role, tenant, categories = null } = person
   const { isFromProvider = false, isBlocked = false } = person
   return { id, name, role, tenant, categories, isFromProvider, isBlocked }

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
 import type { Superseded } from '#promise/supersede.ts'
-import { reasonName } from '#verifier/reasons.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { NAMED_ERRORS, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { changeableOf, nameIn } from './document-path.ts'
 import { ISSUED_HEADERS } from './documents.ts'
 import { issueBody, issuedHeaders, readIssueRequest } from './issue-body.ts'
-import { instant, presentDocument } from './present.ts'
+import { instant, presentDocument, presentReason } from './present.ts'
 import * as schemas from './schemas.ts'
 
 const SUPERSEDED = v.object({
@@ -89,6 +89,7 @@ export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
     const isDone = revised !== null && revised.status !== 'pending'
     return succeed(
       c,
+      SUPERSEDE,
       {
         ...presentDocument(addresses, successor.document, successor),
         superseded: presentSuperseded({ publicId, ...key }, superseded),
@@ -103,13 +104,13 @@ export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
 function presentSuperseded(
   { publicId, documentHash }: { publicId: string | null; documentHash: Hex },
   { successor, revised }: Superseded,
-): object {
+): AnswerOf<typeof SUPERSEDED> {
   return {
     publicId,
     documentHash,
     supersededBy: successor.documentHash,
     status: revised?.status ?? 'pending',
-    ...(revised && { reason: reasonName(revised.reason) }),
+    ...(revised && { reason: presentReason(revised.reason) }),
     revokedAt: instant(revised?.revisedAt ?? null),
     blockchainHash: revised?.transactionHash ?? null,
   }

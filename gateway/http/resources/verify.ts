@@ -6,6 +6,7 @@ import type { RegistryId } from '#document/registry-id.ts'
 import { withHistory } from '#promise/history.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { keyOf, verifyPublicId } from '#verifier/verify.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -68,13 +69,15 @@ export const verifyRoutes = resource([VERIFY], (serve, deps) => {
     if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
     const promised = await isPromised(standingOf, key, verdict.status)
     const status = promised ? 'pending' : verdict.status
-    const { document, stateProof, asOf, ...rest } = verdict
+    const { document, stateProof, asOf, checks, ...rest } = verdict
     const proof = await withHistory(history, verdict.blockchainProof)
-    const blockchainProof = presentProof(proof)
-    return succeed(c, {
+    const blockchainProof = proof && presentProof(proof)
+    return succeed(c, VERIFY, {
       ...rest,
       status,
       network: addresses.network,
+      // A check of a credential is of presentations alone.
+      checks: checks as AnswerOf<typeof schemas.check>[],
       asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
       document:
         document &&

@@ -262,16 +262,16 @@ export const webhookRoutes = resource(OPERATIONS, (serve, deps) => {
         'too_many_webhooks',
         'the tenant already has the maximum number of webhooks',
       )
-    return succeed(c, reveal(webhook), 201)
+    return succeed(c, CREATE, reveal(webhook))
   })
 
   serve(LIST, async (c) => {
     const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
-    return succeed(c, { webhooks: list.map(presentWebhook) })
+    return succeed(c, LIST, { webhooks: list.map(presentWebhook) })
   })
 
   serve(RETRIEVE, async (c) =>
-    succeed(c, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
+    succeed(c, RETRIEVE, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
   )
 
   serve(CHANGE, async (c) => {
@@ -282,13 +282,13 @@ export const webhookRoutes = resource(OPERATIONS, (serve, deps) => {
       ? { disabledReason: null, failingSince: null }
       : enabled === false && { disabledReason: 'request' as const }
     const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
-    return succeed(c, presentWebhook(webhook ?? notFound()))
+    return succeed(c, CHANGE, presentWebhook(webhook ?? notFound()))
   })
 
   serve(REMOVE, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
     await webhooks.remove(id)
-    return succeed(c, { id, deleted: true })
+    return succeed(c, REMOVE, { id, deleted: true })
   })
 
   serve(ROTATE, async (c) => {
@@ -298,7 +298,7 @@ export const webhookRoutes = resource(OPERATIONS, (serve, deps) => {
     const webhook = await webhooks.change(id, ({ secrets }) => ({
       secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
     }))
-    return succeed(c, {
+    return succeed(c, ROTATE, {
       ...presentWebhook(webhook ?? notFound()),
       secret: webhookSecrets.reveal(next),
     })
@@ -308,7 +308,7 @@ export const webhookRoutes = resource(OPERATIONS, (serve, deps) => {
     const webhook = await find(deps, c.req.param('id'), c.get('grant'))
     const leave = places.enter(shareOf(c.get('grant')))
     try {
-      return succeed(c, { outcome: await deps.testWebhook(webhook) })
+      return succeed(c, TEST, { outcome: await deps.testWebhook(webhook) })
     } finally {
       leave()
     }
@@ -319,7 +319,7 @@ export const webhookRoutes = resource(OPERATIONS, (serve, deps) => {
     const from = placeOf(parseBody(replay, await readJson(c)))
     if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
       throw new ApiError('unknown_event', 'the event is unknown or has expired; use a time instead')
-    return succeed(c, presentWebhook(webhook), 202)
+    return succeed(c, REPLAY, presentWebhook(webhook))
   })
 })
 
@@ -369,7 +369,7 @@ function placeOf({ after, since }: v.InferOutput<typeof replay>): ReplayFrom {
 
 function presentWebhook({ secrets, ...webhook }: Webhook) {
   const { id, url, types, tenant, disabledReason, failingSince, createdAt, createdBy } = webhook
-  const instantOf = (at: number | null) => at && new Date(at).toISOString()
+  const instantOf = (at: number) => new Date(at).toISOString()
   const now = Date.now()
   const overlap = secrets.map(({ until }) => until ?? 0).filter((until) => until > now)
   return {
@@ -380,9 +380,8 @@ function presentWebhook({ secrets, ...webhook }: Webhook) {
     allTenants: tenant === null,
     enabled: disabledReason === null,
     disabledReason,
-    failingSince: instantOf(failingSince),
-    /** Until then, deliveries are also signed with older secrets. */
-    olderSecretsUntil: instantOf(Math.max(0, ...overlap) || null),
+    failingSince: failingSince === null ? null : instantOf(failingSince),
+    olderSecretsUntil: overlap.length === 0 ? null : instantOf(Math.max(...overlap)),
     createdAt: instantOf(createdAt),
     createdBy,
   }
