@@ -1,12 +1,13 @@
 import {
   type DocumentEvent,
+  EVENTS,
   type EventLog,
   type EventPage,
   type EventQuery,
   type EventType,
   formatEventId,
 } from '#events/events.ts'
-import { type ActKind, parseActor } from '#promise/acts.ts'
+import { parseActor } from '#promise/acts.ts'
 import type { Database } from './database.ts'
 import {
   all,
@@ -29,15 +30,8 @@ const PRUNED_AT_ONCE = 500
 export type BlindTenant = (tenant: string) => readonly bigint[]
 
 /** The act behind each type of event. */
-const ACT_OF = Object.entries({
-  issued: 'issue',
-  revoked: 'revoke',
-  suspended: 'suspend',
-  released: 'release',
-  superseded: 'supersede',
-  erased: 'erase',
-} satisfies Record<string, ActKind>)
-  .flatMap(([type, act]) => ['document', 'batch'].map((what) => [`${what}.${type}`, act]))
+const ACT_OF = Object.entries(EVENTS)
+  .filter(([, act]) => act !== null)
   .map(([type, act]) => `WHEN '${type}' THEN '${act}'`)
   .join(' ')
 
