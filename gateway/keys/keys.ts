@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import type { ApiKey, KeyStore } from './ports.ts'
 import { digestOf, newId, newSecret } from './secret.ts'
@@ -114,7 +115,7 @@ function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
     id,
     ...settings,
     digest: digestOf(secret),
-    createdAt: new Date().toISOString(),
+    createdAt: new Date(clock.wall()).toISOString(),
   }
 }
 
@@ -127,7 +128,7 @@ function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
     old.expiresAt === undefined ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt)
   const end =
     expiresAt ??
-    (lifetime === undefined ? undefined : new Date(Date.now() + lifetime).toISOString())
+    (lifetime === undefined ? undefined : new Date(clock.wall() + lifetime).toISOString())
   return makeKey({
     tenant,
     scopes,
@@ -140,7 +141,7 @@ function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
 
 /** The overlap never prolongs a key. */
 function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): EndingKey {
-  const end = Date.now() + overlapSeconds * 1000
+  const end = clock.wall() + overlapSeconds * 1000
   const before = old.expiresAt === undefined ? end : Date.parse(old.expiresAt)
   return { ...old, expiresAt: new Date(Math.min(before, end)).toISOString(), replacedBy: id }
 }

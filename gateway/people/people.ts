@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import { digestOf, newSecret } from '#keys/secret.ts'
 import { assertConsistent, categories, DEFAULT_TENANT, label, tenant } from '#keys/settings.ts'
@@ -70,7 +71,7 @@ export type People = {
 export function createPeople(store: PeopleStore): People {
   return {
     async list() {
-      const now = Date.now()
+      const now = clock.wall()
       return (await store.list()).map((person) => ({
         ...person,
         sessions: person.sessions.filter((session) => !isOver(session, now)),
@@ -148,7 +149,7 @@ export function newInvitation(): { secret: string; invitation: Invitation } {
 
 function newShortInvitation(): MadeInvitation {
   const { secret, invitation } = newInvitation()
-  const expiresAt = new Date(Date.now() + INVITATION_TTL_MS).toISOString()
+  const expiresAt = new Date(clock.wall() + INVITATION_TTL_MS).toISOString()
   return { secret, invitation: { ...invitation, expiresAt } }
 }
 

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { clock } from '#base/clock.ts'
 import { turnAfter } from '#base/concurrency.ts'
 import type { DocumentFields } from '#document/document.ts'
 import type { FieldProblem } from '#document/errors.ts'
@@ -114,7 +115,7 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
       const begun = await store.begin(
         {
           ...{ id, tenant, owner: ownerOf(grant), mode, size, content },
-          ...{ state: 'loading', reason: null, createdAt: Date.now(), endedAt: null },
+          ...{ state: 'loading', reason: null, createdAt: clock.wall(), endedAt: null },
         },
         mostOf(grant),
       )
@@ -139,7 +140,7 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
     },
     async stop(grant, id) {
       if (!(await find(grant, id))) return undefined
-      const endedAt = Date.now()
+      const endedAt = clock.wall()
       await store.change(id, 'running', { state: 'stopped', reason: 'requested', endedAt })
       return find(grant, id)
     },

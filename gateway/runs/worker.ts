@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { type BeginInShare, createNap, limitInShares } from '#base/concurrency.ts'
 import type { NewDeadline } from '#base/deadline.ts'
 import { describeBug, type Log } from '#base/log.ts'
@@ -87,7 +88,7 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
   }
 
   async function clean(): Promise<void> {
-    const runs = await store.removeBefore(Date.now() - KEPT_MS)
+    const runs = await store.removeBefore(clock.now() - KEPT_MS)
     if (runs > 0) log.info('runs_removed', { runs })
     // Nobody can read their results any more.
     for (const owner of await store.owners())
@@ -109,8 +110,8 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
         while (!isStopped) {
           try {
             await look(working, shared)
-            if (Date.now() - cleanedAt > CLEAN_INTERVAL_MS) {
-              cleanedAt = Date.now()
+            if (clock.wall() - cleanedAt > CLEAN_INTERVAL_MS) {
+              cleanedAt = clock.wall()
               await clean()
             }
           } catch (error) {
@@ -135,7 +136,7 @@ async function work(deps: WorkerDeps, run: Run, shared: Work): Promise<void> {
   const { store, log } = deps
   const { isStopped } = shared
   const end = (state: 'stopped' | 'done', reason: string | null) =>
-    store.change(run.id, 'running', { state, reason, endedAt: Date.now() })
+    store.change(run.id, 'running', { state, reason, endedAt: clock.wall() })
   try {
     if (run.mode === 'batch') {
       const { done } = await shared.beginBatch(run.tenant, () => issueBatch(deps, run, shared))
@@ -145,8 +146,8 @@ async function work(deps: WorkerDeps, run: Run, shared: Work): Promise<void> {
     if (now?.done === run.size) await end('done', null)
   } catch (error) {
     await handle(error).catch(() => {})
-    const until = Date.now() + RETRY_INTERVAL_MS
-    while (!isStopped() && Date.now() < until)
+    const until = clock.wall() + RETRY_INTERVAL_MS
+    while (!isStopped() && clock.wall() < until)
       await new Promise((resolve) => setTimeout(resolve, 100))
   }
 
@@ -226,7 +227,7 @@ async function issueRow(
 ): Promise<RowResult> {
   if (!mayIssue(fields, grant.categories))
     return problemOf('category_not_allowed', 'the owner may not issue this category')
-  const read = readNewDocument(fields, Date.now(), await kinds())
+  const read = readNewDocument(fields, clock.wall(), await kinds())
   const refusal =
     'problems' in read && new RowRefused(problemOf('bad_fields', 'invalid fields', read.problems))
   try {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
@@ -97,6 +98,6 @@ export async function readChecked(
 
 /** A node that has stopped still returns proofs, which miss everything that came later. */
 function assertFresh(blockTime: number, maxHeadAge = Infinity): void {
-  if (Date.now() / 1000 - blockTime > maxHeadAge)
+  if (clock.wall() / 1000 - blockTime > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { limitInShares } from '#base/concurrency.ts'
 import { CertificateError, type CertificateErrorCode } from '#certificates/errors.ts'
 import { fileNameOf } from '#certificates/files.ts'
@@ -145,7 +146,7 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
   serve(PRINT_SPECIMEN, async (c) => {
     const { categories } = c.get('grant')
     const body = await readJson(c)
-    const rules = { now: Date.now(), kindOf: await kinds.current(), categories }
+    const rules = { now: clock.wall(), kindOf: await kinds.current(), categories }
     const { fields } = parseIssueBody(body, rules)
     const print = printerOf(deps, c.get('query').template)
     const share = shareOf(c.get('grant'))

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import {
   type DocumentFields,
   MAX_METADATA_BYTES,
@@ -124,7 +125,7 @@ export async function readIssueRequest(c: Context, { kinds, wait }: AppDeps) {
   const sent = await readJson(c)
   const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
   const { categories } = grant
-  const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
+  const rules = { now: clock.wall(), kindOf: await kinds.current(), categories, idempotencyKey }
   return {
     ...parseIssueBody(sent, rules),
     ...requesterOf(grant),

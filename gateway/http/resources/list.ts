@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import type { Hex } from '#document/hex.ts'
 import type { ListedDocument, ListPage } from '#documents/list.ts'
 import { type Grant, tenantOf } from '#keys/grant.ts'
@@ -166,7 +167,7 @@ async function listFor(
     newDeadline(),
   )
   const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
-  if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)
+  if (page.asOf !== null && clock.wall() / 1000 - page.asOf > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])
   return page
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { turnAfter } from '#base/concurrency.ts'
 import { splitLines } from '#base/lines.ts'
 import type { DocumentFields } from '#document/document.ts'
@@ -235,7 +236,7 @@ async function readRows(
 ): Promise<DocumentFields[]> {
   const rows: DocumentFields[] = []
   const details: FieldProblem[] = []
-  const now = Date.now()
+  const now = clock.wall()
   let line = 0
   for await (const text of splitLines([bytes], MAX_SENT_BYTES)) {
     await turnAfter(++line, ROWS_A_TURN)

@@ -343,7 +343,7 @@ async function readWebhook(deps: AppDeps, body: JsonValue, grant: Grant): Promis
   const [createdBy, tenant] = [grant.id, allTenants ? null : grant.tenant]
   const secrets = [deps.webhookSecrets.create()]
   const state = { disabledReason: null, failingSince: null }
-  return { id, tenant, createdBy, createdAt: Date.now(), url, types, secrets, ...state }
+  return { id, tenant, createdBy, createdAt: clock.wall(), url, types, secrets, ...state }
 }
 
 /** @throws {ApiError} `bad_fields` for an address to which events may not be sent. */
@@ -370,7 +370,7 @@ function placeOf({ after, since }: v.InferOutput<typeof replay>): ReplayFrom {
 function presentWebhook({ secrets, ...webhook }: Webhook) {
   const { id, url, types, tenant, disabledReason, failingSince, createdAt, createdBy } = webhook
   const instantOf = (at: number) => new Date(at).toISOString()
-  const now = Date.now()
+  const now = clock.now()
   const overlap = secrets.map(({ until }) => until ?? 0).filter((until) => until > now)
   return {
     id,
