@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import { type Intent, type IntentKey, keyOf, keyOfIntent } from '#promise/intent.ts'
 import type { Backlog } from '#promise/ports.ts'
@@ -152,7 +153,7 @@ export function createQueue(deps: QueueDeps): Queue {
         // It was planned or even settled while the outbox was read.
         if (isUnderWay(key) || left.has(key)) continue
         // A change of the clock must not prolong the wait of an intent.
-        const wait = Math.min((asideUntil ?? 0) - Date.now(), asideFor(tries))
+        const wait = Math.min((asideUntil ?? 0) - clock.wall(), asideFor(tries))
         if (wait > 0) waitAside(intent, tries, wait)
         else add(intent, all || wasCarried || tries > 0, tries)
       }
@@ -192,7 +193,7 @@ export function createQueue(deps: QueueDeps): Queue {
       for (const [tries, some] of byTries) {
         const these = some.map(({ intent }) => intent)
         await outbox
-          .setAside(these, tries, Date.now() + asideFor(tries))
+          .setAside(these, tries, clock.wall() + asideFor(tries))
           .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
       }
     },

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { shareRead } from '#base/concurrency.ts'
 import { groupReads } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
@@ -153,7 +154,7 @@ function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
 }
 
 function headAgeOf({ timestamp }: Head): number {
-  return Date.now() / 1000 - timestamp
+  return clock.wall() / 1000 - timestamp
 }
 
 function openErasing(
