@@ -83,12 +83,10 @@ export function createStatusLists(deps: {
       },
       {
         ...(did && { iss: did }),
-        ...{
-          sub: uriOf(nameOf(list, naming)),
-          iat: time,
-          exp: time + EXPIRY_SECONDS,
-          ttl: TTL_SECONDS,
-        },
+        sub: uriOf(nameOf(list, naming)),
+        iat: time,
+        exp: time + EXPIRY_SECONDS,
+        ttl: TTL_SECONDS,
         status_list: await encodeStatusList(statuses),
       },
     )

@@ -55,7 +55,12 @@ export function openCredentials(
     ...always,
     jwtVcIssuer: jwtVcIssuerOf(own, keys),
     wallets: createWallets({
-      ...{ keys, own, baseUrl, page: verifyUrl, registry, issuerId },
+      keys,
+      own,
+      baseUrl,
+      page: verifyUrl,
+      registry,
+      issuerId,
       tickets: createTickets(issuerSecrets),
       store: stores.credentials,
       read: readHeld,

@@ -38,7 +38,9 @@ export function openServiceState(
     ])
     const waiting = batcher.depth()
     const alerts = alertsOf({
-      ...{ lowBalance, webhooks, queued: waiting.queued },
+      lowBalance,
+      webhooks,
+      queued: waiting.queued,
       stopped: batcher.stopped(),
       balance: ready?.balance,
       mayRevoke: ready?.mayRevoke,
@@ -49,7 +51,9 @@ export function openServiceState(
       unfinishedErasures: erasures?.length,
     })
     return {
-      ...{ waiting, alerts, backupAt: backupAt ?? null },
+      waiting,
+      alerts,
+      backupAt: backupAt ?? null,
       account: { balance: ready?.balance ?? null, fee: quote?.fee ?? null },
       fees: { lastHour: lastHour ?? null, cap: feeCaps.hour ?? null },
     }

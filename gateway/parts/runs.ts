@@ -40,7 +40,11 @@ export function openRuns(
   // Without a wait, rows would not be under way until they are in a block.
   const wait = config.wait || config.rpcTimeout
   const worker = createRunWorker({
-    ...{ store, sealer, log, issuing: pipeline.issuing, batches: batches.batches },
+    store,
+    sealer,
+    log,
+    issuing: pipeline.issuing,
+    batches: batches.batches,
     grantOf: (owner) => grantOfOwner(owner, stores, apiKeys),
     kinds: kinds.current,
     room: () =>

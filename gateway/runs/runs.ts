@@ -114,8 +114,16 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
       const size = rows.length
       const begun = await store.begin(
         {
-          ...{ id, tenant, owner: ownerOf(grant), mode, size, content },
-          ...{ state: 'loading', reason: null, createdAt: clock.wall(), endedAt: null },
+          id,
+          tenant,
+          owner: ownerOf(grant),
+          mode,
+          size,
+          content,
+          state: 'loading',
+          reason: null,
+          createdAt: clock.wall(),
+          endedAt: null,
         },
         mostOf(grant),
       )

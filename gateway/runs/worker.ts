@@ -102,7 +102,8 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
       const working = new Map<string, Promise<void>>()
       const isOver = () => isStopped
       const shared = {
-        ...{ pool: createPool(deps, isOver), isStopped: isOver },
+        pool: createPool(deps, isOver),
+        isStopped: isOver,
         beginBatch: limitInShares(MAX_BATCHES),
       }
       const everything = async () => {
@@ -158,7 +159,9 @@ async function work(deps: WorkerDeps, run: Run, shared: Work): Promise<void> {
       else await store.remove(run.id)
     } else if (error instanceof IssueError)
       await store.change(run.id, 'running', {
-        ...{ state: 'running', reason: error.code, endedAt: null },
+        state: 'running',
+        reason: error.code,
+        endedAt: null,
       })
     else {
       log.error('run_failed', { run: run.id, ...describeBug(error) })
@@ -232,8 +235,12 @@ async function issueRow(
     'problems' in read && new RowRefused(problemOf('bad_fields', 'invalid fields', read.problems))
   try {
     const { publicId, documentHash, status } = await issuing.issue({
-      ...{ fields, ...requesterOf(grant), idempotencyKey, wait },
-      ...{ deadline: newDeadline(), finality: 'included' },
+      fields,
+      ...requesterOf(grant),
+      idempotencyKey,
+      wait,
+      deadline: newDeadline(),
+      finality: 'included',
       // It may have been issued before the kind was changed.
       ...(refusal && { refuseNew: refusal }),
     })
@@ -261,9 +268,15 @@ async function issueBatch(
   if (isStopped() || (await deps.store.find(run.id))?.state !== 'running') return
   const grant = await assertAllowed(deps, run)
   const answer = await batches.issue({
-    ...{ body: linesOf(deps, run), ...requesterOf(grant), share: shareOf(grant) },
+    body: linesOf(deps, run),
+    ...requesterOf(grant),
+    share: shareOf(grant),
     ...(grant.categories && { categories: grant.categories }),
-    ...{ idempotencyKey: `run:${run.id}`, atomic: false, dryRun: false, wait, newDeadline },
+    idempotencyKey: `run:${run.id}`,
+    atomic: false,
+    dryRun: false,
+    wait,
+    newDeadline,
     assertAllowed: async () => void (await assertAllowed(deps, run)),
   })
   try {

@@ -47,7 +47,13 @@ const ACTOR = `CASE WHEN event.type = 'document.issued' THEN (
 
 /** The columns except `owner`, a 64-bit number. */
 export const EVENT_COLUMNS = [
-  ...['id', 'type', 'time', 'document_hash', 'block_number', 'block_hash', 'transaction_hash'],
+  'id',
+  'type',
+  'time',
+  'document_hash',
+  'block_number',
+  'block_hash',
+  'transaction_hash',
   'tenant',
 ]
   .map((name) => `event.${name}`)

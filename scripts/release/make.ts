@@ -82,8 +82,13 @@ function withLibrary(manifest: Manifest): Lock {
 /** The corpus with what its README names, without what needs the rest of the repository. */
 function archive(folder: string): Uint8Array {
   const paths = [
-    ...['corpus', 'docs/formats.md', 'examples/verify.py', 'examples/judge.py'],
-    ...['examples/requirements.txt', 'LICENSE', ':(exclude)corpus/*.ts'],
+    'corpus',
+    'docs/formats.md',
+    'examples/verify.py',
+    'examples/judge.py',
+    'examples/requirements.txt',
+    'LICENSE',
+    ':(exclude)corpus/*.ts',
   ]
   const args = [
     '-c',

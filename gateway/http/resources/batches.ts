@@ -107,8 +107,15 @@ const ISSUE_BATCH = operation({
     },
   },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused', 'batch_refused'] as const),
-    ...(['not_json', 'too_large', 'bad_json', 'bad_fields', 'conflict', 'distrusted'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
+    'batch_refused',
+    'not_json',
+    'too_large',
+    'bad_json',
+    'bad_fields',
+    'conflict',
+    'distrusted',
     ...WRITE_ERRORS,
   ],
 })

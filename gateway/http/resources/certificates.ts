@@ -82,9 +82,17 @@ const PRINT = operation({
   body: { schema: printBody, example: { documents: [schemas.EXAMPLE_PUBLIC_ID] } },
   answer: { description: 'The PDF or the ZIP.', content: { [PDF]: null, [ZIP]: null } },
   errors: [
-    ...(['bad_public_id', 'not_found', 'other_issuer', 'erased', 'not_valid'] as const),
-    ...(['unprintable', 'certificates_unavailable', 'fonts_missing', 'unverifiable'] as const),
-    ...(['overloaded', 'store_unavailable'] as const),
+    'bad_public_id',
+    'not_found',
+    'other_issuer',
+    'erased',
+    'not_valid',
+    'unprintable',
+    'certificates_unavailable',
+    'fonts_missing',
+    'unverifiable',
+    'overloaded',
+    'store_unavailable',
   ],
 })
 
@@ -100,8 +108,11 @@ const PRINT_SPECIMEN = operation({
   body: { schema: issueBody, example: ISSUE_EXAMPLE },
   answer: { description: 'The PDF.', content: { [PDF]: null } },
   errors: [
-    ...(['category_not_allowed', 'unprintable', 'certificates_unavailable'] as const),
-    ...(['fonts_missing', 'overloaded'] as const),
+    'category_not_allowed',
+    'unprintable',
+    'certificates_unavailable',
+    'fonts_missing',
+    'overloaded',
   ],
 })
 

@@ -89,8 +89,12 @@ const ISSUE = operation({
     },
   },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused', 'category_not_allowed'] as const),
-    ...(['conflict', 'distrusted', 'erased'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
+    'category_not_allowed',
+    'conflict',
+    'distrusted',
+    'erased',
     ...WRITE_ERRORS,
   ],
 })

@@ -56,10 +56,7 @@ const ERASE = operation({
       data: receipt,
     },
   },
-  errors: [
-    ...NAMED_ERRORS,
-    ...(['not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'] as const),
-  ],
+  errors: [...NAMED_ERRORS, 'not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'],
 })
 
 /** Erases the sealed document that the path names. */

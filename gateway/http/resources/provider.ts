@@ -76,7 +76,11 @@ export const providerRoutes = resource([WAYS, BEGIN, RETURN], (serve, deps) => {
   // The person comes back from another site, which a strict cookie would not survive.
   const cookieOf = (attempt: string, maxAge: number) =>
     generateCookie(name, attempt, {
-      ...{ path: '/', httpOnly: true, secure: isSecure(baseUrl), sameSite: 'Lax', maxAge },
+      path: '/',
+      httpOnly: true,
+      secure: isSecure(baseUrl),
+      sameSite: 'Lax',
+      maxAge,
     })
 
   serve(WAYS, async (c) => {

@@ -166,7 +166,8 @@ const documentOperation = (kind: Revision) => {
     }),
     errors: [
       ...REVISIONS[kind].errors,
-      ...(['not_issued', 'other_issuer'] as const),
+      'not_issued',
+      'other_issuer',
       ...NAMED_ERRORS,
       ...WRITE_ERRORS,
     ],
@@ -192,7 +193,9 @@ const batchOperation = (kind: Revision) =>
     responses: responsesOf(revisedBatch[kind]),
     errors: [
       ...REVISIONS[kind].errors,
-      ...(['not_found', 'category_not_allowed', 'not_issued'] as const),
+      'not_found',
+      'category_not_allowed',
+      'not_issued',
       ...WRITE_ERRORS,
     ],
   })

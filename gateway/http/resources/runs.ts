@@ -92,8 +92,15 @@ const BEGIN = operation({
   },
   answer: { status: 202, description: 'The run is on disk.', data: runSchema },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused', 'too_many_runs', 'not_json'] as const),
-    ...(['too_large', 'bad_json', 'bad_fields', 'overloaded', 'store_unavailable'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
+    'too_many_runs',
+    'not_json',
+    'too_large',
+    'bad_json',
+    'bad_fields',
+    'overloaded',
+    'store_unavailable',
   ],
 })
 const LIST = operation({

@@ -60,10 +60,15 @@ const SUPERSEDE = operation({
     },
   },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
     ...NAMED_ERRORS,
-    ...(['not_issued', 'other_issuer', 'already_revoked', 'already_superseded'] as const),
-    ...(['conflict', 'distrusted'] as const),
+    'not_issued',
+    'other_issuer',
+    'already_revoked',
+    'already_superseded',
+    'conflict',
+    'distrusted',
     ...WRITE_ERRORS,
   ],
 })
