@@ -1,3 +1,5 @@
+import { CodedError } from '#document/errors.ts'
+
 /** The errors of OAuth 2.0, DPoP and OpenID4VCI with which a wallet is refused. */
 export const WALLET_ERRORS = [
   'invalid_request',
@@ -18,12 +20,6 @@ export const WALLET_ERRORS = [
 export type WalletErrorCode = (typeof WALLET_ERRORS)[number]
 
 /** Thrown when a wallet asks for what it does not get. The message has no secret. */
-export class WalletError extends Error {
+export class WalletError extends CodedError<WalletErrorCode> {
   override name = 'WalletError'
-  readonly code: WalletErrorCode
-
-  constructor(code: WalletErrorCode, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.code = code
-  }
 }
