@@ -2,9 +2,8 @@ import { clock, createCertainTime } from '#base/clock.ts'
 import { createLog, type Log } from '#base/log.ts'
 import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
-import { createKinds, typesUrlOf } from '#kinds/kinds.ts'
 import { lockAccount } from '#parts/account-lock.ts'
-import { openApp, openCertificates } from '#parts/app.ts'
+import { openApp } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
 import { type Chain, type Identity, openChain, openReaders } from '#parts/chain.ts'
 import { createChores } from '#parts/chores.ts'
@@ -12,6 +11,7 @@ import { openIdentities } from '#parts/identity.ts'
 import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
 import { listen } from '#parts/listen.ts'
+import { type Module, openModules } from '#parts/module.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openWebhooks } from '#parts/webhooks.ts'
@@ -33,6 +33,7 @@ export type Gateway = {
 /**
  * Starts a gateway. This is the only place that knows every part.
  *
+ * @param modules Those that are on.
  * @param end Ends the process at once without a response, because after a failed flush it is
  * unknown what is on disk.
  * @throws {IssueError} when the chain or the payload store cannot be used, the account cannot
@@ -43,11 +44,12 @@ export type Gateway = {
 export async function startGateway(
   config: Config,
   identity: Identity,
+  modules: readonly Module[],
   end: (error: IssueError) => void,
 ): Promise<Gateway> {
   const undo: Undo = []
   try {
-    return await start(config, identity, end, undo)
+    return await start(config, identity, modules, end, undo)
   } catch (error) {
     // The start may be repeated in this process, which must not lock itself out.
     for (const undoOne of undo.toReversed()) await undoOne()
@@ -62,6 +64,7 @@ type Undo = (() => Promise<unknown>)[]
 async function start(
   config: Config,
   identity: Identity,
+  modules: readonly Module[],
   end: (error: IssueError) => void,
   undo: Undo,
 ): Promise<Gateway> {
@@ -85,21 +88,19 @@ async function start(
   const { batcher, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
-  const kinds = createKinds(stores.kinds, typesUrlOf(config.baseUrl, issuerId), (error) =>
-    log.error('kinds_unreadable', { error: String(error) }),
-  )
+  const opened = openModules(modules, { config, identity, stores, log })
+  undo.push(opened.close)
+  const { checkDocument } = opened
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
   const webhooks = openWebhooks(config, identity, { stores, metrics, certainTime, log })
   const stopping = new AbortController()
   undo.push(async () => stopping.abort())
   const { signal } = stopping
-  const work = { chain, stores, pipeline, kinds, signal, logger: log }
+  const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
-  const press = openCertificates(config, identity)
-  if (press) undo.push(async () => press.close())
   const { startRuns, ...served } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, kinds, webhooks, batches, ...served, press }
+  const known = { apiKeys, checkDocument, webhooks, batches, ...served, modules: opened }
   const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 
@@ -115,6 +116,7 @@ async function start(
     ),
     chores.run('webhooks', webhooks.start),
     chores.run('runs', startRuns),
+    ...opened.chores.map(([name, startChore]) => chores.run(name, startChore)),
   ]
   undo.push(...stopChores)
   const listener = await listen(app, config, { log, metrics })
@@ -132,7 +134,7 @@ async function start(
       await listener.stop(() =>
         Promise.all([batcher.stop(), ...stopChores.map((stopChore) => stopChore())]),
       )
-      press?.close()
+      await opened.close()
       await apiKeys.close()
       await stores.close()
       await unlock()

@@ -4,7 +4,6 @@ import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import type { Batches } from '#batches/batch.ts'
 import type { BatchReader } from '#batches/batch-reader.ts'
-import type { Press } from '#certificates/press.ts'
 import type { ReadHeld } from '#credentials/held.ts'
 import type { StatusLists } from '#credentials/status-lists.ts'
 import type { Wallets } from '#credentials/wallets.ts'
@@ -15,12 +14,12 @@ import type { WebhookSecrets } from '#events/secrets.ts'
 import type { Webhook, Webhooks } from '#events/webhook.ts'
 import type { FindKey } from '#keys/grant.ts'
 import type { Keys } from '#keys/keys.ts'
-import type { Kinds } from '#kinds/kinds.ts'
 import type { Passkeys } from '#people/passkeys.ts'
 import type { People } from '#people/people.ts'
 import type { Provider } from '#people/provider.ts'
 import type { Sessions } from '#people/sessions.ts'
 import type { ActLog } from '#promise/acts.ts'
+import type { CheckDocument } from '#promise/check-document.ts'
 import type { DocumentIndex } from '#promise/document-index.ts'
 import type { Erasing, IsErased } from '#promise/erase.ts'
 import type { History } from '#promise/history.ts'
@@ -73,7 +72,7 @@ export type AppDeps = {
   revising: Revising
   superseding: Superseding
   erasing: Erasing
-  kinds: Kinds
+  checkDocument: CheckDocument
   batches: Batches
   batchReader: BatchReader
   runs: Runs
@@ -106,8 +105,6 @@ export type AppDeps = {
   /** The node that serves the read-only `/rpc`. */
   rpc: Eip1193Provider
 
-  /** Absent without templates. */
-  press: Press | undefined
   /** Absent when the service puts no documents into wallets. */
   wallets?: Wallets
   readHeld: ReadHeld

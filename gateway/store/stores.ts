@@ -17,7 +17,6 @@ import { createErasures, onNewConnection, type Scrubber } from './erasures.ts'
 import { type BlindTenant, createEventLog } from './events.ts'
 import { createHistory } from './history.ts'
 import { createIdempotencyLog } from './idempotency.ts'
-import { createKindStore } from './kinds.ts'
 import { RELEASED_CHANNEL } from './leases.ts'
 import { createBusyAccounts, createSharedBacklog } from './outbox/backlog.ts'
 import { createFresh, type Fresh, type Owner } from './outbox/requests.ts'
@@ -114,6 +113,8 @@ export async function openStores(
         await stopMerging()
         await rest.close()
       },
+      /** For the tables of modules. */
+      database,
       outbox,
       /** Payloads in the database itself. It does not store erased payloads again. */
       embedded,
@@ -132,7 +133,6 @@ export async function openStores(
       statusSlots: createStatusSlots(database),
       events: createEventLog(database, blindTenant),
       webhooks: createWebhooks(database),
-      kinds: createKindStore(database),
       runs: createRunStore(database),
       deliveries: createDeliveries(database, blindTenant),
       /** What wallets have used. */

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describeApi } from '#http/core/openapi.ts'
-import { OPERATIONS } from '#http/operations.ts'
+import { RESOURCES } from '#modules/all.ts'
 import { makePackages } from '../packages.ts'
 import { writeContract } from './contract.ts'
 import { installedWith, type Lock, type Manifest, readLock, root } from './dependencies.ts'
@@ -56,7 +56,7 @@ for (const { name, folder } of await makePackages(join(root, 'dist', 'packages')
 }
 
 copyFileSync(join(root, 'dist', 'verify.html'), join(out, 'verify.html'))
-const api = describeApi(OPERATIONS, { baseUrl: '', version })
+const api = describeApi(RESOURCES, { baseUrl: '', version })
 write('openapi.json', `${JSON.stringify(api, null, 2)}\n`)
 
 await writeContract(out)

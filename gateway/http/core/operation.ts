@@ -175,18 +175,37 @@ type Serve = <P extends string, Q extends v.ObjectEntries, S extends Access>(
   handler: Handler<P, Q, S>,
 ) => void
 
-/** The operations of one subject. */
-export type Resource = {
+/** Schemas by the names that /openapi.json gives them. */
+export type Components = Readonly<Record<string, v.GenericSchema>>
+
+/** What a resource says about itself. */
+export type DescribedResource = {
   operations: readonly Operation[]
-  /** Gives each operation its handler. */
-  routes(serve: Serve, deps: AppDeps): void
+  components: Components
 }
 
-/** Infers the types of a resource that are not written out. */
-export const resource = (
-  operations: Resource['operations'],
-  routes: Resource['routes'],
-): Resource => ({ operations, routes })
+/** The operations of one subject, whose handlers need `D`. */
+export type Resource<D = AppDeps> = DescribedResource & {
+  /** Gives each operation its handler. */
+  routes(serve: Serve, deps: D): void
+}
+
+/** A resource that has what it needs. */
+export type BoundResource = DescribedResource & { routes(serve: Serve): void }
+
+/**
+ * Infers the types of a resource that are not written out.
+ *
+ * @param components Schemas that clients know by a name.
+ */
+export const resource = <D = AppDeps>(
+  operations: readonly Operation[],
+  routes: (serve: Serve, deps: D) => void,
+  components: Components = {},
+): Resource<D> => ({ operations, components, routes })
+
+export const bind = <D>(resources: readonly Resource<D>[], deps: D): BoundResource[] =>
+  resources.map((one) => ({ ...one, routes: (serve) => one.routes(serve, deps) }))
 
 /** @returns The same path under `/api`, which is another name of `/v1` (spec §6). */
 export function aliasOf(path: string): string | undefined {
@@ -194,15 +213,19 @@ export function aliasOf(path: string): string | undefined {
 }
 
 /** Serves the operations of all resources, each also under its alias. */
-export function serveAll(app: Hono<Env>, resources: readonly Resource[], deps: AppDeps): void {
+export function serveAll(
+  app: Hono<Env>,
+  resources: readonly BoundResource[],
+  findKey: FindKey,
+): void {
   const served = new Map<string, { operation: Operation; handlers: AnyHandler[] }[]>()
   const serve: Serve = (operation, handler) => {
     const { path } = operation
-    const handlers = [...checksOf(operation, deps.findKey), handler as unknown as AnyHandler]
+    const handlers = [...checksOf(operation, findKey), handler as unknown as AnyHandler]
     for (const name of new Set([path, aliasOf(path) ?? path]))
       served.set(name, [...(served.get(name) ?? []), { operation, handlers }])
   }
-  for (const { routes } of resources) routes(serve, deps)
+  for (const { routes } of resources) routes(serve)
   // A path without parameters comes first: `/v1/documents/search` would match as a document.
   const paths = [...served].sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))
   for (const [path, routes] of paths) {

@@ -168,44 +168,48 @@ const MAX_UPLOADS = { all: 16, each: 4 }
 /** The number of characters of an answer that are sent together. */
 const GATHER = 16 * 1024
 /** Serves batches of documents, which are issued by one root and revised together. */
-export const batchRoutes = resource([ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH], (serve, deps) => {
-  const { batchReader, newDeadline } = deps
-  const places = createPlaces(MAX_UPLOADS, 'batches')
-  serve(ISSUE_BATCH, async (c) => {
-    const { atomic, dry_run } = c.get('query')
-    const { categories } = c.get('grant')
-    const share = shareOf(c.get('grant'))
-    return issueBatch(c, deps, places.enter(share), {
-      atomic: atomic === 'true',
-      dryRun: dry_run === 'true',
-      ...requesterOf(c.get('grant')),
-      share,
-      ...(categories && { categories }),
-      assertAllowed: c.get('assertKey'),
+export const batchRoutes = resource(
+  [ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH],
+  (serve, deps) => {
+    const { batchReader, newDeadline } = deps
+    const places = createPlaces(MAX_UPLOADS, 'batches')
+    serve(ISSUE_BATCH, async (c) => {
+      const { atomic, dry_run } = c.get('query')
+      const { categories } = c.get('grant')
+      const share = shareOf(c.get('grant'))
+      return issueBatch(c, deps, places.enter(share), {
+        atomic: atomic === 'true',
+        dryRun: dry_run === 'true',
+        ...requesterOf(c.get('grant')),
+        share,
+        ...(categories && { categories }),
+        assertAllowed: c.get('assertKey'),
+      })
     })
-  })
 
-  serve(LIST_BATCHES, async (c) => {
-    const { limit, cursor } = c.get('query')
-    const tenant = tenantOf(c.get('grant'))
-    const before = cursor === undefined ? undefined : Number(cursor)
-    const { batches, next } = await newDeadline().within(() =>
-      batchReader.list(tenant, before, Number(limit)),
-    )
-    return succeed(c, LIST_BATCHES, {
-      batches: batches.map((batch) => present(deps, batch)),
-      nextCursor: next === undefined ? null : String(next),
+    serve(LIST_BATCHES, async (c) => {
+      const { limit, cursor } = c.get('query')
+      const tenant = tenantOf(c.get('grant'))
+      const before = cursor === undefined ? undefined : Number(cursor)
+      const { batches, next } = await newDeadline().within(() =>
+        batchReader.list(tenant, before, Number(limit)),
+      )
+      return succeed(c, LIST_BATCHES, {
+        batches: batches.map((batch) => present(deps, batch)),
+        nextCursor: next === undefined ? null : String(next),
+      })
     })
-  })
 
-  serve(RETRIEVE_BATCH, async (c) => {
-    const root = batchRootOf(c.req.param('root'))
-    const tenant = tenantOf(c.get('grant'))
-    const batch = await newDeadline().within(() => batchReader.get(root, tenant))
-    if (!batch) throw new ApiError('not_found', 'no such batch')
-    return succeed(c, RETRIEVE_BATCH, present(deps, batch))
-  })
-})
+    serve(RETRIEVE_BATCH, async (c) => {
+      const root = batchRootOf(c.req.param('root'))
+      const tenant = tenantOf(c.get('grant'))
+      const batch = await newDeadline().within(() => batchReader.get(root, tenant))
+      if (!batch) throw new ApiError('not_found', 'no such batch')
+      return succeed(c, RETRIEVE_BATCH, present(deps, batch))
+    })
+  },
+  { Batch: batchSchema },
+)
 
 async function issueBatch(
   c: Context,

@@ -113,41 +113,45 @@ const RETRIEVE = operation({
 })
 
 /** Issues and retrieves a document. */
-export const documentRoutes = resource([ISSUE, RETRIEVE], (serve, deps) => {
-  const { issuing, addresses, newDeadline } = deps
-  serve(ISSUE, async (c) => {
-    const { wait: finality } = c.get('query')
-    const issued = await issuing.issue({
-      ...(await readIssueRequest(c, deps)),
+export const documentRoutes = resource(
+  [ISSUE, RETRIEVE],
+  (serve, deps) => {
+    const { issuing, addresses, newDeadline } = deps
+    serve(ISSUE, async (c) => {
+      const { wait: finality } = c.get('query')
+      const issued = await issuing.issue({
+        ...(await readIssueRequest(c, deps)),
 
-      deadline: newDeadline(),
-      finality,
+        deadline: newDeadline(),
+        finality,
+      })
+      const done = issued.status !== 'pending' && reaches(issued, finality)
+      return succeed(
+        c,
+        ISSUE,
+        {
+          ...presentDocument(addresses, issued.document, issued),
+          ...(finality !== 'included' && { finality: issued.finality }),
+        },
+        done ? 201 : 202,
+        issuedHeaders(addresses, issued),
+      )
     })
-    const done = issued.status !== 'pending' && reaches(issued, finality)
-    return succeed(
-      c,
-      ISSUE,
-      {
-        ...presentDocument(addresses, issued.document, issued),
-        ...(finality !== 'included' && { finality: issued.finality }),
-      },
-      done ? 201 : 202,
-      issuedHeaders(addresses, issued),
-    )
-  })
 
-  serve(RETRIEVE, async (c) =>
-    succeed(
-      c,
-      RETRIEVE,
-      await retrieve(
-        deps,
-        c.get('grant'),
-        await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
+    serve(RETRIEVE, async (c) =>
+      succeed(
+        c,
+        RETRIEVE,
+        await retrieve(
+          deps,
+          c.get('grant'),
+          await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
+        ),
       ),
-    ),
-  )
-})
+    )
+  },
+  { NewDocument: issueBody, IssuedDocument: issuedSchema },
+)
 
 /**
  * Reads a document as issued, with its current status. While it is pending, it comes from the

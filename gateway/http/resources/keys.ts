@@ -163,39 +163,45 @@ const REVOKE = operation({
 const OPERATIONS = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
 
 /** Serves the administration of API keys of all tenants. */
-export const keyRoutes = resource(OPERATIONS, (serve, { keys, log }) => {
-  serve(LIST, async (c) => succeed(c, LIST, { keys: (await keys.list()).map(presentKey) }))
+export const keyRoutes = resource(
+  OPERATIONS,
+  (serve, { keys, log }) => {
+    serve(LIST, async (c) => succeed(c, LIST, { keys: (await keys.list()).map(presentKey) }))
 
-  serve(CREATE, async (c) => {
-    const made = await keys.create(parseBody(keySettings, await readJson(c)))
-    log.info('api_key_created', { id: made.key.id, by: c.get('grant').id })
-    return succeed(c, CREATE, presentMade(made))
-  })
+    serve(CREATE, async (c) => {
+      const made = await keys.create(parseBody(keySettings, await readJson(c)))
+      log.info('api_key_created', { id: made.key.id, by: c.get('grant').id })
+      return succeed(c, CREATE, presentMade(made))
+    })
 
-  serve(RETRIEVE, async (c) => succeed(c, RETRIEVE, presentKey(await keys.get(c.req.param('id')))))
+    serve(RETRIEVE, async (c) =>
+      succeed(c, RETRIEVE, presentKey(await keys.get(c.req.param('id')))),
+    )
 
-  serve(ROTATE, async (c) => {
-    const options = parseBody(rotation, await readOptionalJson(c))
-    const { old, ...made } = await keys.rotate(c.req.param('id'), options)
-    log.info('api_key_rotated', { id: old.id, to: made.key.id, by: c.get('grant').id })
-    const replaces = { id: old.id, expiresAt: old.expiresAt }
-    return succeed(c, ROTATE, { ...presentMade(made), replaces })
-  })
+    serve(ROTATE, async (c) => {
+      const options = parseBody(rotation, await readOptionalJson(c))
+      const { old, ...made } = await keys.rotate(c.req.param('id'), options)
+      log.info('api_key_rotated', { id: old.id, to: made.key.id, by: c.get('grant').id })
+      const replaces = { id: old.id, expiresAt: old.expiresAt }
+      return succeed(c, ROTATE, { ...presentMade(made), replaces })
+    })
 
-  serve(CHANGE, async (c) => {
-    const changes = parseBody(keyChanges, await readOptionalJson(c))
-    const key = await keys.change(c.req.param('id'), changes)
-    log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
-    return succeed(c, CHANGE, presentKey(key))
-  })
+    serve(CHANGE, async (c) => {
+      const changes = parseBody(keyChanges, await readOptionalJson(c))
+      const key = await keys.change(c.req.param('id'), changes)
+      log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
+      return succeed(c, CHANGE, presentKey(key))
+    })
 
-  serve(REVOKE, async (c) => {
-    const id = c.req.param('id')
-    await keys.revoke(id)
-    log.info('api_key_revoked', { id, by: c.get('grant').id })
-    return succeed(c, REVOKE, { id, deleted: true })
-  })
-})
+    serve(REVOKE, async (c) => {
+      const id = c.req.param('id')
+      await keys.revoke(id)
+      log.info('api_key_revoked', { id, by: c.get('grant').id })
+      return succeed(c, REVOKE, { id, deleted: true })
+    })
+  },
+  { ApiKey: keySchema, ApiKeyWithSecret: madeKey },
+)
 
 function presentMade({ key, secret }: MadeKey): AnswerOf<typeof madeKey> {
   return { ...presentKey(key), secret }

@@ -130,18 +130,22 @@ const SEARCH = operation({
 })
 
 /** Serves lists of the documents of the key's tenant. */
-export const listRoutes = resource([LIST, SEARCH], (serve, deps) => {
-  serve(LIST, async (c) => {
-    const page = await listFor(deps, c.get('grant'), c.get('query'), 'bad_query')
-    return succeed(c, LIST, presentPage(deps.addresses, page))
-  })
+export const listRoutes = resource(
+  [LIST, SEARCH],
+  (serve, deps) => {
+    serve(LIST, async (c) => {
+      const page = await listFor(deps, c.get('grant'), c.get('query'), 'bad_query')
+      return succeed(c, LIST, presentPage(deps.addresses, page))
+    })
 
-  serve(SEARCH, async (c) => {
-    const filters = parseBody(searchBody, await readOptionalJson(c))
-    const page = await listFor(deps, c.get('grant'), filters, 'bad_fields')
-    return succeed(c, SEARCH, presentPage(deps.addresses, page))
-  })
-})
+    serve(SEARCH, async (c) => {
+      const filters = parseBody(searchBody, await readOptionalJson(c))
+      const page = await listFor(deps, c.get('grant'), filters, 'bad_fields')
+      return succeed(c, SEARCH, presentPage(deps.addresses, page))
+    })
+  },
+  { Search: searchBody, UnopenedDocument: unopened },
+)
 
 /**
   * @param refusal The error for a cursor of an index that has since been dropped.

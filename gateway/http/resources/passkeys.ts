@@ -126,37 +126,41 @@ const REMOVE = operation({
 const OPERATIONS = [LIST, OPTIONS, REGISTER, REMOVE]
 
 /** Serves the passkeys of the person who is signed in. */
-export const passkeyRoutes = resource(OPERATIONS, (serve, { passkeys, log }) => {
-  serve(LIST, async (c) => {
-    const own = await passkeys.list(c.get('signedIn').person)
-    return succeed(c, LIST, { passkeys: own.map(presentPasskey) })
-  })
+export const passkeyRoutes = resource(
+  OPERATIONS,
+  (serve, { passkeys, log }) => {
+    serve(LIST, async (c) => {
+      const own = await passkeys.list(c.get('signedIn').person)
+      return succeed(c, LIST, { passkeys: own.map(presentPasskey) })
+    })
 
-  serve(OPTIONS, async (c) => {
-    const options: object = await passkeys.registrationOptions(c.get('signedIn'))
-    return succeed(c, OPTIONS, options as AnswerOf<typeof optionsSchema>)
-  })
+    serve(OPTIONS, async (c) => {
+      const options: object = await passkeys.registrationOptions(c.get('signedIn'))
+      return succeed(c, OPTIONS, options as AnswerOf<typeof optionsSchema>)
+    })
 
-  serve(REGISTER, async (c) => {
-    const signedIn = c.get('signedIn')
-    const { response, label, proof } = parseBody(body, await readJson(c))
-    const passkey = await passkeys.register(
-      signedIn,
-      response as RegistrationResponseJSON,
-      label,
-      proof as AuthenticationResponseJSON | undefined,
-    )
-    log.info('passkey_registered', { id: passkey.id, person: passkey.person })
-    return succeed(c, REGISTER, presentPasskey(passkey))
-  })
+    serve(REGISTER, async (c) => {
+      const signedIn = c.get('signedIn')
+      const { response, label, proof } = parseBody(body, await readJson(c))
+      const passkey = await passkeys.register(
+        signedIn,
+        response as RegistrationResponseJSON,
+        label,
+        proof as AuthenticationResponseJSON | undefined,
+      )
+      log.info('passkey_registered', { id: passkey.id, person: passkey.person })
+      return succeed(c, REGISTER, presentPasskey(passkey))
+    })
 
-  serve(REMOVE, async (c) => {
-    const { session } = c.get('signedIn')
-    const id = c.req.param('id')
-    await passkeys.remove(session, id)
-    log.info('passkey_removed', { id, person: session.person })
-    return succeed(c, REMOVE, { id, deleted: true })
-  })
-})
+    serve(REMOVE, async (c) => {
+      const { session } = c.get('signedIn')
+      const id = c.req.param('id')
+      await passkeys.remove(session, id)
+      log.info('passkey_removed', { id, person: session.person })
+      return succeed(c, REMOVE, { id, deleted: true })
+    })
+  },
+  { Passkey: passkeySchema },
+)
 
 export const presentPasskey = (passkey: Passkey) => membersOf(passkeySchema.entries, passkey)

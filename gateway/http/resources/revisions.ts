@@ -221,6 +221,12 @@ export const documentRevisionRoutes = resource(
         return succeed(c, one, { publicId, documentHash, ...presented }, statusOf(revised))
       })
   },
+  {
+    Revocation: revocation,
+    RevokedDocument: revisedDocument.revoke,
+    SuspendedDocument: revisedDocument.suspend,
+    ReleasedDocument: revisedDocument.release,
+  },
 )
 
 /** Revokes, suspends and releases all documents of a batch together. */
@@ -236,6 +242,11 @@ export const batchRevisionRoutes = resource(
         const presented = presentRevised(kind, revised, deps.addresses)
         return succeed(c, one, { root, ...presented }, statusOf(revised))
       })
+  },
+  {
+    RevokedBatch: revisedBatch.revoke,
+    SuspendedBatch: revisedBatch.suspend,
+    ReleasedBatch: revisedBatch.release,
   },
 )
 

@@ -176,57 +176,61 @@ const REMOVE = operation({
 const OPERATIONS = [BEGIN, LIST, RETRIEVE, RESULTS, STOP, RESUME, REMOVE]
 
 /** Serves runs, which the gateway issues by itself. */
-export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }) => {
-  const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
+export const runRoutes = resource(
+  OPERATIONS,
+  (serve, { runs, checkDocument, addresses }) => {
+    const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
 
-  serve(BEGIN, async (c) => {
-    if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
-    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-    const { mode } = c.get('query')
-    const grant = c.get('grant')
-    const leave = places.enter(shareOf(grant))
-    try {
-      const content = await readBodyAtMost(c, MAX_BYTES)
-      const rows = await readRows(content, await kinds.current(), grant.categories)
-      await c.get('assertKey')()
-      const key = idempotencyKey !== undefined && { idempotencyKey }
-      const run = await runs.add({ grant, mode, content, rows, ...key })
-      if (!run) throw tooMany()
-      return succeed(c, BEGIN, present(run))
-    } finally {
-      leave()
-    }
-  })
-  serve(LIST, async (c) => {
-    const [grant, isAll] = [c.get('grant'), c.get('query').all === 'true']
-    if (isAll && tenantOf(grant) !== null)
-      throw new ApiError('forbidden', 'all=true requires the scope admin')
-    const list = isAll ? await runs.listAll() : await runs.list(grant)
-    return succeed(c, LIST, { runs: list.map(present) })
-  })
-  for (const [one, read] of [
-    [RETRIEVE, runs.get],
-    [STOP, runs.stop],
-    [RESUME, runs.resume],
-  ] as const)
-    serve(one, async (c) => {
-      const run = await read(c.get('grant'), c.req.param('id'))
-      if (!run) throw notFound()
-      if (run === 'too_many') throw tooMany()
-      return succeed(c, one, present(run))
+    serve(BEGIN, async (c) => {
+      if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
+      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+      const { mode } = c.get('query')
+      const grant = c.get('grant')
+      const leave = places.enter(shareOf(grant))
+      try {
+        const content = await readBodyAtMost(c, MAX_BYTES)
+        const rows = await readRows(content, await checkDocument.current(), grant.categories)
+        await c.get('assertKey')()
+        const key = idempotencyKey !== undefined && { idempotencyKey }
+        const run = await runs.add({ grant, mode, content, rows, ...key })
+        if (!run) throw tooMany()
+        return succeed(c, BEGIN, present(run))
+      } finally {
+        leave()
+      }
     })
-  serve(RESULTS, async (c) => {
-    const { after = '0', limit } = c.get('query')
-    const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
-    if (!rows) throw notFound()
-    return succeed(c, RESULTS, { rows: rows.map((row) => presentRow(addresses, row)) })
-  })
-  serve(REMOVE, async (c) => {
-    const id = c.req.param('id')
-    if (!(await runs.remove(c.get('grant'), id))) throw notFound()
-    return succeed(c, REMOVE, { id })
-  })
-})
+    serve(LIST, async (c) => {
+      const [grant, isAll] = [c.get('grant'), c.get('query').all === 'true']
+      if (isAll && tenantOf(grant) !== null)
+        throw new ApiError('forbidden', 'all=true requires the scope admin')
+      const list = isAll ? await runs.listAll() : await runs.list(grant)
+      return succeed(c, LIST, { runs: list.map(present) })
+    })
+    for (const [one, read] of [
+      [RETRIEVE, runs.get],
+      [STOP, runs.stop],
+      [RESUME, runs.resume],
+    ] as const)
+      serve(one, async (c) => {
+        const run = await read(c.get('grant'), c.req.param('id'))
+        if (!run) throw notFound()
+        if (run === 'too_many') throw tooMany()
+        return succeed(c, one, present(run))
+      })
+    serve(RESULTS, async (c) => {
+      const { after = '0', limit } = c.get('query')
+      const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
+      if (!rows) throw notFound()
+      return succeed(c, RESULTS, { rows: rows.map((row) => presentRow(addresses, row)) })
+    })
+    serve(REMOVE, async (c) => {
+      const id = c.req.param('id')
+      if (!(await runs.remove(c.get('grant'), id))) throw notFound()
+      return succeed(c, REMOVE, { id })
+    })
+  },
+  { Run: runSchema },
+)
 
 const notFound = () => new ApiError('not_found', 'no such run')
 const tooMany = () =>

@@ -74,36 +74,40 @@ const SUPERSEDE = operation({
 })
 
 /** Issues the document in the body and revokes the one in the path. */
-export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
-  const { superseding, addresses, newDeadline } = deps
-  serve(SUPERSEDE, async (c) => {
-    const grant = c.get('grant')
-    const deadline = newDeadline()
-    const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
-    const { key, validUntil } = old
-    const publicId = await old.publicId()
+export const supersedeRoutes = resource(
+  [SUPERSEDE],
+  (serve, deps) => {
+    const { superseding, addresses, newDeadline } = deps
+    serve(SUPERSEDE, async (c) => {
+      const grant = c.get('grant')
+      const deadline = newDeadline()
+      const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
+      const { key, validUntil } = old
+      const publicId = await old.publicId()
 
-    const superseded = await superseding.supersede({
-      ...key,
-      validUntil,
-      ...(await readIssueRequest(c, deps)),
+      const superseded = await superseding.supersede({
+        ...key,
+        validUntil,
+        ...(await readIssueRequest(c, deps)),
 
-      deadline,
+        deadline,
+      })
+      const { successor, revised } = superseded
+      const isDone = revised !== null && revised.status !== 'pending'
+      return succeed(
+        c,
+        SUPERSEDE,
+        {
+          ...presentDocument(addresses, successor.document, successor),
+          superseded: presentSuperseded({ publicId, ...key }, superseded),
+        },
+        isDone ? 201 : 202,
+        issuedHeaders(addresses, successor),
+      )
     })
-    const { successor, revised } = superseded
-    const isDone = revised !== null && revised.status !== 'pending'
-    return succeed(
-      c,
-      SUPERSEDE,
-      {
-        ...presentDocument(addresses, successor.document, successor),
-        superseded: presentSuperseded({ publicId, ...key }, superseded),
-      },
-      isDone ? 201 : 202,
-      issuedHeaders(addresses, successor),
-    )
-  })
-})
+  },
+  { SuccessorDocument: successor },
+)
 
 /** The superseded document, which is pending until its revocation is on the chain. */
 function presentSuperseded(

@@ -247,81 +247,88 @@ const OPERATIONS = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY, TEST
 /**
  * Serves webhooks, which receive events. A key sees the webhooks of its tenant, an admin key all.
  */
-export const webhookRoutes = resource(OPERATIONS, (serve, deps) => {
-  const { webhooks, webhookSecrets } = deps
-  const places = createPlaces(MAX_TESTS, 'tests of webhooks')
-  const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
-    ...presentWebhook(webhook),
-    ...(newest && { secret: webhookSecrets.reveal(newest) }),
-  })
-
-  serve(CREATE, async (c) => {
-    const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
-    if (!(await webhooks.add(webhook)))
-      throw new ApiError(
-        'too_many_webhooks',
-        'the tenant already has the maximum number of webhooks',
-      )
-    return succeed(c, CREATE, reveal(webhook))
-  })
-
-  serve(LIST, async (c) => {
-    const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
-    return succeed(c, LIST, { webhooks: list.map(presentWebhook) })
-  })
-
-  serve(RETRIEVE, async (c) =>
-    succeed(c, RETRIEVE, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
-  )
-
-  serve(CHANGE, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { enabled, ...changed } = parseBody(change, await readOptionalJson(c))
-    if (changed.url !== undefined) await checkUrl(deps, changed.url)
-    const state = enabled
-      ? { disabledReason: null, failingSince: null }
-      : enabled === false && { disabledReason: 'request' as const }
-    const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
-    return succeed(c, CHANGE, presentWebhook(webhook ?? notFound()))
-  })
-
-  serve(REMOVE, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    await webhooks.remove(id)
-    return succeed(c, REMOVE, { id, deleted: true })
-  })
-
-  serve(ROTATE, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { overlapSeconds } = parseBody(rotation, await readOptionalJson(c))
-    const next = webhookSecrets.create()
-    const webhook = await webhooks.change(id, ({ secrets }) => ({
-      secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
-    }))
-    return succeed(c, ROTATE, {
-      ...presentWebhook(webhook ?? notFound()),
-      secret: webhookSecrets.reveal(next),
+export const webhookRoutes = resource(
+  OPERATIONS,
+  (serve, deps) => {
+    const { webhooks, webhookSecrets } = deps
+    const places = createPlaces(MAX_TESTS, 'tests of webhooks')
+    const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
+      ...presentWebhook(webhook),
+      ...(newest && { secret: webhookSecrets.reveal(newest) }),
     })
-  })
 
-  serve(TEST, async (c) => {
-    const webhook = await find(deps, c.req.param('id'), c.get('grant'))
-    const leave = places.enter(shareOf(c.get('grant')))
-    try {
-      return succeed(c, TEST, { outcome: await deps.testWebhook(webhook) })
-    } finally {
-      leave()
-    }
-  })
+    serve(CREATE, async (c) => {
+      const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
+      if (!(await webhooks.add(webhook)))
+        throw new ApiError(
+          'too_many_webhooks',
+          'the tenant already has the maximum number of webhooks',
+        )
+      return succeed(c, CREATE, reveal(webhook))
+    })
 
-  serve(REPLAY, async (c) => {
-    const webhook = await find(deps, c.req.param('id'), c.get('grant'))
-    const from = placeOf(parseBody(replay, await readJson(c)))
-    if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
-      throw new ApiError('unknown_event', 'the event is unknown or has expired; use a time instead')
-    return succeed(c, REPLAY, presentWebhook(webhook))
-  })
-})
+    serve(LIST, async (c) => {
+      const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
+      return succeed(c, LIST, { webhooks: list.map(presentWebhook) })
+    })
+
+    serve(RETRIEVE, async (c) =>
+      succeed(c, RETRIEVE, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
+    )
+
+    serve(CHANGE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      const { enabled, ...changed } = parseBody(change, await readOptionalJson(c))
+      if (changed.url !== undefined) await checkUrl(deps, changed.url)
+      const state = enabled
+        ? { disabledReason: null, failingSince: null }
+        : enabled === false && { disabledReason: 'request' as const }
+      const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
+      return succeed(c, CHANGE, presentWebhook(webhook ?? notFound()))
+    })
+
+    serve(REMOVE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      await webhooks.remove(id)
+      return succeed(c, REMOVE, { id, deleted: true })
+    })
+
+    serve(ROTATE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      const { overlapSeconds } = parseBody(rotation, await readOptionalJson(c))
+      const next = webhookSecrets.create()
+      const webhook = await webhooks.change(id, ({ secrets }) => ({
+        secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
+      }))
+      return succeed(c, ROTATE, {
+        ...presentWebhook(webhook ?? notFound()),
+        secret: webhookSecrets.reveal(next),
+      })
+    })
+
+    serve(TEST, async (c) => {
+      const webhook = await find(deps, c.req.param('id'), c.get('grant'))
+      const leave = places.enter(shareOf(c.get('grant')))
+      try {
+        return succeed(c, TEST, { outcome: await deps.testWebhook(webhook) })
+      } finally {
+        leave()
+      }
+    })
+
+    serve(REPLAY, async (c) => {
+      const webhook = await find(deps, c.req.param('id'), c.get('grant'))
+      const from = placeOf(parseBody(replay, await readJson(c)))
+      if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
+        throw new ApiError(
+          'unknown_event',
+          'the event is unknown or has expired; use a time instead',
+        )
+      return succeed(c, REPLAY, presentWebhook(webhook))
+    })
+  },
+  { Webhook: webhookSchema, WebhookWithSecret: revealedWebhook },
+)
 
 /** @throws {ApiError} `not_found`, also for a webhook that the key may not see. */
 async function find({ webhooks }: AppDeps, id: string, grant: Grant): Promise<Webhook> {

@@ -3,18 +3,19 @@ import * as v from 'valibot'
 import { fromCanonical } from '#document/canonical.ts'
 import { category } from '#document/document.ts'
 import { readKind, typeMetadata } from '#document/kind.ts'
-import type { KnownKind } from '#kinds/kinds.ts'
-import type { AnswerOf } from '../core/answers.ts'
-import type { Env } from '../core/env.ts'
-import { succeed } from '../core/envelope.ts'
-import { ApiError, invalid } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { chargeAddress } from '../core/rate-limits.ts'
-import { readJson } from '../core/request.ts'
-import * as schemas from './schemas.ts'
+import type { AnswerOf } from '#http/core/answers.ts'
+import type { Env } from '#http/core/env.ts'
+import { succeed } from '#http/core/envelope.ts'
+import { ApiError, invalid } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { chargeAddress } from '#http/core/rate-limits.ts'
+import { readJson } from '#http/core/request.ts'
+import type { AppDeps } from '#http/deps.ts'
+import * as schemas from '#http/resources/schemas.ts'
+import type { Kinds, KnownKind } from './kinds.ts'
 
 const version = v.pipe(v.number(), v.integer(), v.minValue(1))
-export const kindSchema = v.object({
+const kindSchema = v.object({
   category: v.string(),
   version: v.pipe(version, v.description('Grows by one with each change.')),
   updatedAt: schemas.time,
@@ -153,8 +154,10 @@ const TYPE_VERSION = operation({
 
 const OPERATIONS = [LIST, PUT, REMOVE, CURRENT_TYPE, TYPE_VERSION]
 
+type Deps = Pick<AppDeps, 'addresses' | 'log'> & { kinds: Kinds }
+
 /** Serves the kinds of documents: to issuers for the desk and docreg, and to everybody as files. */
-export const kindRoutes = resource(OPERATIONS, (serve, { kinds, addresses, log }) => {
+export const kindRoutes = resource<Deps>(OPERATIONS, (serve, { kinds, addresses, log }) => {
   serve(LIST, async (c) => succeed(c, LIST, { kinds: (await kinds.list()).map(present) }))
 
   serve(PUT, async (c) => {

@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
-import type { KindStore, KindUpdate, KindVersion } from '#kinds/ports.ts'
-import type { Database } from './database.ts'
-import { all, first, onPostgres, type Row, statement, type Work } from './sql.ts'
+import type { Database } from '#store/database.ts'
+import { all, first, onPostgres, type Row, statement, type Work } from '#store/sql.ts'
+import type { KindStore, KindUpdate, KindVersion } from './ports.ts'
 
 // Changes of kinds come one after another. Any other number would do.
 const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160024)')
