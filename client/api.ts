@@ -275,76 +275,6 @@ export type Event = {
   }
 }
 
-export type Webhook = {
-  id: string
-  url: string
-  types: Array<EventType> | null
-  tenant: string | null
-  allTenants: boolean
-  enabled: boolean
-  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
-  failingSince: string | null
-  /** Until then, deliveries are also signed with older secrets. */
-  olderSecretsUntil: string | null
-  createdAt: string | null
-  createdBy: string
-}
-
-export type WebhookWithSecret = {
-  id: string
-  url: string
-  types: Array<EventType> | null
-  tenant: string | null
-  allTenants: boolean
-  enabled: boolean
-  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
-  failingSince: string | null
-  /** Until then, deliveries are also signed with older secrets. */
-  olderSecretsUntil: string | null
-  createdAt: string | null
-  createdBy: string
-  /** The signing secret, which is shown only here. */
-  secret?: string
-}
-
-export type ApiKey = {
-  /** The id of the key, which is not secret. */ id: string
-  tenant: string
-  scopes: Array<Scope>
-  label: string | null
-  /** The only categories that the key may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Requests per second; `null` = the service's default. */
-  rateLimit: number | null
-  createdAt: string
-  /** When the key expires; `null` = never. */
-  expiresAt: string | null
-  /** When the key was last used, exact to a minute. */
-  lastUsedAt: string | null
-  /** The id of the key that replaced it. */
-  replacedBy: string | null
-}
-
-export type ApiKeyWithSecret = {
-  /** The id of the key, which is not secret. */ id: string
-  tenant: string
-  scopes: Array<Scope>
-  label: string | null
-  /** The only categories that the key may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Requests per second; `null` = the service's default. */
-  rateLimit: number | null
-  createdAt: string
-  /** When the key expires; `null` = never. */
-  expiresAt: string | null
-  /** When the key was last used, exact to a minute. */
-  lastUsedAt: string | null
-  /** The id of the key that replaced it. */
-  replacedBy: string | null
-  /** The API key itself, which is shown only here. */
-  secret: string
-}
-
 export type Person = {
   /** The id of the person, which is not secret. */ id: string
   name: string
@@ -410,6 +340,76 @@ export type JsonRpcResponse = {
   id: string | number | null
   result?: unknown
   error?: { code: number; message: string; data?: string }
+}
+
+export type ApiKey = {
+  /** The id of the key, which is not secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** The only categories that the key may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` = the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** When the key expires; `null` = never. */
+  expiresAt: string | null
+  /** When the key was last used, exact to a minute. */
+  lastUsedAt: string | null
+  /** The id of the key that replaced it. */
+  replacedBy: string | null
+}
+
+export type ApiKeyWithSecret = {
+  /** The id of the key, which is not secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** The only categories that the key may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` = the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** When the key expires; `null` = never. */
+  expiresAt: string | null
+  /** When the key was last used, exact to a minute. */
+  lastUsedAt: string | null
+  /** The id of the key that replaced it. */
+  replacedBy: string | null
+  /** The API key itself, which is shown only here. */
+  secret: string
+}
+
+export type Webhook = {
+  id: string
+  url: string
+  types: Array<EventType> | null
+  tenant: string | null
+  allTenants: boolean
+  enabled: boolean
+  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
+  failingSince: string | null
+  /** Until then, deliveries are also signed with older secrets. */
+  olderSecretsUntil: string | null
+  createdAt: string | null
+  createdBy: string
+}
+
+export type WebhookWithSecret = {
+  id: string
+  url: string
+  types: Array<EventType> | null
+  tenant: string | null
+  allTenants: boolean
+  enabled: boolean
+  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
+  failingSince: string | null
+  /** Until then, deliveries are also signed with older secrets. */
+  olderSecretsUntil: string | null
+  createdAt: string | null
+  createdBy: string
+  /** The signing secret, which is shown only here. */
+  secret?: string
 }
 
 export type Document = {
@@ -856,107 +856,6 @@ export type Calls = {
     input: { query?: { after?: string; type?: string; limit?: number } }
     data: { events: Array<Event>; next: string | null; hasMore: boolean }
   }
-  /** Add a receiver of events. */
-  createWebhook: {
-    input: { body: { url: string; types?: Array<EventType> | null; allTenants?: boolean } }
-    data: WebhookWithSecret
-  }
-  /** List the receivers of events. */
-  listWebhooks: { input: object; data: { webhooks: Array<Webhook> } }
-  /** Retrieve a receiver. */
-  retrieveWebhook: { input: { path: { id: string } }; data: Webhook }
-  /** Change a receiver, or stop and start it. */
-  changeWebhook: {
-    input: {
-      path: { id: string }
-      body?: { url?: string; types?: Array<EventType> | null; enabled?: boolean }
-    }
-    data: Webhook
-  }
-  /** Remove a receiver. */
-  removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
-  /** Give a receiver a new secret. */
-  rotateWebhookSecret: {
-    input: { path: { id: string }; body?: { overlapSeconds?: number } }
-    data: WebhookWithSecret
-  }
-  /** Send events to a receiver again. */
-  replayEvents: {
-    input: { path: { id: string }; body: { after?: string; since?: string } }
-    data: Webhook
-  }
-  /** Send a test message to a receiver. */
-  testWebhook: {
-    input: { path: { id: string } }
-    data: { outcome: 'delivered' | 'gone' | 'failed' }
-  }
-  /** List the API keys. */
-  listKeys: { input: object; data: { keys: Array<ApiKey> } }
-  /** Create an API key. */
-  createKey: {
-    input: {
-      body: {
-        scopes: Array<Scope>
-        tenant?: string
-        label?: string
-        categories?: Array<string>
-        rateLimit?: number
-        /** When the key expires, in the future. */
-        expiresAt?: string
-      }
-    }
-    data: ApiKeyWithSecret
-  }
-  /** Retrieve an API key. */
-  retrieveKey: { input: { path: { id: string } }; data: ApiKey }
-  /** Change an API key. */
-  changeKey: {
-    input: {
-      path: { id: string }
-      body?: {
-        scopes?: Array<Scope>
-        label?: string | null
-        categories?: Array<string> | null
-        rateLimit?: number | null
-        /** When the key expires, in the future. */
-        expiresAt?: string | null
-      }
-    }
-    data: ApiKey
-  }
-  /** Revoke an API key. */
-  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
-  /** Replace an API key. */
-  rotateKey: {
-    input: {
-      path: { id: string }
-      body?: {
-        overlapSeconds?: number
-        /** When the key expires, in the future. */
-        expiresAt?: string
-      }
-    }
-    data: {
-      /** The id of the key, which is not secret. */ id: string
-      tenant: string
-      scopes: Array<Scope>
-      label: string | null
-      /** The only categories that the key may issue and change; `null` = all. */
-      categories: Array<string> | null
-      /** Requests per second; `null` = the service's default. */
-      rateLimit: number | null
-      createdAt: string
-      /** When the key expires; `null` = never. */
-      expiresAt: string | null
-      /** When the key was last used, exact to a minute. */
-      lastUsedAt: string | null
-      /** The id of the key that replaced it. */
-      replacedBy: string | null
-      /** The API key itself, which is shown only here. */
-      secret: string
-      replaces: { id: string; expiresAt: string }
-    }
-  }
   /** Retrieve who is signed in. */
   retrieveSession: { input: object; data: Session }
   /** Sign out. */
@@ -1211,6 +1110,73 @@ export type Calls = {
       warnings: Array<'low_balance' | 'may_not_revoke' | 'clock_behind_chain'>
     }
   }
+  /** List the API keys. */
+  listKeys: { input: object; data: { keys: Array<ApiKey> } }
+  /** Create an API key. */
+  createKey: {
+    input: {
+      body: {
+        scopes: Array<Scope>
+        tenant?: string
+        label?: string
+        categories?: Array<string>
+        rateLimit?: number
+        /** When the key expires, in the future. */
+        expiresAt?: string
+      }
+    }
+    data: ApiKeyWithSecret
+  }
+  /** Retrieve an API key. */
+  retrieveKey: { input: { path: { id: string } }; data: ApiKey }
+  /** Change an API key. */
+  changeKey: {
+    input: {
+      path: { id: string }
+      body?: {
+        scopes?: Array<Scope>
+        label?: string | null
+        categories?: Array<string> | null
+        rateLimit?: number | null
+        /** When the key expires, in the future. */
+        expiresAt?: string | null
+      }
+    }
+    data: ApiKey
+  }
+  /** Revoke an API key. */
+  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
+  /** Replace an API key. */
+  rotateKey: {
+    input: {
+      path: { id: string }
+      body?: {
+        overlapSeconds?: number
+        /** When the key expires, in the future. */
+        expiresAt?: string
+      }
+    }
+    data: {
+      /** The id of the key, which is not secret. */ id: string
+      tenant: string
+      scopes: Array<Scope>
+      label: string | null
+      /** The only categories that the key may issue and change; `null` = all. */
+      categories: Array<string> | null
+      /** Requests per second; `null` = the service's default. */
+      rateLimit: number | null
+      createdAt: string
+      /** When the key expires; `null` = never. */
+      expiresAt: string | null
+      /** When the key was last used, exact to a minute. */
+      lastUsedAt: string | null
+      /** The id of the key that replaced it. */
+      replacedBy: string | null
+      /** The API key itself, which is shown only here. */
+      secret: string
+      replaces: { id: string; expiresAt: string }
+    }
+  }
   /** List the kinds of documents. */
   listKinds: {
     input: object
@@ -1278,6 +1244,40 @@ export type Calls = {
   }
   /** Print how a document would look, before it is issued. */
   printSpecimen: { input: { query?: { template?: string }; body: NewDocument }; data: Uint8Array }
+  /** Add a receiver of events. */
+  createWebhook: {
+    input: { body: { url: string; types?: Array<EventType> | null; allTenants?: boolean } }
+    data: WebhookWithSecret
+  }
+  /** List the receivers of events. */
+  listWebhooks: { input: object; data: { webhooks: Array<Webhook> } }
+  /** Retrieve a receiver. */
+  retrieveWebhook: { input: { path: { id: string } }; data: Webhook }
+  /** Change a receiver, or stop and start it. */
+  changeWebhook: {
+    input: {
+      path: { id: string }
+      body?: { url?: string; types?: Array<EventType> | null; enabled?: boolean }
+    }
+    data: Webhook
+  }
+  /** Remove a receiver. */
+  removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
+  /** Give a receiver a new secret. */
+  rotateWebhookSecret: {
+    input: { path: { id: string }; body?: { overlapSeconds?: number } }
+    data: WebhookWithSecret
+  }
+  /** Send events to a receiver again. */
+  replayEvents: {
+    input: { path: { id: string }; body: { after?: string; since?: string } }
+    data: Webhook
+  }
+  /** Send a test message to a receiver. */
+  testWebhook: {
+    input: { path: { id: string } }
+    data: { outcome: 'delivered' | 'gone' | 'failed' }
+  }
 }
 
 /** The parameters of each call about many documents, and the data of a line of its answer. */
@@ -1447,24 +1447,6 @@ export const CALLS = {
   },
   verifyDocument: { method: 'GET', path: '/v1/verify', hasIdempotencyKey: false },
   listEvents: { method: 'GET', path: '/v1/events', hasIdempotencyKey: false },
-  createWebhook: { method: 'POST', path: '/v1/webhooks', hasIdempotencyKey: false },
-  listWebhooks: { method: 'GET', path: '/v1/webhooks', hasIdempotencyKey: false },
-  retrieveWebhook: { method: 'GET', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
-  changeWebhook: { method: 'PATCH', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
-  removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
-  rotateWebhookSecret: {
-    method: 'POST',
-    path: '/v1/webhooks/{id}/rotate',
-    hasIdempotencyKey: false,
-  },
-  replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
-  testWebhook: { method: 'POST', path: '/v1/webhooks/{id}/test', hasIdempotencyKey: false },
-  listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
-  createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
-  retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
   retrieveSession: { method: 'GET', path: '/v1/session', hasIdempotencyKey: false },
   signOut: { method: 'DELETE', path: '/v1/session', hasIdempotencyKey: false },
   useInvitation: { method: 'POST', path: '/v1/session/invitation', hasIdempotencyKey: false },
@@ -1510,6 +1492,12 @@ export const CALLS = {
   retrieveOverview: { method: 'GET', path: '/v1/overview', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
+  listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
+  createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
+  retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
   listKinds: { method: 'GET', path: '/v1/kinds', hasIdempotencyKey: false },
   putKind: { method: 'PUT', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
   removeKind: { method: 'DELETE', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
@@ -1536,6 +1524,18 @@ export const CALLS = {
     hasIdempotencyKey: false,
     isFile: true,
   },
+  createWebhook: { method: 'POST', path: '/v1/webhooks', hasIdempotencyKey: false },
+  listWebhooks: { method: 'GET', path: '/v1/webhooks', hasIdempotencyKey: false },
+  retrieveWebhook: { method: 'GET', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  changeWebhook: { method: 'PATCH', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/v1/webhooks/{id}/rotate',
+    hasIdempotencyKey: false,
+  },
+  replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
+  testWebhook: { method: 'POST', path: '/v1/webhooks/{id}/test', hasIdempotencyKey: false },
 } as const
 
 /** The same of calls about many documents. */

@@ -14,7 +14,6 @@ import { listen } from '#parts/listen.ts'
 import { type Module, openModules } from '#parts/module.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
-import { openWebhooks } from '#parts/webhooks.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
@@ -88,19 +87,19 @@ async function start(
   const { batcher, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
-  const opened = openModules(modules, { config, identity, stores, log })
-  undo.push(opened.close)
-  const { checkDocument } = opened
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
-  const webhooks = openWebhooks(config, identity, { stores, metrics, certainTime, log })
+  const core = { config, identity, stores, metrics, certainTime, log }
+  const opened = openModules(modules, core)
+  undo.push(opened.close)
+  const { checkDocument } = opened
   const stopping = new AbortController()
   undo.push(async () => stopping.abort())
   const { signal } = stopping
   const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
   const { startRuns, ...served } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, checkDocument, webhooks, batches, ...served, modules: opened }
+  const known = { apiKeys, checkDocument, batches, ...served, modules: opened }
   const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 
@@ -114,7 +113,6 @@ async function start(
     chores.run('events', () =>
       pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     ),
-    chores.run('webhooks', webhooks.start),
     chores.run('runs', startRuns),
     ...opened.chores.map(([name, startChore]) => chores.run(name, startChore)),
   ]

@@ -3,9 +3,10 @@ import type { Module } from '#parts/module.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
 import { certificatesModule } from './certificates/module.ts'
 import { kindsModule } from './kinds/module.ts'
+import { webhooksModule } from './webhooks/module.ts'
 
 /** Every module. One that others need comes before them. */
-export const MODULES: readonly Module[] = [kindsModule, certificatesModule]
+export const MODULES: readonly Module[] = [kindsModule, certificatesModule, webhooksModule]
 
 /** Every resource of the service with all its modules. */
 export const RESOURCES = [...CORE, ...MODULES.flatMap(({ resources }) => resources)]

@@ -10,8 +10,6 @@ import type { Wallets } from '#credentials/wallets.ts'
 import type { FindDocument } from '#documents/find.ts'
 import type { Listing } from '#documents/list.ts'
 import type { EventLog } from '#events/events.ts'
-import type { WebhookSecrets } from '#events/secrets.ts'
-import type { Webhook, Webhooks } from '#events/webhook.ts'
 import type { FindKey } from '#keys/grant.ts'
 import type { Keys } from '#keys/keys.ts'
 import type { Passkeys } from '#people/passkeys.ts'
@@ -88,15 +86,6 @@ export type AppDeps = {
   acts: ActLog
   events: EventLog
   tallies: Tallies
-
-  webhooks: Webhooks
-  webhookSecrets: WebhookSecrets
-  /** Rejects for a host to which events may not be sent. */
-  checkWebhookHost: (hostname: string) => Promise<unknown>
-  /** Sends a test message. It says nothing about a document, and counts as no delivery. */
-  testWebhook: (webhook: Webhook) => Promise<'delivered' | 'gone' | 'failed'>
-  /** Whether `http` is accepted too. */
-  mayWebhookUseHttp: boolean
 
   verifyOptions: VerifyOptions
   /** The same chain as in `verifyOptions`, with a storage proof for each reading. */

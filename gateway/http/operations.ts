@@ -28,7 +28,6 @@ import { statusListRoutes } from './resources/status-lists.ts'
 import { supersedeRoutes } from './resources/supersede.ts'
 import { verifyRoutes } from './resources/verify.ts'
 import { walletRoutes } from './resources/wallets.ts'
-import { webhookRoutes } from './resources/webhooks.ts'
 
 /** The resources of the core, in the order of the reference. */
 export const CORE_RESOURCES: readonly Resource[] = [
@@ -45,8 +44,6 @@ export const CORE_RESOURCES: readonly Resource[] = [
   eraseRoutes,
   verifyRoutes,
   eventRoutes,
-  webhookRoutes,
-  keyRoutes,
   sessionRoutes,
   providerRoutes,
   passkeyRoutes,
@@ -64,5 +61,5 @@ export const CORE_RESOURCES: readonly Resource[] = [
   healthRoutes,
 ]
 
-/** With those that describe all others, also of modules. */
-export const CORE: readonly DescribedResource[] = [...CORE_RESOURCES, openapiRoutes]
+/** With those that know of all others, also of modules. */
+export const CORE: readonly DescribedResource[] = [...CORE_RESOURCES, keyRoutes, openapiRoutes]

@@ -46,7 +46,6 @@ import type { ApiKeys } from './keys.ts'
 import type { Modules } from './module.ts'
 import { openServiceState } from './overview.ts'
 import type { Stores } from './stores.ts'
-import type { WebhookParts } from './webhooks.ts'
 
 /** The parts that the REST API uses. */
 export type AppParts = {
@@ -57,7 +56,6 @@ export type AppParts = {
   quotes: Quotes
   apiKeys: ApiKeys
   checkDocument: CheckDocument
-  webhooks: WebhookParts
   batches: BatchParts
   runs: Runs
   modules: Modules
@@ -103,7 +101,6 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     events,
     log,
     metrics,
-    ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
     ...credentials,
     wait: config.wait,

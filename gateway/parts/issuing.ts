@@ -66,7 +66,7 @@ export function openIssuing(
     headAge,
     unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
     feeCaps: config.feeCaps,
-    webhookBacklog: stores.deliveries.backlog,
+    webhookBacklog: stores.events.backlog,
     rpcCalls: identity.rpc.sent,
   })
   const times = createTimes(metrics)

@@ -1,4 +1,6 @@
+import type { CertainTime } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
+import type { Metrics } from '#base/metrics.ts'
 import type { DocumentFields } from '#document/document.ts'
 import type { BoundResource, Resource } from '#http/core/operation.ts'
 import type { AppDeps } from '#http/deps.ts'
@@ -16,6 +18,8 @@ export type Core = {
   config: Config
   identity: Identity
   stores: Stores
+  metrics: Metrics
+  certainTime: CertainTime
   log: Log
   /** What the modules before it in the list provide. */
   ports: Ports

@@ -13,7 +13,7 @@ const STATE_TTL_MS = 15_000
 
 type StateParts = {
   quotes: Quotes
-  stores: Pick<Stores, 'deliveries' | 'erasures' | 'backups'>
+  stores: Pick<Stores, 'events' | 'erasures' | 'backups'>
   pipeline: Pick<IssuingParts, 'batcher' | 'readiness' | 'headAge'>
 }
 
@@ -32,7 +32,7 @@ export function openServiceState(
       known(headAge()),
       known(quotes.quote([sample])),
       known(batcher.spentLastHour()),
-      known(stores.deliveries.backlog()),
+      known(stores.events.backlog()),
       known(stores.erasures.unfinished()),
       known(stores.backups?.last()),
     ])

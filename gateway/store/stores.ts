@@ -10,7 +10,6 @@ import { createBatchLog } from './batches.ts'
 import { type Binding, bind, type Refusals } from './binding.ts'
 import { createCredentialStore, createStatusSlots } from './credentials.ts'
 import { type Database, fenced, type LeasedAccount } from './database.ts'
-import { createDeliveries } from './deliveries.ts'
 import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, onNewConnection, type Scrubber } from './erasures.ts'
@@ -28,7 +27,6 @@ import { numberOrNull, statement } from './sql.ts'
 import { createSuccessions } from './successions.ts'
 import { createTallies } from './tallies.ts'
 import type { IsBlockErased } from './tombstones.ts'
-import { createWebhooks } from './webhooks.ts'
 
 /** Everything a database needs from outside. */
 export type DatabaseDeps = {
@@ -115,6 +113,7 @@ export async function openStores(
       },
       /** For the tables of modules. */
       database,
+      blindTenant,
       outbox,
       /** Payloads in the database itself. It does not store erased payloads again. */
       embedded,
@@ -132,9 +131,7 @@ export async function openStores(
       successions: createSuccessions(database),
       statusSlots: createStatusSlots(database),
       events: createEventLog(database, blindTenant),
-      webhooks: createWebhooks(database),
       runs: createRunStore(database),
-      deliveries: createDeliveries(database, blindTenant),
       /** What wallets have used. */
       credentials: createCredentialStore(database),
       batchLog: createBatchLog(database, owner),

@@ -47,6 +47,19 @@ describe.each(['none', ...NAMES, NAMES.join(',')])('MODULES=%s', (setting) => {
   })
 })
 
+test('gives no key the scope of a module that is off', async () => {
+  const stack = await startStack({ MODULES: 'none' })
+  const body = JSON.stringify({ scopes: ['verify', 'webhooks'] })
+  const { status, body: answer } = await stack.request('/v1/keys', {
+    method: 'POST',
+    headers,
+    body,
+  })
+  expect([status, answer.error.details[0].field]).toEqual([422, 'scopes'])
+  expect(answer.error.details[0].message).toContain('webhooks')
+  await stack.stop()
+})
+
 test('refuses a name that no module has, and says which there are', () => {
   expect(() => modulesOf({ modules: ['kinds', 'desks'] })).toThrow(NAMES.join(', '))
 })

@@ -28,8 +28,8 @@ const unused: unknown = new Proxy(() => {}, {
   },
 })
 
-/** The gateway's routes without any parts except those that a test supplies. */
-export function bareApp(parts: Partial<AppDeps> = {}) {
+/** The gateway's routes without any parts except those that a test supplies, also for modules. */
+export function bareApp(parts: Partial<AppDeps> & Record<string, unknown> = {}) {
   const known: Partial<AppDeps> = {
     findKey: async (key) => (key === API_KEY ? GRANT : undefined),
     addresses: ADDRESSES,

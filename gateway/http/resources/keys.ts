@@ -1,11 +1,14 @@
 import * as v from 'valibot'
+import type { Scope } from '#keys/grant.ts'
 import type { MadeKey } from '#keys/keys.ts'
 import type { ApiKey } from '#keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
 import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
+import { invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import type { AppDeps } from '../deps.ts'
 import { membersOf } from './present.ts'
 import * as schemas from './schemas.ts'
 
@@ -162,14 +165,29 @@ const REVOKE = operation({
 
 const OPERATIONS = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
 
+type KeyDeps = Pick<AppDeps, 'keys' | 'log'> & {
+  /** Whether any route of this service needs the scope. */
+  isUsed(scope: Scope): boolean
+}
+
 /** Serves the administration of API keys of all tenants. */
-export const keyRoutes = resource(
+export const keyRoutes = resource<KeyDeps>(
   OPERATIONS,
-  (serve, { keys, log }) => {
+  (serve, { keys, log, isUsed }) => {
+    /** @throws {ApiError} `bad_fields`, since a key that can do nothing with a scope misleads. */
+    function assertUsed({ scopes = [] }: { scopes?: readonly Scope[] }): void {
+      const absent = scopes.find((one) => one !== 'admin' && !isUsed(one))
+      if (absent === undefined) return
+      const message = `no route needs ${absent}, because its module is off (MODULES)`
+      throw invalid('bad_fields', [{ field: 'scopes', message }])
+    }
+
     serve(LIST, async (c) => succeed(c, LIST, { keys: (await keys.list()).map(presentKey) }))
 
     serve(CREATE, async (c) => {
-      const made = await keys.create(parseBody(keySettings, await readJson(c)))
+      const settings = parseBody(keySettings, await readJson(c))
+      assertUsed(settings)
+      const made = await keys.create(settings)
       log.info('api_key_created', { id: made.key.id, by: c.get('grant').id })
       return succeed(c, CREATE, presentMade(made))
     })
@@ -188,6 +206,7 @@ export const keyRoutes = resource(
 
     serve(CHANGE, async (c) => {
       const changes = parseBody(keyChanges, await readOptionalJson(c))
+      assertUsed(changes)
       const key = await keys.change(c.req.param('id'), changes)
       log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
       return succeed(c, CHANGE, presentKey(key))

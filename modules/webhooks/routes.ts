@@ -3,17 +3,16 @@ import * as v from 'valibot'
 import { clock } from '#base/clock.ts'
 import type { JsonValue } from '#document/json.ts'
 import { EVENT_TYPES, parseEventId } from '#events/events.ts'
-import { rotate } from '#events/secrets.ts'
-import type { ReplayFrom, Webhook, WebhookId } from '#events/webhook.ts'
+import { succeed } from '#http/core/envelope.ts'
+import { ApiError, invalid } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { createPlaces } from '#http/core/places.ts'
+import { parseBody, readJson, readOptionalJson } from '#http/core/request.ts'
+import * as schemas from '#http/resources/schemas.ts'
 import { type Grant, shareOf, tenantOf } from '#keys/grant.ts'
 import { INSTANT, whole } from '#keys/settings.ts'
-import { succeed } from '../core/envelope.ts'
-import { ApiError, invalid } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { createPlaces } from '../core/places.ts'
-import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
-import type { AppDeps } from '../deps.ts'
-import * as schemas from './schemas.ts'
+import { rotate, type WebhookSecrets } from './secrets.ts'
+import type { ReplayFrom, Webhook, WebhookId, Webhooks } from './webhook.ts'
 
 const MAX_URL_LENGTH = 2_048
 /** Tests under way, each of which may take ten seconds. */
@@ -244,10 +243,22 @@ const TEST = operation({
 
 const OPERATIONS = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY, TEST]
 
+/** What the routes need. */
+export type WebhookDeps = {
+  webhooks: Webhooks
+  webhookSecrets: WebhookSecrets
+  /** Rejects for a host to which events may not be sent. */
+  checkWebhookHost: (hostname: string) => Promise<unknown>
+  /** Sends a test message. It says nothing about a document, and counts as no delivery. */
+  testWebhook: (webhook: Webhook) => Promise<'delivered' | 'gone' | 'failed'>
+  /** Whether `http` is accepted too. */
+  mayWebhookUseHttp: boolean
+}
+
 /**
  * Serves webhooks, which receive events. A key sees the webhooks of its tenant, an admin key all.
  */
-export const webhookRoutes = resource(
+export const webhookRoutes = resource<WebhookDeps>(
   OPERATIONS,
   (serve, deps) => {
     const { webhooks, webhookSecrets } = deps
@@ -331,7 +342,7 @@ export const webhookRoutes = resource(
 )
 
 /** @throws {ApiError} `not_found`, also for a webhook that the key may not see. */
-async function find({ webhooks }: AppDeps, id: string, grant: Grant): Promise<Webhook> {
+async function find({ webhooks }: WebhookDeps, id: string, grant: Grant): Promise<Webhook> {
   const list = await webhooks.list(tenantOf(grant) ?? undefined)
   return list.find((webhook) => webhook.id === id) ?? notFound()
 }
@@ -341,7 +352,7 @@ function notFound(): never {
 }
 
 /** @throws {ApiError} `bad_fields`, `forbidden`. */
-async function readWebhook(deps: AppDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
+async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
   const { url, types = null, allTenants } = parseBody(creation, body)
   if (allTenants && tenantOf(grant) !== null)
     throw new ApiError('forbidden', 'allTenants requires an API key with the scope admin')
@@ -355,7 +366,7 @@ async function readWebhook(deps: AppDeps, body: JsonValue, grant: Grant): Promis
 
 /** @throws {ApiError} `bad_fields` for an address to which events may not be sent. */
 async function checkUrl(
-  { checkWebhookHost, mayWebhookUseHttp }: AppDeps,
+  { checkWebhookHost, mayWebhookUseHttp }: WebhookDeps,
   url: string,
 ): Promise<void> {
   const refuse = (message: string, cause?: unknown): never => {
