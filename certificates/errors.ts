@@ -1,3 +1,5 @@
+import { CodedError } from '#document/errors.ts'
+
 /** Why a certificate could not be made. The codes are stable. */
 export type CertificateErrorCode =
   /** The folder of the template, its settings or its code is wrong. */
@@ -16,12 +18,6 @@ export type CertificateErrorCode =
   | 'not_valid'
 
 /** Thrown when no certificate is made. The message contains no value of a document. */
-export class CertificateError extends Error {
+export class CertificateError extends CodedError<CertificateErrorCode> {
   override name = 'CertificateError'
-  readonly code: CertificateErrorCode
-
-  constructor(code: CertificateErrorCode, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.code = code
-  }
 }

@@ -1,3 +1,5 @@
+import { CodedError } from '#document/errors.ts'
+
 /** Thrown for a wrong command line, before anything is read or requested. */
 export class UsageError extends Error {
   override name = 'UsageError'
@@ -57,12 +59,6 @@ export type InputErrorCode =
   | 'no_checkout'
 
 /** Thrown when a command cannot do its work. Messages never repeat text that may be a publicId. */
-export class InputError extends Error {
+export class InputError extends CodedError<InputErrorCode> {
   override name = 'InputError'
-  readonly code: InputErrorCode
-
-  constructor(code: InputErrorCode, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.code = code
-  }
 }

@@ -34,8 +34,15 @@ export function problemOf({
 
 /** Failures that are not about the document. The same request may succeed later. */
 const TEMPORARY: ReadonlySet<string> = new Set<Failure['error']['code']>([
-  ...(['chain_unavailable', 'change_pending', 'fee_too_high', 'internal', 'overloaded'] as const),
-  ...(['registry_refused', 'signer_unavailable', 'stopping', 'store_unavailable'] as const),
+  'chain_unavailable',
+  'change_pending',
+  'fee_too_high',
+  'internal',
+  'overloaded',
+  'registry_refused',
+  'signer_unavailable',
+  'stopping',
+  'store_unavailable',
   'unverifiable',
 ])
 

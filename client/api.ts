@@ -48,83 +48,51 @@ export type IssuedDocument = {
   finality?: 'included' | 'safe' | 'finalized' | null
 }
 
-export type Document = {
-  publicId: PublicId
-  subjectName: string
-  subjectId: string
-  category: string
-  metadata?: Record<string, string>
-  /** The documentHash of the document that this one supersedes. */
-  supersedes?: string
-  /** The documentHash of its successor, if this gateway issued it. */
-  supersededBy?: string
-  issuedAt: string
-  /** The last valid day. */
-  expiresAt?: string
-  /** The first instant at which it is no longer valid. */
-  validUntil?: string
-  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
-  createdAt?: string
-  /** The CAIP-10 account ID of the registry, in lower case. */
-  registry: string
-  /** The issuer's number in the registry. */
-  issuerId: number
-  /** The key of its record and the digest of its CID. */
-  documentHash: string
-  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: string | null
-  status: Status
-  network: Network
-  qrCodeUrl: string
-  verifyUrl: string
+export type Revocation = {
+  reason?:
+    | 'unspecified'
+    | 'keyCompromise'
+    | 'cACompromise'
+    | 'affiliationChanged'
+    | 'superseded'
+    | 'cessationOfOperation'
+    | 'privilegeWithdrawn'
+    | 'aACompromise'
 }
 
-export type UnopenedDocument = {
-  /** The documentHash of its successor, if this gateway issued it. */ supersededBy?: string
-  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
-  createdAt?: string
-  /** The CAIP-10 account ID of the registry, in lower case. */
-  registry: string
-  /** The issuer's number in the registry. */
-  issuerId: number
-  /** The key of its record and the digest of its CID. */
-  documentHash: string
-  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: string | null
+export type RevokedDocument = {
+  /** Names a document and opens it, so it is as secret as the document itself. */
+  publicId: string | null
+  documentHash: Hash
   status: Status
+  reason: Reason
+  revokedAt: string | null
   network: Network
+  /** The transaction of the change; null while there is none. */
+  blockchainHash: string | null
 }
 
-export type RetrievedDocument = {
-  publicId: PublicId
-  subjectName: string
-  subjectId: string
-  category: string
-  metadata?: Record<string, string>
-  /** The documentHash of the document that this one supersedes. */
-  supersedes?: string
-  /** The documentHash of its successor, if this gateway issued it. */
-  supersededBy?: string
-  issuedAt: string
-  /** The last valid day. */
-  expiresAt?: string
-  /** The first instant at which it is no longer valid. */
-  validUntil?: string
-  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
-  createdAt?: string
-  /** The CAIP-10 account ID of the registry, in lower case. */
-  registry: string
-  /** The issuer's number in the registry. */
-  issuerId: number
-  /** The key of its record and the digest of its CID. */
-  documentHash: string
-  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
-  blockchainHash: string | null
+export type SuspendedDocument = {
+  /** Names a document and opens it, so it is as secret as the document itself. */
+  publicId: string | null
+  documentHash: Hash
   status: Status
+  reason: Reason
+  suspendedAt: string | null
   network: Network
-  qrCodeUrl: string
-  verifyUrl: string
-  blockchainProof?: BlockchainProof
+  /** The transaction of the change; null while there is none. */
+  blockchainHash: string | null
+}
+
+export type ReleasedDocument = {
+  /** Names a document and opens it, so it is as secret as the document itself. */
+  publicId: string | null
+  documentHash: Hash
+  status: Status
+  releasedAt: string | null
+  network: Network
+  /** The transaction of the change; null while there is none. */
+  blockchainHash: string | null
 }
 
 export type SuccessorDocument = {
@@ -169,53 +137,6 @@ export type SuccessorDocument = {
   }
 }
 
-export type RevokedDocument = {
-  /** Names a document and opens it, so it is as secret as the document itself. */
-  publicId: string | null
-  documentHash: Hash
-  status: Status
-  reason: Reason
-  revokedAt: string | null
-  network: Network
-  /** The transaction of the change; null while there is none. */
-  blockchainHash: string | null
-}
-
-export type SuspendedDocument = {
-  /** Names a document and opens it, so it is as secret as the document itself. */
-  publicId: string | null
-  documentHash: Hash
-  status: Status
-  reason: Reason
-  suspendedAt: string | null
-  network: Network
-  /** The transaction of the change; null while there is none. */
-  blockchainHash: string | null
-}
-
-export type ReleasedDocument = {
-  /** Names a document and opens it, so it is as secret as the document itself. */
-  publicId: string | null
-  documentHash: Hash
-  status: Status
-  releasedAt: string | null
-  network: Network
-  /** The transaction of the change; null while there is none. */
-  blockchainHash: string | null
-}
-
-export type ErasureReceipt = {
-  documentHash: Hash
-  status: 'erased' | 'pending'
-  /** When it was erased; null while the erasure is pending. */
-  erasedAt: string | null
-  /** The places that had the bytes; empty if these had been lost before. */
-  removed: Array<'database' | 'kubo'>
-  /** Where copies may be left, which the service does not delete. `database_files`: until the database writes over them or its tables are rewritten (`VACUUM FULL` of PostgreSQL, `VACUUM` of SQLite). `write_ahead_log`: the log of PostgreSQL and its archive, until the segments are written over or deleted. `replicas`: files and log of each replica, as long. `backups`: of the database, of Kubo and of file systems, until you delete them. */
-  remains: Array<'database_files' | 'write_ahead_log' | 'replicas' | 'backups'>
-  network: Network
-}
-
 export type Search = {
   status?: 'pending' | 'valid' | 'expired' | 'suspended' | 'revoked' | 'superseded' | 'distrusted'
   category?: string
@@ -231,16 +152,20 @@ export type Search = {
   limit?: number
 }
 
-export type Revocation = {
-  reason?:
-    | 'unspecified'
-    | 'keyCompromise'
-    | 'cACompromise'
-    | 'affiliationChanged'
-    | 'superseded'
-    | 'cessationOfOperation'
-    | 'privilegeWithdrawn'
-    | 'aACompromise'
+export type UnopenedDocument = {
+  /** The documentHash of its successor, if this gateway issued it. */ supersededBy?: string
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
+  createdAt?: string
+  /** The CAIP-10 account ID of the registry, in lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** The key of its record and the digest of its CID. */
+  documentHash: string
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
+  blockchainHash: string | null
+  status: Status
+  network: Network
 }
 
 export type Batch = {
@@ -258,22 +183,6 @@ export type Batch = {
   /** The issuer's number in the registry. */
   issuerId: number
   network: Network
-}
-
-export type Run = {
-  id: string
-  mode: 'single' | 'batch'
-  state: 'loading' | 'running' | 'stopped' | 'done'
-  /** Of a stopped run, why: `requested`, `forbidden` (its owner may not issue any more) or `internal`. Of one that is running, the error for which it waits. */
-  reason: string | null
-  /** The number of rows. */
-  size: number
-  /** How many of them have a result. */
-  done: number
-  createdAt: Instant
-  endedAt: string | null
-  tenant: string
-  owner: { kind: 'key' | 'person'; id: string }
 }
 
 export type RevokedBatch = {
@@ -302,6 +211,34 @@ export type ReleasedBatch = {
   blockchainHash: string | null
 }
 
+export type Run = {
+  id: string
+  mode: 'single' | 'batch'
+  state: 'loading' | 'running' | 'stopped' | 'done'
+  /** Of a stopped run, why: `requested`, `forbidden` (its owner may not issue any more) or `internal`. Of one that is running, the error for which it waits. */
+  reason: string | null
+  /** The number of rows. */
+  size: number
+  /** How many of them have a result. */
+  done: number
+  createdAt: Instant
+  endedAt: string | null
+  tenant: string
+  owner: { kind: 'key' | 'person'; id: string }
+}
+
+export type ErasureReceipt = {
+  documentHash: Hash
+  status: 'erased' | 'pending'
+  /** When it was erased; null while the erasure is pending. */
+  erasedAt: string | null
+  /** The places that had the bytes; empty if these had been lost before. */
+  removed: Array<'database' | 'kubo'>
+  /** Where copies may be left, which the service does not delete. `database_files`: until the database writes over them or its tables are rewritten (`VACUUM FULL` of PostgreSQL, `VACUUM` of SQLite). `write_ahead_log`: the log of PostgreSQL and its archive, until the segments are written over or deleted. `replicas`: files and log of each replica, as long. `backups`: of the database, of Kubo and of file systems, until you delete them. */
+  remains: Array<'database_files' | 'write_ahead_log' | 'replicas' | 'backups'>
+  network: Network
+}
+
 export type Verdict = {
   /** True only for the status `valid`. */ valid: boolean
   status: Status
@@ -319,6 +256,223 @@ export type Verdict = {
     | null
   checks: Array<Check>
   asOf: { blockNumber: number; blockHash: string | null; blockTime: Instant } | null
+}
+
+export type Event = {
+  id: string
+  type: EventType
+  timestamp: string
+  data: {
+    documentHash?: Hash
+    /** The root of the batch, in an event of a batch. */
+    batchRoot?: string
+    blockNumber: number | null
+    blockHash: string | null
+    transactionHash: string | null
+    tenant: string | null
+    /** The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant. */
+    actor: { kind: 'person' | 'key'; id: string; label: string | null } | null
+  }
+}
+
+export type Person = {
+  /** The id of the person, which is not secret. */ id: string
+  name: string
+  role: 'reader' | 'clerk' | 'registrar' | 'administrator'
+  tenant: string
+  /** The only categories that the person may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Whether the identity provider signs the person in, and decides name and role. */
+  isFromProvider: boolean
+  /** Whether the person may not sign in, in any way, nor do anything. */
+  isBlocked: boolean
+}
+
+export type Session = {
+  person: Person
+  scopes: Array<Scope>
+  /** For `X-CSRF-Token` of every request with the cookie, except GET and HEAD. */
+  csrfToken: string
+  /** When the session ends at the latest. It also ends after an hour without use. */
+  expiresAt: string
+  /** The number of passkeys of the person. */
+  passkeys: number
+  network: Network
+}
+
+export type Passkey = {
+  id: string
+  label: string
+  createdAt: string
+  /** When it was last used. */
+  lastUsedAt: string | null
+}
+
+export type ListedPerson = {
+  /** The id of the person, which is not secret. */ id: string
+  name: string
+  role: 'reader' | 'clerk' | 'registrar' | 'administrator'
+  tenant: string
+  /** The only categories that the person may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Whether the identity provider signs the person in, and decides name and role. */
+  isFromProvider: boolean
+  /** Whether the person may not sign in, in any way, nor do anything. */
+  isBlocked: boolean
+  createdAt: string
+  /** The sessions that have not ended, the oldest first. */
+  sessions: Array<{ id: string; createdAt: string; expiresAt: string; lastUsedAt: string }>
+  /** The number of passkeys. */
+  passkeys: number
+  /** The invitation that was not used yet. */
+  invitation: { expiresAt: string | null } | null
+}
+
+export type JsonRpcRequest = {
+  jsonrpc: '2.0'
+  id?: string | number | null
+  method: string
+  params?: Array<unknown>
+}
+
+export type JsonRpcResponse = {
+  jsonrpc: '2.0'
+  id: string | number | null
+  result?: unknown
+  error?: { code: number; message: string; data?: string }
+}
+
+export type ApiKey = {
+  /** The id of the key, which is not secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** The only categories that the key may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` = the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** When the key expires; `null` = never. */
+  expiresAt: string | null
+  /** When the key was last used, exact to a minute. */
+  lastUsedAt: string | null
+  /** The id of the key that replaced it. */
+  replacedBy: string | null
+}
+
+export type ApiKeyWithSecret = {
+  /** The id of the key, which is not secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** The only categories that the key may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` = the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** When the key expires; `null` = never. */
+  expiresAt: string | null
+  /** When the key was last used, exact to a minute. */
+  lastUsedAt: string | null
+  /** The id of the key that replaced it. */
+  replacedBy: string | null
+  /** The API key itself, which is shown only here. */
+  secret: string
+}
+
+export type Webhook = {
+  id: string
+  url: string
+  types: Array<EventType> | null
+  tenant: string | null
+  allTenants: boolean
+  enabled: boolean
+  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
+  failingSince: string | null
+  /** Until then, deliveries are also signed with older secrets. */
+  olderSecretsUntil: string | null
+  createdAt: string | null
+  createdBy: string
+}
+
+export type WebhookWithSecret = {
+  id: string
+  url: string
+  types: Array<EventType> | null
+  tenant: string | null
+  allTenants: boolean
+  enabled: boolean
+  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
+  failingSince: string | null
+  /** Until then, deliveries are also signed with older secrets. */
+  olderSecretsUntil: string | null
+  createdAt: string | null
+  createdBy: string
+  /** The signing secret, which is shown only here. */
+  secret?: string
+}
+
+export type Document = {
+  publicId: PublicId
+  subjectName: string
+  subjectId: string
+  category: string
+  metadata?: Record<string, string>
+  /** The documentHash of the document that this one supersedes. */
+  supersedes?: string
+  /** The documentHash of its successor, if this gateway issued it. */
+  supersededBy?: string
+  issuedAt: string
+  /** The last valid day. */
+  expiresAt?: string
+  /** The first instant at which it is no longer valid. */
+  validUntil?: string
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
+  createdAt?: string
+  /** The CAIP-10 account ID of the registry, in lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** The key of its record and the digest of its CID. */
+  documentHash: string
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
+  blockchainHash: string | null
+  status: Status
+  network: Network
+  qrCodeUrl: string
+  verifyUrl: string
+}
+
+export type RetrievedDocument = {
+  publicId: PublicId
+  subjectName: string
+  subjectId: string
+  category: string
+  metadata?: Record<string, string>
+  /** The documentHash of the document that this one supersedes. */
+  supersedes?: string
+  /** The documentHash of its successor, if this gateway issued it. */
+  supersededBy?: string
+  issuedAt: string
+  /** The last valid day. */
+  expiresAt?: string
+  /** The first instant at which it is no longer valid. */
+  validUntil?: string
+  /** When the gateway accepted it, or after a recovery the time of its block. Present in lists and when it is retrieved. */
+  createdAt?: string
+  /** The CAIP-10 account ID of the registry, in lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** The key of its record and the digest of its CID. */
+  documentHash: string
+  /** The transaction that anchored it; while it is pending, the newest attempt, or null. It may change until finality is `finalized`. */
+  blockchainHash: string | null
+  status: Status
+  network: Network
+  qrCodeUrl: string
+  verifyUrl: string
+  blockchainProof?: BlockchainProof
 }
 
 export type Check = {
@@ -404,23 +558,6 @@ export type Account = {
   distrustedFrom: number | null
 }
 
-export type Event = {
-  id: string
-  type: EventType
-  timestamp: string
-  data: {
-    documentHash?: Hash
-    /** The root of the batch, in an event of a batch. */
-    batchRoot?: string
-    blockNumber: number | null
-    blockHash: string | null
-    transactionHash: string | null
-    tenant: string | null
-    /** The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant. */
-    actor: { kind: 'person' | 'key'; id: string; label: string | null } | null
-  }
-}
-
 export type EventType =
   | 'document.issued'
   | 'document.final'
@@ -437,129 +574,6 @@ export type EventType =
   | 'batch.released'
   | 'batch.superseded'
   | 'batch.failed'
-
-export type Webhook = {
-  id: string
-  url: string
-  types: Array<EventType> | null
-  tenant: string | null
-  allTenants: boolean
-  enabled: boolean
-  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
-  failingSince: string | null
-  /** Until then, deliveries are also signed with older secrets. */
-  olderSecretsUntil: string | null
-  createdAt: string | null
-  createdBy: string
-}
-
-export type WebhookWithSecret = {
-  id: string
-  url: string
-  types: Array<EventType> | null
-  tenant: string | null
-  allTenants: boolean
-  enabled: boolean
-  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
-  failingSince: string | null
-  /** Until then, deliveries are also signed with older secrets. */
-  olderSecretsUntil: string | null
-  createdAt: string | null
-  createdBy: string
-  /** The signing secret, which is shown only here. */
-  secret?: string
-}
-
-export type ApiKey = {
-  /** The id of the key, which is not secret. */ id: string
-  tenant: string
-  scopes: Array<Scope>
-  label: string | null
-  /** The only categories that the key may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Requests per second; `null` = the service's default. */
-  rateLimit: number | null
-  createdAt: string
-  /** When the key expires; `null` = never. */
-  expiresAt: string | null
-  /** When the key was last used, exact to a minute. */
-  lastUsedAt: string | null
-  /** The id of the key that replaced it. */
-  replacedBy: string | null
-}
-
-export type ApiKeyWithSecret = {
-  /** The id of the key, which is not secret. */ id: string
-  tenant: string
-  scopes: Array<Scope>
-  label: string | null
-  /** The only categories that the key may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Requests per second; `null` = the service's default. */
-  rateLimit: number | null
-  createdAt: string
-  /** When the key expires; `null` = never. */
-  expiresAt: string | null
-  /** When the key was last used, exact to a minute. */
-  lastUsedAt: string | null
-  /** The id of the key that replaced it. */
-  replacedBy: string | null
-  /** The API key itself, which is shown only here. */
-  secret: string
-}
-
-export type Person = {
-  /** The id of the person, which is not secret. */ id: string
-  name: string
-  role: 'reader' | 'clerk' | 'registrar' | 'administrator'
-  tenant: string
-  /** The only categories that the person may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Whether the identity provider signs the person in, and decides name and role. */
-  isFromProvider: boolean
-  /** Whether the person may not sign in, in any way, nor do anything. */
-  isBlocked: boolean
-}
-
-export type ListedPerson = {
-  /** The id of the person, which is not secret. */ id: string
-  name: string
-  role: 'reader' | 'clerk' | 'registrar' | 'administrator'
-  tenant: string
-  /** The only categories that the person may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Whether the identity provider signs the person in, and decides name and role. */
-  isFromProvider: boolean
-  /** Whether the person may not sign in, in any way, nor do anything. */
-  isBlocked: boolean
-  createdAt: string
-  /** The sessions that have not ended, the oldest first. */
-  sessions: Array<{ id: string; createdAt: string; expiresAt: string; lastUsedAt: string }>
-  /** The number of passkeys. */
-  passkeys: number
-  /** The invitation that was not used yet. */
-  invitation: { expiresAt: string | null } | null
-}
-
-export type Passkey = {
-  id: string
-  label: string
-  createdAt: string
-  /** When it was last used. */
-  lastUsedAt: string | null
-}
-
-export type Session = {
-  person: Person
-  scopes: Array<Scope>
-  /** For `X-CSRF-Token` of every request with the cookie, except GET and HEAD. */
-  csrfToken: string
-  /** When the session ends at the latest. It also ends after an hour without use. */
-  expiresAt: string
-  /** The number of passkeys of the person. */
-  passkeys: number
-  network: Network
-}
 
 export type Scope =
   | 'documents:issue'
@@ -605,20 +619,6 @@ export type Finality = 'included' | 'safe' | 'finalized'
 export type Network = 'test' | 'live'
 
 export type FieldProblem = { field: string; message: string }
-
-export type JsonRpcRequest = {
-  jsonrpc: '2.0'
-  id?: string | number | null
-  method: string
-  params?: Array<unknown>
-}
-
-export type JsonRpcResponse = {
-  jsonrpc: '2.0'
-  id: string | number | null
-  result?: unknown
-  error?: { code: number; message: string; data?: string }
-}
 
 export type Failure = {
   success: boolean
@@ -849,180 +849,12 @@ export type Calls = {
   }
   /** Erase the content of a document, permanently. */
   eraseDocument: { input: { path: { publicId: string } }; data: ErasureReceipt }
-  /** List the templates of certificates. */
-  listTemplates: { input: object; data: { isAvailable: boolean; templates: Array<string> } }
-  /** Print documents as PDF. */
-  printCertificates: {
-    input: { query?: { template?: string }; body: { documents: Array<string> } }
-    data: Uint8Array
-  }
-  /** Print how a document would look, before it is issued. */
-  printSpecimen: { input: { query?: { template?: string }; body: NewDocument }; data: Uint8Array }
   /** Verify a document. */
   verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
   /** List events of documents, the oldest first. */
   listEvents: {
     input: { query?: { after?: string; type?: string; limit?: number } }
     data: { events: Array<Event>; next: string | null; hasMore: boolean }
-  }
-  /** Add a receiver of events. */
-  createWebhook: {
-    input: { body: { url: string; types?: Array<EventType> | null; allTenants?: boolean } }
-    data: WebhookWithSecret
-  }
-  /** List the receivers of events. */
-  listWebhooks: { input: object; data: { webhooks: Array<Webhook> } }
-  /** Retrieve a receiver. */
-  retrieveWebhook: { input: { path: { id: string } }; data: Webhook }
-  /** Change a receiver, or stop and start it. */
-  changeWebhook: {
-    input: {
-      path: { id: string }
-      body?: { url?: string; types?: Array<EventType> | null; enabled?: boolean }
-    }
-    data: Webhook
-  }
-  /** Remove a receiver. */
-  removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
-  /** Give a receiver a new secret. */
-  rotateWebhookSecret: {
-    input: { path: { id: string }; body?: { overlapSeconds?: number } }
-    data: WebhookWithSecret
-  }
-  /** Send events to a receiver again. */
-  replayEvents: {
-    input: { path: { id: string }; body: { after?: string; since?: string } }
-    data: Webhook
-  }
-  /** Send a test message to a receiver. */
-  testWebhook: {
-    input: { path: { id: string } }
-    data: { outcome: 'delivered' | 'gone' | 'failed' }
-  }
-  /** List the kinds of documents. */
-  listKinds: {
-    input: object
-    data: {
-      kinds: Array<{
-        category: string
-        /** Grows by one with each change. */
-        version: number
-        updatedAt: string
-        /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
-        metadata: Record<string, unknown>
-      }>
-    }
-  }
-  /** Define a kind of documents. */
-  putKind: {
-    input: {
-      path: { category: string }
-      query?: { version?: string }
-      body: {
-        vct?: string
-        name?: string
-        description?: string
-        display: Array<{ locale: string; name: string; description?: string }>
-        claims?: Array<{
-          path: Array<string>
-          display?: Array<{ locale: string; label: string; description?: string }>
-          mandatory?: boolean
-          sd?: 'always'
-          document_registry?: {
-            type: 'text' | 'date' | 'number' | 'choice'
-            choices?: Array<string>
-          }
-        }>
-        document_registry?: { category?: string; template?: string }
-      }
-    }
-    data: {
-      category: string
-      /** Grows by one with each change. */
-      version: number
-      updatedAt: string
-      /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
-      metadata: Record<string, unknown>
-    }
-  }
-  /** Remove a kind of documents. */
-  removeKind: {
-    input: { path: { category: string }; query?: { version?: string } }
-    data: { category: string; deleted: boolean }
-  }
-  /** Retrieve the type metadata of a category. */
-  retrieveType: { input: { path: { issuerId: string; category: string } }; data: { vct: string } }
-  /** Retrieve a version of type metadata. */
-  retrieveTypeVersion: {
-    input: { path: { issuerId: string; category: string; version: string } }
-    data: { vct: string }
-  }
-  /** List the API keys. */
-  listKeys: { input: object; data: { keys: Array<ApiKey> } }
-  /** Create an API key. */
-  createKey: {
-    input: {
-      body: {
-        scopes: Array<Scope>
-        tenant?: string
-        label?: string
-        categories?: Array<string>
-        rateLimit?: number
-        /** When the key expires, in the future. */
-        expiresAt?: string
-      }
-    }
-    data: ApiKeyWithSecret
-  }
-  /** Retrieve an API key. */
-  retrieveKey: { input: { path: { id: string } }; data: ApiKey }
-  /** Change an API key. */
-  changeKey: {
-    input: {
-      path: { id: string }
-      body?: {
-        scopes?: Array<Scope>
-        label?: string | null
-        categories?: Array<string> | null
-        rateLimit?: number | null
-        /** When the key expires, in the future. */
-        expiresAt?: string | null
-      }
-    }
-    data: ApiKey
-  }
-  /** Revoke an API key. */
-  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
-  /** Replace an API key. */
-  rotateKey: {
-    input: {
-      path: { id: string }
-      body?: {
-        overlapSeconds?: number
-        /** When the key expires, in the future. */
-        expiresAt?: string
-      }
-    }
-    data: {
-      /** The id of the key, which is not secret. */ id: string
-      tenant: string
-      scopes: Array<Scope>
-      label: string | null
-      /** The only categories that the key may issue and change; `null` = all. */
-      categories: Array<string> | null
-      /** Requests per second; `null` = the service's default. */
-      rateLimit: number | null
-      createdAt: string
-      /** When the key expires; `null` = never. */
-      expiresAt: string | null
-      /** When the key was last used, exact to a minute. */
-      lastUsedAt: string | null
-      /** The id of the key that replaced it. */
-      replacedBy: string | null
-      /** The API key itself, which is shown only here. */
-      secret: string
-      replaces: { id: string; expiresAt: string }
-    }
   }
   /** Retrieve who is signed in. */
   retrieveSession: { input: object; data: Session }
@@ -1278,6 +1110,174 @@ export type Calls = {
       warnings: Array<'low_balance' | 'may_not_revoke' | 'clock_behind_chain'>
     }
   }
+  /** List the API keys. */
+  listKeys: { input: object; data: { keys: Array<ApiKey> } }
+  /** Create an API key. */
+  createKey: {
+    input: {
+      body: {
+        scopes: Array<Scope>
+        tenant?: string
+        label?: string
+        categories?: Array<string>
+        rateLimit?: number
+        /** When the key expires, in the future. */
+        expiresAt?: string
+      }
+    }
+    data: ApiKeyWithSecret
+  }
+  /** Retrieve an API key. */
+  retrieveKey: { input: { path: { id: string } }; data: ApiKey }
+  /** Change an API key. */
+  changeKey: {
+    input: {
+      path: { id: string }
+      body?: {
+        scopes?: Array<Scope>
+        label?: string | null
+        categories?: Array<string> | null
+        rateLimit?: number | null
+        /** When the key expires, in the future. */
+        expiresAt?: string | null
+      }
+    }
+    data: ApiKey
+  }
+  /** Revoke an API key. */
+  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
+  /** Replace an API key. */
+  rotateKey: {
+    input: {
+      path: { id: string }
+      body?: {
+        overlapSeconds?: number
+        /** When the key expires, in the future. */
+        expiresAt?: string
+      }
+    }
+    data: {
+      /** The id of the key, which is not secret. */ id: string
+      tenant: string
+      scopes: Array<Scope>
+      label: string | null
+      /** The only categories that the key may issue and change; `null` = all. */
+      categories: Array<string> | null
+      /** Requests per second; `null` = the service's default. */
+      rateLimit: number | null
+      createdAt: string
+      /** When the key expires; `null` = never. */
+      expiresAt: string | null
+      /** When the key was last used, exact to a minute. */
+      lastUsedAt: string | null
+      /** The id of the key that replaced it. */
+      replacedBy: string | null
+      /** The API key itself, which is shown only here. */
+      secret: string
+      replaces: { id: string; expiresAt: string }
+    }
+  }
+  /** List the kinds of documents. */
+  listKinds: {
+    input: object
+    data: {
+      kinds: Array<{
+        category: string
+        /** Grows by one with each change. */
+        version: number
+        updatedAt: string
+        /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
+        metadata: Record<string, unknown>
+      }>
+    }
+  }
+  /** Define a kind of documents. */
+  putKind: {
+    input: {
+      path: { category: string }
+      query?: { version?: string }
+      body: {
+        vct?: string
+        name?: string
+        description?: string
+        display: Array<{ locale: string; name: string; description?: string }>
+        claims?: Array<{
+          path: Array<string>
+          display?: Array<{ locale: string; label: string; description?: string }>
+          mandatory?: boolean
+          sd?: 'always'
+          document_registry?: {
+            type: 'text' | 'date' | 'number' | 'choice'
+            choices?: Array<string>
+          }
+        }>
+        document_registry?: { category?: string; template?: string }
+      }
+    }
+    data: {
+      category: string
+      /** Grows by one with each change. */
+      version: number
+      updatedAt: string
+      /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
+      metadata: Record<string, unknown>
+    }
+  }
+  /** Remove a kind of documents. */
+  removeKind: {
+    input: { path: { category: string }; query?: { version?: string } }
+    data: { category: string; deleted: boolean }
+  }
+  /** Retrieve the type metadata of a category. */
+  retrieveType: { input: { path: { issuerId: string; category: string } }; data: { vct: string } }
+  /** Retrieve a version of type metadata. */
+  retrieveTypeVersion: {
+    input: { path: { issuerId: string; category: string; version: string } }
+    data: { vct: string }
+  }
+  /** List the templates of certificates. */
+  listTemplates: { input: object; data: { isAvailable: boolean; templates: Array<string> } }
+  /** Print documents as PDF. */
+  printCertificates: {
+    input: { query?: { template?: string }; body: { documents: Array<string> } }
+    data: Uint8Array
+  }
+  /** Print how a document would look, before it is issued. */
+  printSpecimen: { input: { query?: { template?: string }; body: NewDocument }; data: Uint8Array }
+  /** Add a receiver of events. */
+  createWebhook: {
+    input: { body: { url: string; types?: Array<EventType> | null; allTenants?: boolean } }
+    data: WebhookWithSecret
+  }
+  /** List the receivers of events. */
+  listWebhooks: { input: object; data: { webhooks: Array<Webhook> } }
+  /** Retrieve a receiver. */
+  retrieveWebhook: { input: { path: { id: string } }; data: Webhook }
+  /** Change a receiver, or stop and start it. */
+  changeWebhook: {
+    input: {
+      path: { id: string }
+      body?: { url?: string; types?: Array<EventType> | null; enabled?: boolean }
+    }
+    data: Webhook
+  }
+  /** Remove a receiver. */
+  removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
+  /** Give a receiver a new secret. */
+  rotateWebhookSecret: {
+    input: { path: { id: string }; body?: { overlapSeconds?: number } }
+    data: WebhookWithSecret
+  }
+  /** Send events to a receiver again. */
+  replayEvents: {
+    input: { path: { id: string }; body: { after?: string; since?: string } }
+    data: Webhook
+  }
+  /** Send a test message to a receiver. */
+  testWebhook: {
+    input: { path: { id: string } }
+    data: { outcome: 'delivered' | 'gone' | 'failed' }
+  }
 }
 
 /** The parameters of each call about many documents, and the data of a line of its answer. */
@@ -1445,52 +1445,8 @@ export const CALLS = {
     path: '/v1/documents/{publicId}/payload',
     hasIdempotencyKey: false,
   },
-  listTemplates: { method: 'GET', path: '/v1/certificates', hasIdempotencyKey: false },
-  printCertificates: {
-    method: 'POST',
-    path: '/v1/certificates',
-    hasIdempotencyKey: false,
-    isFile: true,
-  },
-  printSpecimen: {
-    method: 'POST',
-    path: '/v1/certificates/specimen',
-    hasIdempotencyKey: false,
-    isFile: true,
-  },
   verifyDocument: { method: 'GET', path: '/v1/verify', hasIdempotencyKey: false },
   listEvents: { method: 'GET', path: '/v1/events', hasIdempotencyKey: false },
-  createWebhook: { method: 'POST', path: '/v1/webhooks', hasIdempotencyKey: false },
-  listWebhooks: { method: 'GET', path: '/v1/webhooks', hasIdempotencyKey: false },
-  retrieveWebhook: { method: 'GET', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
-  changeWebhook: { method: 'PATCH', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
-  removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
-  rotateWebhookSecret: {
-    method: 'POST',
-    path: '/v1/webhooks/{id}/rotate',
-    hasIdempotencyKey: false,
-  },
-  replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
-  testWebhook: { method: 'POST', path: '/v1/webhooks/{id}/test', hasIdempotencyKey: false },
-  listKinds: { method: 'GET', path: '/v1/kinds', hasIdempotencyKey: false },
-  putKind: { method: 'PUT', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
-  removeKind: { method: 'DELETE', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
-  retrieveType: {
-    method: 'GET',
-    path: '/v1/types/{issuerId}/{category}',
-    hasIdempotencyKey: false,
-  },
-  retrieveTypeVersion: {
-    method: 'GET',
-    path: '/v1/types/{issuerId}/{category}/{version}',
-    hasIdempotencyKey: false,
-  },
-  listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
-  createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
-  retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
   retrieveSession: { method: 'GET', path: '/v1/session', hasIdempotencyKey: false },
   signOut: { method: 'DELETE', path: '/v1/session', hasIdempotencyKey: false },
   useInvitation: { method: 'POST', path: '/v1/session/invitation', hasIdempotencyKey: false },
@@ -1536,6 +1492,50 @@ export const CALLS = {
   retrieveOverview: { method: 'GET', path: '/v1/overview', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
+  listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
+  createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
+  retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
+  listKinds: { method: 'GET', path: '/v1/kinds', hasIdempotencyKey: false },
+  putKind: { method: 'PUT', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
+  removeKind: { method: 'DELETE', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
+  retrieveType: {
+    method: 'GET',
+    path: '/v1/types/{issuerId}/{category}',
+    hasIdempotencyKey: false,
+  },
+  retrieveTypeVersion: {
+    method: 'GET',
+    path: '/v1/types/{issuerId}/{category}/{version}',
+    hasIdempotencyKey: false,
+  },
+  listTemplates: { method: 'GET', path: '/v1/certificates', hasIdempotencyKey: false },
+  printCertificates: {
+    method: 'POST',
+    path: '/v1/certificates',
+    hasIdempotencyKey: false,
+    isFile: true,
+  },
+  printSpecimen: {
+    method: 'POST',
+    path: '/v1/certificates/specimen',
+    hasIdempotencyKey: false,
+    isFile: true,
+  },
+  createWebhook: { method: 'POST', path: '/v1/webhooks', hasIdempotencyKey: false },
+  listWebhooks: { method: 'GET', path: '/v1/webhooks', hasIdempotencyKey: false },
+  retrieveWebhook: { method: 'GET', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  changeWebhook: { method: 'PATCH', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/v1/webhooks/{id}/rotate',
+    hasIdempotencyKey: false,
+  },
+  replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
+  testWebhook: { method: 'POST', path: '/v1/webhooks/{id}/test', hasIdempotencyKey: false },
 } as const
 
 /** The same of calls about many documents. */

@@ -61,17 +61,22 @@ export function draftOf({ fields, ...kind }: Kind, version: number): KindDraft {
     .flat()
     .map(({ locale }) => locale)
   return {
-    ...{ version, category, words: wordsOf(display), template },
+    version,
+    category,
+    words: wordsOf(display),
+    template,
     locales: [...new Set(locales.length > 0 ? locales : [currentLanguage()])],
     isExpiring: fields.some(({ name, isRequired }) => name === 'expiresAt' && isRequired),
     fields: fields.filter(isEntry).map(({ name, type, choices = [], isRequired, display }) => ({
       key: name.slice('metadata.'.length),
       choices: choices.join('\n'),
       words: wordsOf(display),
-      ...{ type, isRequired },
+      type,
+      isRequired,
     })),
     rest: { ...rest, plain: fields.filter((field) => !isEntry(field)) },
-    ...{ problems: [], isBusy: false },
+    problems: [],
+    isBusy: false,
   }
 }
 
@@ -88,12 +93,16 @@ function kindOf(draft: KindDraft): Kind {
   const { category, words, locales, template, fields, rest } = draft
   const { plain: _, ...texts } = rest
   return {
-    ...{ category, ...texts, display: displayOf(words, locales) },
+    category,
+    ...texts,
+    display: displayOf(words, locales),
     fields: [
       ...plainOf(draft),
       ...fields.map(({ key, type, choices, isRequired, words }) => ({
         name: `metadata.${key.trim()}`,
-        ...{ type, isRequired, display: displayOf(words, locales) },
+        type,
+        isRequired,
+        display: displayOf(words, locales),
         ...(type === 'choice' && { choices: linesOf(choices) }),
       })),
     ],

@@ -122,7 +122,11 @@ export function parseCredential(input: string | Uint8Array): Credential {
   const { _sd, _sd_alg, issuerId, metadata, registry } = claims
   return {
     presentation: presentationOf({
-      ...{ registry, issuerId, documentHash, disclosures, batch },
+      registry,
+      issuerId,
+      documentHash,
+      disclosures,
+      batch,
       claims: { _sd, _sd_alg, issuerId, metadata, registry },
     }),
     issuerJwt,
@@ -162,9 +166,11 @@ function parse<T extends v.GenericSchema>(schema: T, value: unknown): v.InferOut
 function presentationOf(shown: object): Presentation {
   try {
     return parsePresentation({
-      ...{ type: 'document-registry-presentation', v: 1 },
+      type: 'document-registry-presentation',
+      v: 1,
       ...shown,
-      ...{ sealed: null, stateProof: null },
+      sealed: null,
+      stateProof: null,
     })
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause

@@ -55,6 +55,16 @@ export function mergeProblems(
   return [...first, ...second.filter(({ field }) => !named.has(field))]
 }
 
+/** An error with a stable code. Its message is for people. */
+export class CodedError<C extends string> extends Error {
+  readonly code: C
+
+  constructor(code: C, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
 /** Thrown by every decoder for input that violates its format, and only for that. */
 export class FormatError extends Error {
   override name = 'FormatError'

@@ -3,9 +3,8 @@ import { createLog, type Log } from '#base/log.ts'
 import type { StartChore } from '#engine/leader.ts'
 import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
-import { createKinds, typesUrlOf } from '#kinds/kinds.ts'
 import { lockAccount } from '#parts/account-lock.ts'
-import { openApp, openCertificates } from '#parts/app.ts'
+import { openApp } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
 import { type Chain, type Identity, openChain, openReaders } from '#parts/chain.ts'
 import { openIdentities } from '#parts/identity.ts'
@@ -13,9 +12,9 @@ import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
 import type { LeadingSession } from '#parts/leader.ts'
 import { listen } from '#parts/listen.ts'
+import { type Module, openModules } from '#parts/module.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
-import { openWebhooks } from '#parts/webhooks.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
@@ -34,6 +33,7 @@ export type Gateway = {
 /**
  * Starts a gateway. This is the only place that knows every part.
  *
+ * @param modules Those that are on.
  * @param end Ends the process at once without a response, because after a failed flush it is
  * unknown what is on disk.
  * @throws {IssueError} when the chain or the payload store cannot be used, the account cannot
@@ -44,11 +44,12 @@ export type Gateway = {
 export async function startGateway(
   config: Config,
   identity: Identity,
+  modules: readonly Module[],
   end: (error: IssueError) => void,
 ): Promise<Gateway> {
   const undo: Undo = []
   try {
-    return await start(config, identity, end, undo)
+    return await start(config, identity, modules, end, undo)
   } catch (error) {
     // The start may be repeated in this process, which must not lock itself out.
     for (const undoOne of undo.toReversed()) await undoOne()
@@ -63,6 +64,7 @@ type Undo = (() => Promise<unknown>)[]
 async function start(
   config: Config,
   identity: Identity,
+  modules: readonly Module[],
   end: (error: IssueError) => void,
   undo: Undo,
 ): Promise<Gateway> {
@@ -86,21 +88,19 @@ async function start(
   const { batcher, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
-  const kinds = createKinds(stores.kinds, typesUrlOf(config.baseUrl, issuerId), (error) =>
-    log.error('kinds_unreadable', { error: String(error) }),
-  )
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
-  const webhooks = openWebhooks(config, identity, { stores, metrics, certainTime, log })
+  const core = { config, identity, stores, metrics, certainTime, log }
+  const opened = openModules(modules, core)
+  undo.push(opened.close)
+  const { checkDocument } = opened
   const stopping = new AbortController()
   undo.push(async () => stopping.abort())
   const { signal } = stopping
-  const work = { chain, stores, pipeline, kinds, signal, logger: log }
+  const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
-  const press = openCertificates(config, identity)
-  if (press) undo.push(async () => press.close())
   const { startRuns, ...served } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, kinds, webhooks, batches, ...served, press }
+  const known = { apiKeys, checkDocument, batches, ...served, modules: opened }
   const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 
@@ -112,8 +112,8 @@ async function start(
     ({ outbox: own }) =>
       startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
-    ({ assertHeld }) => webhooks.start(assertHeld),
     startRuns,
+    ...opened.chores,
   ]
   const stopChores = startChores.map(batcher.chore)
   undo.push(...stopChores)
@@ -132,7 +132,7 @@ async function start(
       await listener.stop(() =>
         Promise.all([batcher.stop(), ...stopChores.map((stopChore) => stopChore())]),
       )
-      press?.close()
+      await opened.close()
       await apiKeys.close()
       await stores.close()
       await unlock()

@@ -1,7 +1,9 @@
 // Reports what is wrong with an installation and what to do. It changes nothing.
 import { createLog } from '#base/log.ts'
 import { DEPLOYMENTS, knownRegistries, onlyKnownRegistry } from '#cli/deployments.ts'
+import { MODULES, modulesOf } from '#modules/all.ts'
 import { databaseOf } from '#parts/databases.ts'
+import type { Module } from '#parts/module.ts'
 import { openKubo } from '#parts/stores.ts'
 import { type Config, ConfigError, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
@@ -30,12 +32,26 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   return [
     checkNode(),
     ok('settings', 'every variable is well-formed'),
+    checkModules(config),
     ...(await checkFolder(config)),
     ...(await checkDatabase(config)),
     ...(await checkChain(config)),
     await checkStore(config),
     await checkService(config),
   ]
+}
+
+/** Which modules are on. Without `MODULES`, all are. */
+function checkModules(config: Config): Finding {
+  const namesOf = (modules: readonly Module[]) =>
+    modules.map(({ name }) => name).join(', ') || 'none'
+  try {
+    const on = modulesOf(config)
+    const off = MODULES.filter((one) => !on.includes(one))
+    return ok('modules', `on: ${namesOf(on)}; off: ${namesOf(off)}`)
+  } catch (error) {
+    return fail('modules', reasonOf(error), 'correct it; docs/operate.md lists the settings')
+  }
 }
 
 async function checkChain(config: Config): Promise<Finding[]> {

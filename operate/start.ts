@@ -9,6 +9,7 @@ import { type Gateway, startGateway } from '#gateway/main.ts'
 import { makeKey } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
+import { modulesOf } from '#modules/all.ts'
 import type { Identity } from '#parts/chain.ts'
 import { databaseOf } from '#parts/databases.ts'
 import { deskUrlOf, invitationLinkOf } from '#people/desk.ts'
@@ -34,6 +35,7 @@ const say = (line = '') => console.log(line)
 export async function start({ write, note }: Terminal, json: boolean): Promise<never> {
   const tell = json ? note : write
   const config = readConfig(process.env)
+  const modules = modulesOf(config)
   const isNewcomer = !json && isFirstLocalStart(config) && process.stdout.isTTY === true
   const stops: (() => Promise<void>)[] = []
   stopOnSignals(stops, tell)
@@ -41,7 +43,7 @@ export async function start({ write, note }: Terminal, json: boolean): Promise<n
   try {
     const identity = await openIdentity(config, stops, tell)
     if (config.rpcUrls.length === 0) await nameLocalIssuer(config, identity)
-    const gateway = await patiently(() => startGateway(config, identity, endAtOnce), tell)
+    const gateway = await patiently(() => startGateway(config, identity, modules, endAtOnce), tell)
     stops.unshift(gateway.stop)
     const stopAnswering = await answerBackups(config.dataDir, gateway, identity).catch((error) =>
       tellNoBackups(error, tell),

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describeApi } from '#http/core/openapi.ts'
-import { OPERATIONS } from '#http/operations.ts'
+import { RESOURCES } from '#modules/all.ts'
 
 type Schema = {
   $ref?: string
@@ -36,7 +36,7 @@ type Api = {
 const NDJSON = 'application/x-ndjson'
 
 const file = fileURLToPath(new URL('../client/api.ts', import.meta.url))
-const api = describeApi(OPERATIONS, { baseUrl: '', version: '' }) as Api
+const api = describeApi(RESOURCES, { baseUrl: '', version: '' }) as Api
 
 /** @returns The schema as a TypeScript type. */
 function typeOf(schema: Schema): string {

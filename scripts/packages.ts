@@ -98,7 +98,11 @@ function complete(folder: string, { name, description, ...rest }: Own): void {
   writeFileSync(join(folder, 'README.md'), withWholeAddresses(readFileSync(readme, 'utf8')))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   const manifest = {
-    ...{ name, version, description, license, repository },
+    name,
+    version,
+    description,
+    license,
+    repository,
     homepage: `${page}#readme`,
     bugs: `${page}/issues`,
     type: 'module',

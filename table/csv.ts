@@ -33,11 +33,9 @@ export function parseCsv(bytes: Uint8Array, { encoding, header }: Reading = {}):
   const dialect: Dialect = {
     delimiter,
     lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n',
-    ...{
-      encoding: unicodeIn(bytes) === 'utf-8' ? 'utf-8' : 'utf-16le',
-      // The mark tells spreadsheets that the text is UTF-8.
-      hasMark: unicodeIn(bytes) !== 'utf-8' || hasMark(bytes) || encoding !== undefined,
-    },
+    encoding: unicodeIn(bytes) === 'utf-8' ? 'utf-8' : 'utf-16le',
+    // The mark tells spreadsheets that the text is UTF-8.
+    hasMark: unicodeIn(bytes) !== 'utf-8' || hasMark(bytes) || encoding !== undefined,
   }
   const lines = records.map(({ record, info }) => ({
     line: info.lines - breaksIn(record),

@@ -100,10 +100,20 @@ lint_on_build = false
 /** @returns Halmos's result for each check whose name begins with `start`. */
 function run(contract: string, start: string, ...options: string[]): Map<string, string> {
   const args = [
-    ...['--root', root, '--forge-build-out', 'cache/prove/out'],
-    ...['--contract', contract, '--no-status', '--loop', '3'],
-    ...['--match-test', `^check_(${start})`],
-    ...['--solver-timeout-assertion', '120000', ...options],
+    '--root',
+    root,
+    '--forge-build-out',
+    'cache/prove/out',
+    '--contract',
+    contract,
+    '--no-status',
+    '--loop',
+    '3',
+    '--match-test',
+    `^check_(${start})`,
+    '--solver-timeout-assertion',
+    '120000',
+    ...options,
   ]
   const { stdout, stderr, error } = spawnSync('halmos', args, {
     cwd: root,

@@ -62,9 +62,14 @@ const { error } = spawnSync(
   'slither',
   [
     'cache/slither/input.json',
-    ...['--compile-force-framework', 'Solc-json'],
-    ...['--solc', writeSolc(directory)],
-    ...['--filter-paths', 'node_modules', '--json', findings],
+    '--compile-force-framework',
+    'Solc-json',
+    '--solc',
+    writeSolc(directory),
+    '--filter-paths',
+    'node_modules',
+    '--json',
+    findings,
   ],
   { cwd: root, stdio: 'inherit' },
 )

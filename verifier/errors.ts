@@ -1,3 +1,5 @@
+import { CodedError } from '../document/errors.ts'
+
 /** Why the chain could not be read. Stable: it becomes the code of the `chain` check. */
 export type ChainErrorCode =
   /** There is no answer: it was refused, timed out, or was not HTTP 200 or JSON-RPC. */
@@ -35,14 +37,8 @@ export type ChainErrorCode =
   | 'payload_unreachable'
 
 /** Thrown by chain readers. It says nothing about the document. */
-export class ChainError extends Error {
+export class ChainError extends CodedError<ChainErrorCode> {
   override name = 'ChainError'
-  readonly code: ChainErrorCode
-
-  constructor(code: ChainErrorCode, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.code = code
-  }
 }
 
 /**

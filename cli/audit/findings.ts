@@ -95,8 +95,11 @@ export type IssuerFinding = keyof typeof ISSUER_FINDINGS
 
 /** Findings of which nothing follows, because something could not be read. */
 export const UNREAD = [
-  ...(['payload_unreachable', 'batch_block_unreachable', 'public_id_unreachable'] as const),
-  ...(['batch_manifest_unknown', 'batch_manifest_unreadable'] as const),
+  'payload_unreachable',
+  'batch_block_unreachable',
+  'public_id_unreachable',
+  'batch_manifest_unknown',
+  'batch_manifest_unreadable',
   'batch_manifest_unreachable',
 ] as const satisfies readonly FindingCode[]
 

@@ -100,7 +100,10 @@ function part(values: Values, name: string): Values {
 function dataOf({ issuerId, documentHash, batch }: Key): string {
   return batch
     ? abi.encodeFunctionData('verificationInBatch', [
-        ...[issuerId, batch.root, documentHash, batch.validUntil],
+        issuerId,
+        batch.root,
+        documentHash,
+        batch.validUntil,
         batch.proof,
       ])
     : abi.encodeFunctionData('verificationOf', [issuerId, documentHash])
@@ -563,8 +566,14 @@ function blockOf(key: Key): string {
     .replaceAll('/', '_')
     .replaceAll('=', '')
   return JSON.stringify({
-    ...{ documentHash, issuerId: 1, manifest, proof, registry },
-    ...{ root: batch.root, size: leaves.length, v: 1 },
+    documentHash,
+    issuerId: 1,
+    manifest,
+    proof,
+    registry,
+    root: batch.root,
+    size: leaves.length,
+    v: 1,
     validUntil: batch.validUntil,
   })
 }
@@ -957,7 +966,10 @@ const hiding = (block: number) =>
   rewrite(answerAt(block), (values) => {
     values.status = 1
     Object.assign(part(values, 'record'), {
-      ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+      revokerIndex: 0,
+      revokedBlock: 0,
+      revokedAt: 0,
+      reason: 0,
     })
     values.revoker = part(read(sound), 'revoker')
   })

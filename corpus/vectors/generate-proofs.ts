@@ -258,16 +258,20 @@ async function proofsOf(
   await send('release', [1, ALONE.released])
   await revoke(ALONE.revoked, REASON.keyCompromise)
   await revoke(ALONE['revoked by another account'], REASON.privilegeWithdrawn, MANAGER)
-  await send('supersede', [...[1, hash(0), ALONE.superseded, ALONE.successor], FUTURE])
+  await send('supersede', [1, hash(0), ALONE.superseded, ALONE.successor, FUTURE])
 
   for (const { root, size } of [batched, held]) await send('issueBatch', [1, root, size, hash(0)])
   await send('revokeInBatch', [
-    ...[1, batched.root, [BATCHED['revoked in a batch']]],
+    1,
+    batched.root,
+    [BATCHED['revoked in a batch']],
     REASON.keyCompromise,
   ])
   await send('revokeBatch', [1, held.root, REASON.certificateHold])
   await send('revokeInBatch', [
-    ...[1, held.root, [HELD['revoked in a suspended batch']]],
+    1,
+    held.root,
+    [HELD['revoked in a suspended batch']],
     REASON.keyCompromise,
   ])
 

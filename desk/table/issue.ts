@@ -178,7 +178,8 @@ export function namesIn(run: TableRun): Name[] {
 /** @returns The issued rows as a table, with the columns of `docreg issue`. */
 export function issuedTable(run: TableRun): Uint8Array {
   return issuedRows(run, ({ batchRoot, ...result }) => ({
-    ...{ ...result, verifyUrl: linkOf(run, result.publicId) },
+    ...result,
+    verifyUrl: linkOf(run, result.publicId),
     ...(batchRoot !== undefined && { batchRoot }),
   }))
 }

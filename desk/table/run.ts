@@ -117,8 +117,12 @@ export function newRun(name: string, { columns, rows, dialect }: Table): TableRu
     shown: {},
     mode: rows.length > 1 ? 'batch' : 'single',
     results: {},
-    ...{ isDone: false, isBusy: false, isHalted: false, isKept: true },
-    ...{ page: 0, isFiltered: false },
+    isDone: false,
+    isBusy: false,
+    isHalted: false,
+    isKept: true,
+    page: 0,
+    isFiltered: false,
   }
   const order = orderOfDates(run)
   return order === undefined ? run : { ...run, dates: order }
@@ -288,7 +292,11 @@ export function keptTable(): TableRun | undefined {
   return {
     ...run,
     rows,
-    ...{ isBusy: false, isHalted: false, isKept: true, page: 0, isFiltered: false },
+    isBusy: false,
+    isHalted: false,
+    isKept: true,
+    page: 0,
+    isFiltered: false,
   }
 }
 

@@ -155,7 +155,10 @@ function viewKindInput(
     return select
   }
   const input = h('input', {
-    ...{ id, autocomplete: 'off', ...required, ...INPUTS[type] },
+    id,
+    autocomplete: 'off',
+    ...required,
+    ...INPUTS[type],
     input: () => set(input.value),
     change: () => {
       if (type === 'number') input.value = withPoint(input.value)

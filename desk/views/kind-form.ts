@@ -19,7 +19,10 @@ export function viewKindForm(desk: Desk, draft: KindDraft): HTMLElement {
       : undefined
   const text = (id: string, value: string, set: (text: string) => void, dir = 'auto') => {
     const input = h('input', {
-      ...{ id, type: 'text', autocomplete: 'off', dir },
+      id,
+      type: 'text',
+      autocomplete: 'off',
+      dir,
       input: () => set(input.value),
     })
     input.value = value
@@ -177,7 +180,9 @@ function viewField(
     ),
   )
   const choices = h('textarea', {
-    ...{ id: `kind-${index}-choices`, rows: '4', dir: 'auto' },
+    id: `kind-${index}-choices`,
+    rows: '4',
+    dir: 'auto',
     input: () => {
       one.choices = choices.value
     },

@@ -3,13 +3,19 @@ const HOLD_MS = 3_600_000
 /** How much the clock may gain or lose between two readings without counting as a jump. */
 const TOLERANCE_MS = 60_000
 
-/** The clock of the machine without its jumps. */
+/**
+ * The only clock of the gateway, in milliseconds of the Unix epoch. Whoever deletes, spends, retries
+ * or rotates asks `now`; whoever shows a time or ends a right asks `wall`. Two readers of one moment
+ * ask the same: otherwise one says that a secret is over while the other signs with it.
+ */
 export type Clock = {
   /**
-   * Milliseconds of the Unix epoch. After a jump forward it goes on for an hour as if there had
-   * been none; a jump back is followed at once.
+   * The time without jumps. After a jump forward it goes on for an hour as if there had been none;
+   * a jump back is followed at once.
    */
   now(): number
+  /** The time that the machine says, which anybody may set. */
+  wall(): number
   /** Whether the clock has run evenly for an hour; `false` in the first hour of a process. */
   isSettled(): boolean
 }
@@ -39,6 +45,7 @@ export function createClock(
   }
 
   return {
+    wall,
     now: () => Math.round(Math.min(read(), believed) + elapsed()),
     isSettled() {
       read()

@@ -1,3 +1,5 @@
+import { clock } from './clock.ts'
+
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 type Level = (typeof LEVELS)[number]
 
@@ -15,7 +17,7 @@ export function createLog(threshold: LogLevel): Log {
     const silent = threshold === 'silent' || LEVELS.indexOf(level) < LEVELS.indexOf(threshold)
     return (event: string, fields: Record<string, unknown> = {}) => {
       if (silent) return
-      const time = new Date().toISOString()
+      const time = new Date(clock.wall()).toISOString()
       const line = { time, level, event, ...fields }
       process.stderr.write(`${JSON.stringify(line)}\n`)
     }

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { clock } from '#base/clock.ts'
 import { limitInShares } from '#base/concurrency.ts'
 import { type Hex, toHex } from '#document/hex.ts'
 import type { IssuerSubkeys } from '#document/keys.ts'
@@ -78,7 +79,7 @@ export function createBatches(deps: BatchDeps): Batches {
   }
 
   async function issueUpload(spool: Spool, request: BatchRequest): Promise<Unclosed> {
-    const read = await readUpload(deps, spool, request, Date.now())
+    const read = await readUpload(deps, spool, request, clock.wall())
     const { done } = await begin(request.share, () => issueRead(read, request))
     return done
   }

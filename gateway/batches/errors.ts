@@ -1,3 +1,5 @@
+import { CodedError } from '#document/errors.ts'
+
 export type BatchErrorCode =
   /** The upload has more documents or bytes than a batch may have. */
   | 'too_large'
@@ -7,12 +9,6 @@ export type BatchErrorCode =
   | 'empty'
 
 /** Thrown when an upload was not read completely, or is empty. Nothing was done. */
-export class BatchError extends Error {
+export class BatchError extends CodedError<BatchErrorCode> {
   override name = 'BatchError'
-  readonly code: BatchErrorCode
-
-  constructor(code: BatchErrorCode, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.code = code
-  }
 }

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { validUntilOf } from '#document/document.ts'
 import type { P256Key } from '#document/jwk.ts'
 import { choicesOf, createPresentation, type PresentationSource } from '#document/presentation.ts'
@@ -53,7 +54,7 @@ export async function createCredential(
     ...(type.integrity !== undefined && { 'vct#integrity': type.integrity }),
     iss: naming === 'https' ? uriOf(own) : own.did,
     // The day does not tell when the holder fetched it.
-    iat: Math.floor(Date.now() / 1000 / SECONDS_PER_DAY) * SECONDS_PER_DAY,
+    iat: Math.floor(clock.wall() / 1000 / SECONDS_PER_DAY) * SECONDS_PER_DAY,
     ...(validUntil !== 0 && { exp: validUntil }),
     cnf: { jwk: { kty, crv, x, y } },
     status: { status_list: status },

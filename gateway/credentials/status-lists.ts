@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { shareRead } from '#base/concurrency.ts'
 import type { Hkdf } from '#document/hkdf.ts'
 import type { IssuerSubkeys } from '#document/keys.ts'
@@ -64,7 +65,7 @@ export function createStatusLists(deps: {
 
   async function make(list: number, naming: Naming): Promise<string | undefined> {
     // What happens from here on may be missing in the list.
-    const time = Math.floor(Date.now() / 1000)
+    const time = Math.floor(clock.wall() / 1000)
     const found = await slots.entries(list)
     if (!found) return undefined
     await assertFresh(time)
@@ -82,12 +83,10 @@ export function createStatusLists(deps: {
       },
       {
         ...(did && { iss: did }),
-        ...{
-          sub: uriOf(nameOf(list, naming)),
-          iat: time,
-          exp: time + EXPIRY_SECONDS,
-          ttl: TTL_SECONDS,
-        },
+        sub: uriOf(nameOf(list, naming)),
+        iat: time,
+        exp: time + EXPIRY_SECONDS,
+        ttl: TTL_SECONDS,
         status_list: await encodeStatusList(statuses),
       },
     )

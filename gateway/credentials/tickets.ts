@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
+import { clock } from '#base/clock.ts'
 import { decodeBase64url } from '#document/base64url.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
@@ -94,7 +95,7 @@ export function createTickets(issuerSecrets: readonly [Hex, ...Hex[]]): Tickets 
         const json = openWith(secret, kind, bytes)
         if (json === undefined) continue
         const ticket = JSON.parse(json) as Ticket<typeof kind>
-        if (ticket.expiresAt * 1000 <= Date.now()) return undefined
+        if (ticket.expiresAt * 1000 <= clock.wall()) return undefined
         return { ticket, digest: hash('sha256', bytes, 'buffer') }
       }
       return undefined

@@ -1,5 +1,6 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
+import { clock } from '#base/clock.ts'
 import { decodeBase64url } from '#document/base64url.ts'
 import type { P256Key } from '#document/jwk.ts'
 import type { RegistryId } from '#document/registry-id.ts'
@@ -109,7 +110,7 @@ export type WalletDeps = Pick<CredentialContext, 'keys' | 'own'> & {
   statusOf: (listed: Listed, naming: Naming) => Promise<CredentialContext['status']>
 }
 
-const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
+const inSeconds = (seconds: number) => Math.floor(clock.wall() / 1000) + seconds
 
 export function createWallets(deps: WalletDeps): Wallets {
   const { tickets, store, baseUrl } = deps

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { limitPerTurn } from '#base/concurrency.ts'
 import type { Deadline } from '#base/deadline.ts'
 import type { Document } from '#document/document.ts'
@@ -196,7 +197,7 @@ function fits({ listed }: Read, { subjectId, category, status }: ListQuery): boo
 function listedStatusOf({ status, record: { validUntil } }: ChainReading): ListedStatus {
   if (status === 'not_issued') return 'pending'
   // The newest block may be older than the expiry.
-  const isOver = validUntil !== 0 && Date.now() / 1000 >= validUntil
+  const isOver = validUntil !== 0 && clock.wall() / 1000 >= validUntil
   return status === 'valid' && isOver ? 'expired' : status
 }
 

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import type { Blocks, Head } from '#promise/ports.ts'
 
 /** Faster blocks are not predicted, because reading them would cost more than it gains. */
@@ -215,7 +216,7 @@ function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
 
 /** @returns Whether a block is one of a running chain: it came less than an interval ago, or so. */
 function isRecent({ timestamp }: Head, interval: number): boolean {
-  return Math.abs(Date.now() - timestamp * 1000) < 1.25 * interval
+  return Math.abs(clock.wall() - timestamp * 1000) < 1.25 * interval
 }
 
 const modulo = (value: number, by: number) => ((value % by) + by) % by

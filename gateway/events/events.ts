@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertainTime } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
-import type { Actor } from '#promise/acts.ts'
+import type { ActKind, Actor } from '#promise/acts.ts'
 
 const PRUNE_INTERVAL_MS = 60_000
 /** The pause between two slices, so that requests come first. */
@@ -10,25 +10,26 @@ const PRUNE_PAUSE_MS = 50
 /** Events that must still be sent to a webhook are kept this many times as long as others. */
 const LONGER = 2
 
-/** The types of events about a document or a batch. */
-export const EVENT_TYPES = [
-  'document.issued',
-  'document.final',
-  'document.revoked',
-  'document.suspended',
-  'document.released',
-  'document.superseded',
-  'document.erased',
-  'document.failed',
-  'batch.issued',
-  'batch.final',
-  'batch.revoked',
-  'batch.suspended',
-  'batch.released',
-  'batch.superseded',
-  'batch.failed',
-] as const
-export type EventType = (typeof EVENT_TYPES)[number]
+/** The types of events about a document or a batch, with the act behind each; `null` = nobody's. */
+export const EVENTS = {
+  'document.issued': 'issue',
+  'document.final': null,
+  'document.revoked': 'revoke',
+  'document.suspended': 'suspend',
+  'document.released': 'release',
+  'document.superseded': 'supersede',
+  'document.erased': 'erase',
+  'document.failed': null,
+  'batch.issued': 'issue',
+  'batch.final': null,
+  'batch.revoked': 'revoke',
+  'batch.suspended': 'suspend',
+  'batch.released': 'release',
+  'batch.superseded': 'supersede',
+  'batch.failed': null,
+} as const satisfies Record<string, ActKind | null>
+export type EventType = keyof typeof EVENTS
+export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
 
 /**
  * Something that happened to a document. It names the document only by its hash, and contains no
@@ -95,6 +96,19 @@ export type EventPage = {
   hasMore: boolean
 }
 
+/** What webhooks wait for. */
+type Backlog = {
+  /**
+   * The number of events that must still be sent to enabled webhooks, whether or not they match
+   * their types.
+   */
+  events: number
+  /** The number of enabled webhooks whose last attempt failed. */
+  failing: number
+  /** The number of webhooks that were disabled because their receiver failed or was gone. */
+  disabled: number
+}
+
 /**
  * The log of events, the oldest first. An event is written together with the outcome that it
  * reports.
@@ -122,6 +136,17 @@ export type EventLog = {
    * @returns Whether there may be more to delete.
    */
   prune(before: number): Promise<boolean>
+  /** @returns The numbers for monitoring. */
+  backlog(): Promise<Backlog>
+}
+
+/** An event as the REST API and webhooks show it. */
+export type PresentedEvent = {
+  id: string
+  type: EventType
+  timestamp: string
+  data: ({ documentHash: Hex } | { batchRoot: Hex }) &
+    Pick<DocumentEvent, 'blockNumber' | 'blockHash' | 'transactionHash' | 'tenant' | 'actor'>
 }
 
 /**
@@ -132,7 +157,7 @@ export type EventLog = {
 export function presentEvent(
   { id, type, time, ...about }: DocumentEvent,
   reader: string | null,
-): object {
+): PresentedEvent {
   const { documentHash, blockNumber, blockHash, transactionHash, tenant, actor } = about
   return {
     id,

@@ -1,24 +1,40 @@
 import { Hono } from 'hono'
+import type { Scope } from '#keys/grant.ts'
+import { answerHeaders } from './core/answer-headers.ts'
 import type { Env } from './core/env.ts'
 import { fail } from './core/envelope.ts'
 import { ApiError } from './core/errors.ts'
-import { serveAll } from './core/operation.ts'
+import { describeApi } from './core/openapi.ts'
+import { type BoundResource, bind, scopesOf, serveAll } from './core/operation.ts'
 import { chargeUnserved, limitRates } from './core/rate-limits.ts'
 import { prefers } from './core/request.ts'
 import { requestLog } from './core/request-log.ts'
 import { cookieNameOf, knowSessions } from './core/session.ts'
 import type { AppDeps } from './deps.ts'
-import { RESOURCES } from './operations.ts'
+import { CORE_RESOURCES } from './operations.ts'
 import { respondLost } from './pages/home-page.ts'
+import { keyRoutes } from './resources/keys.ts'
+import { openapiRoutes } from './resources/openapi.ts'
 
-/** @returns The REST API, as a function from request to response. */
-export function createApp(deps: AppDeps): Hono<Env> {
+/**
+ * @param modules The resources of the modules that are on.
+ * @returns The REST API, as a function from request to response.
+ */
+export function createApp(deps: AppDeps, modules: readonly BoundResource[]): Hono<Env> {
   const app = new Hono<Env>()
   app.use(requestLog(deps.log, deps.metrics))
+  app.use(answerHeaders())
   app.use(limitRates(deps.rateLimits))
   const name = cookieNameOf(deps.addresses.baseUrl)
   app.use(knowSessions({ name, find: (secret) => deps.sessions.find(secret) }))
-  serveAll(app, RESOURCES, deps)
+  const { addresses, version } = deps
+  const all: BoundResource[] = [...bind(CORE_RESOURCES, deps), ...modules]
+  const describe = (service: Parameters<typeof describeApi>[1]) => describeApi(all, service)
+  const isUsed = (scope: Scope) =>
+    all.some(({ operations }) => operations.some((one) => scopesOf(one).includes(scope)))
+  all.push(...bind([openapiRoutes], { addresses, version, describe }))
+  all.push(...bind([keyRoutes], { keys: deps.keys, log: deps.log, isUsed }))
+  serveAll(app, all, deps.findKey)
   app.notFound(async (c) => {
     await chargeUnserved(c)
     if (['GET', 'HEAD'].includes(c.req.method) && prefers(c, 'text/html', 'application/json'))

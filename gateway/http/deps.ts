@@ -4,23 +4,20 @@ import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import type { Batches } from '#batches/batch.ts'
 import type { BatchReader } from '#batches/batch-reader.ts'
-import type { Press } from '#certificates/press.ts'
 import type { ReadHeld } from '#credentials/held.ts'
 import type { StatusLists } from '#credentials/status-lists.ts'
 import type { Wallets } from '#credentials/wallets.ts'
 import type { FindDocument } from '#documents/find.ts'
 import type { Listing } from '#documents/list.ts'
 import type { EventLog } from '#events/events.ts'
-import type { WebhookSecrets } from '#events/secrets.ts'
-import type { Webhook, Webhooks } from '#events/webhook.ts'
 import type { FindKey } from '#keys/grant.ts'
 import type { Keys } from '#keys/keys.ts'
-import type { Kinds } from '#kinds/kinds.ts'
 import type { Passkeys } from '#people/passkeys.ts'
 import type { People } from '#people/people.ts'
 import type { Provider } from '#people/provider.ts'
 import type { Sessions } from '#people/sessions.ts'
 import type { ActLog } from '#promise/acts.ts'
+import type { CheckDocument } from '#promise/check-document.ts'
 import type { DocumentIndex } from '#promise/document-index.ts'
 import type { Erasing, IsErased } from '#promise/erase.ts'
 import type { History } from '#promise/history.ts'
@@ -41,7 +38,7 @@ import type { Addresses } from './resources/present.ts'
 
 /** The state of the service, the same for all tenants. Amounts are in wei, `null` = unknown. */
 export type ServiceState = {
-  waiting: { queued: number; inFlight: number }
+  waiting: { queued: number; refused: number; inFlight: number }
   account: { balance: bigint | null; fee: bigint | null }
   fees: { lastHour: bigint | null; cap: bigint | null }
   alerts: readonly Alert[]
@@ -73,7 +70,7 @@ export type AppDeps = {
   revising: Revising
   superseding: Superseding
   erasing: Erasing
-  kinds: Kinds
+  checkDocument: CheckDocument
   batches: Batches
   batchReader: BatchReader
   runs: Runs
@@ -90,15 +87,6 @@ export type AppDeps = {
   events: EventLog
   tallies: Tallies
 
-  webhooks: Webhooks
-  webhookSecrets: WebhookSecrets
-  /** Rejects for a host to which events may not be sent. */
-  checkWebhookHost: (hostname: string) => Promise<unknown>
-  /** Sends a test message. It says nothing about a document, and counts as no delivery. */
-  testWebhook: (webhook: Webhook) => Promise<'delivered' | 'gone' | 'failed'>
-  /** Whether `http` is accepted too. */
-  mayWebhookUseHttp: boolean
-
   verifyOptions: VerifyOptions
   /** The same chain as in `verifyOptions`, with a storage proof for each reading. */
   provingChain: ChainReader
@@ -106,8 +94,6 @@ export type AppDeps = {
   /** The node that serves the read-only `/rpc`. */
   rpc: Eip1193Provider
 
-  /** Absent without templates. */
-  press: Press | undefined
   /** Absent when the service puts no documents into wallets. */
   wallets?: Wallets
   readHeld: ReadHeld

@@ -1,10 +1,8 @@
-import { describeApi } from './core/openapi.ts'
-import type { Operation, Resource } from './core/operation.ts'
+import type { DescribedResource, Resource } from './core/operation.ts'
 import { actRoutes } from './resources/acts.ts'
 import { batchRoutes } from './resources/batches.ts'
 import { bulkRevisionRoutes } from './resources/bulk-revisions.ts'
 import { bundleRoutes } from './resources/bundle.ts'
-import { certificateRoutes } from './resources/certificates.ts'
 import { didRoutes } from './resources/did.ts'
 import { documentRoutes } from './resources/documents.ts'
 import { eraseRoutes } from './resources/erase.ts'
@@ -13,7 +11,6 @@ import { healthRoutes } from './resources/health.ts'
 import { homeRoutes } from './resources/home.ts'
 import { ipfsRoutes } from './resources/ipfs.ts'
 import { keyRoutes } from './resources/keys.ts'
-import { kindRoutes } from './resources/kinds.ts'
 import { listRoutes } from './resources/list.ts'
 import { offerRoutes } from './resources/offers.ts'
 import { openapiRoutes } from './resources/openapi.ts'
@@ -31,10 +28,9 @@ import { statusListRoutes } from './resources/status-lists.ts'
 import { supersedeRoutes } from './resources/supersede.ts'
 import { verifyRoutes } from './resources/verify.ts'
 import { walletRoutes } from './resources/wallets.ts'
-import { webhookRoutes } from './resources/webhooks.ts'
 
-/** Every resource of the REST API, in the order of the reference. */
-export const RESOURCES: readonly Resource[] = [
+/** The resources of the core, in the order of the reference. */
+export const CORE_RESOURCES: readonly Resource[] = [
   documentRoutes,
   documentRevisionRoutes,
   supersedeRoutes,
@@ -46,12 +42,8 @@ export const RESOURCES: readonly Resource[] = [
   runRoutes,
   bundleRoutes,
   eraseRoutes,
-  certificateRoutes,
   verifyRoutes,
   eventRoutes,
-  webhookRoutes,
-  kindRoutes,
-  keyRoutes,
   sessionRoutes,
   providerRoutes,
   passkeyRoutes,
@@ -67,8 +59,7 @@ export const RESOURCES: readonly Resource[] = [
   homeRoutes,
   overviewRoutes,
   healthRoutes,
-  openapiRoutes((service) => describeApi(OPERATIONS, service)),
 ]
 
-/** Every operation, in the same order. */
-export const OPERATIONS: readonly Operation[] = RESOURCES.flatMap(({ operations }) => operations)
+/** With those that know of all others, also of modules. */
+export const CORE: readonly DescribedResource[] = [...CORE_RESOURCES, keyRoutes, openapiRoutes]

@@ -1,4 +1,5 @@
 import { createCached } from '#base/cached.ts'
+import { clock } from '#base/clock.ts'
 import type { FindKey, Grant } from './grant.ts'
 import type { ApiKey, KeyReader, KeyWriter } from './ports.ts'
 import { digestOf } from './secret.ts'
@@ -65,7 +66,7 @@ type Keys = {
 }
 
 function isExpired({ expiresAt }: ApiKey): boolean {
-  return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()
+  return expiresAt !== undefined && Date.parse(expiresAt) <= clock.wall()
 }
 
 type LastUses = {
@@ -99,7 +100,7 @@ export function createLastUses(
 
   return {
     note(key) {
-      const now = Date.now()
+      const now = clock.wall()
       if (now - (noted.get(key.id) ?? lastUse(key)) < USE_INTERVAL_MS) return
       noted.set(key.id, now)
       gathered.set(key.id, new Date(now).toISOString())

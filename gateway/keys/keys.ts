@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import type { ApiKey, KeyStore } from './ports.ts'
 import { digestOf, newId, newSecret } from './secret.ts'
@@ -10,7 +11,8 @@ const MAX_KEYS = 10_000
 export type MadeKey = { key: ApiKey; secret: string }
 
 /** The new key, with the replaced one as it is now. */
-type RotatedKey = MadeKey & { old: ApiKey }
+type EndingKey = ApiKey & { expiresAt: string }
+type RotatedKey = MadeKey & { old: EndingKey }
 
 /** The administration of API keys. */
 export type Keys = {
@@ -109,7 +111,12 @@ export function makeKey(settings: KeySettings): MadeKey {
 }
 
 function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
-  return { id, ...settings, digest: digestOf(secret), createdAt: new Date().toISOString() }
+  return {
+    id,
+    ...settings,
+    digest: digestOf(secret),
+    createdAt: new Date(clock.wall()).toISOString(),
+  }
 }
 
 /** If the old key was created for 90 days, so is its successor. */
@@ -121,7 +128,7 @@ function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
     old.expiresAt === undefined ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt)
   const end =
     expiresAt ??
-    (lifetime === undefined ? undefined : new Date(Date.now() + lifetime).toISOString())
+    (lifetime === undefined ? undefined : new Date(clock.wall() + lifetime).toISOString())
   return makeKey({
     tenant,
     scopes,
@@ -133,8 +140,8 @@ function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
 }
 
 /** The overlap never prolongs a key. */
-function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
-  const end = Date.now() + overlapSeconds * 1000
+function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): EndingKey {
+  const end = clock.wall() + overlapSeconds * 1000
   const before = old.expiresAt === undefined ? end : Date.parse(old.expiresAt)
   return { ...old, expiresAt: new Date(Math.min(before, end)).toISOString(), replacedBy: id }
 }

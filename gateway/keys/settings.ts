@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import { SCOPES } from './grant.ts'
 import type { ApiKey } from './ports.ts'
@@ -71,7 +72,7 @@ const expiresAt = v.pipe(
   v.string('must be a string'),
   v.check((text) => INSTANT.test(text), 'must be an RFC 3339 time, such as 2030-01-31T00:00:00Z'),
   v.metadata({ format: 'date-time', description: 'When the key expires, in the future.' }),
-  v.check((text) => Date.parse(text) > Date.now(), 'must be in the future'),
+  v.check((text) => Date.parse(text) > clock.wall(), 'must be in the future'),
   v.check(
     (text) => new Date(text).getUTCFullYear() < 10_000,
     'must be before the year 10000 in UTC',

@@ -6,8 +6,6 @@ import type { Metrics } from '#base/metrics.ts'
 import { hkdfWithNode, openWithNode } from '#base/node-crypto.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { VERSION } from '#base/version.ts'
-import { packCache } from '#certificates/packs.ts'
-import { openPress, type Press } from '#certificates/press.ts'
 import { PATIENCE_MS } from '#chain/rpc.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { createFindDocument } from '#documents/find.ts'
@@ -16,15 +14,16 @@ import { createOpenIndexed } from '#documents/opening.ts'
 import { createApp } from '#http/app.ts'
 import { createClientAddress } from '#http/core/client-address.ts'
 import type { RateLimits } from '#http/core/env.ts'
+import type { AppDeps } from '#http/deps.ts'
 import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
-import type { Kinds } from '#kinds/kinds.ts'
 import { deskUrlOf, returnUrlOf } from '#people/desk.ts'
 import { createPasskeys, type Passkeys } from '#people/passkeys.ts'
 import { createPeople, type People } from '#people/people.ts'
 import type { PeopleStore } from '#people/ports.ts'
 import { createProvider, type Provider } from '#people/provider.ts'
 import { createSessions, type Sessions } from '#people/sessions.ts'
+import type { CheckDocument } from '#promise/check-document.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
 import type { Quotes } from '#promise/ports.ts'
 import { createStandingOf } from '#promise/revisable.ts'
@@ -44,9 +43,9 @@ import { openCredentials } from './credentials.ts'
 import type { Identities } from './identity.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
+import type { Modules } from './module.ts'
 import { openServiceState } from './overview.ts'
 import type { Stores } from './stores.ts'
-import type { WebhookParts } from './webhooks.ts'
 
 /** The parts that the REST API uses. */
 export type AppParts = {
@@ -56,12 +55,10 @@ export type AppParts = {
   pipeline: IssuingParts
   quotes: Quotes
   apiKeys: ApiKeys
-  kinds: Kinds
-  webhooks: WebhookParts
+  checkDocument: CheckDocument
   batches: BatchParts
   runs: Runs
-  /** Absent without templates. */
-  press: Press | undefined
+  modules: Modules
   log: Log
 }
 
@@ -70,7 +67,7 @@ const READINESS_TTL_MS = 1_000
 
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
-  const { readers, identities, stores, pipeline, apiKeys, kinds, log } = parts
+  const { readers, identities, stores, pipeline, apiKeys, checkDocument, log } = parts
   const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
@@ -82,9 +79,17 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const verifyOptions = verifyOptionsOf(config, parts, blocks)
   // With a wait of 0 s, a request still has to read the chain.
   const newDeadline = () => createDeadline(config.wait || config.rpcTimeout)
-  const parties = { stores, identities, kinds, verifyOptions, newDeadline, apiKeys, log }
+  const parties = {
+    stores,
+    identities,
+    types: parts.modules.ports.credentialTypes,
+    verifyOptions,
+    newDeadline,
+    apiKeys,
+    log,
+  }
   const credentials = openCredentials(config, identity, parties)
-  return createApp({
+  const deps: AppDeps = {
     issuing,
     revising,
     superseding,
@@ -96,14 +101,13 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     events,
     log,
     metrics,
-    ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
     ...credentials,
     wait: config.wait,
     newDeadline,
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
-    kinds,
+    checkDocument,
     ...openPeople(config, identity, stores.people, log),
     rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
@@ -120,7 +124,6 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     ...openDocuments(identity, parts),
     standingOf: createStandingOf(issuerId, outbox, store),
     ...parts.batches,
-    press: parts.press,
     verifyOptions,
     runs: parts.runs,
     provingChain: readers.proving,
@@ -140,7 +143,8 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       issuerId,
       network: networkOf(parseRegistry(registry).chainId, config.liveChains),
     },
-  })
+  }
+  return createApp(deps, parts.modules.serve(deps))
 }
 
 /** Opens the documents of this issuer with the gateway's index. */
@@ -244,18 +248,4 @@ function openPeople(
   const passkeys = createPasskeys(store, sessions, { deskUrl, issuerSecrets })
   const provider = oidc && createProvider(oidc, returnUrlOf(baseUrl), sessions)
   return { people: createPeople(store), sessions, passkeys, ...(provider && { provider }) }
-}
-
-/**
- * @returns The part that prints certificates. `undefined` for documents that count without a
- * template of their issuer, because those of `docreg` name an office that does not exist.
- * @throws {CertificateError} when a template is wrong.
- */
-export function openCertificates(
-  { certificatePacks, certificateTemplates, liveChains }: Config,
-  { registry }: Identity,
-): Press | undefined {
-  const network = networkOf(parseRegistry(registry).chainId, liveChains)
-  if (certificateTemplates === undefined && network !== 'test') return undefined
-  return openPress(certificatePacks ?? packCache({}), certificateTemplates)
 }

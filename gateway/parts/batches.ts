@@ -6,7 +6,7 @@ import { type BatchReader, createBatchReader } from '#batches/batch-reader.ts'
 import { createBatches } from '#batches/batches.ts'
 import { createThreadSealer } from '#batches/sealer.ts'
 import { openSpoolFolder } from '#batches/spool.ts'
-import type { Kinds } from '#kinds/kinds.ts'
+import type { CheckDocument } from '#promise/check-document.ts'
 import { outcomeOf } from '#promise/outcome.ts'
 import { durationOf } from '#runs/duration.ts'
 import type { Config } from '#settings/config.ts'
@@ -28,12 +28,12 @@ export function openBatches(
     chain: Chain
     stores: Stores
     pipeline: IssuingParts
-    kinds: Kinds
+    checkDocument: CheckDocument
     signal: AbortSignal
     logger: Log
   },
 ): BatchParts {
-  const { chain, stores, pipeline, kinds, signal, logger } = parts
+  const { chain, stores, pipeline, checkDocument, signal, logger } = parts
   const { outbox, history, batchLog: log, batchDrafts: drafts } = stores
   return {
     batches: createBatches({
@@ -51,7 +51,7 @@ export function openBatches(
         else if (result.requests > 0) logger.info('batch_drafts_discarded', result)
       },
       allSubkeys: subkeysOf(issuerSecrets),
-      kindsAt: kinds.at,
+      kindsAt: checkDocument.at,
       sealer: createThreadSealer(newSealingThread, signal),
       newSpool: openSpoolFolder(join(dataDir, 'spool')),
       outcomeOf: (intent) => outcomeOf(chain.registry, intent),

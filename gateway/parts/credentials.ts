@@ -12,13 +12,13 @@ import { createTickets } from '#credentials/tickets.ts'
 import { createWallets } from '#credentials/wallets.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
 import { hasScope, tenantOf } from '#keys/grant.ts'
-import type { Kinds } from '#kinds/kinds.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
 import type { Identity } from './chain.ts'
 import type { Identities } from './identity.ts'
 import { type ApiKeys, grantOfOwner } from './keys.ts'
+import type { CredentialTypes } from './module.ts'
 import type { Stores } from './stores.ts'
 
 /** Assembles what wallets need: the issuer's keys, credentials and their status lists. */
@@ -28,14 +28,14 @@ export function openCredentials(
   parts: {
     stores: Stores
     identities: Identities
-    kinds: Kinds
+    types: CredentialTypes | undefined
     verifyOptions: VerifyOptions
     newDeadline: NewDeadline
     apiKeys: ApiKeys
     log: Log
   },
 ) {
-  const { stores, identities, kinds, verifyOptions, newDeadline } = parts
+  const { stores, identities, types, verifyOptions, newDeadline } = parts
   const { baseUrl, verifyUrl, walletOffers } = config
   const { registry, issuerId, issuerSecrets, credentialKeys: keys } = identity
   const { own } = identities
@@ -55,7 +55,12 @@ export function openCredentials(
     ...always,
     jwtVcIssuer: jwtVcIssuerOf(own, keys),
     wallets: createWallets({
-      ...{ keys, own, baseUrl, page: verifyUrl, registry, issuerId },
+      keys,
+      own,
+      baseUrl,
+      page: verifyUrl,
+      registry,
+      issuerId,
       tickets: createTickets(issuerSecrets),
       store: stores.credentials,
       read: readHeld,
@@ -65,10 +70,10 @@ export function openCredentials(
         if (![null, tenant].includes(tenantOf(grant))) return false
         return grant.categories?.includes(category) ?? true
       },
-      typeOf: kinds.typeOf,
+      typeOf: async (document) => types?.typeOf(document),
       statusOf: statusLists.placeOf,
       kindOf: async (category) => {
-        const file = await kinds.file(category)
+        const file = await types?.file(category)
         return file && (JSON.parse(decodeUtf8(file)) as TypeMetadata)
       },
     }),

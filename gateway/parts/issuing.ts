@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { shareRead } from '#base/concurrency.ts'
 import { groupReads } from '#base/grouping.ts'
 import type { Log } from '#base/log.ts'
@@ -64,7 +65,7 @@ export function openIssuing(
     headAge,
     unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
     feeCaps: config.feeCaps,
-    webhookBacklog: stores.deliveries.backlog,
+    webhookBacklog: stores.events.backlog,
     rpcCalls: identity.rpc.sent,
   })
   const times = createTimes(metrics)
@@ -152,7 +153,7 @@ function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
 }
 
 function headAgeOf({ timestamp }: Head): number {
-  return Date.now() / 1000 - timestamp
+  return clock.wall() / 1000 - timestamp
 }
 
 function openErasing(

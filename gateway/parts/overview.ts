@@ -13,7 +13,7 @@ const STATE_TTL_MS = 15_000
 
 type StateParts = {
   quotes: Quotes
-  stores: Pick<Stores, 'deliveries' | 'erasures' | 'backups'>
+  stores: Pick<Stores, 'events' | 'erasures' | 'backups'>
   pipeline: Pick<IssuingParts, 'batcher' | 'readiness' | 'headAge'>
 }
 
@@ -32,13 +32,15 @@ export function openServiceState(
       known(headAge()),
       known(quotes.quote([sample])),
       known(batcher.spentLastHour()),
-      known(stores.deliveries.backlog()),
+      known(stores.events.backlog()),
       known(stores.erasures.unfinished()),
       known(stores.backups?.last()),
     ])
     const waiting = batcher.depth()
     const alerts = alertsOf({
-      ...{ lowBalance, webhooks, queued: waiting.queued },
+      lowBalance,
+      webhooks,
+      queued: waiting.queued,
       stopped: batcher.stopped(),
       balance: ready?.balance,
       mayRevoke: ready?.mayRevoke,
@@ -49,7 +51,9 @@ export function openServiceState(
       unfinishedErasures: erasures?.length,
     })
     return {
-      ...{ waiting, alerts, backupAt: backupAt ?? null },
+      waiting,
+      alerts,
+      backupAt: backupAt ?? null,
       account: { balance: ready?.balance ?? null, fee: quote?.fee ?? null },
       fees: { lastHour: lastHour ?? null, cap: feeCaps.hour ?? null },
     }

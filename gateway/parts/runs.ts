@@ -1,6 +1,6 @@
 import { createDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
-import type { Kinds } from '#kinds/kinds.ts'
+import type { CheckDocument } from '#promise/check-document.ts'
 import { createRowSealer } from '#runs/rows.ts'
 import { createRuns, type Runs } from '#runs/runs.ts'
 import { createRunWorker, type RunWorker } from '#runs/worker.ts'
@@ -16,7 +16,7 @@ type Parts = {
   pipeline: IssuingParts
   batches: BatchParts
   apiKeys: ApiKeys
-  kinds: Kinds
+  checkDocument: CheckDocument
   logger: Log
 }
 
@@ -31,7 +31,7 @@ const QUIET_AFTER_MS = 60_000
 export function openRuns(
   config: Config,
   { issuerSecrets }: Identity,
-  { stores, pipeline, batches, apiKeys, kinds, logger: log }: Parts,
+  { stores, pipeline, batches, apiKeys, checkDocument, logger: log }: Parts,
 ): { runs: Runs; startRuns: RunWorker['start']; pipeline: IssuingParts } {
   const { runs: store } = stores
   let requestedAt = Number.NEGATIVE_INFINITY
@@ -40,9 +40,13 @@ export function openRuns(
   // Without a wait, rows would not be under way until they are in a block.
   const wait = config.wait || config.rpcTimeout
   const worker = createRunWorker({
-    ...{ store, sealer, log, issuing: pipeline.issuing, batches: batches.batches },
+    store,
+    sealer,
+    log,
+    issuing: pipeline.issuing,
+    batches: batches.batches,
     grantOf: (owner) => grantOfOwner(owner, stores, apiKeys),
-    kinds: kinds.current,
+    kinds: checkDocument.current,
     room: () =>
       pipeline.blockTime.interval() === undefined ? (isBusy() ? 'busy' : 'quiet') : 'regular',
     queued: () => pipeline.batcher.depth().queued,

@@ -5,6 +5,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { newId } from '#keys/secret.ts'
@@ -169,7 +170,7 @@ export function createPasskeys(
         publicKey: credential.publicKey,
         counter: credential.counter,
         ...(credential.transports && { transports: credential.transports }),
-        createdAt: new Date().toISOString(),
+        createdAt: new Date(clock.wall()).toISOString(),
       }
       if (await store.addPasskey(passkey, challenge, by)) return passkey
       throw new Refusal('passkey_invalid', REFUSED)
@@ -230,7 +231,7 @@ function createChallenges(issuerSecrets: readonly [Hex, ...Hex[]]) {
     })
     if (!isOurs) return undefined
     const expiresAt = Number(head.readBigUInt64BE())
-    if (expiresAt <= Date.now()) return undefined
+    if (expiresAt <= clock.wall()) return undefined
     // Other spellings of the same bytes are the same challenge.
     return { challenge: bytes.toString('base64url'), expiresAt }
   }
@@ -239,7 +240,7 @@ function createChallenges(issuerSecrets: readonly [Hex, ...Hex[]]) {
     read,
     create(purpose: string): Uint8Array<ArrayBuffer> {
       const head = Buffer.alloc(HEAD_BYTES)
-      head.writeBigUInt64BE(BigInt(Date.now() + CHALLENGE_TTL_MS))
+      head.writeBigUInt64BE(BigInt(clock.wall() + CHALLENGE_TTL_MS))
       randomBytes(16).copy(head, 8)
       return new Uint8Array([...head, ...macOf(keys[0] as Buffer, head, purpose)])
     },

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import { digestOf, newSecret } from '#keys/secret.ts'
 import { assertConsistent, categories, DEFAULT_TENANT, label, tenant } from '#keys/settings.ts'
@@ -31,7 +32,7 @@ export const personChanges = v.strictObject({
 export type PersonChanges = v.InferOutput<typeof personChanges>
 
 /** An invitation with its secret, which is shown only once, because only its digest is stored. */
-export type MadeInvitation = { secret: string; invitation: Invitation }
+export type MadeInvitation = { secret: string; invitation: Invitation & { expiresAt: string } }
 
 /** The administration of people. */
 export type People = {
@@ -70,7 +71,7 @@ export type People = {
 export function createPeople(store: PeopleStore): People {
   return {
     async list() {
-      const now = Date.now()
+      const now = clock.wall()
       return (await store.list()).map((person) => ({
         ...person,
         sessions: person.sessions.filter((session) => !isOver(session, now)),
@@ -78,7 +79,7 @@ export function createPeople(store: PeopleStore): People {
     },
     async add(settings) {
       assertAllowed(settings)
-      const made = { person: newPerson(settings), ...newInvitation(INVITATION_TTL_MS) }
+      const made = { person: newPerson(settings), ...newShortInvitation() }
       if (await store.add(made.person, made.invitation, MAX_PEOPLE)) return made
       throw tooManyPeople()
     },
@@ -106,7 +107,7 @@ export function createPeople(store: PeopleStore): People {
     async invite(id, removesPasskeys) {
       const person = await store.get(id)
       if (person) assertOwn(person)
-      const made = newInvitation(INVITATION_TTL_MS)
+      const made = newShortInvitation()
       if (!person || !(await store.invite(id, made.invitation, removesPasskeys))) throw unknown()
       return { person, ...made }
     },
@@ -140,13 +141,16 @@ function assertNotLast(person: Person, all: readonly Person[]): void {
   throw new Refusal('last_administrator', 'nobody else is an administrator')
 }
 
-/** @param ttlMs Absent = it is valid until it is used. */
-export function newInvitation(ttlMs?: number): MadeInvitation {
+/** @returns An invitation that is valid until it is used. */
+export function newInvitation(): { secret: string; invitation: Invitation } {
   const secret = newSecret('invitation')
-  const digest = digestOf(secret)
-  if (ttlMs === undefined) return { secret, invitation: { digest } }
-  const expiresAt = new Date(Date.now() + ttlMs).toISOString()
-  return { secret, invitation: { digest, expiresAt } }
+  return { secret, invitation: { digest: digestOf(secret) } }
+}
+
+function newShortInvitation(): MadeInvitation {
+  const { secret, invitation } = newInvitation()
+  const expiresAt = new Date(clock.wall() + INVITATION_TTL_MS).toISOString()
+  return { secret, invitation: { ...invitation, expiresAt } }
 }
 
 function withChanges(person: Person, changes: PersonChanges): Person {

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import { newId } from '#keys/secret.ts'
 import type { Person } from './ports.ts'
@@ -14,7 +15,7 @@ export function newPerson({
   tenant,
   categories,
 }: Pick<Person, 'name' | 'role' | 'tenant' | 'categories'>): Person {
-  const createdAt = new Date().toISOString()
+  const createdAt = new Date(clock.wall()).toISOString()
   return { id: newId(), name, role, tenant, ...(categories && { categories }), createdAt }
 }
 

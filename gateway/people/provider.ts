@@ -1,5 +1,6 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { Configuration } from 'openid-client'
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import { VISIBLE } from '#document/members.ts'
 import { isLoopback } from '#verifier/readers/loopback.ts'
@@ -74,7 +75,7 @@ export function createProvider(
       idTokenExpected: true,
     })
     const claims = tokens.claims() as Claims
-    if (claims.iat > Date.now() / 1000 + CLOCK_SKEW_SECONDS)
+    if (claims.iat > clock.wall() / 1000 + CLOCK_SKEW_SECONDS)
       throw new Error('the ID token is of the future')
     const isComplete = claims[groupsClaim] !== undefined && nameIn(claims) !== undefined
     if (isComplete || !config.serverMetadata().userinfo_endpoint) return claims

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import type { Grant } from '#keys/grant.ts'
 import { digestOf, newId, newSecret } from '#keys/secret.ts'
@@ -54,7 +55,7 @@ export function createSessions(store: PeopleStore, unwritten: (error: unknown) =
   return {
     async find(secret) {
       const found = await store.findSession(digestOf(secret))
-      const now = Date.now()
+      const now = clock.wall()
       if (!found || found.person.isBlocked || isOver(found.session, now)) return undefined
       const { id, lastUsedAt } = found.session
       if (now - Date.parse(lastUsedAt) > USE_INTERVAL_MS)
@@ -92,7 +93,7 @@ export function isOver({ expiresAt, lastUsedAt }: Session, now: number): boolean
 
 function newSession() {
   const secret = newSecret('session')
-  const now = Date.now()
+  const now = clock.wall()
   const createdAt = new Date(now).toISOString()
   const expiresAt = new Date(now + SESSION_TTL_MS).toISOString()
   const session = { id: newId(), digest: digestOf(secret), createdAt, expiresAt }

@@ -1,3 +1,4 @@
+import { CodedError } from '#document/errors.ts'
 import type { Outcome } from './anchoring.ts'
 
 /** Why nothing was issued or revoked. Stable: clients get it as `code`. */
@@ -50,14 +51,8 @@ export type IssueErrorCode =
   | 'too_large'
 
 /** Thrown when nothing was done and nothing will be, except for `outcome_unknown`. */
-export class IssueError extends Error {
+export class IssueError extends CodedError<IssueErrorCode> {
   override name = 'IssueError'
-  readonly code: IssueErrorCode
-
-  constructor(code: IssueErrorCode, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.code = code
-  }
 }
 
 /** @returns An `IssueError` unchanged; any other error as `chain_unavailable`. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clock } from '#base/clock.ts'
 import { limitPerTurn } from '#base/concurrency.ts'
 import type { Deadline } from '#base/deadline.ts'
 import type { Document, DocumentFields } from '#document/document.ts'
@@ -243,7 +244,7 @@ async function readStatus(
   { finality, isRepeat, until, deadline }: StatusRequest,
 ): Promise<DocumentStatus> {
   if (!isRepeat && finality === 'included') {
-    const isExpired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+    const isExpired = validUntil !== 0 && clock.wall() / 1000 >= validUntil
     return { status: isExpired ? 'expired' : 'valid', transactionHash, finality }
   }
   const key = { issuerId, documentHash }

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { decodeBatchBlock } from '#document/batch/block.ts'
 import { FormatError } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
@@ -101,5 +102,5 @@ function slotOfBatch(batch: TrustedRecord): RevisedSlot {
 
 function statusOf(slot: RevisedSlot, { anchoredBlock, distrusted }: TrustedRecord) {
   const account = { ...NO_ACCOUNT, distrustedFrom: distrusted ? anchoredBlock : 0 }
-  return registryStatusOf({ ...slot, account, blockTime: Date.now() / 1000 })
+  return registryStatusOf({ ...slot, account, blockTime: clock.wall() / 1000 })
 }

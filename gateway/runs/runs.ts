@@ -1,6 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { clock } from '#base/clock.ts'
 import { turnAfter } from '#base/concurrency.ts'
 import type { DocumentFields } from '#document/document.ts'
+import type { FieldProblem } from '#document/errors.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { type Grant, ownerOf, tenantOf } from '#keys/grant.ts'
 import { IssueError } from '#promise/errors.ts'
@@ -14,7 +16,7 @@ const ROWS_A_WRITE = 1_000
 /** What became of a row. A problem is one of the row, and not of the service. */
 export type RowResult =
   | { publicId: string; documentHash: Hex; status: 'valid' | 'pending'; batchRoot?: Hex }
-  | { problem: { code: string; message: string; details?: readonly object[] } }
+  | { problem: { code: string; message: string; details?: readonly FieldProblem[] } }
 
 /** A row of a run; `result` is `null` until it is issued. */
 export type RunRow = { line: number; fields: DocumentFields; result: RowResult | null }
@@ -112,8 +114,16 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
       const size = rows.length
       const begun = await store.begin(
         {
-          ...{ id, tenant, owner: ownerOf(grant), mode, size, content },
-          ...{ state: 'loading', reason: null, createdAt: Date.now(), endedAt: null },
+          id,
+          tenant,
+          owner: ownerOf(grant),
+          mode,
+          size,
+          content,
+          state: 'loading',
+          reason: null,
+          createdAt: clock.wall(),
+          endedAt: null,
         },
         mostOf(grant),
       )
@@ -138,7 +148,7 @@ export function createRuns({ store, sealer, issuerSecrets, wake }: RunsDeps): Ru
     },
     async stop(grant, id) {
       if (!(await find(grant, id))) return undefined
-      const endedAt = Date.now()
+      const endedAt = clock.wall()
       await store.change(id, 'running', { state: 'stopped', reason: 'requested', endedAt })
       return find(grant, id)
     },

@@ -1,9 +1,11 @@
+import { clock } from '#base/clock.ts'
 import { type BeginInShare, createNap, limitInShares } from '#base/concurrency.ts'
 import type { NewDeadline } from '#base/deadline.ts'
 import { describeBug, type Log } from '#base/log.ts'
 import type { Batches } from '#batches/batch.ts'
 import { encodeUtf8 } from '#document/bytes.ts'
 import type { DocumentFields } from '#document/document.ts'
+import type { FieldProblem } from '#document/errors.ts'
 import { type KindOf, mayIssue, readNewDocument } from '#document/new-document.ts'
 import { type Grant, hasScope, requesterOf, shareOf } from '#keys/grant.ts'
 import { IssueError, type IssueErrorCode } from '#promise/errors.ts'
@@ -86,7 +88,7 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
   }
 
   async function clean(): Promise<void> {
-    const runs = await store.removeBefore(Date.now() - KEPT_MS)
+    const runs = await store.removeBefore(clock.now() - KEPT_MS)
     if (runs > 0) log.info('runs_removed', { runs })
     // Nobody can read their results any more.
     for (const owner of await store.owners())
@@ -100,7 +102,8 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
       const working = new Map<string, Promise<void>>()
       const isOver = () => isStopped
       const shared = {
-        ...{ pool: createPool(deps, isOver), isStopped: isOver },
+        pool: createPool(deps, isOver),
+        isStopped: isOver,
         beginBatch: limitInShares(MAX_BATCHES),
       }
       const everything = async () => {
@@ -108,8 +111,8 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
         while (!isStopped) {
           try {
             await look(working, shared)
-            if (Date.now() - cleanedAt > CLEAN_INTERVAL_MS) {
-              cleanedAt = Date.now()
+            if (clock.wall() - cleanedAt > CLEAN_INTERVAL_MS) {
+              cleanedAt = clock.wall()
               await clean()
             }
           } catch (error) {
@@ -134,7 +137,7 @@ async function work(deps: WorkerDeps, run: Run, shared: Work): Promise<void> {
   const { store, log } = deps
   const { isStopped } = shared
   const end = (state: 'stopped' | 'done', reason: string | null) =>
-    store.change(run.id, 'running', { state, reason, endedAt: Date.now() })
+    store.change(run.id, 'running', { state, reason, endedAt: clock.wall() })
   try {
     if (run.mode === 'batch') {
       const { done } = await shared.beginBatch(run.tenant, () => issueBatch(deps, run, shared))
@@ -144,8 +147,8 @@ async function work(deps: WorkerDeps, run: Run, shared: Work): Promise<void> {
     if (now?.done === run.size) await end('done', null)
   } catch (error) {
     await handle(error).catch(() => {})
-    const until = Date.now() + RETRY_INTERVAL_MS
-    while (!isStopped() && Date.now() < until)
+    const until = clock.wall() + RETRY_INTERVAL_MS
+    while (!isStopped() && clock.wall() < until)
       await new Promise((resolve) => setTimeout(resolve, 100))
   }
 
@@ -156,7 +159,9 @@ async function work(deps: WorkerDeps, run: Run, shared: Work): Promise<void> {
       else await store.remove(run.id)
     } else if (error instanceof IssueError)
       await store.change(run.id, 'running', {
-        ...{ state: 'running', reason: error.code, endedAt: null },
+        state: 'running',
+        reason: error.code,
+        endedAt: null,
       })
     else {
       log.error('run_failed', { run: run.id, ...describeBug(error) })
@@ -225,13 +230,17 @@ async function issueRow(
 ): Promise<RowResult> {
   if (!mayIssue(fields, grant.categories))
     return problemOf('category_not_allowed', 'the owner may not issue this category')
-  const read = readNewDocument(fields, Date.now(), await kinds())
+  const read = readNewDocument(fields, clock.wall(), await kinds())
   const refusal =
     'problems' in read && new RowRefused(problemOf('bad_fields', 'invalid fields', read.problems))
   try {
     const { publicId, documentHash, status } = await issuing.issue({
-      ...{ fields, ...requesterOf(grant), idempotencyKey, wait },
-      ...{ deadline: newDeadline(), finality: 'included' },
+      fields,
+      ...requesterOf(grant),
+      idempotencyKey,
+      wait,
+      deadline: newDeadline(),
+      finality: 'included',
       // It may have been issued before the kind was changed.
       ...(refusal && { refuseNew: refusal }),
     })
@@ -244,7 +253,7 @@ async function issueRow(
   }
 }
 
-function problemOf(code: string, message: string, details?: readonly object[]): RowResult {
+function problemOf(code: string, message: string, details?: readonly FieldProblem[]): RowResult {
   return { problem: { code, message, ...(details && { details }) } }
 }
 
@@ -259,9 +268,15 @@ async function issueBatch(
   if (isStopped() || (await deps.store.find(run.id))?.state !== 'running') return
   const grant = await assertAllowed(deps, run)
   const answer = await batches.issue({
-    ...{ body: linesOf(deps, run), ...requesterOf(grant), share: shareOf(grant) },
+    body: linesOf(deps, run),
+    ...requesterOf(grant),
+    share: shareOf(grant),
     ...(grant.categories && { categories: grant.categories }),
-    ...{ idempotencyKey: `run:${run.id}`, atomic: false, dryRun: false, wait, newDeadline },
+    idempotencyKey: `run:${run.id}`,
+    atomic: false,
+    dryRun: false,
+    wait,
+    newDeadline,
     assertAllowed: async () => void (await assertAllowed(deps, run)),
   })
   try {

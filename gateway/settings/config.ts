@@ -72,6 +72,7 @@ const environment = v.object({
     hexList(20, 'must be an address, 0x followed by 40 hexadecimal digits'),
   ),
   ISSUER_SECRET: v.optional(secrets),
+  MODULES: v.optional(v.string()),
   CREDENTIAL_KEY_FILE: v.optional(v.string()),
   WALLET_OFFERS: v.optional(v.picklist(['holders', 'keys'], 'must be holders or keys'), 'holders'),
   API_KEY: v.optional(bearerToken),
@@ -190,6 +191,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     otherSigners,
     /** Secrets of 32 bytes each, the newest first. */
     ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
+    /** The names of the modules that are on; absent = all. */
+    ...(e.MODULES !== undefined && { modules: namesIn(e.MODULES) }),
     /** The file with the keys that sign credentials; absent = on the local chain only. */
     ...(e.CREDENTIAL_KEY_FILE && { credentialKeyFile: resolve(e.CREDENTIAL_KEY_FILE) }),
     /** Who may have an offer for a wallet: whoever holds a publicId, or only whom a key makes one. */
@@ -240,6 +243,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     trustedProxies: e.TRUSTED_PROXIES,
     logLevel: e.LOG_LEVEL,
   }
+}
+
+/** @returns Names that are separated by commas; `none` = none. */
+function namesIn(text: string): readonly string[] {
+  if (text.trim() === 'none') return []
+  return text.split(',').map((name) => name.trim())
 }
 
 /** @throws {ConfigError} naming every bad variable of the schema. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { clock } from '#base/clock.ts'
 import { type CredentialStore, MAX_TRIES } from '#credentials/ports.ts'
 import {
   type Known,
@@ -138,7 +139,7 @@ const COUNT_TRY = statement('UPDATE used_offer SET tries = tries + 1 WHERE offer
 
 /** Counts what wallets use. Nothing in it says for which document. */
 export function createCredentialStore({ write }: Pick<Database, 'write'>): CredentialStore {
-  const now = () => Math.floor(Date.now() / 1000)
+  const now = () => Math.floor(clock.now() / 1000)
   return {
     spend: (value, expiresAt) =>
       write(function* () {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { ErasedFrom, Erasure, Erasures, RemainsIn } from '#promise/erase.ts'
@@ -102,7 +103,7 @@ export function createErasures(
 
   return {
     async begin(documentHash, tenant, actor) {
-      const requestedAt = Date.now()
+      const requestedAt = clock.wall()
       list.add(documentHash, requestedAt)
       return database.write(function* () {
         const hash = fromHex(documentHash)
@@ -140,7 +141,8 @@ export function createErasures(
       const items = [...new Set(list.read())].map((hash) => ({ hash: fromHex(hash) }))
       if (items.length === 0) return 0
       const wanted = await database.read(SELECT_WANTED, {}, items)
-      for (const { hash } of wanted) await database.write(() => mark(hexOf(hash), Date.now(), null))
+      for (const { hash } of wanted)
+        await database.write(() => mark(hexOf(hash), clock.wall(), null))
       return wanted.length
     },
   }
@@ -148,7 +150,7 @@ export function createErasures(
 
 function* finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Work<void> {
   const hashes = documentHashes.map(fromHex)
-  const now = Date.now()
+  const now = clock.wall()
   yield* lockOutcomes()
   yield* deletePayloads(hashes)
   yield* all(CLEAR_PROMISES, { hashes })

@@ -1,12 +1,13 @@
 import {
   type DocumentEvent,
+  EVENTS,
   type EventLog,
   type EventPage,
   type EventQuery,
   type EventType,
   formatEventId,
 } from '#events/events.ts'
-import { type ActKind, parseActor } from '#promise/acts.ts'
+import { parseActor } from '#promise/acts.ts'
 import type { Database } from './database.ts'
 import {
   all,
@@ -29,15 +30,8 @@ const PRUNED_AT_ONCE = 500
 export type BlindTenant = (tenant: string) => readonly bigint[]
 
 /** The act behind each type of event. */
-const ACT_OF = Object.entries({
-  issued: 'issue',
-  revoked: 'revoke',
-  suspended: 'suspend',
-  released: 'release',
-  superseded: 'supersede',
-  erased: 'erase',
-} satisfies Record<string, ActKind>)
-  .flatMap(([type, act]) => ['document', 'batch'].map((what) => [`${what}.${type}`, act]))
+const ACT_OF = Object.entries(EVENTS)
+  .filter(([, act]) => act !== null)
   .map(([type, act]) => `WHEN '${type}' THEN '${act}'`)
   .join(' ')
 
@@ -53,7 +47,13 @@ const ACTOR = `CASE WHEN event.type = 'document.issued' THEN (
 
 /** The columns except `owner`, a 64-bit number. */
 export const EVENT_COLUMNS = [
-  ...['id', 'type', 'time', 'document_hash', 'block_number', 'block_hash', 'transaction_hash'],
+  'id',
+  'type',
+  'time',
+  'document_hash',
+  'block_number',
+  'block_hash',
+  'transaction_hash',
   'tenant',
 ]
   .map((name) => `event.${name}`)
@@ -112,12 +112,31 @@ const LEAVE_BEHIND = statement(`
     AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < :before
   RETURNING id`)
 
+const SELECT_BACKLOG = statement(
+  (sql) => `
+    SELECT
+      coalesce(sum(CASE WHEN disabled_reason IS NULL THEN
+        (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
+        + ${sql.larger('0', '(SELECT coalesce(max(id), 0) FROM event) - cursor')} END), 0) AS events,
+      count(*) FILTER (WHERE disabled_reason IS NULL AND failing_since IS NOT NULL) AS failing,
+      count(*) FILTER (WHERE disabled_reason <> 'request') AS disabled
+    FROM webhook`,
+)
+
 /** The log of events, which the outcomes of intents and erasures write. */
 export function createEventLog(database: Database, blind: BlindTenant): EventLog {
   return {
     read: (wanted) => database.durableSnapshot(() => read(wanted, blind)),
     async leaveBehind(before) {
       return (await database.change(LEAVE_BEHIND, { before })).map(({ id }) => String(id))
+    },
+    async backlog() {
+      const [row] = await database.brief(() => database.read(SELECT_BACKLOG))
+      return {
+        events: Number(row?.events),
+        failing: Number(row?.failing),
+        disabled: Number(row?.disabled),
+      }
     },
     async prune(before) {
       return (await database.change(PRUNE, { before })).length === PRUNED_AT_ONCE

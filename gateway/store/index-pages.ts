@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { fromHex } from '#document/hex.ts'
 import type {
   IndexedDocument,
@@ -96,7 +97,7 @@ const IDS_OF_DAYS = statement(idsOfDays(':createdFrom', ':createdTo'))
 
 /** Reads a page of the index; see `DocumentIndex`. */
 export function* readPage(wanted: IndexQuery): Work<IndexPage> {
-  const { drives, filters, wholeBatches } = conditionsOf(wanted, Date.now() / 1000)
+  const { drives, filters, wholeBatches } = conditionsOf(wanted, clock.wall() / 1000)
   const range = yield* rangeOf(wanted)
   const batches = wholeBatches
     ? yield* drivesOfBatches(wholeBatches, range.before)

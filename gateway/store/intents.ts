@@ -7,8 +7,19 @@ import { type Dialect, hexOf, hexOrNull, type Row, statement, type Values } from
 
 /** The columns that the readers below need. */
 export const INTENT_COLUMNS = [
-  ...['id', 'kind', 'document_hash', 'root', 'valid_until', 'manifest', 'reason', 'tenant'],
-  ...['reported', 'block_number', 'block_hash', 'transaction_hash', 'account'],
+  'id',
+  'kind',
+  'document_hash',
+  'root',
+  'valid_until',
+  'manifest',
+  'reason',
+  'tenant',
+  'reported',
+  'block_number',
+  'block_hash',
+  'transaction_hash',
+  'account',
 ]
   .map((name) => `intent.${name}`)
   .join(', ')

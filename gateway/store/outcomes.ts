@@ -133,9 +133,9 @@ function isEvent({ before, after }: Change): boolean {
 /** @returns The event of an intent that got into a block. */
 export function eventOf({ intent, after }: Change): NewEvent {
   const { kind, documentHash: hash, tenant = null } = intent
-  const what = isSuperseded(intent, after) ? 'superseded' : HAPPENED[kind]
+  const what = isSuperseded(intent, after) ? 'supersede' : kind
   return {
-    type: `${isOfBatch(intent) ? 'batch' : 'document'}.${what}`,
+    type: EVENT_OF[what][isOfBatch(intent) ? 'batch' : 'document'],
     hash,
     place: after,
     tenant,
@@ -143,12 +143,16 @@ export function eventOf({ intent, after }: Change): NewEvent {
   }
 }
 
-const HAPPENED = {
-  issue: 'issued',
-  revoke: 'revoked',
-  suspend: 'suspended',
-  release: 'released',
-} as const
+/** The event of what can happen to a document or a batch. */
+const EVENT_OF = {
+  issue: { document: 'document.issued', batch: 'batch.issued' },
+  revoke: { document: 'document.revoked', batch: 'batch.revoked' },
+  supersede: { document: 'document.superseded', batch: 'batch.superseded' },
+  suspend: { document: 'document.suspended', batch: 'batch.suspended' },
+  release: { document: 'document.released', batch: 'batch.released' },
+  final: { document: 'document.final', batch: 'batch.final' },
+  failed: { document: 'document.failed', batch: 'batch.failed' },
+} as const satisfies Record<string, Record<'document' | 'batch', EventType>>
 
 const isOfBatch = ({ root, documentHash }: Intent) => root === documentHash
 
@@ -159,7 +163,7 @@ const isSuperseded = (intent: Intent, after: Anchoring | null) =>
 export function endOf(intent: Intent, end: 'final' | 'failed', place: Anchoring | null): NewEvent {
   const { documentHash: hash, tenant = null } = intent
   return {
-    type: `${isOfBatch(intent) ? 'batch' : 'document'}.${end}`,
+    type: EVENT_OF[end][isOfBatch(intent) ? 'batch' : 'document'],
     hash,
     place,
     tenant,

@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import type {
   BegunSession,
   Invitation,
@@ -278,7 +279,7 @@ function* usePasskey(
 
 /** @returns Whether the challenge was not used before. */
 function* spend({ challenge, expiresAt }: SpentChallenge): Work<boolean> {
-  yield* all(DELETE_OLD_CHALLENGES, { now: Date.now() })
+  yield* all(DELETE_OLD_CHALLENGES, { now: clock.now() })
   return (yield* first(SPEND_CHALLENGE, { challenge, expiresAt })) !== undefined
 }
 

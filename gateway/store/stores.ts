@@ -10,14 +10,12 @@ import { createBatchLog } from './batches.ts'
 import { type Binding, bind, type Refusals } from './binding.ts'
 import { createCredentialStore, createStatusSlots } from './credentials.ts'
 import type { Database, Session, Sessions } from './database.ts'
-import { createDeliveries } from './deliveries.ts'
 import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, onNewConnection, type Scrubber } from './erasures.ts'
 import { type BlindTenant, createEventLog } from './events.ts'
 import { createHistory } from './history.ts'
 import { createIdempotencyLog } from './idempotency.ts'
-import { createKindStore } from './kinds.ts'
 import { createLeaderRow } from './leader-row.ts'
 import { createLeaderOutbox, createOutbox, createPersistence, type LeaderOutbox } from './outbox.ts'
 import { OUTCOME_CHANNEL, WAITING_CHANNEL } from './outcomes.ts'
@@ -27,7 +25,6 @@ import { numberOrNull, statement } from './sql.ts'
 import { createSuccessions } from './successions.ts'
 import { createTallies } from './tallies.ts'
 import type { IsBlockErased } from './tombstones.ts'
-import { createWebhooks } from './webhooks.ts'
 
 /** Everything a database needs from outside. */
 export type DatabaseDeps = {
@@ -110,6 +107,9 @@ export async function openStores(
         await stopMerging()
         await rest.close()
       },
+      /** For the tables of modules. */
+      database,
+      blindTenant,
       outbox,
       /** Payloads in the database itself. It does not store erased payloads again. */
       embedded,
@@ -127,10 +127,7 @@ export async function openStores(
       successions: createSuccessions(database),
       statusSlots: createStatusSlots(database),
       events: createEventLog(database, blindTenant),
-      webhooks: createWebhooks(database),
-      kinds: createKindStore(database),
       runs: createRunStore(database),
-      deliveries: createDeliveries(database, blindTenant),
       /** What wallets have used. */
       credentials: createCredentialStore(database),
       batchLog: createBatchLog(database),

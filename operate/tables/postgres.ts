@@ -21,7 +21,8 @@ export function readPostgres(query: Query): Side {
     rows: (table) => inGroups(rowsOf(query, table)),
     async nextNumber({ name, numbered }) {
       const [place] = await query('SELECT pg_get_serial_sequence($1, $2) AS sequence', [
-        ...[name, numbered],
+        name,
+        numbered,
       ])
       const [row] = await query(`SELECT last_value, is_called FROM ${place?.sequence}`)
       return BigInt(String(row?.last_value)) + (row?.is_called ? 1n : 0n)

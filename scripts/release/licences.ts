@@ -5,7 +5,14 @@ import { type Lock, nameOf, readLock, root } from './dependencies.ts'
 
 /** Licences that ask for no more than their text. */
 const PERMISSIVE = new Set([
-  ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense'],
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
   // Fonts; it does not reach the documents that are set in them.
   'OFL-1.1',
 ])

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describeApi } from '#http/core/openapi.ts'
-import { OPERATIONS } from '#http/operations.ts'
+import { RESOURCES } from '#modules/all.ts'
 import { makePackages } from '../packages.ts'
 import { writeContract } from './contract.ts'
 import { installedWith, type Lock, type Manifest, readLock, root } from './dependencies.ts'
@@ -56,7 +56,7 @@ for (const { name, folder } of await makePackages(join(root, 'dist', 'packages')
 }
 
 copyFileSync(join(root, 'dist', 'verify.html'), join(out, 'verify.html'))
-const api = describeApi(OPERATIONS, { baseUrl: '', version })
+const api = describeApi(RESOURCES, { baseUrl: '', version })
 write('openapi.json', `${JSON.stringify(api, null, 2)}\n`)
 
 await writeContract(out)
@@ -82,8 +82,13 @@ function withLibrary(manifest: Manifest): Lock {
 /** The corpus with what its README names, without what needs the rest of the repository. */
 function archive(folder: string): Uint8Array {
   const paths = [
-    ...['corpus', 'docs/formats.md', 'examples/verify.py', 'examples/judge.py'],
-    ...['examples/requirements.txt', 'LICENSE', ':(exclude)corpus/*.ts'],
+    'corpus',
+    'docs/formats.md',
+    'examples/verify.py',
+    'examples/judge.py',
+    'examples/requirements.txt',
+    'LICENSE',
+    ':(exclude)corpus/*.ts',
   ]
   const args = [
     '-c',

@@ -230,7 +230,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/integrate.md',
     has: '/v1/certificates?template=',
-    because: 'it needs the engine; test/gateway/http/resources/certificates.test.ts prints some',
+    because: 'it needs the engine; test/modules/certificates/routes.test.ts prints some',
   },
   {
     page: 'README.md',

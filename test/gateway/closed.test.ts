@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import { startGateway } from '#gateway/main.ts'
+import { modulesOf } from '#modules/all.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, API_KEY, randomKey, type Stack, startStack } from '../support/stack.ts'
@@ -90,6 +91,7 @@ test('behavior: a gateway starts although its issuer is closed', async () => {
       ...{ registry, issuerId: 1, issuerSecrets: [randomKey()] },
       signer: createKeySigner(issuerKey),
     },
+    modulesOf(config),
     (error) => {
       throw error
     },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMetrics } from '#base/metrics.ts'
 import { aliasOf } from '#http/core/operation.ts'
-import { OPERATIONS } from '#http/operations.ts'
+import { OPERATIONS } from '#modules/all.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 /** Preflights, which are not in the OpenAPI document. */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import { startGateway } from '#gateway/main.ts'
+import { modulesOf } from '#modules/all.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from '../support/http.ts'
 import { randomKey, type Stack, startStack } from '../support/stack.ts'
@@ -29,7 +30,7 @@ test('error: frees data folder and account when its port is taken', async () => 
     const rpc = createRpcPool([chainUrl], config.rpcTimeout)
     const signer = createKeySigner(issuerKey)
     const identity = { rpc, registry, issuerId: 1, issuerSecrets, signer }
-    return startGateway(config, identity, (error) => {
+    return startGateway(config, identity, modulesOf(config), (error) => {
       throw error
     })
   }

@@ -2,8 +2,10 @@ import { createDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { createApp } from '#http/app.ts'
+import { bind, type Resource } from '#http/core/operation.ts'
 import type { AppDeps } from '#http/deps.ts'
 import type { Grant } from '#keys/grant.ts'
+import { MODULES } from '#modules/all.ts'
 import { API_KEY } from './stack.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
@@ -26,8 +28,8 @@ const unused: unknown = new Proxy(() => {}, {
   },
 })
 
-/** The gateway's routes without any parts except those that a test supplies. */
-export function bareApp(parts: Partial<AppDeps> = {}) {
+/** The gateway's routes without any parts except those that a test supplies, also for modules. */
+export function bareApp(parts: Partial<AppDeps> & Record<string, unknown> = {}) {
   const known: Partial<AppDeps> = {
     findKey: async (key) => (key === API_KEY ? GRANT : undefined),
     addresses: ADDRESSES,
@@ -51,5 +53,7 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
   const deps = new Proxy({ ...known, log: sink } as AppDeps, {
     get: (target, name) => (name in target ? Reflect.get(target, name) : unused),
   })
-  return { app: createApp(deps), log }
+  // Each takes what it needs from the parts.
+  const resources = MODULES.flatMap((one) => one.resources as readonly Resource[])
+  return { app: createApp(deps, bind(resources, deps)), log }
 }

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describeApi } from '#http/core/openapi.ts'
-import { OPERATIONS } from '#http/operations.ts'
 import { INSTANT } from '#keys/settings.ts'
+import { OPERATIONS, RESOURCES } from '#modules/all.ts'
 
 // Compares the answers of a gateway with its /openapi.json, using an independent JSON Schema
 // validator.
@@ -25,7 +25,7 @@ export type OpenApi = {
   components: { schemas: Record<string, Json> }
 }
 
-export const openapi = describeApi(OPERATIONS, {
+export const openapi = describeApi(RESOURCES, {
   baseUrl: 'http://gateway.example',
   version: '0',
 }) as unknown as OpenApi

@@ -1,4 +1,5 @@
 import { startGateway } from '#gateway/main.ts'
+import { modulesOf } from '#modules/all.ts'
 import { openIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
 
@@ -25,7 +26,7 @@ export function localGateway(env: Record<string, string>): LocalGateway {
       const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', ...env, ...more })
       try {
         const identity = await openIdentity(config, stops, () => {})
-        const gateway = await startGateway(config, identity, (error) => {
+        const gateway = await startGateway(config, identity, modulesOf(config), (error) => {
           throw error
         })
         stops.unshift(gateway.stop)

@@ -5,6 +5,7 @@ import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
 import { startGateway } from '#gateway/main.ts'
+import { modulesOf } from '#modules/all.ts'
 import { openCredentialKeys } from '#parts/signer.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from './http.ts'
@@ -72,7 +73,7 @@ export async function startSharedStack(
         throw new Error('tests make no outside requests')
       },
     }
-    const gateway = await startGateway(config, identity, (error) => {
+    const gateway = await startGateway(config, identity, modulesOf(config), (error) => {
       throw error
     })
     const url = `http://127.0.0.1:${config.port}`

@@ -12,6 +12,7 @@ import { type Gateway, startGateway } from '#gateway/main.ts'
 import type { Scope } from '#keys/grant.ts'
 import { makeKey } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
+import { modulesOf } from '#modules/all.ts'
 import { LOCAL_ISSUER_ID } from '#operate/local-registry.ts'
 import { openCredentialKeys } from '#parts/signer.ts'
 import { type Config, readConfig } from '#settings/config.ts'
@@ -136,7 +137,7 @@ export async function startStack(
       throw new Error('tests make no outside requests')
     },
   }
-  const gateway: Gateway = await startGateway(config, identity, (error) => {
+  const gateway: Gateway = await startGateway(config, identity, modulesOf(config), (error) => {
     throw error
   }).catch(async (error) => {
     await leave()

@@ -188,8 +188,11 @@ function batch(): Promise<number> {
     const headers = { authorization: `Bearer ${API_KEY}` }
     const lines = Array.from({ length: BATCH }, (_, i) =>
       JSON.stringify({
-        ...{ subjectName: `Person ${i}`, subjectId: `${i}`, category: 'diploma' },
-        ...{ issuedAt: '2026-01-31', metadata: { registrar: 'Testville' } },
+        subjectName: `Person ${i}`,
+        subjectId: `${i}`,
+        category: 'diploma',
+        issuedAt: '2026-01-31',
+        metadata: { registrar: 'Testville' },
       }),
     ).join('\n')
     const begun = performance.now()

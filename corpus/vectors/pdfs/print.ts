@@ -17,13 +17,19 @@ const layout = '#let certificate(it) = { heading(level: 1, outlined: false, it.n
 writeFileSync(join(template, 'template.typ'), layout)
 const { bundle, registry } = valid
 const engine = createEngine({
-  ...{ template, fontPaths: [], cache: packCache({}) },
+  template,
+  fontPaths: [],
+  cache: packCache({}),
   report: () => {},
 })
 const pdf = await printCertificate(engine, readSettings(template), {
   document: {
-    ...{ subjectName: 'Ada', subjectId: '1', category: 'letter', issuedAt: '2026-01-31' },
-    ...{ registry: registry as RegistryId, issuerId: 1 },
+    subjectName: 'Ada',
+    subjectId: '1',
+    category: 'letter',
+    issuedAt: '2026-01-31',
+    registry: registry as RegistryId,
+    issuerId: 1,
   },
   documentHash: `0x${'ab'.repeat(32)}`,
   link: 'https://registry.example/verify',

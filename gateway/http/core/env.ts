@@ -30,8 +30,6 @@ export type Env = {
   Variables: {
     /** Generated for each request; part of its response and of its log line. */
     requestId: string
-    /** Whether the response is an envelope, which already contains the id. */
-    isEnvelope?: boolean
     /** Set by `authorize`. */
     grant: Grant
     /** Set by `authorize`. Rejects when the API key has since been revoked or lost the scope. */

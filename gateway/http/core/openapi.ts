@@ -5,54 +5,54 @@ import {
   toJsonSchemaDefs,
 } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { batchSchema } from '../resources/batches.ts'
-import { issuedSchema } from '../resources/documents.ts'
-import { receipt } from '../resources/erase.ts'
-import { event } from '../resources/events.ts'
-import { issueBody } from '../resources/issue-body.ts'
-import { keySchema, madeKey } from '../resources/keys.ts'
-import { searchBody, unopened } from '../resources/list.ts'
-import { passkeySchema } from '../resources/passkeys.ts'
-import { listedPerson } from '../resources/people.ts'
-import { revisedBatch, revisedDocument, revocation } from '../resources/revisions.ts'
-import { rpcRequest, rpcResponse } from '../resources/rpc.ts'
-import { runSchema } from '../resources/runs.ts'
 import * as schemas from '../resources/schemas.ts'
-import { personSchema, sessionSchema } from '../resources/session.ts'
-import { successor } from '../resources/supersede.ts'
-import { verdict } from '../resources/verify.ts'
-import { revealedWebhook, webhookSchema } from '../resources/webhooks.ts'
 import { type ApiErrorCode, ERRORS } from './error-table.ts'
-import { aliasOf, errorsOf, type Operation, type Success, scopesOf, TAGS } from './operation.ts'
+import {
+  aliasOf,
+  type Components,
+  type DescribedResource,
+  errorsOf,
+  type Operation,
+  type Success,
+  scopesOf,
+  TAGS,
+} from './operation.ts'
 import { NDJSON } from './request.ts'
-
 import { cookieNameOf } from './session.ts'
 
 type Json = Record<string, unknown>
 
 const COMPONENT_PREFIX = '#/components/schemas/'
 
-const CONFIG: ConversionConfig = {
+/** Describes a schema as JSON Schema, with references to the components. */
+type Convert = (schema: v.GenericSchema) => Json
+
+const configOf = (components: Components): ConversionConfig => ({
   target: 'draft-2020-12',
   typeMode: 'input',
   errorMode: 'throw',
   // These rules are described by `v.metadata` or a description next to them.
   ignoreActions: ['check', 'partial_check', 'raw_check'],
   overrideRef: ({ referenceId }) => `${COMPONENT_PREFIX}${referenceId}`,
-  overrideSchema: ({ valibotSchema, jsonSchema }) => portable(valibotSchema, jsonSchema),
-}
+  overrideSchema: ({ valibotSchema, jsonSchema }) =>
+    portable(components, valibotSchema, jsonSchema),
+})
 
 /**
  * Says the same in words that generators of clients understand. They trip over a constant without a
  * type, over `anyOf` with `null` for all but objects, and over sets of an enum without a name.
  */
-function portable(schema: v.GenericSchema, json: JsonSchema): JsonSchema | undefined {
+function portable(
+  components: Components,
+  schema: v.GenericSchema,
+  json: JsonSchema,
+): JsonSchema | undefined {
   if (json.const !== undefined) return constantOf(json.const)
   if (schema.type === 'nullable')
-    return nullableOf(schema as v.NullableSchema<v.GenericSchema, null>)
+    return nullableOf(components, schema as v.NullableSchema<v.GenericSchema, null>)
   const item = schema.type === 'array' ? (json.items as JsonSchema).enum : undefined
   const named =
-    item && Object.entries(COMPONENTS).find(([, one]) => 'options' in one && one.options === item)
+    item && Object.entries(components).find(([, one]) => 'options' in one && one.options === item)
   return named && { ...json, items: { $ref: `${COMPONENT_PREFIX}${named[0]}` } }
 }
 
@@ -65,8 +65,12 @@ function constantOf(value: unknown): JsonSchema {
   }
 }
 
-function nullableOf({ wrapped }: v.NullableSchema<v.GenericSchema, null>): JsonSchema | undefined {
-  const { $schema: _, ...inner } = toJsonSchema(wrapped, { ...CONFIG, definitions: {} })
+function nullableOf(
+  components: Components,
+  { wrapped }: v.NullableSchema<v.GenericSchema, null>,
+): JsonSchema | undefined {
+  const config = { ...configOf(components), definitions: {} }
+  const { $schema: _, ...inner } = toJsonSchema(wrapped, config)
   if (typeof inner.type !== 'string' || inner.type === 'object') return undefined
   return {
     ...inner,
@@ -76,42 +80,18 @@ function nullableOf({ wrapped }: v.NullableSchema<v.GenericSchema, null>): JsonS
 }
 
 /**
- * The schemas that /openapi.json names, and with them the types of generated clients. Every other
- * schema is written where it is used, and generators invent a name for each place.
+ * The schemas that /openapi.json names, and with them the types of generated clients. Each resource
+ * brings those that are its own. Every other schema is written where it is used, and generators
+ * invent a name for each place.
  */
-const COMPONENTS = {
-  NewDocument: issueBody,
-  IssuedDocument: issuedSchema,
+const SHARED: Components = {
   Document: schemas.documentSchema,
-  UnopenedDocument: unopened,
   RetrievedDocument: schemas.retrieved,
-  SuccessorDocument: successor,
-  RevokedDocument: revisedDocument.revoke,
-  SuspendedDocument: revisedDocument.suspend,
-  ReleasedDocument: revisedDocument.release,
-  ErasureReceipt: receipt,
-  Search: searchBody,
-  Revocation: revocation,
-  Batch: batchSchema,
-  Run: runSchema,
-  RevokedBatch: revisedBatch.revoke,
-  SuspendedBatch: revisedBatch.suspend,
-  ReleasedBatch: revisedBatch.release,
-  Verdict: verdict,
   Check: schemas.check,
   BlockchainProof: schemas.blockchainProof,
   StateProof: schemas.stateProof,
   Account: schemas.account,
-  Event: event,
   EventType: schemas.eventType,
-  Webhook: webhookSchema,
-  WebhookWithSecret: revealedWebhook,
-  ApiKey: keySchema,
-  ApiKeyWithSecret: madeKey,
-  Person: personSchema,
-  ListedPerson: listedPerson,
-  Passkey: passkeySchema,
-  Session: sessionSchema,
   Scope: schemas.scope,
   PublicId: schemas.publicId,
   Hash: schemas.hash,
@@ -121,8 +101,6 @@ const COMPONENTS = {
   Finality: schemas.finality,
   Network: schemas.network,
   FieldProblem: schemas.fieldProblem,
-  JsonRpcRequest: rpcRequest,
-  JsonRpcResponse: rpcResponse,
 }
 
 /** The envelope of every failure (spec §3). */
@@ -142,16 +120,31 @@ const failure = v.object({
 
 /**
  * @param service The address of the service, without a slash at the end, and its version.
- * @returns The OpenAPI 3.1 document of these operations, as JSON.
+ * @returns The OpenAPI 3.1 document of these resources, as JSON.
  */
 export function describeApi(
-  operations: readonly Operation[],
+  resources: readonly DescribedResource[],
   { baseUrl, version }: { baseUrl: string; version: string },
 ): Json {
+  const operations = resources.flatMap((one) => one.operations)
+  const components: Components = Object.assign(
+    {},
+    ...resources.map((one) => one.components),
+    SHARED,
+  )
+  const config = configOf(components)
+  const convert: Convert = (schema) => {
+    const converted = toJsonSchema(schema, { ...config, definitions: components })
+    const { $schema: _, $defs: __, ...json } = converted as Json
+    return json
+  }
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) }
+    paths[path] = {
+      ...paths[path],
+      [operation.method.toLowerCase()]: describeOperation(convert, operation),
+    }
   }
   const used = new Set<string>(operations.map(({ tag }) => tag))
   return {
@@ -173,7 +166,7 @@ export function describeApi(
         apiKey: { type: 'http', scheme: 'bearer' },
         session: { type: 'apiKey', in: 'cookie', name: cookieNameOf(baseUrl) },
       },
-      schemas: { ...toJsonSchemaDefs(COMPONENTS, CONFIG), Failure: convert(failure) },
+      schemas: { ...toJsonSchemaDefs(components, config), Failure: convert(failure) },
     },
   }
 }
@@ -190,14 +183,14 @@ Every JSON answer is an object with \`success\` and \`data\`. A failure has an e
 \`/api/\` too. Within the version nothing is removed or changes its meaning; answers may gain members.
 Every GET answers HEAD as well.`
 
-function describeOperation(operation: Operation): Json {
+function describeOperation(convert: Convert, operation: Operation): Json {
   const { operationId, tag, summary, description, body, path } = operation
   const alias = aliasOf(path)?.replaceAll(/:(\w+)/g, '{$1}')
   const text = [description, alias && `Alias: \`${alias}\`.`].filter(Boolean).join('\n\n')
   const parameters = [
-    ...describeParameters('path', operation.parameters),
-    ...describeParameters('query', operation.query),
-    ...describeParameters('header', operation.headers),
+    ...describeParameters(convert, 'path', operation.parameters),
+    ...describeParameters(convert, 'query', operation.query),
+    ...describeParameters(convert, 'header', operation.headers),
   ]
   return {
     operationId,
@@ -207,8 +200,11 @@ function describeOperation(operation: Operation): Json {
     ...(alias && { 'x-alias': alias }),
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: describeBody(body) }),
-    responses: { ...describeSuccesses(operation), ...describeFailures(operation) },
+    ...(body && { requestBody: describeBody(convert, body) }),
+    responses: {
+      ...describeSuccesses(convert, operation),
+      ...describeFailures(convert, operation),
+    },
   }
 }
 
@@ -219,7 +215,7 @@ function securityOf(operation: Operation): Json[] {
   return [{ apiKey: scopes }, { session: scopes }]
 }
 
-function describeBody(body: NonNullable<Operation['body']>): Json {
+function describeBody(convert: Convert, body: NonNullable<Operation['body']>): Json {
   const { schema, lines, example, mediaType = 'application/json', isOptional, isNdjsonToo } = body
   return {
     required: !isOptional,
@@ -239,7 +235,11 @@ function describeBody(body: NonNullable<Operation['body']>): Json {
 /** The schema of one line, under the name that stands in for `itemSchema` of OpenAPI 3.2. */
 const itemsOf = (schema: Json) => ({ 'x-itemSchema': schema })
 
-function describeParameters(place: 'path' | 'query' | 'header', entries: v.ObjectEntries = {}) {
+function describeParameters(
+  convert: Convert,
+  place: 'path' | 'query' | 'header',
+  entries: v.ObjectEntries = {},
+) {
   const { properties = {}, required = [] } = convert(v.object(entries)) as {
     properties?: Record<string, Json>
     required?: string[]
@@ -253,7 +253,7 @@ function describeParameters(place: 'path' | 'query' | 'header', entries: v.Objec
   }))
 }
 
-function describeSuccesses({ responses }: Operation): Json {
+function describeSuccesses(convert: Convert, { responses }: Operation): Json {
   return Object.fromEntries(
     Object.entries(responses).map(([status, success]) => [
       status,
@@ -261,19 +261,21 @@ function describeSuccesses({ responses }: Operation): Json {
         description: success.description,
         ...(success.headers && {
           headers: Object.fromEntries(
-            describeParameters('header', success.headers).map(({ name, in: _, ...header }) => [
-              name,
-              header,
-            ]),
+            describeParameters(convert, 'header', success.headers).map(
+              ({ name, in: _, ...header }) => [name, header],
+            ),
           ),
         }),
-        ...contentOf(success),
+        ...contentOf(convert, success),
       },
     ]),
   )
 }
 
-function contentOf({ data, content, lines, example }: Success): { content?: Json } {
+function contentOf(
+  convert: Convert,
+  { data, content, lines, example }: Success,
+): { content?: Json } {
   if (data)
     return {
       content: {
@@ -315,7 +317,7 @@ function lineOf(data: v.GenericSchema): v.GenericSchema {
  * Makes one response for each status, with the codes that it can have. An answer without an
  * envelope that the operation declares for the status is added to it.
  */
-function describeFailures(operation: Operation): Json {
+function describeFailures(convert: Convert, operation: Operation): Json {
   const codes = [...new Set(errorsOf(operation))]
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort()
   return Object.fromEntries(
@@ -329,7 +331,7 @@ function describeFailures(operation: Operation): Json {
           description: other ? `${named}. ${other.description}` : named,
           'x-error-codes': possible,
           content: {
-            ...(other && contentOf(other).content),
+            ...(other && contentOf(convert, other).content),
             'application/json': {
               schema: { $ref: `${COMPONENT_PREFIX}Failure` },
             },
@@ -338,10 +340,4 @@ function describeFailures(operation: Operation): Json {
       ]
     }),
   )
-}
-
-function convert(schema: v.GenericSchema): Json {
-  const config = { ...CONFIG, definitions: COMPONENTS }
-  const { $schema: _, $defs: __, ...json } = toJsonSchema(schema, config) as Json
-  return json
 }

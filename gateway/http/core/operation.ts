@@ -14,10 +14,10 @@ import type { Query } from './request.ts'
  * One kind of success, or a failure without the envelope. It has at most one of `data` and
  * `content`; without both, the body is empty.
  */
-export type Success = {
+export type Success<D extends v.GenericSchema = v.GenericSchema> = {
   description: string
   /** The `data` of the envelope. */
-  data?: v.GenericSchema
+  data?: D
   /** The body without the envelope, by media type; `null` = bytes or text of any form. */
   content?: Record<string, v.GenericSchema | null>
   /** In an NDJSON answer, the `data` of a line that succeeded. */
@@ -43,6 +43,7 @@ type Declared<
   P extends string = string,
   Q extends v.ObjectEntries = v.ObjectEntries,
   S extends Access = Access,
+  D extends v.GenericSchema = v.GenericSchema,
 > = {
   /** Unique; the name of the method in generated clients. */
   operationId: string
@@ -85,9 +86,9 @@ type Declared<
   /** The value of each required query parameter in the example. */
   exampleQuery?: Record<string, string>
   /** The only kind of success; with the status 200 unless it says another. */
-  answer?: Success & { status?: number }
+  answer?: Success<D> & { status?: number }
   /** Several kinds of successes, by status. */
-  responses?: Record<number, Success>
+  responses?: Record<number, Success<D>>
   /** Error codes besides those that {@link errorsOf} adds. */
   errors?: readonly ApiErrorCode[]
 }
@@ -96,11 +97,12 @@ export type Operation<
   P extends string = string,
   Q extends v.ObjectEntries = v.ObjectEntries,
   S extends Access = Access,
-> = Omit<Declared<P, Q, S>, 'route' | 'answer'> & {
+  D extends v.GenericSchema = v.GenericSchema,
+> = Omit<Declared<P, Q, S, D>, 'route' | 'answer'> & {
   method: Method
   path: P
   query: Q
-  responses: Record<number, Success>
+  responses: Record<number, Success<D>>
   errors: readonly ApiErrorCode[]
 }
 
@@ -126,10 +128,12 @@ export function operation<
   const P extends string,
   const S extends Access,
   Q extends v.ObjectEntries = Record<never, never>,
->({ route, query, answer, errors = [], ...declared }: Declared<P, Q, S>): Operation<P, Q, S> {
+  D extends v.GenericSchema = never,
+>(declared: Declared<P, Q, S, D>): Operation<P, Q, S, D> {
+  const { route, query, answer, errors = [], ...rest } = declared
   const [method, path] = route.split(' ') as [Method, P]
   const responses = { ...declared.responses, ...(answer && { [answer.status ?? 200]: answer }) }
-  return { ...declared, method, path, query: query ?? ({} as Q), responses, errors }
+  return { ...rest, method, path, query: query ?? ({} as Q), responses, errors }
 }
 
 /** @returns Every code that the operation can fail with, except `internal`, which is a bug. */
@@ -171,18 +175,37 @@ type Serve = <P extends string, Q extends v.ObjectEntries, S extends Access>(
   handler: Handler<P, Q, S>,
 ) => void
 
-/** The operations of one subject. */
-export type Resource = {
+/** Schemas by the names that /openapi.json gives them. */
+export type Components = Readonly<Record<string, v.GenericSchema>>
+
+/** What a resource says about itself. */
+export type DescribedResource = {
   operations: readonly Operation[]
-  /** Gives each operation its handler. */
-  routes(serve: Serve, deps: AppDeps): void
+  components: Components
 }
 
-/** Infers the types of a resource that are not written out. */
-export const resource = (
-  operations: Resource['operations'],
-  routes: Resource['routes'],
-): Resource => ({ operations, routes })
+/** The operations of one subject, whose handlers need `D`. */
+export type Resource<D = AppDeps> = DescribedResource & {
+  /** Gives each operation its handler. */
+  routes(serve: Serve, deps: D): void
+}
+
+/** A resource that has what it needs. */
+export type BoundResource = DescribedResource & { routes(serve: Serve): void }
+
+/**
+ * Infers the types of a resource that are not written out.
+ *
+ * @param components Schemas that clients know by a name.
+ */
+export const resource = <D = AppDeps>(
+  operations: readonly Operation[],
+  routes: (serve: Serve, deps: D) => void,
+  components: Components = {},
+): Resource<D> => ({ operations, components, routes })
+
+export const bind = <D>(resources: readonly Resource<D>[], deps: D): BoundResource[] =>
+  resources.map((one) => ({ ...one, routes: (serve) => one.routes(serve, deps) }))
 
 /** @returns The same path under `/api`, which is another name of `/v1` (spec §6). */
 export function aliasOf(path: string): string | undefined {
@@ -190,15 +213,19 @@ export function aliasOf(path: string): string | undefined {
 }
 
 /** Serves the operations of all resources, each also under its alias. */
-export function serveAll(app: Hono<Env>, resources: readonly Resource[], deps: AppDeps): void {
+export function serveAll(
+  app: Hono<Env>,
+  resources: readonly BoundResource[],
+  findKey: FindKey,
+): void {
   const served = new Map<string, { operation: Operation; handlers: AnyHandler[] }[]>()
   const serve: Serve = (operation, handler) => {
     const { path } = operation
-    const handlers = [...checksOf(operation, deps.findKey), handler as unknown as AnyHandler]
+    const handlers = [...checksOf(operation, findKey), handler as unknown as AnyHandler]
     for (const name of new Set([path, aliasOf(path) ?? path]))
       served.set(name, [...(served.get(name) ?? []), { operation, handlers }])
   }
-  for (const { routes } of resources) routes(serve, deps)
+  for (const { routes } of resources) routes(serve)
   // A path without parameters comes first: `/v1/documents/search` would match as a document.
   const paths = [...served].sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))
   for (const [path, routes] of paths) {

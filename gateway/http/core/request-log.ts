@@ -37,11 +37,6 @@ export function requestLog(log: Log, metrics: Pick<Metrics, 'served'>): Middlewa
     const requestId = crypto.randomUUID()
     c.set('requestId', requestId)
     await next()
-    if (!c.get('isEnvelope')) {
-      c.res.headers.set('X-Request-Id', requestId)
-      for (const [name, value] of Object.entries(c.get('rateLimitFields') ?? {}))
-        c.res.headers.set(name, value)
-    }
     const matched = matchedRoutes(c)
     // Middleware and the routes that refuse other methods match too.
     const served = matched.findLast((one) => one.method !== METHOD_NAME_ALL)?.path

@@ -2,7 +2,6 @@ import { Zip, ZipPassThrough } from 'fflate'
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { encodeUtf8 } from '#document/bytes.ts'
-import { PRIVATE } from './envelope.ts'
 import { NDJSON } from './request.ts'
 
 export const ZIP = 'application/zip'
@@ -28,15 +27,9 @@ export function answerLines(
   lines: AsyncGenerator<object>,
   { status = 200, headers = {}, gather = 1, done = () => {} }: LineOptions = {},
 ): Response {
-  c.set('isEnvelope', true)
-  return new Response(streamOf(textsOf(lines, gather), done), {
-    status,
-    headers: {
-      'Content-Type': NDJSON,
-      'X-Request-Id': c.get('requestId'),
-      ...PRIVATE,
-      ...headers,
-    },
+  return c.body(streamOf(textsOf(lines, gather), done), status, {
+    'Content-Type': NDJSON,
+    ...headers,
   })
 }
 
@@ -66,7 +59,6 @@ export function answerZip(
   done: () => void,
 ): Response {
   return c.body(streamOf(zipOf(files), done), 200, {
-    ...PRIVATE,
     'Content-Type': ZIP,
     'Content-Disposition': `attachment; filename="${name}"`,
   })

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import type { Context } from 'hono'
-import { PRIVATE } from '../core/envelope.ts'
 import type { BuiltPage } from './built-file.ts'
 
 /** The best one first. Browsers do not accept Brotli over plain HTTP from another machine. */
@@ -28,7 +27,7 @@ export function createPackedHandler(
   text: string,
   own: Record<string, string>,
 ): (c: Context) => Promise<Response> {
-  const headers = { ...PRIVATE, ...own, Vary: 'Accept-Encoding' }
+  const headers = { ...own, Vary: 'Accept-Encoding' }
   const packed = new Map<string, Promise<Buffer>>()
 
   return async (c) => {

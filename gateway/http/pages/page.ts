@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
 import { html, raw } from 'hono/html'
 import { type Network, TEST_NETWORK } from '#verifier/network.ts'
-import { PRIVATE } from '../core/envelope.ts'
 
 export type Markup = ReturnType<typeof html>
 
@@ -14,7 +13,6 @@ const STYLE = read('../../../web/style.css') + read('./pages.css')
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const HEADERS = {
-  ...PRIVATE,
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [
     "default-src 'none'",

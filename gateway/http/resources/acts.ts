@@ -1,11 +1,19 @@
 import * as v from 'valibot'
 import { type Grant, tenantOf } from '#keys/grant.ts'
 import { ACT_KINDS, type Act } from '#promise/acts.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { findNamed, nameIn } from './document-path.ts'
 import { instant } from './present.ts'
 import * as schemas from './schemas.ts'
+
+const actSchema = v.object({
+  act: v.picklist(ACT_KINDS),
+  at: v.nullable(schemas.instant),
+  actor: schemas.actor,
+  isOfBatch: v.pipe(v.boolean(), v.description('Whether it was on the whole batch.')),
+})
 
 const LIST = operation({
   operationId: 'listActs',
@@ -18,17 +26,7 @@ const LIST = operation({
   parameters: { publicId: schemas.documentName },
   answer: {
     description: 'The acts, the oldest first.',
-    data: v.object({
-      documentHash: schemas.hash,
-      acts: v.array(
-        v.object({
-          act: v.picklist(ACT_KINDS),
-          at: v.nullable(schemas.instant),
-          actor: schemas.actor,
-          isOfBatch: v.pipe(v.boolean(), v.description('Whether it was on the whole batch.')),
-        }),
-      ),
-    }),
+    data: v.object({ documentHash: schemas.hash, acts: v.array(actSchema) }),
     example: {
       documentHash: schemas.EXAMPLE_HASH,
       acts: [
@@ -51,12 +49,15 @@ export const actRoutes = resource([LIST], (serve, deps) => {
     const name = nameIn(c.req.param('publicId'))
     const { documentHash } = await findNamed(deps, grant, name, deps.newDeadline())
     const acts = await deps.acts.of(documentHash)
-    return succeed(c, { documentHash, acts: acts.map((act) => present(act, grant)) })
+    return succeed(c, LIST, { documentHash, acts: acts.map((act) => present(act, grant)) })
   })
 })
 
 /** Whoever acts for another tenant is not named. */
-function present({ kind, time, actor, tenant, isOfBatch }: Act, grant: Grant): object {
+function present(
+  { kind, time, actor, tenant, isOfBatch }: Act,
+  grant: Grant,
+): AnswerOf<typeof actSchema> {
   const reader = tenantOf(grant)
   const isOwn = reader === null || tenant === null || reader === tenant
   return { act: kind, at: instant(time), actor: isOwn ? actor : null, isOfBatch }

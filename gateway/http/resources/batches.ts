@@ -7,6 +7,7 @@ import { cidOf } from '#document/cid.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { requesterOf, shareOf, tenantOf } from '#keys/grant.ts'
 import type { Quote } from '#promise/ports.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { failureOf, succeed } from '../core/envelope.ts'
 import { ApiError, invalid, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -106,8 +107,15 @@ const ISSUE_BATCH = operation({
     },
   },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused', 'batch_refused'] as const),
-    ...(['not_json', 'too_large', 'bad_json', 'bad_fields', 'conflict', 'distrusted'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
+    'batch_refused',
+    'not_json',
+    'too_large',
+    'bad_json',
+    'bad_fields',
+    'conflict',
+    'distrusted',
     ...WRITE_ERRORS,
   ],
 })
@@ -160,44 +168,48 @@ const MAX_UPLOADS = { all: 16, each: 4 }
 /** The number of characters of an answer that are sent together. */
 const GATHER = 16 * 1024
 /** Serves batches of documents, which are issued by one root and revised together. */
-export const batchRoutes = resource([ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH], (serve, deps) => {
-  const { batchReader, newDeadline } = deps
-  const places = createPlaces(MAX_UPLOADS, 'batches')
-  serve(ISSUE_BATCH, async (c) => {
-    const { atomic, dry_run } = c.get('query')
-    const { categories } = c.get('grant')
-    const share = shareOf(c.get('grant'))
-    return issueBatch(c, deps, places.enter(share), {
-      atomic: atomic === 'true',
-      dryRun: dry_run === 'true',
-      ...requesterOf(c.get('grant')),
-      share,
-      ...(categories && { categories }),
-      assertAllowed: c.get('assertKey'),
+export const batchRoutes = resource(
+  [ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH],
+  (serve, deps) => {
+    const { batchReader, newDeadline } = deps
+    const places = createPlaces(MAX_UPLOADS, 'batches')
+    serve(ISSUE_BATCH, async (c) => {
+      const { atomic, dry_run } = c.get('query')
+      const { categories } = c.get('grant')
+      const share = shareOf(c.get('grant'))
+      return issueBatch(c, deps, places.enter(share), {
+        atomic: atomic === 'true',
+        dryRun: dry_run === 'true',
+        ...requesterOf(c.get('grant')),
+        share,
+        ...(categories && { categories }),
+        assertAllowed: c.get('assertKey'),
+      })
     })
-  })
 
-  serve(LIST_BATCHES, async (c) => {
-    const { limit, cursor } = c.get('query')
-    const tenant = tenantOf(c.get('grant'))
-    const before = cursor === undefined ? undefined : Number(cursor)
-    const { batches, next } = await newDeadline().within(() =>
-      batchReader.list(tenant, before, Number(limit)),
-    )
-    return succeed(c, {
-      batches: batches.map((batch) => present(deps, batch)),
-      nextCursor: next === undefined ? null : String(next),
+    serve(LIST_BATCHES, async (c) => {
+      const { limit, cursor } = c.get('query')
+      const tenant = tenantOf(c.get('grant'))
+      const before = cursor === undefined ? undefined : Number(cursor)
+      const { batches, next } = await newDeadline().within(() =>
+        batchReader.list(tenant, before, Number(limit)),
+      )
+      return succeed(c, LIST_BATCHES, {
+        batches: batches.map((batch) => present(deps, batch)),
+        nextCursor: next === undefined ? null : String(next),
+      })
     })
-  })
 
-  serve(RETRIEVE_BATCH, async (c) => {
-    const root = batchRootOf(c.req.param('root'))
-    const tenant = tenantOf(c.get('grant'))
-    const batch = await newDeadline().within(() => batchReader.get(root, tenant))
-    if (!batch) throw new ApiError('not_found', 'no such batch')
-    return succeed(c, present(deps, batch))
-  })
-})
+    serve(RETRIEVE_BATCH, async (c) => {
+      const root = batchRootOf(c.req.param('root'))
+      const tenant = tenantOf(c.get('grant'))
+      const batch = await newDeadline().within(() => batchReader.get(root, tenant))
+      if (!batch) throw new ApiError('not_found', 'no such batch')
+      return succeed(c, RETRIEVE_BATCH, present(deps, batch))
+    })
+  },
+  { Batch: batchSchema },
+)
 
 async function issueBatch(
   c: Context,
@@ -269,8 +281,8 @@ async function* batchEnvelopes(
 function lineData(
   { addresses }: AppDeps,
   outcome: Exclude<BatchOutcome, { status: 'refused' }>,
-  { publicId = '', documentHash }: { publicId?: string; documentHash?: Hex },
-): object {
+  { publicId = '', documentHash = '0x' }: { publicId?: string; documentHash?: Hex },
+): AnswerOf<typeof checkedLine | typeof issuedLine> {
   if (outcome.status === 'checked') {
     const { size, quote, unbatched, durations } = outcome
     return {
@@ -291,8 +303,9 @@ function lineData(
 }
 
 /** Gas and wei are text, because they can exceed the numbers of JSON. */
-function textsOf<T extends Quote | Unbatched>(amounts: T) {
-  return Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
+function textsOf<T extends Quote | Unbatched>(amounts: T): Record<keyof T, string> {
+  const texts = Object.entries(amounts).map(([name, amount]) => [name, String(amount)])
+  return Object.fromEntries(texts)
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
@@ -303,7 +316,7 @@ export function batchRootOf(text: string): Hex {
   throw new ApiError('not_found', 'no such batch')
 }
 
-function present({ addresses }: AppDeps, batch: BatchStanding): object {
+function present({ addresses }: AppDeps, batch: BatchStanding): AnswerOf<typeof batchSchema> {
   const { root, size, manifest, status, record, transactionHash } = batch
   return {
     root,

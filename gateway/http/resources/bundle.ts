@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { type Bundle, readBundle, verifyBundle } from '#verifier/bundle.ts'
@@ -6,7 +7,6 @@ import { readBatch } from '#verifier/checks/batch.ts'
 import { ChainError } from '#verifier/errors.ts'
 import type { Check, Verdict } from '#verifier/verdict.ts'
 import { keyOf } from '#verifier/verify.ts'
-import { PRIVATE } from '../core/envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { isPromised } from '../core/promised.ts'
@@ -53,7 +53,6 @@ export const bundleRoutes = resource([BUNDLE], (serve, deps) => {
     const { hash } = decodePublicId(publicId)
     const { bundle } = await readChecked(deps, publicId)
     return c.json(bundle, 200, {
-      ...PRIVATE,
       'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
     })
   })
@@ -99,6 +98,6 @@ export async function readChecked(
 
 /** A node that has stopped still returns proofs, which miss everything that came later. */
 function assertFresh(blockTime: number, maxHeadAge = Infinity): void {
-  if (Date.now() / 1000 - blockTime > maxHeadAge)
+  if (clock.wall() / 1000 - blockTime > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])
 }

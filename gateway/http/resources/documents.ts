@@ -11,6 +11,7 @@ import { withHistory } from '#promise/history.ts'
 import type { IssuedDocument } from '#promise/issue.ts'
 import { FINALITIES, type Finality } from '#verifier/ports.ts'
 import { keyOf, verifyPublicId } from '#verifier/verify.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -18,7 +19,7 @@ import { isPromised } from '../core/promised.ts'
 import type { AppDeps } from '../deps.ts'
 import { publicIdOf } from './document-path.ts'
 import { ISSUE_EXAMPLE, issueBody, issuedHeaders, readIssueRequest } from './issue-body.ts'
-import { presentDocument, presentProof } from './present.ts'
+import { type PresentedDocument, presentDocument, presentProof } from './present.ts'
 import * as schemas from './schemas.ts'
 
 /** The finality of the anchoring block that a response waits for. */
@@ -88,8 +89,12 @@ const ISSUE = operation({
     },
   },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused', 'category_not_allowed'] as const),
-    ...(['conflict', 'distrusted', 'erased'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
+    'category_not_allowed',
+    'conflict',
+    'distrusted',
+    'erased',
     ...WRITE_ERRORS,
   ],
 })
@@ -108,45 +113,55 @@ const RETRIEVE = operation({
 })
 
 /** Issues and retrieves a document. */
-export const documentRoutes = resource([ISSUE, RETRIEVE], (serve, deps) => {
-  const { issuing, addresses, newDeadline } = deps
-  serve(ISSUE, async (c) => {
-    const { wait: finality } = c.get('query')
-    const issued = await issuing.issue({
-      ...(await readIssueRequest(c, deps)),
+export const documentRoutes = resource(
+  [ISSUE, RETRIEVE],
+  (serve, deps) => {
+    const { issuing, addresses, newDeadline } = deps
+    serve(ISSUE, async (c) => {
+      const { wait: finality } = c.get('query')
+      const issued = await issuing.issue({
+        ...(await readIssueRequest(c, deps)),
 
-      deadline: newDeadline(),
-      finality,
+        deadline: newDeadline(),
+        finality,
+      })
+      const done = issued.status !== 'pending' && reaches(issued, finality)
+      return succeed(
+        c,
+        ISSUE,
+        {
+          ...presentDocument(addresses, issued.document, issued),
+          ...(finality !== 'included' && { finality: issued.finality }),
+        },
+        done ? 201 : 202,
+        issuedHeaders(addresses, issued),
+      )
     })
-    const done = issued.status !== 'pending' && reaches(issued, finality)
-    return succeed(
-      c,
-      {
-        ...presentDocument(addresses, issued.document, issued),
-        ...(finality !== 'included' && { finality: issued.finality }),
-      },
-      done ? 201 : 202,
-      issuedHeaders(addresses, issued),
-    )
-  })
 
-  serve(RETRIEVE, async (c) =>
-    succeed(
-      c,
-      await retrieve(
-        deps,
-        c.get('grant'),
-        await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
+    serve(RETRIEVE, async (c) =>
+      succeed(
+        c,
+        RETRIEVE,
+        await retrieve(
+          deps,
+          c.get('grant'),
+          await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
+        ),
       ),
-    ),
-  )
-})
+    )
+  },
+  { NewDocument: issueBody, IssuedDocument: issuedSchema },
+)
 
 /**
  * Reads a document as issued, with its current status. While it is pending, it comes from the
  * gateway's store.
  */
-async function retrieve(deps: AppDeps, grant: Grant, publicId: string): Promise<object> {
+async function retrieve(
+  deps: AppDeps,
+  grant: Grant,
+  publicId: string,
+): Promise<AnswerOf<typeof schemas.retrieved>> {
   const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
   const key = keyOf(decoded)
@@ -155,7 +170,11 @@ async function retrieve(deps: AppDeps, grant: Grant, publicId: string): Promise<
   const verdict = await verifyPublicId(decoded, verifyWithin(newDeadline(), verifyOptions))
   const proof = await withHistory(history, verdict.blockchainProof)
   const supersededBy = await successions.successorOf(proof?.documentHash ?? documentHash)
-  const present = async (document: Document, status: string, hash = documentHash) => {
+  const present = async (
+    document: Document,
+    status: PresentedDocument['status'],
+    hash = documentHash,
+  ) => {
     // The publicId of a document in a batch contains the hash of its batch block.
     const named = { documentHash: proof?.documentHash ?? hash }
     const found = await deps.findDocument(named, grant)
@@ -169,10 +188,10 @@ async function retrieve(deps: AppDeps, grant: Grant, publicId: string): Promise<
       createdAt: found?.createdAt,
     })
   }
-  if (verdict.document)
+  if (verdict.document && verdict.status !== 'unverifiable')
     return {
       ...(await present(verdict.document, verdict.status)),
-      blockchainProof: presentProof(proof),
+      ...(proof && { blockchainProof: presentProof(proof) }),
     }
   const promised = await isPromised(standingOf, key, verdict.status)
   const pending = promised && (await openPending(deps, decoded))

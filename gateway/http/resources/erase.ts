@@ -56,32 +56,34 @@ const ERASE = operation({
       data: receipt,
     },
   },
-  errors: [
-    ...NAMED_ERRORS,
-    ...(['not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'] as const),
-  ],
+  errors: [...NAMED_ERRORS, 'not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'],
 })
 
 /** Erases the sealed document that the path names. */
-export const eraseRoutes = resource([ERASE], (serve, deps) => {
-  const { erasing, addresses, wait, newDeadline } = deps
-  serve(ERASE, async (c) => {
-    const grant = c.get('grant')
-    const name = nameIn(c.req.param('publicId'))
-    const key = await (await changeableOf(deps, grant, name, newDeadline())).documentKey()
-    const erasure = await erasing.erase(key, { ...requesterOf(grant), wait })
-    const { documentHash, erasedAt, removed, remains } = erasure
-    return succeed(
-      c,
-      {
-        documentHash,
-        status: erasedAt === null ? 'pending' : 'erased',
-        erasedAt: instant(erasedAt && Math.floor(erasedAt / 1000)),
-        removed,
-        remains,
-        network: addresses.network,
-      },
-      erasedAt === null ? 202 : 200,
-    )
-  })
-})
+export const eraseRoutes = resource(
+  [ERASE],
+  (serve, deps) => {
+    const { erasing, addresses, wait, newDeadline } = deps
+    serve(ERASE, async (c) => {
+      const grant = c.get('grant')
+      const name = nameIn(c.req.param('publicId'))
+      const key = await (await changeableOf(deps, grant, name, newDeadline())).documentKey()
+      const erasure = await erasing.erase(key, { ...requesterOf(grant), wait })
+      const { documentHash, erasedAt, removed, remains } = erasure
+      return succeed(
+        c,
+        ERASE,
+        {
+          documentHash,
+          status: erasedAt === null ? 'pending' : 'erased',
+          erasedAt: instant(erasedAt && Math.floor(erasedAt / 1000)),
+          removed,
+          remains,
+          network: addresses.network,
+        },
+        erasedAt === null ? 202 : 200,
+      )
+    })
+  },
+  { ErasureReceipt: receipt },
+)

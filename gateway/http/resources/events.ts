@@ -88,26 +88,30 @@ const LIST_EVENTS = operation({
 })
 
 /** Serves the events of documents. */
-export const eventRoutes = resource([LIST_EVENTS], (serve, { events }) => {
-  serve(LIST_EVENTS, async (c) => {
-    const { after, type, limit } = c.get('query')
-    const tenant = tenantOf(c.get('grant'))
-    const place = parseEventId(after ?? '')
-    const page = await events.read({
-      limit,
-      ...(place && { after: place }),
-      ...(type !== undefined && { types: typesOf(type).filter(isType) }),
-      ...(tenant !== null && { tenant }),
+export const eventRoutes = resource(
+  [LIST_EVENTS],
+  (serve, { events }) => {
+    serve(LIST_EVENTS, async (c) => {
+      const { after, type, limit } = c.get('query')
+      const tenant = tenantOf(c.get('grant'))
+      const place = parseEventId(after ?? '')
+      const page = await events.read({
+        limit,
+        ...(place && { after: place }),
+        ...(type !== undefined && { types: typesOf(type).filter(isType) }),
+        ...(tenant !== null && { tenant }),
+      })
+      if (page === 'unknown_event')
+        throw new ApiError(
+          'unknown_event',
+          'the event is unknown or has expired; read again without after (some events may be lost)',
+        )
+      return succeed(c, LIST_EVENTS, {
+        events: page.events.map((one) => presentEvent(one, tenant)),
+        next: page.next ? formatEventId(page.next) : null,
+        hasMore: page.hasMore,
+      })
     })
-    if (page === 'unknown_event')
-      throw new ApiError(
-        'unknown_event',
-        'the event is unknown or has expired; read again without after (some events may be lost)',
-      )
-    return succeed(c, {
-      events: page.events.map((one) => presentEvent(one, tenant)),
-      next: page.next ? formatEventId(page.next) : null,
-      hasMore: page.hasMore,
-    })
-  })
-})
+  },
+  { Event: event },
+)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { alertsOf } from '#base/alerts.ts'
+import { type Alert, alertsOf } from '#base/alerts.ts'
 import { VERSION } from '#base/version.ts'
 import { succeed } from '../core/envelope.ts'
 import { WRITE_ERRORS } from '../core/errors.ts'
@@ -62,12 +62,9 @@ const METRICS = operation({
 
 /** Serves the state of the service, for monitoring. */
 export const healthRoutes = resource([HEALTH, READINESS, METRICS], (serve, deps) => {
-  serve(HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
+  serve(HEALTH, (c) => succeed(c, HEALTH, { status: 'ok', version: deps.version }))
   serve(METRICS, async (c) =>
-    c.body(await deps.metrics.render(), 200, {
-      'Content-Type': deps.metrics.contentType,
-      'Cache-Control': 'no-store',
-    }),
+    c.body(await deps.metrics.render(), 200, { 'Content-Type': deps.metrics.contentType }),
   )
   serve(READINESS, async (c) => {
     const [{ balance, mayRevoke }, headAge] = await Promise.all([
@@ -75,8 +72,9 @@ export const healthRoutes = resource([HEALTH, READINESS, METRICS], (serve, deps)
       deps.headAge(),
     ])
     const { lowBalance } = deps
-    const warnings = alertsOf({ balance, lowBalance, mayRevoke, headAge })
+    const alerts: readonly Alert[] = alertsOf({ balance, lowBalance, mayRevoke, headAge })
+    const warnings = WARNINGS.filter((one) => alerts.includes(one))
     const { registry, network } = deps.addresses
-    return succeed(c, { status: 'ready', network, registry, warnings })
+    return succeed(c, READINESS, { status: 'ready', network, registry, warnings })
   })
 })

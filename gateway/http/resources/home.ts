@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { prefers } from '../core/request.ts'
 import { homePage } from '../pages/home-page.ts'
@@ -47,11 +46,11 @@ export const homeRoutes = resource([HOME], (serve, { addresses }) => {
     metrics: `${baseUrl}/metrics`,
   }
 
+  const data = { service: 'document-registry', network, registry, links }
+
   serve(HOME, (c) => {
     if (prefers(c, 'application/json', 'text/html'))
-      return succeed(c, { service: 'document-registry', network, registry, links }, 200, {
-        Vary: 'Accept',
-      })
+      return c.json({ success: true, data }, 200, { Vary: 'Accept' })
     return respondWithPage(c, {
       title: 'Document registry',
       main: homePage(addresses),

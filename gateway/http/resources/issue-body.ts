@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import {
   type DocumentFields,
   MAX_METADATA_BYTES,
@@ -119,12 +120,17 @@ export function parseIssueBody(
  *
  * @throws {ApiError} as {@link parseIssueBody} and `readJson`; `bad_idempotency_key`.
  */
-export async function readIssueRequest(c: Context, { kinds, wait }: AppDeps) {
+export async function readIssueRequest(c: Context, { checkDocument, wait }: AppDeps) {
   const grant: Grant = c.get('grant')
   const sent = await readJson(c)
   const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
   const { categories } = grant
-  const rules = { now: Date.now(), kindOf: await kinds.current(), categories, idempotencyKey }
+  const rules = {
+    now: clock.wall(),
+    kindOf: await checkDocument.current(),
+    categories,
+    idempotencyKey,
+  }
   return {
     ...parseIssueBody(sent, rules),
     ...requesterOf(grant),

@@ -1,10 +1,14 @@
 import * as v from 'valibot'
+import type { Scope } from '#keys/grant.ts'
 import type { MadeKey } from '#keys/keys.ts'
 import type { ApiKey } from '#keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
+import { invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
+import type { AppDeps } from '../deps.ts'
 import { membersOf } from './present.ts'
 import * as schemas from './schemas.ts'
 
@@ -161,44 +165,66 @@ const REVOKE = operation({
 
 const OPERATIONS = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
 
+type KeyDeps = Pick<AppDeps, 'keys' | 'log'> & {
+  /** Whether any route of this service needs the scope. */
+  isUsed(scope: Scope): boolean
+}
+
 /** Serves the administration of API keys of all tenants. */
-export const keyRoutes = resource(OPERATIONS, (serve, { keys, log }) => {
-  serve(LIST, async (c) => succeed(c, { keys: (await keys.list()).map(presentKey) }))
+export const keyRoutes = resource<KeyDeps>(
+  OPERATIONS,
+  (serve, { keys, log, isUsed }) => {
+    /** @throws {ApiError} `bad_fields`, since a key that can do nothing with a scope misleads. */
+    function assertUsed({ scopes = [] }: { scopes?: readonly Scope[] }): void {
+      const absent = scopes.find((one) => one !== 'admin' && !isUsed(one))
+      if (absent === undefined) return
+      const message = `no route needs ${absent}, because its module is off (MODULES)`
+      throw invalid('bad_fields', [{ field: 'scopes', message }])
+    }
 
-  serve(CREATE, async (c) => {
-    const made = await keys.create(parseBody(keySettings, await readJson(c)))
-    log.info('api_key_created', { id: made.key.id, by: c.get('grant').id })
-    return succeed(c, presentMade(made), 201)
-  })
+    serve(LIST, async (c) => succeed(c, LIST, { keys: (await keys.list()).map(presentKey) }))
 
-  serve(RETRIEVE, async (c) => succeed(c, presentKey(await keys.get(c.req.param('id')))))
+    serve(CREATE, async (c) => {
+      const settings = parseBody(keySettings, await readJson(c))
+      assertUsed(settings)
+      const made = await keys.create(settings)
+      log.info('api_key_created', { id: made.key.id, by: c.get('grant').id })
+      return succeed(c, CREATE, presentMade(made))
+    })
 
-  serve(ROTATE, async (c) => {
-    const options = parseBody(rotation, await readOptionalJson(c))
-    const { old, ...made } = await keys.rotate(c.req.param('id'), options)
-    log.info('api_key_rotated', { id: old.id, to: made.key.id, by: c.get('grant').id })
-    const replaces = { id: old.id, expiresAt: old.expiresAt }
-    return succeed(c, { ...presentMade(made), replaces }, 201)
-  })
+    serve(RETRIEVE, async (c) =>
+      succeed(c, RETRIEVE, presentKey(await keys.get(c.req.param('id')))),
+    )
 
-  serve(CHANGE, async (c) => {
-    const changes = parseBody(keyChanges, await readOptionalJson(c))
-    const key = await keys.change(c.req.param('id'), changes)
-    log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
-    return succeed(c, presentKey(key))
-  })
+    serve(ROTATE, async (c) => {
+      const options = parseBody(rotation, await readOptionalJson(c))
+      const { old, ...made } = await keys.rotate(c.req.param('id'), options)
+      log.info('api_key_rotated', { id: old.id, to: made.key.id, by: c.get('grant').id })
+      const replaces = { id: old.id, expiresAt: old.expiresAt }
+      return succeed(c, ROTATE, { ...presentMade(made), replaces })
+    })
 
-  serve(REVOKE, async (c) => {
-    const id = c.req.param('id')
-    await keys.revoke(id)
-    log.info('api_key_revoked', { id, by: c.get('grant').id })
-    return succeed(c, { id, deleted: true })
-  })
-})
+    serve(CHANGE, async (c) => {
+      const changes = parseBody(keyChanges, await readOptionalJson(c))
+      assertUsed(changes)
+      const key = await keys.change(c.req.param('id'), changes)
+      log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
+      return succeed(c, CHANGE, presentKey(key))
+    })
 
-function presentMade({ key, secret }: MadeKey): object {
+    serve(REVOKE, async (c) => {
+      const id = c.req.param('id')
+      await keys.revoke(id)
+      log.info('api_key_revoked', { id, by: c.get('grant').id })
+      return succeed(c, REVOKE, { id, deleted: true })
+    })
+  },
+  { ApiKey: keySchema, ApiKeyWithSecret: madeKey },
+)
+
+function presentMade({ key, secret }: MadeKey): AnswerOf<typeof madeKey> {
   return { ...presentKey(key), secret }
 }
 
 /** The digest is omitted, because nobody can use it. */
-const presentKey = (key: ApiKey): object => membersOf(presented, key)
+const presentKey = (key: ApiKey) => membersOf(presented, key)

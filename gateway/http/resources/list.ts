@@ -1,9 +1,11 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import type { Hex } from '#document/hex.ts'
 import type { ListedDocument, ListPage } from '#documents/list.ts'
 import { type Grant, tenantOf } from '#keys/grant.ts'
 import { dayOf } from '#promise/blind-index.ts'
 import { LISTED_STATUSES } from '#promise/document-index.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { invalid, unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -128,18 +130,22 @@ const SEARCH = operation({
 })
 
 /** Serves lists of the documents of the key's tenant. */
-export const listRoutes = resource([LIST, SEARCH], (serve, deps) => {
-  serve(LIST, async (c) => {
-    const page = await listFor(deps, c.get('grant'), c.get('query'), 'bad_query')
-    return succeed(c, presentPage(deps.addresses, page))
-  })
+export const listRoutes = resource(
+  [LIST, SEARCH],
+  (serve, deps) => {
+    serve(LIST, async (c) => {
+      const page = await listFor(deps, c.get('grant'), c.get('query'), 'bad_query')
+      return succeed(c, LIST, presentPage(deps.addresses, page))
+    })
 
-  serve(SEARCH, async (c) => {
-    const filters = parseBody(searchBody, await readOptionalJson(c))
-    const page = await listFor(deps, c.get('grant'), filters, 'bad_fields')
-    return succeed(c, presentPage(deps.addresses, page))
-  })
-})
+    serve(SEARCH, async (c) => {
+      const filters = parseBody(searchBody, await readOptionalJson(c))
+      const page = await listFor(deps, c.get('grant'), filters, 'bad_fields')
+      return succeed(c, SEARCH, presentPage(deps.addresses, page))
+    })
+  },
+  { Search: searchBody, UnopenedDocument: unopened },
+)
 
 /**
   * @param refusal The error for a cursor of an index that has since been dropped.
@@ -165,12 +171,15 @@ async function listFor(
     newDeadline(),
   )
   const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
-  if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)
+  if (page.asOf !== null && clock.wall() / 1000 - page.asOf > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])
   return page
 }
 
-function presentPage(addresses: Addresses, { documents, next }: ListPage): object {
+function presentPage(
+  addresses: Addresses,
+  { documents, next }: ListPage,
+): AnswerOf<typeof PAGE.data> {
   return {
     documents: documents.map((one) => presentListed(addresses, one)),
     nextCursor: next === null ? null : formatCursor(next),
@@ -178,7 +187,10 @@ function presentPage(addresses: Addresses, { documents, next }: ListPage): objec
 }
 
 /** @returns A listed document. Without its contents, it has only what is public. */
-function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocument): object {
+function presentListed(
+  addresses: Addresses,
+  { opened, ...listed }: ListedDocument,
+): AnswerOf<typeof schemas.documentSchema | typeof unopened> {
   if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
   const { registry, issuerId, network } = addresses
   return {

@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { Naming } from '#credentials/credential.ts'
 import type { Held } from '#credentials/held.ts'
@@ -8,7 +7,7 @@ import { decodePublicId } from '#document/public-id.ts'
 import { ownerOf, tenantOf } from '#keys/grant.ts'
 import { whole } from '#keys/settings.ts'
 import { IssueError } from '#promise/errors.ts'
-import { PRIVATE, succeed } from '../core/envelope.ts'
+import { succeed } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
@@ -126,24 +125,21 @@ export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, d
       ...(iss && { naming: iss }),
       by: { owner: ownerOf(grant), tenant: tenantOf(grant) },
     }
-    return succeed(c, await makeOffer(deps, publicId, asked, grant.categories), 201)
+    return succeed(c, OFFER, await makeOffer(deps, publicId, asked, grant.categories))
   })
 
   serve(HOLDER_OFFER, async (c) => {
     await chargeCost(c, OFFER_COST)
     const { publicId, iss } = parseBody(held, await readJson(c))
-    return succeed(c, await offerToHolder(deps, publicId, iss), 201)
+    return succeed(c, HOLDER_OFFER, await offerToHolder(deps, publicId, iss))
   })
 
   serve(READ_OFFER, async (c) => {
     const found = await wallets?.readOffer(c.req.param('code'))
     if (!found) throw noOffers('no such offer, or it is over')
-    return respondPrivately(c, found)
+    return c.json(found)
   })
 })
-
-/** @returns An answer that no cache may keep. */
-export const respondPrivately = (c: Context, body: object) => c.json(body, 200, PRIVATE)
 
 /** @returns An offer for whoever holds a publicId. @throws As {@link makeOffer}. */
 export async function offerToHolder(deps: AppDeps, publicId: string, naming?: Naming) {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { operation, resource } from '../core/operation.ts'
+import type { AppDeps } from '../deps.ts'
 import { docsPage, type Reference } from '../pages/docs-page.ts'
 import { type Markup, respondWithPage } from '../pages/page.ts'
 
@@ -27,11 +28,15 @@ const DOCS = operation({
   scope: 'public',
   answer: { description: 'The page.', content: { 'text/html': null } },
 })
-/** @param describe Makes the OpenAPI document. It is called once for each kind of answer. */
-export const openapiRoutes = (
-  describe: (service: { baseUrl: string; version: string }) => object,
-) =>
-  resource([OPENAPI, DOCS], (serve, { addresses: { baseUrl }, version }) => {
+/** What the routes say about all that this service serves. */
+type Described = Pick<AppDeps, 'addresses' | 'version'> & {
+  /** Makes the OpenAPI document. It is called once for each kind of answer. */
+  describe(service: { baseUrl: string; version: string }): object
+}
+
+export const openapiRoutes = resource<Described>(
+  [OPENAPI, DOCS],
+  (serve, { addresses: { baseUrl }, version, describe }) => {
     let text: string | undefined
     let main: Markup | undefined
     serve(OPENAPI, (c) => {
@@ -46,4 +51,5 @@ export const openapiRoutes = (
       main ??= docsPage(describe({ baseUrl, version }) as Reference)
       return respondWithPage(c, { title: 'REST API of document-registry', main })
     })
-  })
+  },
+)

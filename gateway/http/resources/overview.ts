@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { ALERTS } from '#base/alerts.ts'
 import { clock } from '#base/clock.ts'
 import { tenantOf } from '#keys/grant.ts'
-import { TALLIED, type Tallied, type Tally } from '#promise/tallies.ts'
+import type { Tallied, Tally } from '#promise/tallies.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { instant } from './present.ts'
@@ -12,6 +13,13 @@ const WEEKS = 8
 const DAY_MS = 86_400_000
 
 const wei = v.nullable(v.pipe(v.string(), v.metadata({ pattern: '^[0-9]+$' })))
+const weekSchema = v.object({
+  from: v.pipe(v.string(), v.isoDate(), v.description('The Monday, in UTC.')),
+  issued: schemas.count,
+  revoked: schemas.count,
+  superseded: schemas.count,
+})
+
 const OVERVIEW = operation({
   operationId: 'retrieveOverview',
   route: 'GET /v1/overview',
@@ -24,14 +32,7 @@ const OVERVIEW = operation({
     description: 'The overview.',
     data: v.object({
       weeks: v.pipe(
-        v.array(
-          v.object({
-            from: v.pipe(v.string(), v.isoDate(), v.description('The Monday, in UTC.')),
-            issued: schemas.count,
-            revoked: schemas.count,
-            superseded: schemas.count,
-          }),
-        ),
+        v.array(weekSchema),
         v.description('This week and the seven before it, the oldest first.'),
       ),
       waiting: v.pipe(
@@ -84,7 +85,7 @@ export const overviewRoutes = resource([OVERVIEW], (serve, deps) => {
       deps.serviceState(),
     ])
     const { balance, fee } = state.account
-    return succeed(c, {
+    return succeed(c, OVERVIEW, {
       weeks: Array.from({ length: WEEKS }, (_, i) => weekOf(first + 7 * i, tallies)),
       waiting: state.waiting,
       account: {
@@ -104,12 +105,14 @@ const mondayOf = (day: number) => day - ((day + 3) % 7)
 
 const text = (amount: bigint | null) => amount?.toString() ?? null
 
-function weekOf(first: number, tallies: readonly Tally[]): object {
+function weekOf(first: number, tallies: readonly Tally[]): AnswerOf<typeof weekSchema> {
   const own = tallies.filter(({ day }) => day >= first && day < first + 7)
   const sum = (kind: Tallied) =>
     own.filter((one) => one.kind === kind).reduce((total, { count }) => total + count, 0)
   return {
     from: new Date(first * DAY_MS).toISOString().slice(0, 10),
-    ...Object.fromEntries(TALLIED.map((kind) => [kind, sum(kind)])),
+    issued: sum('issued'),
+    revoked: sum('revoked'),
+    superseded: sum('superseded'),
   }
 }

@@ -2,6 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import * as v from 'valibot'
 import { label } from '#keys/settings.ts'
 import type { Passkey } from '#people/ports.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson } from '../core/request.ts'
@@ -44,6 +45,26 @@ const LIST = operation({
   errors: ['store_unavailable'],
 })
 
+/** As the library gives them, whose types leave some members open. */
+const optionsSchema = v.object({
+  proof: v.pipe(
+    v.nullable(v.object({ ...requestOptions, allowCredentials: v.array(credential) })),
+    v.description(
+      'For `navigator.credentials.get`, with a passkey that the person has; `null` for the first.',
+    ),
+  ),
+  challenge: v.string(),
+  rp: v.object({ id: v.string(), name: v.string() }),
+  user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
+  pubKeyCredParams: v.array(v.object({ type: v.string(), alg: v.number() })),
+  timeout: v.number(),
+  attestation: v.string(),
+  excludeCredentials: v.array(credential),
+  authenticatorSelection: v.record(v.string(), v.unknown()),
+  extensions: v.record(v.string(), v.unknown()),
+  hints: v.array(v.string()),
+})
+
 const OPTIONS = operation({
   ...PASSKEY,
   operationId: 'passkeyOptions',
@@ -53,24 +74,7 @@ const OPTIONS = operation({
     'Without a passkey, only the session of an invitation may register one, and only the first.',
   answer: {
     description: 'For `navigator.credentials.create`. The challenges are valid for five minutes.',
-    data: v.object({
-      proof: v.pipe(
-        v.nullable(v.object({ ...requestOptions, allowCredentials: v.array(credential) })),
-        v.description(
-          'For `navigator.credentials.get`, with a passkey that the person has; `null` for the first.',
-        ),
-      ),
-      challenge: v.string(),
-      rp: v.object({ id: v.string(), name: v.string() }),
-      user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
-      pubKeyCredParams: v.array(v.object({ type: v.string(), alg: v.number() })),
-      timeout: v.number(),
-      attestation: v.string(),
-      excludeCredentials: v.array(credential),
-      authenticatorSelection: v.record(v.string(), v.unknown()),
-      extensions: v.record(v.string(), v.unknown()),
-      hints: v.array(v.string()),
-    }),
+    data: optionsSchema,
   },
   errors: ['too_many_passkeys', 'passkey_required', 'provider_decides', 'store_unavailable'],
 })
@@ -122,35 +126,41 @@ const REMOVE = operation({
 const OPERATIONS = [LIST, OPTIONS, REGISTER, REMOVE]
 
 /** Serves the passkeys of the person who is signed in. */
-export const passkeyRoutes = resource(OPERATIONS, (serve, { passkeys, log }) => {
-  serve(LIST, async (c) => {
-    const own = await passkeys.list(c.get('signedIn').person)
-    return succeed(c, { passkeys: own.map(presentPasskey) })
-  })
+export const passkeyRoutes = resource(
+  OPERATIONS,
+  (serve, { passkeys, log }) => {
+    serve(LIST, async (c) => {
+      const own = await passkeys.list(c.get('signedIn').person)
+      return succeed(c, LIST, { passkeys: own.map(presentPasskey) })
+    })
 
-  serve(OPTIONS, async (c) => succeed(c, await passkeys.registrationOptions(c.get('signedIn'))))
+    serve(OPTIONS, async (c) => {
+      const options: object = await passkeys.registrationOptions(c.get('signedIn'))
+      return succeed(c, OPTIONS, options as AnswerOf<typeof optionsSchema>)
+    })
 
-  serve(REGISTER, async (c) => {
-    const signedIn = c.get('signedIn')
-    const { response, label, proof } = parseBody(body, await readJson(c))
-    const passkey = await passkeys.register(
-      signedIn,
-      response as RegistrationResponseJSON,
-      label,
-      proof as AuthenticationResponseJSON | undefined,
-    )
-    log.info('passkey_registered', { id: passkey.id, person: passkey.person })
-    return succeed(c, presentPasskey(passkey), 201)
-  })
+    serve(REGISTER, async (c) => {
+      const signedIn = c.get('signedIn')
+      const { response, label, proof } = parseBody(body, await readJson(c))
+      const passkey = await passkeys.register(
+        signedIn,
+        response as RegistrationResponseJSON,
+        label,
+        proof as AuthenticationResponseJSON | undefined,
+      )
+      log.info('passkey_registered', { id: passkey.id, person: passkey.person })
+      return succeed(c, REGISTER, presentPasskey(passkey))
+    })
 
-  serve(REMOVE, async (c) => {
-    const { session } = c.get('signedIn')
-    const id = c.req.param('id')
-    await passkeys.remove(session, id)
-    log.info('passkey_removed', { id, person: session.person })
-    return succeed(c, { id, deleted: true })
-  })
-})
+    serve(REMOVE, async (c) => {
+      const { session } = c.get('signedIn')
+      const id = c.req.param('id')
+      await passkeys.remove(session, id)
+      log.info('passkey_removed', { id, person: session.person })
+      return succeed(c, REMOVE, { id, deleted: true })
+    })
+  },
+  { Passkey: passkeySchema },
+)
 
-export const presentPasskey = (passkey: Passkey): object =>
-  membersOf(passkeySchema.entries, passkey)
+export const presentPasskey = (passkey: Passkey) => membersOf(passkeySchema.entries, passkey)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { invitationLinkOf } from '#people/desk.ts'
 import { type MadeInvitation, personChanges, personSettings } from '#people/people.ts'
 import type { ListedPerson, Person } from '#people/ports.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
@@ -193,63 +194,71 @@ const INVITE = operation({
 const OPERATIONS = [LIST, ADD, CHANGE, REMOVE, SIGN_OUT, PASSKEYS, REMOVE_PASSKEY, INVITE]
 
 /** Serves the administration of people of all tenants. */
-export const peopleRoutes = resource(OPERATIONS, (serve, { people, addresses, log }) => {
-  const presentInvited = ({ person, secret, invitation }: MadeInvitation & { person: Person }) => ({
-    person: presentPerson(person),
-    invitation: invitationLinkOf(addresses.baseUrl, secret),
-    expiresAt: invitation.expiresAt,
-  })
+export const peopleRoutes = resource(
+  OPERATIONS,
+  (serve, { people, addresses, log }) => {
+    const presentInvited = ({
+      person,
+      secret,
+      invitation,
+    }: MadeInvitation & { person: Person }) => ({
+      person: presentPerson(person),
+      invitation: invitationLinkOf(addresses.baseUrl, secret),
+      expiresAt: invitation.expiresAt,
+    })
 
-  serve(LIST, async (c) => succeed(c, { people: (await people.list()).map(presentListed) }))
+    serve(LIST, async (c) => succeed(c, LIST, { people: (await people.list()).map(presentListed) }))
 
-  serve(ADD, async (c) => {
-    const made = await people.add(parseBody(personSettings, await readJson(c)))
-    log.info('person_added', { id: made.person.id, by: c.get('grant').id })
-    return succeed(c, presentInvited(made), 201)
-  })
+    serve(ADD, async (c) => {
+      const made = await people.add(parseBody(personSettings, await readJson(c)))
+      log.info('person_added', { id: made.person.id, by: c.get('grant').id })
+      return succeed(c, ADD, presentInvited(made))
+    })
 
-  serve(CHANGE, async (c) => {
-    const changes = parseBody(personChanges, await readOptionalJson(c))
-    const person = await people.change(c.req.param('id'), changes)
-    log.info('person_changed', { id: person.id, by: c.get('grant').id })
-    return succeed(c, presentPerson(person))
-  })
+    serve(CHANGE, async (c) => {
+      const changes = parseBody(personChanges, await readOptionalJson(c))
+      const person = await people.change(c.req.param('id'), changes)
+      log.info('person_changed', { id: person.id, by: c.get('grant').id })
+      return succeed(c, CHANGE, presentPerson(person))
+    })
 
-  serve(REMOVE, async (c) => {
-    const id = c.req.param('id')
-    await people.remove(id)
-    log.info('person_removed', { id, by: c.get('grant').id })
-    return succeed(c, { id, deleted: true })
-  })
+    serve(REMOVE, async (c) => {
+      const id = c.req.param('id')
+      await people.remove(id)
+      log.info('person_removed', { id, by: c.get('grant').id })
+      return succeed(c, REMOVE, { id, deleted: true })
+    })
 
-  serve(SIGN_OUT, async (c) => {
-    const id = c.req.param('id')
-    await people.endSessions(id)
-    log.info('person_signed_out', { id, by: c.get('grant').id })
-    return succeed(c, { id, deleted: true })
-  })
+    serve(SIGN_OUT, async (c) => {
+      const id = c.req.param('id')
+      await people.endSessions(id)
+      log.info('person_signed_out', { id, by: c.get('grant').id })
+      return succeed(c, SIGN_OUT, { id, deleted: true })
+    })
 
-  serve(PASSKEYS, async (c) => {
-    const passkeys = await people.passkeys(c.req.param('id'))
-    return succeed(c, { passkeys: passkeys.map(presentPasskey) })
-  })
+    serve(PASSKEYS, async (c) => {
+      const passkeys = await people.passkeys(c.req.param('id'))
+      return succeed(c, PASSKEYS, { passkeys: passkeys.map(presentPasskey) })
+    })
 
-  serve(REMOVE_PASSKEY, async (c) => {
-    const { id, passkey } = c.req.param()
-    await people.removePasskey(id, passkey)
-    log.info('passkey_removed', { id: passkey, person: id, by: c.get('grant').id })
-    return succeed(c, { id: passkey, deleted: true })
-  })
+    serve(REMOVE_PASSKEY, async (c) => {
+      const { id, passkey } = c.req.param()
+      await people.removePasskey(id, passkey)
+      log.info('passkey_removed', { id: passkey, person: id, by: c.get('grant').id })
+      return succeed(c, REMOVE_PASSKEY, { id: passkey, deleted: true })
+    })
 
-  serve(INVITE, async (c) => {
-    const { removePasskeys = false } = parseBody(invitationBody, await readOptionalJson(c))
-    const made = await people.invite(c.req.param('id'), removePasskeys)
-    log.info('person_invited', { id: made.person.id, by: c.get('grant').id, removePasskeys })
-    return succeed(c, presentInvited(made), 201)
-  })
-})
+    serve(INVITE, async (c) => {
+      const { removePasskeys = false } = parseBody(invitationBody, await readOptionalJson(c))
+      const made = await people.invite(c.req.param('id'), removePasskeys)
+      log.info('person_invited', { id: made.person.id, by: c.get('grant').id, removePasskeys })
+      return succeed(c, INVITE, presentInvited(made))
+    })
+  },
+  { ListedPerson: listedPerson },
+)
 
-function presentListed(person: ListedPerson): object {
+function presentListed(person: ListedPerson): AnswerOf<typeof listedPerson> {
   const { createdAt, sessions, passkeys, invitation } = person
   return {
     ...presentPerson(person),

@@ -76,13 +76,17 @@ export const providerRoutes = resource([WAYS, BEGIN, RETURN], (serve, deps) => {
   // The person comes back from another site, which a strict cookie would not survive.
   const cookieOf = (attempt: string, maxAge: number) =>
     generateCookie(name, attempt, {
-      ...{ path: '/', httpOnly: true, secure: isSecure(baseUrl), sameSite: 'Lax', maxAge },
+      path: '/',
+      httpOnly: true,
+      secure: isSecure(baseUrl),
+      sameSite: 'Lax',
+      maxAge,
     })
 
   serve(WAYS, async (c) => {
     await chargeAddress(c)
     readQuery(c, v.object({}))
-    return succeed(c, { provider: provider?.name ?? null })
+    return succeed(c, WAYS, { provider: provider?.name ?? null })
   })
 
   serve(BEGIN, async (c) => {
@@ -90,7 +94,7 @@ export const providerRoutes = resource([WAYS, BEGIN, RETURN], (serve, deps) => {
     assertSameOrigin(c)
     readQuery(c, v.object({}))
     const { url, attempt } = await known(provider).begin()
-    return succeed(c, { url }, 200, { 'Set-Cookie': cookieOf(attempt, ATTEMPT_SECONDS) })
+    return succeed(c, BEGIN, { url }, 200, { 'Set-Cookie': cookieOf(attempt, ATTEMPT_SECONDS) })
   })
 
   /** @returns The session, or the code of the refusal. */

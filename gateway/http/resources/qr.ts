@@ -5,7 +5,6 @@ import * as v from 'valibot'
 import { drawPng } from '#certificates/png.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { Network } from '#verifier/network.ts'
-import { PRIVATE } from '../core/envelope.ts'
 import { invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
@@ -109,7 +108,6 @@ function isPublicId(text: string): boolean {
 
 async function respondWithPicture(c: Context, text: string, format: Format): Promise<Response> {
   const headers = {
-    ...PRIVATE,
     'Content-Disposition': `inline; filename="${FILE_NAME}.${format}"`,
     'X-Robots-Tag': 'noindex',
     Vary: VARY,

@@ -5,7 +5,8 @@ import type { JsonValue } from '#document/json.ts'
 import { type Grant, requesterOf, tenantOf } from '#keys/grant.ts'
 import type { RevisionIntent } from '#promise/intent.ts'
 import type { Revised, RevisionRequest } from '#promise/revise.ts'
-import { REASON_NAMES, REVOCATION_REASONS, reasonName } from '#verifier/reasons.ts'
+import { REASON_NAMES, REVOCATION_REASONS } from '#verifier/reasons.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError, NAMED_ERRORS, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -13,7 +14,7 @@ import { parseBody, prefersAsync, readOptionalJson } from '../core/request.ts'
 import type { AppDeps } from '../deps.ts'
 import { batchParameters, batchRootOf } from './batches.ts'
 import { changeableOf, nameIn } from './document-path.ts'
-import { type Addresses, instant } from './present.ts'
+import { type Addresses, instant, presentReason } from './present.ts'
 import * as schemas from './schemas.ts'
 
 /** The body of a revocation. certificateHold is no reason for it, because that is a suspension. */
@@ -93,19 +94,24 @@ export function presentRevised(
   kind: Revision,
   { status, reason, revisedAt, transactionHash }: Revised,
   { network }: Addresses,
-): object {
-  const { answer } = REVISIONS[kind]
-  const [timeName = ''] = Object.keys(answer).filter((name) => name !== 'reason')
-  return {
-    status,
-    ...('reason' in answer && { reason: reasonName(reason) }),
-    [timeName]: instant(revisedAt),
-    network,
-    blockchainHash: transactionHash,
+): PresentedRevision {
+  const common = { status, network, blockchainHash: transactionHash }
+  const at = instant(revisedAt)
+  switch (kind) {
+    case 'revoke':
+      return { ...common, reason: presentReason(reason), revokedAt: at }
+    case 'suspend':
+      return { ...common, reason: presentReason(reason), suspendedAt: at }
+    case 'release':
+      return { ...common, releasedAt: at }
   }
 }
 
-const responsesOf = (data: v.GenericSchema, example?: object) => ({
+type PresentedRevision = OmitEach<AnswerOf<(typeof revisedBatch)[Revision]>, 'root'>
+/** `Omit` for each member of a union. */
+type OmitEach<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+const responsesOf = <D extends v.GenericSchema>(data: D, example?: object) => ({
   200: {
     description: 'The change is in a block. Repeating the request gives the same answer.',
     data,
@@ -160,7 +166,8 @@ const documentOperation = (kind: Revision) => {
     }),
     errors: [
       ...REVISIONS[kind].errors,
-      ...(['not_issued', 'other_issuer'] as const),
+      'not_issued',
+      'other_issuer',
       ...NAMED_ERRORS,
       ...WRITE_ERRORS,
     ],
@@ -186,7 +193,9 @@ const batchOperation = (kind: Revision) =>
     responses: responsesOf(revisedBatch[kind]),
     errors: [
       ...REVISIONS[kind].errors,
-      ...(['not_found', 'category_not_allowed', 'not_issued'] as const),
+      'not_found',
+      'category_not_allowed',
+      'not_issued',
       ...WRITE_ERRORS,
     ],
   })
@@ -206,8 +215,17 @@ export const documentRevisionRoutes = resource(
         const { key, validUntil, ...of } = await changeableOf(deps, c.get('grant'), name, deadline)
         const publicId = await of.publicId()
         const request = { kind, key, validUntil, deadline }
-        return revise(c, deps, request, { publicId, documentHash: key.documentHash })
+        const revised = await revise(c, deps, request)
+        const { documentHash } = key
+        const presented = presentRevised(kind, revised, deps.addresses)
+        return succeed(c, one, { publicId, documentHash, ...presented }, statusOf(revised))
       })
+  },
+  {
+    Revocation: revocation,
+    RevokedDocument: revisedDocument.revoke,
+    SuspendedDocument: revisedDocument.suspend,
+    ReleasedDocument: revisedDocument.release,
   },
 )
 
@@ -220,8 +238,15 @@ export const batchRevisionRoutes = resource(
         const root = batchRootOf(c.req.param('root'))
         await assertMayRevise(deps, root, c.get('grant'))
         const request = { kind, key: { documentHash: root, root }, deadline: deps.newDeadline() }
-        return revise(c, deps, request, { root })
+        const revised = await revise(c, deps, request)
+        const presented = presentRevised(kind, revised, deps.addresses)
+        return succeed(c, one, { root, ...presented }, statusOf(revised))
       })
+  },
+  {
+    RevokedBatch: revisedBatch.revoke,
+    SuspendedBatch: revisedBatch.suspend,
+    ReleasedBatch: revisedBatch.release,
   },
 )
 
@@ -241,20 +266,19 @@ async function assertMayRevise({ batchReader }: AppDeps, root: Hex, grant: Grant
 
 async function revise(
   c: Context,
-  { revising, addresses, wait }: AppDeps,
+  { revising, wait }: AppDeps,
   request: { kind: Revision; key: { documentHash: Hex; root?: Hex } } & Pick<
     RevisionRequest,
     'validUntil' | 'deadline'
   >,
-  names: object,
-): Promise<Response> {
+): Promise<Revised> {
   const { kind, key, ...rest } = request
   const sent = intentOf(kind, key.documentHash, await readOptionalJson(c))
-  const revised = await revising.revise({
+  return revising.revise({
     ...rest,
     intent: { ...sent, ...key, ...requesterOf(c.get('grant')) },
     wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
   })
-  const data = { ...names, ...presentRevised(kind, revised, addresses) }
-  return succeed(c, data, revised.status === 'pending' ? 202 : 200)
 }
+
+const statusOf = ({ status }: Revised) => (status === 'pending' ? 202 : 200)

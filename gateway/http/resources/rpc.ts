@@ -18,11 +18,6 @@ const MAX_REQUESTS = 10
  */
 const MAX_AT_A_TIME = 64
 
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const
-
 /** Codes of JSON-RPC 2.0 §5.1 and EIP-1474. */
 const CODES = {
   parse: [-32700, 'the body is not JSON'],
@@ -103,63 +98,66 @@ const RPC = operation({
  * Serves reads of this registry over JSON-RPC. A reader who uses this trusts the service about the
  * chain, and the page says so.
  */
-export const rpcRoutes = resource([RPC], (serve, { rpc, addresses }) => {
-  const permit = createRpcPolicy(parseRegistry(addresses.registry).address)
-  let waiting = 0
+export const rpcRoutes = resource(
+  [RPC],
+  (serve, { rpc, addresses }) => {
+    const permit = createRpcPolicy(parseRegistry(addresses.registry).address)
+    let waiting = 0
 
-  /** @returns The response, and the failure that decides the HTTP status. */
-  async function answer(
-    request: unknown,
-    { refused }: RateLimits,
-  ): Promise<[RpcResponse, Failure?]> {
-    const { jsonrpc, id = null, method, params = [] } = isObject(request) ? request : {}
-    const wellFormed =
-      jsonrpc === '2.0' &&
-      typeof method === 'string' &&
-      (id === null || typeof id === 'string' || typeof id === 'number')
-    if (!wellFormed) return [failed(null, 'request'), 'request']
-    const permitted = permit(method, params)
-    if (permitted === 'unknown') return [failed(id, 'method')]
-    if (permitted === undefined) return [failed(id, 'params')]
-    if (waiting >= MAX_AT_A_TIME) {
-      refused('rpc')
-      return [failed(id, 'busy'), 'busy']
+    /** @returns The response, and the failure that decides the HTTP status. */
+    async function answer(
+      request: unknown,
+      { refused }: RateLimits,
+    ): Promise<[RpcResponse, Failure?]> {
+      const { jsonrpc, id = null, method, params = [] } = isObject(request) ? request : {}
+      const wellFormed =
+        jsonrpc === '2.0' &&
+        typeof method === 'string' &&
+        (id === null || typeof id === 'string' || typeof id === 'number')
+      if (!wellFormed) return [failed(null, 'request'), 'request']
+      const permitted = permit(method, params)
+      if (permitted === 'unknown') return [failed(id, 'method')]
+      if (permitted === undefined) return [failed(id, 'params')]
+      if (waiting >= MAX_AT_A_TIME) {
+        refused('rpc')
+        return [failed(id, 'busy'), 'busy']
+      }
+      waiting++
+      try {
+        return [{ jsonrpc: '2.0', id, result: await rpc.request(permitted) }]
+      } catch (error) {
+        if (!(error instanceof RpcResponseError)) return [failed(id, 'unavailable'), 'unavailable']
+        const isPruned = method === 'eth_getLogs' && isPrunedHistory(error)
+        if (isPruned) return [failed(id, 'pruned')]
+        return [{ jsonrpc: '2.0', id, error: withoutAddresses(error) }]
+      } finally {
+        waiting--
+      }
     }
-    waiting++
-    try {
-      return [{ jsonrpc: '2.0', id, result: await rpc.request(permitted) }]
-    } catch (error) {
-      if (!(error instanceof RpcResponseError)) return [failed(id, 'unavailable'), 'unavailable']
-      const isPruned = method === 'eth_getLogs' && isPrunedHistory(error)
-      if (isPruned) return [failed(id, 'pruned')]
-      return [{ jsonrpc: '2.0', id, error: withoutAddresses(error) }]
-    } finally {
-      waiting--
-    }
-  }
 
-  serve(RPC, async (c) => {
-    const refuse = (failure: Failure) => respond(c, failed(null, failure), failure)
-    const body = await readBodyAtMost(c, MAX_BODY).catch(() => undefined)
-    if (body === undefined) return refuse('large')
-    const request = parse(body)
-    if (request === undefined) return refuse('parse')
-    const limits = c.get('rateLimits')
-    if (!Array.isArray(request)) return respond(c, ...(await answer(request, limits)))
-    if (request.length === 0 || request.length > MAX_REQUESTS) return refuse('count')
-    await chargeCost(c, request.length)
-    const answers = await Promise.all(request.map((one) => answer(one, limits)))
-    return respond(
-      c,
-      answers.map(([one]) => one),
-    )
-  })
-})
+    serve(RPC, async (c) => {
+      const refuse = (failure: Failure) => respond(c, failed(null, failure), failure)
+      const body = await readBodyAtMost(c, MAX_BODY).catch(() => undefined)
+      if (body === undefined) return refuse('large')
+      const request = parse(body)
+      if (request === undefined) return refuse('parse')
+      const limits = c.get('rateLimits')
+      if (!Array.isArray(request)) return respond(c, ...(await answer(request, limits)))
+      if (request.length === 0 || request.length > MAX_REQUESTS) return refuse('count')
+      await chargeCost(c, request.length)
+      const answers = await Promise.all(request.map((one) => answer(one, limits)))
+      return respond(
+        c,
+        answers.map(([one]) => one),
+      )
+    })
+  },
+  { JsonRpcRequest: rpcRequest, JsonRpcResponse: rpcResponse },
+)
 
 function respond(c: Context, body: RpcResponse | RpcResponse[], failure?: Failure): Response {
   const status = (failure && STATUS[failure]) ?? 200
   return c.json(body, status, {
-    ...HEADERS,
     ...(status >= 429 && { 'Retry-After': '2' }),
     ...(status === 413 && { Connection: 'close' }),
   })

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { turnAfter } from '#base/concurrency.ts'
 import { splitLines } from '#base/lines.ts'
 import type { DocumentFields } from '#document/document.ts'
@@ -8,6 +9,7 @@ import { type KindOf, MAX_SENT_BYTES, mayIssue, readNewDocument } from '#documen
 import { shareOf, tenantOf } from '#keys/grant.ts'
 import { type CountedRun, RUN_MODES, RUN_STATES } from '#runs/ports.ts'
 import type { RunRow } from '#runs/runs.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { ApiError } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -90,8 +92,15 @@ const BEGIN = operation({
   },
   answer: { status: 202, description: 'The run is on disk.', data: runSchema },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused', 'too_many_runs', 'not_json'] as const),
-    ...(['too_large', 'bad_json', 'bad_fields', 'overloaded', 'store_unavailable'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
+    'too_many_runs',
+    'not_json',
+    'too_large',
+    'bad_json',
+    'bad_fields',
+    'overloaded',
+    'store_unavailable',
   ],
 })
 const LIST = operation({
@@ -167,57 +176,61 @@ const REMOVE = operation({
 const OPERATIONS = [BEGIN, LIST, RETRIEVE, RESULTS, STOP, RESUME, REMOVE]
 
 /** Serves runs, which the gateway issues by itself. */
-export const runRoutes = resource(OPERATIONS, (serve, { runs, kinds, addresses }) => {
-  const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
+export const runRoutes = resource(
+  OPERATIONS,
+  (serve, { runs, checkDocument, addresses }) => {
+    const places = createPlaces(MAX_UPLOADS, 'uploads of runs')
 
-  serve(BEGIN, async (c) => {
-    if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
-    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-    const { mode } = c.get('query')
-    const grant = c.get('grant')
-    const leave = places.enter(shareOf(grant))
-    try {
-      const content = await readBodyAtMost(c, MAX_BYTES)
-      const rows = await readRows(content, await kinds.current(), grant.categories)
-      await c.get('assertKey')()
-      const key = idempotencyKey !== undefined && { idempotencyKey }
-      const run = await runs.add({ grant, mode, content, rows, ...key })
-      if (!run) throw tooMany()
-      return succeed(c, present(run), 202)
-    } finally {
-      leave()
-    }
-  })
-  serve(LIST, async (c) => {
-    const [grant, isAll] = [c.get('grant'), c.get('query').all === 'true']
-    if (isAll && tenantOf(grant) !== null)
-      throw new ApiError('forbidden', 'all=true requires the scope admin')
-    const list = isAll ? await runs.listAll() : await runs.list(grant)
-    return succeed(c, { runs: list.map(present) })
-  })
-  for (const [one, read] of [
-    [RETRIEVE, runs.get],
-    [STOP, runs.stop],
-    [RESUME, runs.resume],
-  ] as const)
-    serve(one, async (c) => {
-      const run = await read(c.get('grant'), c.req.param('id'))
-      if (!run) throw notFound()
-      if (run === 'too_many') throw tooMany()
-      return succeed(c, present(run))
+    serve(BEGIN, async (c) => {
+      if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')
+      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+      const { mode } = c.get('query')
+      const grant = c.get('grant')
+      const leave = places.enter(shareOf(grant))
+      try {
+        const content = await readBodyAtMost(c, MAX_BYTES)
+        const rows = await readRows(content, await checkDocument.current(), grant.categories)
+        await c.get('assertKey')()
+        const key = idempotencyKey !== undefined && { idempotencyKey }
+        const run = await runs.add({ grant, mode, content, rows, ...key })
+        if (!run) throw tooMany()
+        return succeed(c, BEGIN, present(run))
+      } finally {
+        leave()
+      }
     })
-  serve(RESULTS, async (c) => {
-    const { after = '0', limit } = c.get('query')
-    const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
-    if (!rows) throw notFound()
-    return succeed(c, { rows: rows.map((row) => presentRow(addresses, row)) })
-  })
-  serve(REMOVE, async (c) => {
-    const id = c.req.param('id')
-    if (!(await runs.remove(c.get('grant'), id))) throw notFound()
-    return succeed(c, { id })
-  })
-})
+    serve(LIST, async (c) => {
+      const [grant, isAll] = [c.get('grant'), c.get('query').all === 'true']
+      if (isAll && tenantOf(grant) !== null)
+        throw new ApiError('forbidden', 'all=true requires the scope admin')
+      const list = isAll ? await runs.listAll() : await runs.list(grant)
+      return succeed(c, LIST, { runs: list.map(present) })
+    })
+    for (const [one, read] of [
+      [RETRIEVE, runs.get],
+      [STOP, runs.stop],
+      [RESUME, runs.resume],
+    ] as const)
+      serve(one, async (c) => {
+        const run = await read(c.get('grant'), c.req.param('id'))
+        if (!run) throw notFound()
+        if (run === 'too_many') throw tooMany()
+        return succeed(c, one, present(run))
+      })
+    serve(RESULTS, async (c) => {
+      const { after = '0', limit } = c.get('query')
+      const rows = await runs.rows(c.get('grant'), c.req.param('id'), Number(after), Number(limit))
+      if (!rows) throw notFound()
+      return succeed(c, RESULTS, { rows: rows.map((row) => presentRow(addresses, row)) })
+    })
+    serve(REMOVE, async (c) => {
+      const id = c.req.param('id')
+      if (!(await runs.remove(c.get('grant'), id))) throw notFound()
+      return succeed(c, REMOVE, { id })
+    })
+  },
+  { Run: runSchema },
+)
 
 const notFound = () => new ApiError('not_found', 'no such run')
 const tooMany = () =>
@@ -234,7 +247,7 @@ async function readRows(
 ): Promise<DocumentFields[]> {
   const rows: DocumentFields[] = []
   const details: FieldProblem[] = []
-  const now = Date.now()
+  const now = clock.wall()
   let line = 0
   for await (const text of splitLines([bytes], MAX_SENT_BYTES)) {
     await turnAfter(++line, ROWS_A_TURN)
@@ -270,19 +283,29 @@ function readRow(
   return bad('may not be issued with this key', 'category')
 }
 
-function present(run: CountedRun): object {
+function present(run: CountedRun): AnswerOf<typeof runSchema> {
   const { id, mode, state, reason, size, done, createdAt, endedAt, tenant } = run
-  const [kind, owner] = run.owner.split(' ')
+  const [kind, owner = ''] = run.owner.split(' ')
   return {
-    ...{ id, mode, state, reason, size, done, createdAt: timeOf(createdAt) },
-    ...{ endedAt: timeOf(endedAt), tenant, owner: { kind, id: owner } },
+    id,
+    mode,
+    state,
+    reason,
+    size,
+    done,
+    createdAt: timeOf(createdAt),
+    endedAt: endedAt === null ? null : timeOf(endedAt),
+    tenant,
+    owner: { kind: kind === 'person' ? 'person' : 'key', id: owner },
   }
 }
 
-const timeOf = (milliseconds: number | null) =>
-  instant(milliseconds === null ? null : Math.floor(milliseconds / 1000))
+const timeOf = (milliseconds: number) => instant(Math.floor(milliseconds / 1000))
 
-function presentRow(addresses: Addresses, { line, fields: document, result }: RunRow): object {
+function presentRow(
+  addresses: Addresses,
+  { line, fields: document, result }: RunRow,
+): AnswerOf<typeof rowSchema> {
   const isIssued = result !== null && 'publicId' in result
   return {
     line,

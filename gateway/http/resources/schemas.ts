@@ -100,8 +100,16 @@ export const reason = v.pipe(
 )
 
 const VERDICTS = [
-  ...(['valid', 'expired', 'suspended', 'revoked', 'superseded', 'distrusted'] as const),
-  ...(['not_issued', 'erased', 'wrong_key', 'tampered'] as const),
+  'valid',
+  'expired',
+  'suspended',
+  'revoked',
+  'superseded',
+  'distrusted',
+  'not_issued',
+  'erased',
+  'wrong_key',
+  'tampered',
 ] satisfies VerdictStatus[]
 export const status = v.pipe(
   v.picklist([...VERDICTS, 'pending']),
@@ -109,9 +117,20 @@ export const status = v.pipe(
 )
 
 const CHECKS = [
-  ...(['batch', 'chain', 'record', 'issuer', 'identity', 'supersession'] as const),
-  ...(['revocation', 'suspension', 'payload', 'key', 'content', 'expiry'] as const),
-  ...(['dating', 'event'] as const),
+  'batch',
+  'chain',
+  'record',
+  'issuer',
+  'identity',
+  'supersession',
+  'revocation',
+  'suspension',
+  'payload',
+  'key',
+  'content',
+  'expiry',
+  'dating',
+  'event',
 ] satisfies CheckName[]
 export const check = v.object({
   check: v.picklist(CHECKS),
@@ -162,8 +181,17 @@ const presented = {
 export const documentSchema = v.object(presented)
 /** The members of a document that a list omits when the document could not be opened. */
 export const CONTENTS = [
-  ...(['publicId', 'subjectName', 'subjectId', 'category', 'metadata', 'supersedes'] as const),
-  ...(['issuedAt', 'expiresAt', 'validUntil', 'qrCodeUrl', 'verifyUrl'] as const),
+  'publicId',
+  'subjectName',
+  'subjectId',
+  'category',
+  'metadata',
+  'supersedes',
+  'issuedAt',
+  'expiresAt',
+  'validUntil',
+  'qrCodeUrl',
+  'verifyUrl',
 ] as const
 
 export const account = v.object({

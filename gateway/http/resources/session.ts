@@ -6,6 +6,7 @@ import { Refusal } from '#base/refusal.ts'
 import type { Person } from '#people/ports.ts'
 import { ROLES, SCOPES_OF } from '#people/roles.ts'
 import { csrfTokenOf, type NewSession, type SignedIn } from '#people/sessions.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeSignIn } from '../core/rate-limits.ts'
@@ -125,12 +126,14 @@ const WITH_INVITATION = operation({
   ],
 })
 
+/** Members that the library always gives, although its types leave them open. */
 export const requestOptions = {
   challenge: v.string(),
   rpId: v.string(),
   timeout: v.number(),
   userVerification: v.string(),
 }
+const signInOptions = v.object(requestOptions)
 const OPTIONS = operation({
   ...SIGN_IN,
   operationId: 'passkeySignInOptions',
@@ -138,7 +141,7 @@ const OPTIONS = operation({
   summary: 'Ask for a challenge to sign in with a passkey',
   answer: {
     description: 'For `navigator.credentials.get`. The challenge is valid for five minutes.',
-    data: v.object(requestOptions),
+    data: signInOptions,
   },
   errors: ['bad_query', 'csrf_token_required'],
 })
@@ -206,67 +209,75 @@ const WITH_PASSKEY = operation({
 const OPERATIONS = [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY]
 
 /** Serves signing in and out. */
-export const sessionRoutes = resource(OPERATIONS, (serve, deps) => {
-  const { sessions, passkeys, addresses, log } = deps
-  // Whoever guesses must not fill the disk.
-  const refusals = createMemoryRateLimiter(1)
+export const sessionRoutes = resource(
+  OPERATIONS,
+  (serve, deps) => {
+    const { sessions, passkeys, addresses, log } = deps
+    // Whoever guesses must not fill the disk.
+    const refusals = createMemoryRateLimiter(1)
 
-  async function present({ person, secret, session }: SignedIn & { secret: string }) {
-    return {
-      person: presentPerson(person),
-      scopes: SCOPES_OF[person.role],
-      csrfToken: csrfTokenOf(secret),
-      expiresAt: session.expiresAt,
-      passkeys: (await passkeys.list(person)).length,
-      network: addresses.network,
+    async function present({ person, secret, session }: SignedIn & { secret: string }) {
+      return {
+        person: presentPerson(person),
+        scopes: SCOPES_OF[person.role],
+        csrfToken: csrfTokenOf(secret),
+        expiresAt: session.expiresAt,
+        passkeys: (await passkeys.list(person)).length,
+        network: addresses.network,
+      }
     }
-  }
 
-  async function admit(c: Context): Promise<void> {
-    await chargeSignIn(c)
-    assertSameOrigin(c)
-    readQuery(c, v.object({}))
-  }
+    async function admit(c: Context): Promise<void> {
+      await chargeSignIn(c)
+      assertSameOrigin(c)
+      readQuery(c, v.object({}))
+    }
 
-  async function begin(c: Context, signIn: () => Promise<NewSession>): Promise<Response> {
-    const begun = await signIn().catch(async (error) => {
-      if (error instanceof Refusal && (await refusals.take('', 1)).isAllowed)
-        log.warn('sign_in_refused', { reason: error.code })
-      throw error
+    async function begin(
+      c: Context,
+      one: typeof WITH_INVITATION | typeof WITH_PASSKEY,
+      signIn: () => Promise<NewSession>,
+    ): Promise<Response> {
+      const begun = await signIn().catch(async (error) => {
+        if (error instanceof Refusal && (await refusals.take('', 1)).isAllowed)
+          log.warn('sign_in_refused', { reason: error.code })
+        throw error
+      })
+      log.info('signed_in', { person: begun.person.id, session: begun.session.id })
+      const { baseUrl } = addresses
+      return succeed(c, one, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
+    }
+
+    serve(RETRIEVE, async (c) => succeed(c, RETRIEVE, await present(c.get('signedIn'))))
+
+    serve(SIGN_OUT, async (c) => {
+      const { session } = c.get('signedIn')
+      await sessions.end(session)
+      log.info('signed_out', { person: session.person, session: session.id })
+      return succeed(c, SIGN_OUT, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
     })
-    log.info('signed_in', { person: begun.person.id, session: begun.session.id })
-    const { baseUrl } = addresses
-    return succeed(c, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
-  }
 
-  serve(RETRIEVE, async (c) => succeed(c, await present(c.get('signedIn'))))
+    serve(WITH_INVITATION, async (c) => {
+      await admit(c)
+      const { invitation } = parseBody(invitationBody, await readJson(c))
+      return begin(c, WITH_INVITATION, () => sessions.useInvitation(invitation))
+    })
 
-  serve(SIGN_OUT, async (c) => {
-    const { session } = c.get('signedIn')
-    await sessions.end(session)
-    log.info('signed_out', { person: session.person, session: session.id })
-    return succeed(c, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))
-  })
+    serve(OPTIONS, async (c) => {
+      await admit(c)
+      return succeed(c, OPTIONS, (await passkeys.signInOptions()) as AnswerOf<typeof signInOptions>)
+    })
 
-  serve(WITH_INVITATION, async (c) => {
-    await admit(c)
-    const { invitation } = parseBody(invitationBody, await readJson(c))
-    return begin(c, () => sessions.useInvitation(invitation))
-  })
+    serve(WITH_PASSKEY, async (c) => {
+      await admit(c)
+      const { response } = parseBody(passkeyBody, await readJson(c))
+      return begin(c, WITH_PASSKEY, () => passkeys.signIn(response as AuthenticationResponseJSON))
+    })
+  },
+  { Person: personSchema, Session: sessionSchema },
+)
 
-  serve(OPTIONS, async (c) => {
-    await admit(c)
-    return succeed(c, await passkeys.signInOptions())
-  })
-
-  serve(WITH_PASSKEY, async (c) => {
-    await admit(c)
-    const { response } = parseBody(passkeyBody, await readJson(c))
-    return begin(c, () => passkeys.signIn(response as AuthenticationResponseJSON))
-  })
-})
-
-export function presentPerson(person: Person) {
+export function presentPerson(person: Person): AnswerOf<typeof personSchema> {
   const { id, name, role, tenant, categories = null } = person
   const { isFromProvider = false, isBlocked = false } = person
   return { id, name, role, tenant, categories, isFromProvider, isBlocked }

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import type { Hex } from '#document/hex.ts'
 import type { Superseded } from '#promise/supersede.ts'
-import { reasonName } from '#verifier/reasons.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { NAMED_ERRORS, WRITE_ERRORS } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { changeableOf, nameIn } from './document-path.ts'
 import { ISSUED_HEADERS } from './documents.ts'
 import { issueBody, issuedHeaders, readIssueRequest } from './issue-body.ts'
-import { instant, presentDocument } from './present.ts'
+import { instant, presentDocument, presentReason } from './present.ts'
 import * as schemas from './schemas.ts'
 
 const SUPERSEDED = v.object({
@@ -60,56 +60,66 @@ const SUPERSEDE = operation({
     },
   },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused'] as const),
+    'bad_idempotency_key',
+    'idempotency_key_reused',
     ...NAMED_ERRORS,
-    ...(['not_issued', 'other_issuer', 'already_revoked', 'already_superseded'] as const),
-    ...(['conflict', 'distrusted'] as const),
+    'not_issued',
+    'other_issuer',
+    'already_revoked',
+    'already_superseded',
+    'conflict',
+    'distrusted',
     ...WRITE_ERRORS,
   ],
 })
 
 /** Issues the document in the body and revokes the one in the path. */
-export const supersedeRoutes = resource([SUPERSEDE], (serve, deps) => {
-  const { superseding, addresses, newDeadline } = deps
-  serve(SUPERSEDE, async (c) => {
-    const grant = c.get('grant')
-    const deadline = newDeadline()
-    const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
-    const { key, validUntil } = old
-    const publicId = await old.publicId()
+export const supersedeRoutes = resource(
+  [SUPERSEDE],
+  (serve, deps) => {
+    const { superseding, addresses, newDeadline } = deps
+    serve(SUPERSEDE, async (c) => {
+      const grant = c.get('grant')
+      const deadline = newDeadline()
+      const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
+      const { key, validUntil } = old
+      const publicId = await old.publicId()
 
-    const superseded = await superseding.supersede({
-      ...key,
-      validUntil,
-      ...(await readIssueRequest(c, deps)),
+      const superseded = await superseding.supersede({
+        ...key,
+        validUntil,
+        ...(await readIssueRequest(c, deps)),
 
-      deadline,
+        deadline,
+      })
+      const { successor, revised } = superseded
+      const isDone = revised !== null && revised.status !== 'pending'
+      return succeed(
+        c,
+        SUPERSEDE,
+        {
+          ...presentDocument(addresses, successor.document, successor),
+          superseded: presentSuperseded({ publicId, ...key }, superseded),
+        },
+        isDone ? 201 : 202,
+        issuedHeaders(addresses, successor),
+      )
     })
-    const { successor, revised } = superseded
-    const isDone = revised !== null && revised.status !== 'pending'
-    return succeed(
-      c,
-      {
-        ...presentDocument(addresses, successor.document, successor),
-        superseded: presentSuperseded({ publicId, ...key }, superseded),
-      },
-      isDone ? 201 : 202,
-      issuedHeaders(addresses, successor),
-    )
-  })
-})
+  },
+  { SuccessorDocument: successor },
+)
 
 /** The superseded document, which is pending until its revocation is on the chain. */
 function presentSuperseded(
   { publicId, documentHash }: { publicId: string | null; documentHash: Hex },
   { successor, revised }: Superseded,
-): object {
+): AnswerOf<typeof SUPERSEDED> {
   return {
     publicId,
     documentHash,
     supersededBy: successor.documentHash,
     status: revised?.status ?? 'pending',
-    ...(revised && { reason: reasonName(revised.reason) }),
+    ...(revised && { reason: presentReason(revised.reason) }),
     revokedAt: instant(revised?.revisedAt ?? null),
     blockchainHash: revised?.transactionHash ?? null,
   }

@@ -6,6 +6,7 @@ import type { RegistryId } from '#document/registry-id.ts'
 import { withHistory } from '#promise/history.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { keyOf, verifyPublicId } from '#verifier/verify.ts'
+import type { AnswerOf } from '../core/answers.ts'
 import { succeed } from '../core/envelope.ts'
 import { unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
@@ -52,48 +53,54 @@ const VERIFY = operation({
 })
 
 /** Serves the verdict about a document. */
-export const verifyRoutes = resource([VERIFY], (serve, deps) => {
-  const { verifyOptions, provingChain, addresses } = deps
-  const { standingOf, history, newDeadline } = deps
-  serve(VERIFY, async (c) => {
-    const { publicId, proof: wanted } = c.get('query')
-    const decoded = decodePublicId(publicId)
-    const key = keyOf(decoded)
-    const { documentHash } = key
-    const options = verifyWithin(newDeadline(), {
-      ...verifyOptions,
-      ...(wanted && { chain: provingChain }),
+export const verifyRoutes = resource(
+  [VERIFY],
+  (serve, deps) => {
+    const { verifyOptions, provingChain, addresses } = deps
+    const { standingOf, history, newDeadline } = deps
+    serve(VERIFY, async (c) => {
+      const { publicId, proof: wanted } = c.get('query')
+      const decoded = decodePublicId(publicId)
+      const key = keyOf(decoded)
+      const { documentHash } = key
+      const options = verifyWithin(newDeadline(), {
+        ...verifyOptions,
+        ...(wanted && { chain: provingChain }),
+      })
+      const verdict = await verifyPublicId(decoded, options)
+      if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
+      const promised = await isPromised(standingOf, key, verdict.status)
+      const status = promised ? 'pending' : verdict.status
+      const { document, stateProof, asOf, checks, ...rest } = verdict
+      const proof = await withHistory(history, verdict.blockchainProof)
+      const blockchainProof = proof && presentProof(proof)
+      return succeed(c, VERIFY, {
+        ...rest,
+        status,
+        network: addresses.network,
+        // A check of a credential is of presentations alone.
+        checks: checks as AnswerOf<typeof schemas.check>[],
+        asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
+        document:
+          document &&
+          presentDocument(addresses, document, {
+            publicId,
+            // The publicId of a document in a batch contains the hash of its batch block.
+            documentHash: proof?.documentHash ?? documentHash,
+            status,
+            transactionHash: proof?.transactionHash ?? null,
+          }),
+        blockchainProof: stateProof
+          ? {
+              ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
+              stateProof,
+            }
+          : blockchainProof,
+      })
     })
-    const verdict = await verifyPublicId(decoded, options)
-    if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
-    const promised = await isPromised(standingOf, key, verdict.status)
-    const status = promised ? 'pending' : verdict.status
-    const { document, stateProof, asOf, ...rest } = verdict
-    const proof = await withHistory(history, verdict.blockchainProof)
-    const blockchainProof = presentProof(proof)
-    return succeed(c, {
-      ...rest,
-      status,
-      network: addresses.network,
-      asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
-      document:
-        document &&
-        presentDocument(addresses, document, {
-          publicId,
-          // The publicId of a document in a batch contains the hash of its batch block.
-          documentHash: proof?.documentHash ?? documentHash,
-          status,
-          transactionHash: proof?.transactionHash ?? null,
-        }),
-      blockchainProof: stateProof
-        ? {
-            ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
-            stateProof,
-          }
-        : blockchainProof,
-    })
-  })
-})
+  },
+  { Verdict: verdict },
+)
 
 /** The proof for a document without a record: this registry has no record of this hash. */
 function anchorOf(registry: RegistryId, documentHash: Hex) {

@@ -6,12 +6,10 @@ import type { Wallets } from '#credentials/wallets.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
 import { category } from '#document/document.ts'
 import { parseStrictJson } from '#document/json.ts'
-import { PRIVATE } from '../core/envelope.ts'
 import { ApiError, unverifiable } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
 import { readBodyAtMost } from '../core/request.ts'
-import { respondPrivately } from './offers.ts'
 
 // The endpoints of OpenID4VCI 1.0, for wallets. They fail with the errors of that standard, and with
 // the envelope where this service is at fault.
@@ -172,20 +170,20 @@ export const walletRoutes = resource(
     }
 
     serve(ISSUER_METADATA, async (c) =>
-      respondPrivately(c, await present().issuerMetadata(categoryOf(c.req.param('category')))),
+      c.json(await present().issuerMetadata(categoryOf(c.req.param('category')))),
     )
     serve(SERVER_METADATA, (c) =>
-      respondPrivately(c, present().serverMetadata(categoryOf(c.req.param('category')))),
+      c.json(present().serverMetadata(categoryOf(c.req.param('category')))),
     )
 
     serve(TOKEN, (c) =>
       answer(c, async () => {
         await chargeCost(c, COST)
         const own = present()
-        return respondPrivately(c, await own.token(await readForm(c), c.req.header('dpop')))
+        return c.json(await own.token(await readForm(c), c.req.header('dpop')))
       }),
     )
-    serve(NONCE, (c) => respondPrivately(c, { c_nonce: present().nonce() }))
+    serve(NONCE, (c) => c.json({ c_nonce: present().nonce() }))
     serve(CREDENTIAL, (c) =>
       answer(c, async () => {
         await chargeCost(c, COST)
@@ -193,7 +191,7 @@ export const walletRoutes = resource(
         const request = await readObject(c, credentialRequest, 'invalid_credential_request')
         const issued = await own.credential(request, callerOf(c))
         if (!issued) throw unverifiable([])
-        return respondPrivately(c, issued)
+        return c.json(issued)
       }),
     )
     serve(NOTIFICATION, (c) =>
@@ -202,7 +200,7 @@ export const walletRoutes = resource(
         const code = 'invalid_notification_request'
         const { notification_id } = await readObject(c, notificationRequest, code)
         await own.notify(notification_id, callerOf(c))
-        return c.body(null, 204, PRIVATE)
+        return c.body(null, 204)
       }),
     )
   },
@@ -228,7 +226,6 @@ async function answer(c: Context, work: () => Promise<Response>): Promise<Respon
     const { code, message } = error
     const status = code === 'invalid_token' ? 401 : 400
     return c.json({ error: code, error_description: message }, status, {
-      ...PRIVATE,
       ...(status === 401 && { 'WWW-Authenticate': `DPoP algs="ES256", error="${code}"` }),
     })
   }

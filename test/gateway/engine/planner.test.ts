@@ -222,7 +222,7 @@ describe('an outage', () => {
     ['of fees', new IssueError('fee_too_high', 'high')],
     ['of the signer', new IssueError('signer_unavailable', 'away')],
   ])('%s ends planning, and everything waits on', async (_, outage) => {
-    const { chain, add, planner, run, hold, postponed, waiting } = startPlanner()
+    const { chain, add, planner, run, hold, waiting } = startPlanner()
     chain.refuses = () => outage
     add([issueOf(2), suspend])
     await expect(run()).rejects.toBe(outage)

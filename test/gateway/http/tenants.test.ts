@@ -158,7 +158,7 @@ describe('the walk', () => {
         ...['beginRun', 'listRuns'],
         ...['listEvents', 'listKinds', 'listTemplates', 'listWebhooks', 'printSpecimen'],
         ...['retrieveOverview', 'searchDocuments'],
-        // test/gateway/http/resources/certificates.test.ts tries it with those of another tenant.
+        // test/modules/certificates/routes.test.ts tries it with those of another tenant.
         'printCertificates',
       ].sort(),
     )

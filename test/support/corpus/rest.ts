@@ -6,6 +6,7 @@ import { createRpcPool, type RpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { startGateway } from '#gateway/main.ts'
+import { modulesOf } from '#modules/all.ts'
 import { readConfig } from '#settings/config.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 
@@ -69,7 +70,7 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
     issuerSecrets: [ISSUER_SECRET] as [Hex],
     fetchDid: async (...args: Parameters<typeof fetch>) => fetchDid(...args),
   }
-  const gateway = await startGateway(config, identity, (error) => {
+  const gateway = await startGateway(config, identity, modulesOf(config), (error) => {
     throw error
   })
   const request = async (path: string, init: RequestInit = {}) => {

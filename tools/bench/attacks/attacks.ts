@@ -149,9 +149,13 @@ for (const attack of SCENARIOS) {
   for (const [which = '', checkout = ''] of checkouts)
     for (const [i, row] of (await measure(attack, checkout)).entries())
       rows.push([
-        ...[`${attack.name}, ${which}, ${i === 0 ? 'without' : 'with'} the attack`],
-        ...[ms(row.health), ms(row.issue), ms(row.other), `${row.failed}`],
-        ...[row.cores.toFixed(2), (row.logBytes / 1024).toFixed(1)],
+        `${attack.name}, ${which}, ${i === 0 ? 'without' : 'with'} the attack`,
+        ms(row.health),
+        ms(row.issue),
+        ms(row.other),
+        `${row.failed}`,
+        row.cores.toFixed(2),
+        (row.logBytes / 1024).toFixed(1),
       ])
 }
 const times = ['/healthz', 'issuing', 'other work'].map((name) => `${name}, median / max ms`)

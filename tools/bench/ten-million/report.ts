@@ -64,8 +64,13 @@ export function databaseTable(rows: Rows, bytes: number): Table {
   const { documents, notFinal, blocks, queued, keys, expired } = rows
   return {
     head: [
-      ...['documents', 'not final', 'blocks', 'queued'],
-      ...['idempotency keys', 'to be forgotten', 'GiB'],
+      'documents',
+      'not final',
+      'blocks',
+      'queued',
+      'idempotency keys',
+      'to be forgotten',
+      'GiB',
     ],
     rows: [
       [...[documents, notFinal, blocks, queued, keys, expired].map(whole), tenths(bytes / 2 ** 30)],
@@ -99,8 +104,11 @@ export const pausesOf = ({
 export function pauseTable(pauses: readonly NamedPauses[]): Table {
   return {
     head: [
-      ...['pauses of the event loop, ms', 'longest', 'p99'],
-      ...['longest statement', 'most processor time of one'],
+      'pauses of the event loop, ms',
+      'longest',
+      'p99',
+      'longest statement',
+      'most processor time of one',
     ],
     rows: pauses.map(([name, { longest, p99, statement, statementCpu }]) => [
       name,
@@ -113,8 +121,12 @@ export function pauseTable(pauses: readonly NamedPauses[]): Table {
 export function issuingTable(measured: Pick<Measured, 'issuing'>): Table {
   return {
     head: [
-      ...['issuing, 200 connections', 'empty', 'full', 'full ÷ empty'],
-      ...['empty, gateway µs', 'full, gateway µs'],
+      'issuing, 200 connections',
+      'empty',
+      'full',
+      'full ÷ empty',
+      'empty, gateway µs',
+      'full, gateway µs',
     ],
     rows: [issuingRow('plain', measured), issuingRow('keyed', measured)],
   }

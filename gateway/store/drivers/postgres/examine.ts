@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { clock } from '#base/clock.ts'
 import type { Hex } from '#document/hex.ts'
 import {
   type Health,
@@ -83,9 +84,9 @@ function checkSchema(version: number): Health {
 
 /** Some things expire by the clock of the server, others by that of each gateway. */
 async function checkClock(query: Query): Promise<Health[]> {
-  const asked = Date.now()
+  const asked = clock.wall()
   const [row] = await query(`SELECT ${POSTGRES.nowMs} AS milliseconds`)
-  const answered = Date.now()
+  const answered = clock.wall()
   const server = Number(row?.milliseconds)
   const ahead = server > answered ? server - answered : Math.min(0, server - asked)
   const seconds = Math.round(ahead / 1000)

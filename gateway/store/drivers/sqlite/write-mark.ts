@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { clock } from '#base/clock.ts'
 
 /** The number of the last commit that changed something: a time in milliseconds that only rises. */
 const BUMP = `
@@ -53,7 +54,7 @@ export function openWriteMark(path: string, sqlite: DatabaseSync): WriteMark {
     get isBehind() {
       return isBehind
     },
-    bump: () => Number(bump.get(Date.now())?.written_at),
+    bump: () => Number(bump.get(clock.wall())?.written_at),
     flushed(number) {
       // Of two flushes at a time, the one of the later commit may end first.
       if (isBehind || number <= last) return

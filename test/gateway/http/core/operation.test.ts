@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { errorsOf, type Operation, operation } from '#http/core/operation.ts'
-import { OPERATIONS } from '#http/operations.ts'
+import { OPERATIONS } from '#modules/all.ts'
 
 const declared = {
   operationId: 'one',

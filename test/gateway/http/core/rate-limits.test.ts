@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
+import type { BatchAnswer } from '#batches/batch.ts'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import type { RateLimits } from '#http/core/env.ts'
 import type { AppDeps } from '#http/deps.ts'
@@ -47,6 +48,14 @@ const grants: Record<string, Grant> = {
   plain: { id: 'plain', tenant: 'default', scopes: ['documents:read'] },
   other: { id: 'other', tenant: 'default', scopes: ['documents:read'] },
   wide: { id: 'wide', tenant: 'default', scopes: ['documents:read'], rateLimit: 5 },
+  all: { id: 'all', tenant: 'default', scopes: ['admin'] },
+}
+
+/** The answer about a batch of which no line is valid. */
+const REFUSED: BatchAnswer = {
+  outcome: { status: 'refused' },
+  lines: (async function* () {})(),
+  close: async () => {},
 }
 
 function appWith(rateLimits: RateLimits) {
@@ -87,6 +96,27 @@ describe('keys', () => {
     expect(third.headers.get('ratelimit')).toBe('"key";r=0;t=1')
     expect(await third.json()).toMatchObject({ success: false, error: { code: 'rate_limited' } })
   })
+
+  test.each(['/v1/batches', '/v1/revocations', '/v1/suspensions', '/v1/documents'])(
+    'every kind of answer says what is left, has an id and is kept by no cache: %s',
+    async (path) => {
+      const { app } = bareApp({
+        rateLimits: limits({ perKey: 9 }),
+        findKey: async (key: string) => grants[key],
+        batches: { issue: async () => REFUSED, start: () => {} },
+      })
+      const response = await app.request(path, {
+        method: 'POST',
+        headers: { authorization: 'Bearer all', 'content-type': 'application/x-ndjson' },
+        body: '{}\n',
+      })
+      await response.text()
+      const { headers } = response
+      expect(headers.get('ratelimit')).toBe('"key";r=8;t=1')
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+      expect(headers.get('cache-control')).toBe('no-store')
+    },
+  )
 
   test('behavior: a key has a quota of its own, and may have a limit of its own', async () => {
     const { withKey } = appWith(limits({ perKey: 1 }))

@@ -1,5 +1,5 @@
 import type { Hex } from '#document/hex.ts'
-import type { EventPlace, EventType } from './events.ts'
+import type { EventPlace, EventType } from '#events/events.ts'
 
 /** The source of a signing secret. It is useless without the issuer secret. */
 export type SecretSource = {

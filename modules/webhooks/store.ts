@@ -1,6 +1,5 @@
 import { clock } from '#base/clock.ts'
-import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '#events/webhook.ts'
-import type { Database } from './database.ts'
+import type { Database } from '#store/database.ts'
 import {
   all,
   first,
@@ -10,7 +9,8 @@ import {
   statement,
   textOrNull,
   type Work,
-} from './sql.ts'
+} from '#store/sql.ts'
+import type { ReplayFrom, Webhook, WebhookId, Webhooks } from './webhook.ts'
 
 /** The maximum number of webhooks of a tenant, and of webhooks for the events of all tenants. */
 const MAX_WEBHOOKS = 20

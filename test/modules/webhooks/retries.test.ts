@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextTryAt, pauseAfter, RETRY_PERIOD_MS } from '#events/retries.ts'
+import { nextTryAt, pauseAfter, RETRY_PERIOD_MS } from '#modules/webhooks/retries.ts'
 
 test('default: waits grow from seconds to hours, and cover three days', () => {
   const waits = Array.from({ length: 12 }, (_, i) => nextTryAt(i + 1, 0))

@@ -1,4 +1,13 @@
 import { fromHex } from '#document/hex.ts'
+import type { Database } from '#store/database.ts'
+import {
+  type BlindTenant,
+  documentEventOf,
+  EVENT_COLUMNS,
+  isWanted,
+  wantedValues,
+} from '#store/events.ts'
+import { all, each, first, hexOf, type Row, statement, type Work } from '#store/sql.ts'
 import {
   type Deliveries,
   type Delivery,
@@ -7,19 +16,10 @@ import {
   MAX_WAITING,
   type Turn,
   type TurnResult,
-} from '#events/deliveries.ts'
-import { MAX_DELAY_MS } from '#events/retries.ts'
-import type { Webhook, WebhookId } from '#events/webhook.ts'
-import type { Database } from './database.ts'
-import {
-  type BlindTenant,
-  documentEventOf,
-  EVENT_COLUMNS,
-  isWanted,
-  wantedValues,
-} from './events.ts'
-import { all, each, first, hexOf, type Row, statement, type Work } from './sql.ts'
-import { webhookOf } from './webhooks.ts'
+} from './deliveries.ts'
+import { MAX_DELAY_MS } from './retries.ts'
+import { webhookOf } from './store.ts'
+import type { Webhook, WebhookId } from './webhook.ts'
 
 /** Whether a delivery is due. A time that is too far ahead comes from a clock that was wrong. */
 const IS_DUE = '(next_at <= :now OR next_at > :latest)'
@@ -28,17 +28,6 @@ const SELECT_DUE = statement(`
   SELECT id, tenant FROM webhook WHERE disabled_reason IS NULL AND (
     cursor < (SELECT coalesce(max(id), 0) FROM event)
     OR EXISTS (SELECT 1 FROM delivery WHERE webhook = webhook.id AND ${IS_DUE}))`)
-const SELECT_BACKLOG = statement(
-  (sql) => `
-    SELECT
-      coalesce(sum(CASE WHEN disabled_reason IS NULL THEN
-        (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
-        + ${sql.larger('0', '(SELECT coalesce(max(id), 0) FROM event) - cursor')} END), 0) AS events,
-      count(*) FILTER (WHERE disabled_reason IS NULL AND failing_since IS NOT NULL) AS failing,
-      count(*) FILTER (WHERE disabled_reason <> 'request') AS disabled
-    FROM webhook`,
-)
-
 /** The deliveries of events. */
 export function createDeliveries(database: Database, blind: BlindTenant): Deliveries {
   return {
@@ -47,14 +36,6 @@ export function createDeliveries(database: Database, blind: BlindTenant): Delive
     },
     turn: (id, now, limit) => database.durableSnapshot(() => readTurn({ id, now, limit, blind })),
     record: (turn, result) => database.write(() => record(turn, result)),
-    async backlog() {
-      const [row] = await database.brief(() => database.read(SELECT_BACKLOG))
-      return {
-        events: Number(row?.events),
-        failing: Number(row?.failing),
-        disabled: Number(row?.disabled),
-      }
-    },
   }
 }
 

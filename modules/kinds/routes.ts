@@ -3,17 +3,19 @@ import * as v from 'valibot'
 import { fromCanonical } from '#document/canonical.ts'
 import { category } from '#document/document.ts'
 import { readKind, typeMetadata } from '#document/kind.ts'
-import type { KnownKind } from '#kinds/kinds.ts'
-import type { Env } from '../core/env.ts'
-import { succeed } from '../core/envelope.ts'
-import { ApiError, invalid } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { chargeAddress } from '../core/rate-limits.ts'
-import { readJson } from '../core/request.ts'
-import * as schemas from './schemas.ts'
+import type { AnswerOf } from '#http/core/answers.ts'
+import type { Env } from '#http/core/env.ts'
+import { succeed } from '#http/core/envelope.ts'
+import { ApiError, invalid } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { chargeAddress } from '#http/core/rate-limits.ts'
+import { readJson } from '#http/core/request.ts'
+import type { AppDeps } from '#http/deps.ts'
+import * as schemas from '#http/resources/schemas.ts'
+import type { Kinds, KnownKind } from './kinds.ts'
 
 const version = v.pipe(v.number(), v.integer(), v.minValue(1))
-export const kindSchema = v.object({
+const kindSchema = v.object({
   category: v.string(),
   version: v.pipe(version, v.description('Grows by one with each change.')),
   updatedAt: schemas.time,
@@ -152,9 +154,11 @@ const TYPE_VERSION = operation({
 
 const OPERATIONS = [LIST, PUT, REMOVE, CURRENT_TYPE, TYPE_VERSION]
 
+type Deps = Pick<AppDeps, 'addresses' | 'log'> & { kinds: Kinds }
+
 /** Serves the kinds of documents: to issuers for the desk and docreg, and to everybody as files. */
-export const kindRoutes = resource(OPERATIONS, (serve, { kinds, addresses, log }) => {
-  serve(LIST, async (c) => succeed(c, { kinds: (await kinds.list()).map(present) }))
+export const kindRoutes = resource<Deps>(OPERATIONS, (serve, { kinds, addresses, log }) => {
+  serve(LIST, async (c) => succeed(c, LIST, { kinds: (await kinds.list()).map(present) }))
 
   serve(PUT, async (c) => {
     const named = categoryOf(c.req.param('category'))
@@ -162,14 +166,14 @@ export const kindRoutes = resource(OPERATIONS, (serve, { kinds, addresses, log }
     if ('problems' in read) throw invalid('bad_fields', read.problems)
     const put = await kinds.put(read.kind, basedOn(c.get('query')))
     log.info('kind_put', { version: put.version, by: c.get('grant').id })
-    return succeed(c, present(put))
+    return succeed(c, PUT, present(put))
   })
 
   serve(REMOVE, async (c) => {
     const named = c.req.param('category')
     await kinds.remove(named, basedOn(c.get('query')))
     log.info('kind_removed', { by: c.get('grant').id })
-    return succeed(c, { category: named, deleted: true })
+    return succeed(c, REMOVE, { category: named, deleted: true })
   })
 
   const serveFile = async (c: Context<Env>, issuerId: string, named: string, version?: string) => {
@@ -205,7 +209,7 @@ function categoryOf(named: string): string {
   throw invalid('bad_fields', [{ field: 'category', message: read.issues[0].message }])
 }
 
-function present({ category, version, bytes, begunAt }: KnownKind): object {
-  const metadata = fromCanonical(bytes)
+function present({ category, version, bytes, begunAt }: KnownKind): AnswerOf<typeof kindSchema> {
+  const metadata = fromCanonical(bytes) as Record<string, unknown>
   return { category, version, updatedAt: new Date(begunAt).toISOString(), metadata }
 }

@@ -1,5 +1,5 @@
 import type { Hex } from '#document/hex.ts'
-import type { DocumentEvent } from './events.ts'
+import type { DocumentEvent } from '#events/events.ts'
 import type { Webhook, WebhookId } from './webhook.ts'
 
 /** The maximum number of events that one turn scans, whether or not they concern the webhook. */
@@ -79,18 +79,4 @@ export type Deliveries = {
    * another turn was written.
    */
   record(turn: Turn, result: TurnResult): Promise<void>
-  /** @returns The numbers for monitoring. */
-  backlog(): Promise<Backlog>
-}
-
-type Backlog = {
-  /**
-   * The number of events that must still be sent to enabled webhooks, whether or not they match
-   * their types.
-   */
-  events: number
-  /** The number of enabled webhooks whose last attempt failed. */
-  failing: number
-  /** The number of webhooks that were disabled because their receiver failed or was gone. */
-  disabled: number
 }

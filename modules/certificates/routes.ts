@@ -1,28 +1,30 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { clock } from '#base/clock.ts'
 import { limitInShares } from '#base/concurrency.ts'
 import { CertificateError, type CertificateErrorCode } from '#certificates/errors.ts'
 import { fileNameOf } from '#certificates/files.ts'
+import type { Press } from '#certificates/press.ts'
 import type { Certificate } from '#certificates/print.ts'
 import { encodeUtf8 } from '#document/bytes.ts'
 import type { Hex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
+import { failureOf, succeed } from '#http/core/envelope.ts'
+import type { ApiErrorCode } from '#http/core/error-table.ts'
+import { ApiError, invalid } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { createPlaces } from '#http/core/places.ts'
+import { parseBody, readJson } from '#http/core/request.ts'
+import { answerZip, type NamedFile, ZIP } from '#http/core/streams.ts'
+import type { AppDeps } from '#http/deps.ts'
+import { readChecked } from '#http/resources/bundle.ts'
+import { publicIdOf } from '#http/resources/document-path.ts'
+import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from '#http/resources/issue-body.ts'
+import { verifyUrlOf } from '#http/resources/present.ts'
+import * as schemas from '#http/resources/schemas.ts'
 import { type Grant, shareOf } from '#keys/grant.ts'
 import { formatTable } from '#table/format.ts'
 import { FOR_SPREADSHEETS } from '#table/table.ts'
-import { failureOf, PRIVATE, succeed } from '../core/envelope.ts'
-import type { ApiErrorCode } from '../core/error-table.ts'
-import { ApiError, invalid } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { createPlaces } from '../core/places.ts'
-import { parseBody, readJson } from '../core/request.ts'
-import { answerZip, type NamedFile, ZIP } from '../core/streams.ts'
-import type { AppDeps } from '../deps.ts'
-import { readChecked } from './bundle.ts'
-import { publicIdOf } from './document-path.ts'
-import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from './issue-body.ts'
-import { verifyUrlOf } from './present.ts'
-import * as schemas from './schemas.ts'
 
 /** The maximum number of documents in one request, which take seconds. */
 const MAX_DOCUMENTS = 100
@@ -81,9 +83,17 @@ const PRINT = operation({
   body: { schema: printBody, example: { documents: [schemas.EXAMPLE_PUBLIC_ID] } },
   answer: { description: 'The PDF or the ZIP.', content: { [PDF]: null, [ZIP]: null } },
   errors: [
-    ...(['bad_public_id', 'not_found', 'other_issuer', 'erased', 'not_valid'] as const),
-    ...(['unprintable', 'certificates_unavailable', 'fonts_missing', 'unverifiable'] as const),
-    ...(['overloaded', 'store_unavailable'] as const),
+    'bad_public_id',
+    'not_found',
+    'other_issuer',
+    'erased',
+    'not_valid',
+    'unprintable',
+    'certificates_unavailable',
+    'fonts_missing',
+    'unverifiable',
+    'overloaded',
+    'store_unavailable',
   ],
 })
 
@@ -99,21 +109,27 @@ const PRINT_SPECIMEN = operation({
   body: { schema: issueBody, example: ISSUE_EXAMPLE },
   answer: { description: 'The PDF.', content: { [PDF]: null } },
   errors: [
-    ...(['category_not_allowed', 'unprintable', 'certificates_unavailable'] as const),
-    ...(['fonts_missing', 'overloaded'] as const),
+    'category_not_allowed',
+    'unprintable',
+    'certificates_unavailable',
+    'fonts_missing',
+    'overloaded',
   ],
 })
 
+/** What the routes need; the press is absent without templates. */
+type Deps = AppDeps & { press: Press | undefined }
+
 /** Serves certificates of documents that the caller's tenant has issued. */
-export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve, deps) => {
-  const { kinds, addresses } = deps
+export const certificateRoutes = resource<Deps>([LIST, PRINT, PRINT_SPECIMEN], (serve, deps) => {
+  const { checkDocument, addresses } = deps
   const places = createPlaces(MAX_REQUESTS, 'requests for certificates')
   // A reader who does not read holds a place of its own tenant, and nobody's turn.
   const beginPrinting = limitInShares(MAX_PRINTING)
 
   serve(LIST, (c) => {
     const { isReady = () => false, templates = [] } = deps.press ?? {}
-    return succeed(c, { isAvailable: isReady(), templates })
+    return succeed(c, LIST, { isAvailable: isReady(), templates })
   })
 
   serve(PRINT, async (c) => {
@@ -145,7 +161,7 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
   serve(PRINT_SPECIMEN, async (c) => {
     const { categories } = c.get('grant')
     const body = await readJson(c)
-    const rules = { now: Date.now(), kindOf: await kinds.current(), categories }
+    const rules = { now: clock.wall(), kindOf: await checkDocument.current(), categories }
     const { fields } = parseIssueBody(body, rules)
     const print = printerOf(deps, c.get('query').template)
     const share = shareOf(c.get('grant'))
@@ -170,7 +186,7 @@ export const certificateRoutes = resource([LIST, PRINT, PRINT_SPECIMEN], (serve,
  * @returns A function that prints one certificate.
  * @throws {ApiError} `certificates_unavailable`, `bad_query`.
  */
-function printerOf({ press }: AppDeps, chosen: string | undefined) {
+function printerOf({ press }: Deps, chosen: string | undefined) {
   if (!press?.isReady())
     throw new ApiError('certificates_unavailable', 'this service makes no certificates')
   const known = (template: string | undefined, of = ''): string => {
@@ -201,7 +217,7 @@ const CODES: Partial<Record<CertificateErrorCode, ApiErrorCode>> = {
 type Found = Awaited<ReturnType<typeof readChecked>>
 
 /** @throws {ApiError} `not_found` for a document of another tenant; `other_issuer`. */
-async function readOwn(deps: AppDeps, grant: Grant, name: string): Promise<Found> {
+async function readOwn(deps: Deps, grant: Grant, name: string): Promise<Found> {
   const publicId = await publicIdOf(deps, grant, name, deps.newDeadline())
   const { issuerId } = decodePublicId(publicId)
   if (issuerId !== deps.addresses.issuerId)
@@ -210,13 +226,13 @@ async function readOwn(deps: AppDeps, grant: Grant, name: string): Promise<Found
 }
 
 /** @throws {ApiError} `not_valid` */
-async function certificateOf(deps: AppDeps, { bundle, verdict }: Found): Promise<Certificate> {
+async function certificateOf(deps: Deps, { bundle, verdict }: Found): Promise<Certificate> {
   const { status, document, blockchainProof } = verdict
   if (status !== 'valid' || !document || !blockchainProof)
     throw new ApiError('not_valid', `the document is not valid, its status is ${status}`)
   const { documentHash } = blockchainProof
   const link = verifyUrlOf(deps.addresses, bundle.publicId)
-  const kind = (await deps.kinds.current())(document.category)
+  const kind = (await deps.checkDocument.current())(document.category)
   return { document, documentHash, kind, link, bundle: JSON.stringify(bundle) }
 }
 
@@ -270,7 +286,6 @@ async function* printAll(
 
 function answerPdf(c: Context, bytes: Uint8Array): Response {
   return c.body(new Uint8Array(bytes), 200, {
-    ...PRIVATE,
     'Content-Type': PDF,
     'Content-Disposition': 'attachment; filename="certificate.pdf"',
   })

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { DueWebhook } from '#events/deliveries.ts'
-import { createReceivers, nextOf, type Receivers } from '#events/receivers.ts'
-import type { WebhookId } from '#events/webhook.ts'
+import type { DueWebhook } from '#modules/webhooks/deliveries.ts'
+import { createReceivers, nextOf, type Receivers } from '#modules/webhooks/receivers.ts'
+import type { WebhookId } from '#modules/webhooks/webhook.ts'
 
 let receivers: Receivers
 let turns: Map<WebhookId, { tenant: string | null; began: number }>

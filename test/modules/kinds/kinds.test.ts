@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { type Kind, readKind } from '#document/kind.ts'
-import { createKinds, typesUrlOf } from '#kinds/kinds.ts'
-import type { KindStore } from '#kinds/ports.ts'
+import { createKinds, typesUrlOf } from '#modules/kinds/kinds.ts'
+import type { KindStore } from '#modules/kinds/ports.ts'
+import { createKindStore } from '#modules/kinds/store.ts'
 import { IssueError } from '#promise/errors.ts'
 import { describePorts } from '#test/support/databases.ts'
 
@@ -17,7 +18,7 @@ const DOCUMENT = { subjectName: 'Ada', subjectId: '1', category: 'diploma', issu
 const MASTER = { ...DOCUMENT, metadata: { degree: 'Master' } }
 
 describePorts('the kinds of an issuer', (ports) => {
-  const open = (store: KindStore = ports.stores.kinds, unreadable = () => {}) =>
+  const open = (store: KindStore = createKindStore(ports.stores.database), unreadable = () => {}) =>
     createKinds(store, ADDRESS, unreadable)
 
   test('default: a change counts at once here, and within a second at another gateway', async () => {
@@ -61,7 +62,11 @@ describePorts('the kinds of an issuer', (ports) => {
     const { version } = await open().put(DIPLOMA)
     expect((await open().put(DIPLOMA)).version).toBe(version)
     expect((await open().put(DIPLOMA, 0)).version).toBe(version)
-    const moved = createKinds(ports.stores.kinds, 'https://other.example/v1/types/7', () => {})
+    const moved = createKinds(
+      createKindStore(ports.stores.database),
+      'https://other.example/v1/types/7',
+      () => {},
+    )
     expect((await moved.put(DIPLOMA)).version).toBe(version + 1)
   })
 
@@ -79,7 +84,7 @@ describePorts('the kinds of an issuer', (ports) => {
     const away = async () => {
       throw new IssueError('store_unavailable', 'away')
     }
-    const store = { ...ports.stores.kinds }
+    const store = { ...createKindStore(ports.stores.database) }
     const report = vi.fn()
     const kinds = open(store, report)
     await kinds.put(DIPLOMA)

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks'
+import { clock } from '#base/clock.ts'
 import { VERSION } from '#base/version.ts'
 import type { SendMessage } from './courier.ts'
 
@@ -14,7 +15,7 @@ const GONE = 410
  */
 export function createWebhookSender(post: typeof fetch): SendMessage {
   return async (url, { id, body, secrets }, signal) => {
-    const now = new Date()
+    const now = new Date(clock.wall())
     const signatures = secrets.map((secret) => new Webhook(secret).sign(id, now, body))
     try {
       const response = await post(url, {

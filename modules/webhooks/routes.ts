@@ -3,17 +3,16 @@ import * as v from 'valibot'
 import { clock } from '#base/clock.ts'
 import type { JsonValue } from '#document/json.ts'
 import { EVENT_TYPES, parseEventId } from '#events/events.ts'
-import { rotate } from '#events/secrets.ts'
-import type { ReplayFrom, Webhook, WebhookId } from '#events/webhook.ts'
+import { succeed } from '#http/core/envelope.ts'
+import { ApiError, invalid } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { createPlaces } from '#http/core/places.ts'
+import { parseBody, readJson, readOptionalJson } from '#http/core/request.ts'
+import * as schemas from '#http/resources/schemas.ts'
 import { type Grant, shareOf, tenantOf } from '#keys/grant.ts'
 import { INSTANT, whole } from '#keys/settings.ts'
-import { succeed } from '../core/envelope.ts'
-import { ApiError, invalid } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { createPlaces } from '../core/places.ts'
-import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
-import type { AppDeps } from '../deps.ts'
-import * as schemas from './schemas.ts'
+import { rotate, type WebhookSecrets } from './secrets.ts'
+import type { ReplayFrom, Webhook, WebhookId, Webhooks } from './webhook.ts'
 
 const MAX_URL_LENGTH = 2_048
 /** Tests under way, each of which may take ten seconds. */
@@ -244,87 +243,106 @@ const TEST = operation({
 
 const OPERATIONS = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY, TEST]
 
+/** What the routes need. */
+export type WebhookDeps = {
+  webhooks: Webhooks
+  webhookSecrets: WebhookSecrets
+  /** Rejects for a host to which events may not be sent. */
+  checkWebhookHost: (hostname: string) => Promise<unknown>
+  /** Sends a test message. It says nothing about a document, and counts as no delivery. */
+  testWebhook: (webhook: Webhook) => Promise<'delivered' | 'gone' | 'failed'>
+  /** Whether `http` is accepted too. */
+  mayWebhookUseHttp: boolean
+}
+
 /**
  * Serves webhooks, which receive events. A key sees the webhooks of its tenant, an admin key all.
  */
-export const webhookRoutes = resource(OPERATIONS, (serve, deps) => {
-  const { webhooks, webhookSecrets } = deps
-  const places = createPlaces(MAX_TESTS, 'tests of webhooks')
-  const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
-    ...presentWebhook(webhook),
-    ...(newest && { secret: webhookSecrets.reveal(newest) }),
-  })
-
-  serve(CREATE, async (c) => {
-    const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
-    if (!(await webhooks.add(webhook)))
-      throw new ApiError(
-        'too_many_webhooks',
-        'the tenant already has the maximum number of webhooks',
-      )
-    return succeed(c, reveal(webhook), 201)
-  })
-
-  serve(LIST, async (c) => {
-    const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
-    return succeed(c, { webhooks: list.map(presentWebhook) })
-  })
-
-  serve(RETRIEVE, async (c) =>
-    succeed(c, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
-  )
-
-  serve(CHANGE, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { enabled, ...changed } = parseBody(change, await readOptionalJson(c))
-    if (changed.url !== undefined) await checkUrl(deps, changed.url)
-    const state = enabled
-      ? { disabledReason: null, failingSince: null }
-      : enabled === false && { disabledReason: 'request' as const }
-    const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
-    return succeed(c, presentWebhook(webhook ?? notFound()))
-  })
-
-  serve(REMOVE, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    await webhooks.remove(id)
-    return succeed(c, { id, deleted: true })
-  })
-
-  serve(ROTATE, async (c) => {
-    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { overlapSeconds } = parseBody(rotation, await readOptionalJson(c))
-    const next = webhookSecrets.create()
-    const webhook = await webhooks.change(id, ({ secrets }) => ({
-      secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
-    }))
-    return succeed(c, {
-      ...presentWebhook(webhook ?? notFound()),
-      secret: webhookSecrets.reveal(next),
+export const webhookRoutes = resource<WebhookDeps>(
+  OPERATIONS,
+  (serve, deps) => {
+    const { webhooks, webhookSecrets } = deps
+    const places = createPlaces(MAX_TESTS, 'tests of webhooks')
+    const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
+      ...presentWebhook(webhook),
+      ...(newest && { secret: webhookSecrets.reveal(newest) }),
     })
-  })
 
-  serve(TEST, async (c) => {
-    const webhook = await find(deps, c.req.param('id'), c.get('grant'))
-    const leave = places.enter(shareOf(c.get('grant')))
-    try {
-      return succeed(c, { outcome: await deps.testWebhook(webhook) })
-    } finally {
-      leave()
-    }
-  })
+    serve(CREATE, async (c) => {
+      const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
+      if (!(await webhooks.add(webhook)))
+        throw new ApiError(
+          'too_many_webhooks',
+          'the tenant already has the maximum number of webhooks',
+        )
+      return succeed(c, CREATE, reveal(webhook))
+    })
 
-  serve(REPLAY, async (c) => {
-    const webhook = await find(deps, c.req.param('id'), c.get('grant'))
-    const from = placeOf(parseBody(replay, await readJson(c)))
-    if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
-      throw new ApiError('unknown_event', 'the event is unknown or has expired; use a time instead')
-    return succeed(c, presentWebhook(webhook), 202)
-  })
-})
+    serve(LIST, async (c) => {
+      const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
+      return succeed(c, LIST, { webhooks: list.map(presentWebhook) })
+    })
+
+    serve(RETRIEVE, async (c) =>
+      succeed(c, RETRIEVE, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
+    )
+
+    serve(CHANGE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      const { enabled, ...changed } = parseBody(change, await readOptionalJson(c))
+      if (changed.url !== undefined) await checkUrl(deps, changed.url)
+      const state = enabled
+        ? { disabledReason: null, failingSince: null }
+        : enabled === false && { disabledReason: 'request' as const }
+      const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
+      return succeed(c, CHANGE, presentWebhook(webhook ?? notFound()))
+    })
+
+    serve(REMOVE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      await webhooks.remove(id)
+      return succeed(c, REMOVE, { id, deleted: true })
+    })
+
+    serve(ROTATE, async (c) => {
+      const { id } = await find(deps, c.req.param('id'), c.get('grant'))
+      const { overlapSeconds } = parseBody(rotation, await readOptionalJson(c))
+      const next = webhookSecrets.create()
+      const webhook = await webhooks.change(id, ({ secrets }) => ({
+        secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
+      }))
+      return succeed(c, ROTATE, {
+        ...presentWebhook(webhook ?? notFound()),
+        secret: webhookSecrets.reveal(next),
+      })
+    })
+
+    serve(TEST, async (c) => {
+      const webhook = await find(deps, c.req.param('id'), c.get('grant'))
+      const leave = places.enter(shareOf(c.get('grant')))
+      try {
+        return succeed(c, TEST, { outcome: await deps.testWebhook(webhook) })
+      } finally {
+        leave()
+      }
+    })
+
+    serve(REPLAY, async (c) => {
+      const webhook = await find(deps, c.req.param('id'), c.get('grant'))
+      const from = placeOf(parseBody(replay, await readJson(c)))
+      if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
+        throw new ApiError(
+          'unknown_event',
+          'the event is unknown or has expired; use a time instead',
+        )
+      return succeed(c, REPLAY, presentWebhook(webhook))
+    })
+  },
+  { Webhook: webhookSchema, WebhookWithSecret: revealedWebhook },
+)
 
 /** @throws {ApiError} `not_found`, also for a webhook that the key may not see. */
-async function find({ webhooks }: AppDeps, id: string, grant: Grant): Promise<Webhook> {
+async function find({ webhooks }: WebhookDeps, id: string, grant: Grant): Promise<Webhook> {
   const list = await webhooks.list(tenantOf(grant) ?? undefined)
   return list.find((webhook) => webhook.id === id) ?? notFound()
 }
@@ -334,7 +352,7 @@ function notFound(): never {
 }
 
 /** @throws {ApiError} `bad_fields`, `forbidden`. */
-async function readWebhook(deps: AppDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
+async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
   const { url, types = null, allTenants } = parseBody(creation, body)
   if (allTenants && tenantOf(grant) !== null)
     throw new ApiError('forbidden', 'allTenants requires an API key with the scope admin')
@@ -343,12 +361,12 @@ async function readWebhook(deps: AppDeps, body: JsonValue, grant: Grant): Promis
   const [createdBy, tenant] = [grant.id, allTenants ? null : grant.tenant]
   const secrets = [deps.webhookSecrets.create()]
   const state = { disabledReason: null, failingSince: null }
-  return { id, tenant, createdBy, createdAt: Date.now(), url, types, secrets, ...state }
+  return { id, tenant, createdBy, createdAt: clock.wall(), url, types, secrets, ...state }
 }
 
 /** @throws {ApiError} `bad_fields` for an address to which events may not be sent. */
 async function checkUrl(
-  { checkWebhookHost, mayWebhookUseHttp }: AppDeps,
+  { checkWebhookHost, mayWebhookUseHttp }: WebhookDeps,
   url: string,
 ): Promise<void> {
   const refuse = (message: string, cause?: unknown): never => {
@@ -369,8 +387,8 @@ function placeOf({ after, since }: v.InferOutput<typeof replay>): ReplayFrom {
 
 function presentWebhook({ secrets, ...webhook }: Webhook) {
   const { id, url, types, tenant, disabledReason, failingSince, createdAt, createdBy } = webhook
-  const instantOf = (at: number | null) => at && new Date(at).toISOString()
-  const now = Date.now()
+  const instantOf = (at: number) => new Date(at).toISOString()
+  const now = clock.now()
   const overlap = secrets.map(({ until }) => until ?? 0).filter((until) => until > now)
   return {
     id,
@@ -380,9 +398,8 @@ function presentWebhook({ secrets, ...webhook }: Webhook) {
     allTenants: tenant === null,
     enabled: disabledReason === null,
     disabledReason,
-    failingSince: instantOf(failingSince),
-    /** Until then, deliveries are also signed with older secrets. */
-    olderSecretsUntil: instantOf(Math.max(0, ...overlap) || null),
+    failingSince: failingSince === null ? null : instantOf(failingSince),
+    olderSecretsUntil: overlap.length === 0 ? null : instantOf(Math.max(...overlap)),
     createdAt: instantOf(createdAt),
     createdBy,
   }

@@ -1,6 +1,7 @@
-import type { KindStore, KindUpdate, KindVersion } from '#kinds/ports.ts'
-import type { Database } from './database.ts'
-import { all, first, onPostgres, type Row, statement, type Work } from './sql.ts'
+import { clock } from '#base/clock.ts'
+import type { Database } from '#store/database.ts'
+import { all, first, onPostgres, type Row, statement, type Work } from '#store/sql.ts'
+import type { KindStore, KindUpdate, KindVersion } from './ports.ts'
 
 // Changes of kinds come one after another. Any other number would do.
 const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160024)')
@@ -68,7 +69,7 @@ function* change(
   const kinds = Number(counted?.kinds) + (current ? 0 : 1)
   const isFull = kinds > most.kinds || Number(counted?.versions) >= most.versions
   if (bytes !== 'end' && isFull) return 'too_many'
-  const begunAt = Date.now()
+  const begunAt = clock.wall()
   yield* all(END, { category, now: begunAt })
   if (bytes === 'end') return undefined
   yield* all(INSERT, { category, version, bytes, begunAt })

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertainTime, Clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
+import { presentEvent } from '#events/events.ts'
 import type { Deliveries, Delivery, DueWebhook, Turn, TurnResult } from './deliveries.ts'
-import { presentEvent } from './events.ts'
 import {
   type Attempt,
   type Attempted,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type Hex, toHex } from '#document/hex.ts'
-import { createWebhookSecrets, rotate } from '#events/secrets.ts'
+import { createWebhookSecrets, rotate } from '#modules/webhooks/secrets.ts'
 
 const secret = (): Hex => toHex(randomBytes(32))
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { KindUpdate } from '#kinds/ports.ts'
+import type { KindUpdate } from '#modules/kinds/ports.ts'
+import { createKindStore } from '#modules/kinds/store.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const most = { kinds: 2, versions: 4 }
@@ -12,7 +13,7 @@ const put = (text: string, basedOn?: number): KindUpdate => ({
 const end: KindUpdate = { next: () => 'end', most }
 
 describePorts('kinds', (ports) => {
-  const store = () => ports.stores.kinds
+  const store = () => createKindStore(ports.stores.database)
 
   test('default: each change is a version, and all stay', async () => {
     const first = await store().update('diploma', put('a'))

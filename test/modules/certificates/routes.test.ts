@@ -5,10 +5,10 @@ import { strFromU8, unzipSync } from 'fflate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { copyTemplate } from '#certificates/template.ts'
 import { parseCsv } from '#table/csv.ts'
+import { baseFonts } from '#test/support/base-fonts.ts'
+import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
-import { baseFonts } from '../../../support/base-fonts.ts'
-import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
 
 let cache: string
 let dir: string

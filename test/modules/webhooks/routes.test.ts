@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhook-receiver.ts'
 
@@ -79,6 +79,22 @@ describe('deliveries', () => {
     const documentHash = await issue()
     await expect.poll(() => hashes().at(-1)).toBe(documentHash)
     expect(receiver.accepted.at(-1)?.signature.split(' ')).toHaveLength(1)
+    expect(receiver.forged).toBe(0)
+  })
+
+  test('says that the old secret signs for as long as it does, also after a jump of the clock', async () => {
+    const { id, secret } = await create({ types: ['document.issued'] })
+    await call('POST', `/${id}/rotate`, { overlapSeconds: 3_600 })
+    const real = Date.now
+    vi.spyOn(Date, 'now').mockImplementation(() => real() + 2 * 3_600_000)
+    try {
+      expect((await call('GET', `/${id}`)).body.data.olderSecretsUntil).not.toBeNull()
+      receiver.secret = secret
+      const documentHash = await issue()
+      await expect.poll(() => hashes().at(-1)).toBe(documentHash)
+    } finally {
+      vi.restoreAllMocks()
+    }
     expect(receiver.forged).toBe(0)
   })
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { toHex } from '#document/hex.ts'
-import type { Turn, TurnResult } from '#events/deliveries.ts'
-import type { Webhook, WebhookId } from '#events/webhook.ts'
+import type { Deliveries, Turn, TurnResult } from '#modules/webhooks/deliveries.ts'
+import { createDeliveries } from '#modules/webhooks/deliveries-store.ts'
+import { createWebhooks } from '#modules/webhooks/store.ts'
+import type { Webhook, WebhookId, Webhooks } from '#modules/webhooks/webhook.ts'
 import type { DatabaseStores } from '#store/stores.ts'
 import { blindTenant, describePorts } from '#test/support/databases.ts'
 
@@ -27,9 +29,13 @@ const NOTHING: TurnResult = {
 
 describePorts('webhooks', (ports) => {
   let stores: DatabaseStores
+  let webhooks: Webhooks
+  let deliveries: Deliveries
   beforeEach(async () => {
     stores = ports.stores
-    await stores.webhooks.add(WEBHOOK)
+    webhooks = createWebhooks(stores.database)
+    deliveries = createDeliveries(stores.database, stores.blindTenant)
+    await webhooks.add(WEBHOOK)
   })
 
   /** Issues documents, which are an event each. */
@@ -43,9 +49,9 @@ describePorts('webhooks', (ports) => {
       await ports.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
     }
   }
-  const due = async (now = Date.now()) => (await stores.deliveries.due(now)).map(({ id }) => id)
+  const due = async (now = Date.now()) => (await deliveries.due(now)).map(({ id }) => id)
   async function turn(limit = 10): Promise<Turn> {
-    const found = await stores.deliveries.turn('wh_one', Date.now(), limit)
+    const found = await deliveries.turn('wh_one', Date.now(), limit)
     if (!found) throw new Error('nothing to send')
     return found
   }
@@ -54,14 +60,14 @@ describePorts('webhooks', (ports) => {
     expect(await due()).toEqual([])
     await issued(3)
     expect(await due()).toEqual(['wh_one'])
-    expect(await stores.deliveries.backlog()).toEqual({ events: 3, failing: 0, disabled: 0 })
+    expect(await stores.events.backlog()).toEqual({ events: 3, failing: 0, disabled: 0 })
     const first = await turn(2)
     expect(first.fresh).toHaveLength(2)
-    await stores.deliveries.record(first, { ...NOTHING, delivered: first.fresh })
+    await deliveries.record(first, { ...NOTHING, delivered: first.fresh })
     const second = await turn()
     expect(second.fresh).toHaveLength(1)
-    await stores.deliveries.record(second, { ...NOTHING, delivered: second.fresh })
-    expect(await stores.deliveries.turn('wh_one', Date.now(), 10)).toBeUndefined()
+    await deliveries.record(second, { ...NOTHING, delivered: second.fresh })
+    expect(await deliveries.turn('wh_one', Date.now(), 10)).toBeUndefined()
     expect(await due()).toEqual([])
   })
 
@@ -70,13 +76,13 @@ describePorts('webhooks', (ports) => {
     const first = await turn()
     const at = Date.now() + 60_000
     const failed = first.fresh.map((one) => ({ ...one, attempts: 1, failedSince: 7, nextAt: at }))
-    await stores.deliveries.record(first, { ...NOTHING, waiting: failed, failingSince: 7 })
+    await deliveries.record(first, { ...NOTHING, waiting: failed, failingSince: 7 })
     expect(await due()).toEqual([])
     expect(await due(at)).toEqual(['wh_one'])
-    const again = await stores.deliveries.turn('wh_one', at, 10)
+    const again = await deliveries.turn('wh_one', at, 10)
     expect(again).toMatchObject({ fresh: [], retries: [{ attempts: 1, failedSince: 7 }] })
     if (!again) throw new Error('nothing to send')
-    await stores.deliveries.record(again, { ...NOTHING, delivered: again.retries })
+    await deliveries.record(again, { ...NOTHING, delivered: again.retries })
     expect(await due(at)).toEqual([])
   })
 
@@ -85,7 +91,7 @@ describePorts('webhooks', (ports) => {
     const first = await turn()
     const nextAt = Date.now() + 31 * 86_400_000
     const waiting = first.fresh.map((one) => ({ ...one, attempts: 1, failedSince: 7, nextAt }))
-    await stores.deliveries.record(first, { ...NOTHING, waiting })
+    await deliveries.record(first, { ...NOTHING, waiting })
     expect(await due()).toEqual(['wh_one'])
     expect((await turn()).retries).toHaveLength(1)
   })
@@ -95,19 +101,19 @@ describePorts('webhooks', (ports) => {
     const first = await turn(3)
     const nextAt = Date.now() + 3_600_000
     const waiting = first.fresh.map((one, i) => ({ ...one, attempts: 3, failedSince: i, nextAt }))
-    await stores.deliveries.record(first, { ...NOTHING, waiting, failingSince: 1 })
+    await deliveries.record(first, { ...NOTHING, waiting, failingSince: 1 })
     expect(await due(nextAt - 1)).toEqual(['wh_one'])
     const second = await turn()
     const latest = Date.now() + 300_000
     const release = { failingSince: second.webhook.failingSince, latest }
-    await stores.deliveries.record(second, { ...NOTHING, delivered: second.fresh, release })
+    await deliveries.record(second, { ...NOTHING, delivered: second.fresh, release })
     const { retries } = await turn()
     expect(retries.map(({ failedSince }) => failedSince)).toEqual([1, 2])
-    const third = await stores.deliveries.turn('wh_one', latest, 10)
+    const third = await deliveries.turn('wh_one', latest, 10)
     expect(third?.retries).toHaveLength(3)
     if (!third) throw new Error('nothing to send')
     const again = { failingSince: null, latest }
-    await stores.deliveries.record(third, { ...NOTHING, delivered: third.retries, release: again })
+    await deliveries.record(third, { ...NOTHING, delivered: third.retries, release: again })
     expect(await due(nextAt)).toEqual([])
   })
 
@@ -116,39 +122,39 @@ describePorts('webhooks', (ports) => {
     const first = await turn()
     const url = 'https://other.test/'
     const types = ['document.issued'] as const
-    await stores.webhooks.change('wh_one', () => ({ url, types }))
-    await stores.deliveries.record(first, { ...NOTHING, delivered: first.fresh })
+    await webhooks.change('wh_one', () => ({ url, types }))
+    await deliveries.record(first, { ...NOTHING, delivered: first.fresh })
     expect(await turn()).toMatchObject({ webhook: { url, types }, fresh: [{}] })
   })
 
   test('behavior: of two turns at the same time, the second result is void', async () => {
     await issued(2)
     const [slow, quick] = [await turn(1), await turn(1)]
-    await stores.deliveries.record(quick, { ...NOTHING, delivered: quick.fresh })
+    await deliveries.record(quick, { ...NOTHING, delivered: quick.fresh })
     const next = await turn()
-    await stores.deliveries.record(next, { ...NOTHING, delivered: next.fresh })
+    await deliveries.record(next, { ...NOTHING, delivered: next.fresh })
     const waiting = slow.fresh.map((one) => ({ ...one, nextAt: 0 }))
-    await stores.deliveries.record(slow, { ...NOTHING, waiting })
+    await deliveries.record(slow, { ...NOTHING, waiting })
     expect(await due()).toEqual([])
   })
 
   test('behavior: events are sent again after an event, or from a time on', async () => {
     await issued(2)
     const first = await turn()
-    await stores.deliveries.record(first, { ...NOTHING, delivered: first.fresh })
+    await deliveries.record(first, { ...NOTHING, delivered: first.fresh })
     const [event] = first.fresh
     if (!event) throw new Error('an event')
     const after = { number: event.number, time: event.event.time }
-    expect(await stores.webhooks.replay('wh_one', { after })).toBe('replayed')
+    expect(await webhooks.replay('wh_one', { after })).toBe('replayed')
     expect((await turn()).fresh).toHaveLength(1)
-    expect(await stores.webhooks.replay('wh_one', { since: 0 })).toBe('replayed')
+    expect(await webhooks.replay('wh_one', { since: 0 })).toBe('replayed')
     expect((await turn()).fresh).toHaveLength(2)
     const unknown = { after: { number: 99, time: 1 } }
-    expect(await stores.webhooks.replay('wh_one', unknown)).toBe('unknown_event')
+    expect(await webhooks.replay('wh_one', unknown)).toBe('unknown_event')
   })
 
   test('behavior: no event is deleted that an enabled webhook has still to be sent', async () => {
-    await stores.webhooks.add({ ...WEBHOOK, id: 'wh_other' })
+    await webhooks.add({ ...WEBHOOK, id: 'wh_other' })
     await issued(4)
     const later = Date.now() + 60_000
     const count = () => ports.count('event')
@@ -156,39 +162,39 @@ describePorts('webhooks', (ports) => {
     const [one, two, three] = first.fresh
     if (!one || !two || !three) throw new Error('three events')
     const waiting = [{ ...two, attempts: 1, failedSince: 7, nextAt: later }]
-    await stores.deliveries.record(first, { ...NOTHING, delivered: [one, three], waiting })
+    await deliveries.record(first, { ...NOTHING, delivered: [one, three], waiting })
     await stores.events.prune(later)
     expect(await count()).toBe(4)
-    await stores.webhooks.change('wh_other', () => ({ disabledReason: 'request' }))
+    await webhooks.change('wh_other', () => ({ disabledReason: 'request' }))
     await stores.events.prune(later)
     expect(await count()).toBe(3)
-    const second = await stores.deliveries.turn('wh_one', later, 1)
+    const second = await deliveries.turn('wh_one', later, 1)
     if (!second) throw new Error('nothing to send')
-    await stores.deliveries.record(second, { ...NOTHING, delivered: second.retries })
+    await deliveries.record(second, { ...NOTHING, delivered: second.retries })
     await stores.events.prune(later)
     expect(await count()).toBe(1)
-    await stores.webhooks.remove('wh_one')
+    await webhooks.remove('wh_one')
   })
 
   test('behavior: a webhook that is too far behind is disabled, and holds nothing back', async () => {
     await issued(2)
     const before = await turn()
-    await stores.webhooks.add({ ...WEBHOOK, id: 'wh_new' })
+    await webhooks.add({ ...WEBHOOK, id: 'wh_new' })
     const { time } = before.fresh[0]?.event ?? { time: Number.NaN }
     expect(await stores.events.leaveBehind(time)).toEqual([])
     expect(await stores.events.leaveBehind(Date.now() + 60_000)).toEqual(['wh_one'])
-    expect(await stores.webhooks.list()).toMatchObject([
+    expect(await webhooks.list()).toMatchObject([
       ...[
         { id: 'wh_new', disabledReason: null },
         { id: 'wh_one', disabledReason: 'behind' },
       ],
     ])
-    expect(await stores.deliveries.backlog()).toEqual({ events: 0, failing: 0, disabled: 1 })
+    expect(await stores.events.backlog()).toEqual({ events: 0, failing: 0, disabled: 1 })
     await stores.events.prune(Date.now() + 60_000)
     expect(await ports.count('event')).toBe(1)
     // A turn under way is void: it is told what it lost.
-    await stores.deliveries.record(before, { ...NOTHING, delivered: before.fresh })
-    expect((await stores.webhooks.list())[1]?.disabledReason).toBe('behind')
+    await deliveries.record(before, { ...NOTHING, delivered: before.fresh })
+    expect((await webhooks.list())[1]?.disabledReason).toBe('behind')
   })
 
   test("behavior: a change of a tenant's batch goes to the webhooks of that tenant alone", async () => {
@@ -200,13 +206,13 @@ describePorts('webhooks', (ports) => {
       .batchDrafts()
       .index(request, { root, size: 1, manifest: root, tenant: 'abc' }, [document])
     for (const tenant of ['abc', 'operator'])
-      await stores.webhooks.add({ ...WEBHOOK, id: `wh_${tenant}`, tenant })
+      await webhooks.add({ ...WEBHOOK, id: `wh_${tenant}`, tenant })
     const intent = { kind: 'suspend', documentHash: root, root, tenant: 'operator' } as const
     const anchoring = { blockNumber: 5, blockHash: root, transactionHash: root }
     await ports.outbox.add(intent)
     await ports.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
     const sent = async (id: WebhookId) =>
-      (await stores.deliveries.turn(id, Date.now(), 10))?.fresh.map(({ event }) => event.type)
+      (await deliveries.turn(id, Date.now(), 10))?.fresh.map(({ event }) => event.type)
     expect(await sent('wh_one')).toEqual(['batch.suspended'])
     expect(await sent('wh_abc')).toEqual(['batch.suspended'])
     expect(await sent('wh_operator')).toEqual([])
@@ -215,11 +221,11 @@ describePorts('webhooks', (ports) => {
   test('error: a tenant has at most 20 webhooks', async () => {
     const added = await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
-        stores.webhooks.add({ ...WEBHOOK, id: `wh_${i}`, tenant: 'a' }),
+        webhooks.add({ ...WEBHOOK, id: `wh_${i}`, tenant: 'a' }),
       ),
     )
     expect(added.filter(Boolean)).toHaveLength(20)
-    expect(await stores.webhooks.list('a')).toHaveLength(20)
-    expect(await stores.webhooks.list()).toHaveLength(21)
+    expect(await webhooks.list('a')).toHaveLength(20)
+    expect(await webhooks.list()).toHaveLength(21)
   })
 })

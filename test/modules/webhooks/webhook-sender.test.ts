@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createPublicFetch } from '#base/public-fetch.ts'
-import { createWebhookSender } from '#events/webhook-sender.ts'
+import { createWebhookSender } from '#modules/webhooks/webhook-sender.ts'
 import { bodyOf, serveHttp, type TestServer } from '../../support/http.ts'
 
 const SECRETS = ['A', 'B'].map((letter) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`)
