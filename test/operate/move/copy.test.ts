@@ -334,7 +334,7 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
   }
   intent('issue', 'in flight', { plan: 1, valid_until: 0, tenant: 'default' })
   intent('issue', 'queued', { sealed: randomBytes(99) })
-  intent('revoke', 'refused', { reason: 4, aside_until: 1_800_000_000_000, tries: 3 })
+  intent('revoke', 'refused', { reason: 4, held_until: 1_800_000_000_000, tries: 3 })
   intent('issue', 'root', { root: hash('root'), manifest: hash('manifest'), valid_until: 3 })
   const block = {
     block_number: 9,

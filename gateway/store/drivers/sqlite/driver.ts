@@ -52,7 +52,7 @@ export function openSqlite(
   flushFailed: (error: IssueError) => void = () => {},
 ): SqliteDatabase {
   const { sqlite, lock } = openLocked(path)
-  const mark = openWriteMark(path, sqlite)
+  const mark = orClose(() => openWriteMark(path, sqlite), [sqlite, lock])
   const holds = createHolds()
   const checkpoints = createCheckpoints(path, sqlite, holds)
   const copier = createCopier(sqlite, holds)
@@ -79,6 +79,16 @@ export function openSqlite(
       mark.close()
       lock.close()
     },
+  }
+}
+
+/** @returns What `open` returns; when it throws, the files are closed. */
+function orClose<T>(open: () => T, files: readonly DatabaseSync[]): T {
+  try {
+    return open()
+  } catch (error) {
+    for (const file of files) file.close()
+    throw error
   }
 }
 
