@@ -76,7 +76,7 @@ async function connect({
       SET tcp_user_timeout = ${termMs}`)
     return client
   } catch (error) {
-    destroy(client)
+    void destroy(client)
     throw outageOf(error)
   }
 }
@@ -91,15 +91,15 @@ function createSession(
   /** Transactions follow one another. */
   let turn: Promise<unknown> = Promise.resolve()
 
-  function end(reason: string | undefined): void {
+  async function end(reason: string | undefined): Promise<void> {
     if (ended.aborted) return
     if (reason !== undefined) log.warn('session_ended', { reason })
     ending.abort()
     clearInterval(pinging)
-    destroy(client)
+    await destroy(client)
   }
-  client.once('end', () => end('the database closed it'))
-  client.on('error', (error) => end(error.message))
+  client.once('end', () => void end('the database closed it'))
+  client.on('error', (error) => void end(error.message))
   const pinging = setInterval(() => void ping().catch(() => {}), termMs / 3).unref()
 
   /** Runs work on the connection once nothing else uses it. */
@@ -110,7 +110,7 @@ function createSession(
         return await work()
       } catch (error) {
         // The state of the connection is unknown. What the work itself refused was rolled back.
-        if (isOutage(error) && !isRetriable(error)) end(String(error))
+        if (isOutage(error) && !isRetriable(error)) void end(String(error))
         throw error
       }
     })
@@ -154,14 +154,16 @@ function createSession(
     async release() {
       // A statement under way is decided first.
       await turn
-      end(undefined)
+      await end(undefined)
     },
   }
 }
 
-function destroy(client: pg.Client): void {
-  client.end().catch(() => {})
+/** Resolves when the server has ended the session, or cannot be reached. */
+async function destroy(client: pg.Client): Promise<void> {
   // A network that was cut does not answer a farewell.
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
-  setTimeout(() => stream.destroy(), FAREWELL_MS).unref()
+  const timer = setTimeout(() => stream.destroy(), FAREWELL_MS).unref()
+  await client.end().catch(() => {})
+  clearTimeout(timer)
 }
