@@ -3,12 +3,16 @@ import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import type { DocumentFields } from '#document/document.ts'
 import type { BoundResource, Resource } from '#http/core/operation.ts'
+import type { WalletOffers } from '#http/core/wallet-offers.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { type CheckDocument, FORM_ALONE } from '#promise/check-document.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
 import type { StartChore } from './chores.ts'
+import type { Identities } from './identity.ts'
+import type { ApiKeys } from './keys.ts'
 import type { Stores } from './stores.ts'
+import type { Verifying } from './verifying.ts'
 
 // What can be added to the service or left out. The core is started with a list of modules and
 // knows none of them by name.
@@ -21,6 +25,9 @@ export type Core = {
   metrics: Metrics
   certainTime: CertainTime
   log: Log
+  identities: Identities
+  apiKeys: ApiKeys
+  verifying: Verifying
   /** What the modules before it in the list provide. */
   ports: Ports
 }
@@ -28,6 +35,7 @@ export type Core = {
 /** What a module provides for others, by the name of the need. Absent = no module does. */
 export type Ports = {
   credentialTypes?: CredentialTypes
+  walletOffers?: WalletOffers
 }
 
 /** The types of documents, as wallets read them. */
