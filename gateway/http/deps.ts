@@ -27,7 +27,7 @@ import type { Runs } from '#runs/runs.ts'
 import type { Bundle } from '#verifier/bundle.ts'
 import type { ChainReader, Eip1193Provider } from '#verifier/ports.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
-import type { RateLimits } from './core/env.ts'
+import type { Authenticate, RateLimits } from './core/env.ts'
 import type { StandingOf } from './core/promised.ts'
 import type { WalletOffers } from './core/wallet-offers.ts'
 import type { BuiltPage } from './pages/built-file.ts'
@@ -57,6 +57,8 @@ export type AppDeps = {
   newDeadline: NewDeadline
 
   findKey: FindKey
+  /** Other ways than a key to show who sends a request. */
+  authenticators: readonly Authenticate[]
   keys: Keys
   sessions: Sessions
   passkeys: Passkeys

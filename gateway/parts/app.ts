@@ -16,6 +16,7 @@ import type { RateLimits } from '#http/core/env.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
+import { bySession } from '#http/resources/signed-in.ts'
 import { deskUrlOf, returnUrlOf } from '#people/desk.ts'
 import { createPasskeys, type Passkeys } from '#people/passkeys.ts'
 import { createPeople, type People } from '#people/people.ts'
@@ -72,6 +73,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     await stores.assertReady()
     await kubo?.assertReady()
   }, READINESS_TTL_MS)
+  const people = openPeople(config, identity, stores.people, log)
   const deps: AppDeps = {
     issuing,
     revising,
@@ -91,7 +93,11 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
     checkDocument,
-    ...openPeople(config, identity, stores.people, log),
+    ...people,
+    authenticators: [
+      bySession(config.baseUrl, people.sessions.find),
+      ...parts.modules.authenticators,
+    ],
     rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()

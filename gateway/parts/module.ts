@@ -2,6 +2,7 @@ import type { CertainTime } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import type { DocumentFields } from '#document/document.ts'
+import type { Authenticate } from '#http/core/env.ts'
 import type { BoundResource, Resource } from '#http/core/operation.ts'
 import type { WalletOffers } from '#http/core/wallet-offers.ts'
 import type { AppDeps } from '#http/deps.ts'
@@ -61,6 +62,8 @@ export type OpenModule = {
   /** @returns Its resources, with what they need of the core. */
   serve(deps: AppDeps): readonly BoundResource[]
   provides?: Ports
+  /** A way to show who sends a request without a key. */
+  authenticate?: Authenticate
   checkDocument?: CheckDocument
   /** Work by name that one of several gateways does. */
   chores?: Readonly<Record<string, StartChore>>
@@ -72,6 +75,7 @@ export type Modules = {
   serve(deps: AppDeps): readonly BoundResource[]
   checkDocument: CheckDocument
   ports: Ports
+  authenticators: readonly Authenticate[]
   chores: readonly (readonly [string, StartChore])[]
   close(): Promise<void>
 }
@@ -89,6 +93,7 @@ export function openModules(modules: readonly Module[], core: Omit<Core, 'ports'
     serve: (deps) => open.flatMap((one) => one.serve(deps)),
     checkDocument: open.find((one) => one.checkDocument)?.checkDocument ?? FORM_ALONE,
     ports,
+    authenticators: open.flatMap(({ authenticate }) => authenticate ?? []),
     chores: open.flatMap(({ chores = {} }) => Object.entries(chores)),
     async close() {
       for (const one of open) await one.close?.()
