@@ -1023,37 +1023,6 @@ export type Calls = {
       expiresAt: string
     }
   }
-  /** Offer a document to a wallet. */
-  offerDocument: {
-    input: {
-      path: { publicId: string }
-      body?: {
-        /** Whether the holder must type a code. The answer has it; send it another way. */
-        txCode?: boolean
-        /** How many wallets may use it; 1 by default. */
-        uses?: number
-        /** How the credential names its issuer, because some wallets know only one way; `https` by default where the key has a certificate, else `did:web`. */
-        iss?: 'https' | 'did:web'
-        /** How long it may be used, in seconds; 600 by default. */
-        expiresIn?: number
-      }
-    }
-    data: {
-      /** Opens a wallet; also what a QR code for wallets holds. It is a secret. */ link: string
-      /** Where the wallet fetches the offer. */
-      offerUrl: string
-      /** The same offer by value. */
-      offer: {
-        credential_issuer: string
-        credential_configuration_ids: Array<string>
-        grants: Record<string, unknown>
-      }
-      /** What the holder must type. */
-      txCode?: string
-      expiresAt: Instant
-      network: Network
-    }
-  }
   /** Retrieve what an office wants to know at a glance. */
   retrieveOverview: {
     input: object
@@ -1278,6 +1247,37 @@ export type Calls = {
     input: { path: { id: string } }
     data: { outcome: 'delivered' | 'gone' | 'failed' }
   }
+  /** Offer a document to a wallet. */
+  offerDocument: {
+    input: {
+      path: { publicId: string }
+      body?: {
+        /** Whether the holder must type a code. The answer has it; send it another way. */
+        txCode?: boolean
+        /** How many wallets may use it; 1 by default. */
+        uses?: number
+        /** How the credential names its issuer, because some wallets know only one way; `https` by default where the key has a certificate, else `did:web`. */
+        iss?: 'https' | 'did:web'
+        /** How long it may be used, in seconds; 600 by default. */
+        expiresIn?: number
+      }
+    }
+    data: {
+      /** Opens a wallet; also what a QR code for wallets holds. It is a secret. */ link: string
+      /** Where the wallet fetches the offer. */
+      offerUrl: string
+      /** The same offer by value. */
+      offer: {
+        credential_issuer: string
+        credential_configuration_ids: Array<string>
+        grants: Record<string, unknown>
+      }
+      /** What the holder must type. */
+      txCode?: string
+      expiresAt: Instant
+      network: Network
+    }
+  }
 }
 
 /** The parameters of each call about many documents, and the data of a line of its answer. */
@@ -1484,11 +1484,6 @@ export const CALLS = {
     hasIdempotencyKey: false,
   },
   invitePerson: { method: 'POST', path: '/v1/people/{id}/invitations', hasIdempotencyKey: false },
-  offerDocument: {
-    method: 'POST',
-    path: '/v1/documents/{publicId}/offer',
-    hasIdempotencyKey: false,
-  },
   retrieveOverview: { method: 'GET', path: '/v1/overview', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
@@ -1536,6 +1531,11 @@ export const CALLS = {
   },
   replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
   testWebhook: { method: 'POST', path: '/v1/webhooks/{id}/test', hasIdempotencyKey: false },
+  offerDocument: {
+    method: 'POST',
+    path: '/v1/documents/{publicId}/offer',
+    hasIdempotencyKey: false,
+  },
 } as const
 
 /** The same of calls about many documents. */

@@ -15,6 +15,7 @@ import { listen } from '#parts/listen.ts'
 import { type Module, openModules } from '#parts/module.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
+import { openVerifying } from '#parts/verifying.ts'
 import type { IssueError } from '#promise/errors.ts'
 import { restorePayloads } from '#promise/persistence.ts'
 import type { Config } from '#settings/config.ts'
@@ -90,7 +91,9 @@ async function start(
   undo.push(apiKeys.close)
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
-  const core = { config, identity, stores, metrics, certainTime, log }
+  const verifying = openVerifying(config, identity, { readers, identities, stores, log })
+  const served = { stores, metrics, certainTime, identities, apiKeys, verifying, log }
+  const core = { config, identity, ...served }
   const opened = openModules(modules, core)
   undo.push(opened.close)
   const { checkDocument } = opened
@@ -99,8 +102,8 @@ async function start(
   const { signal } = stopping
   const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
-  const { startRuns, ...served } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, checkDocument, batches, ...served, modules: opened }
+  const { startRuns, ...runsServed } = openRuns(config, identity, { ...work, batches, apiKeys })
+  const known = { apiKeys, checkDocument, batches, ...runsServed, modules: opened, verifying }
   const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
   const app = openApp(config, identity, parts)
 

@@ -3,10 +3,16 @@ import type { Module } from '#parts/module.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
 import { certificatesModule } from './certificates/module.ts'
 import { kindsModule } from './kinds/module.ts'
+import { walletsModule } from './wallets/module.ts'
 import { webhooksModule } from './webhooks/module.ts'
 
 /** Every module. One that others need comes before them. */
-export const MODULES: readonly Module[] = [kindsModule, certificatesModule, webhooksModule]
+export const MODULES: readonly Module[] = [
+  kindsModule,
+  certificatesModule,
+  webhooksModule,
+  walletsModule,
+]
 
 /** Every resource of the service with all its modules. */
 export const RESOURCES = [...CORE, ...MODULES.flatMap(({ resources }) => resources)]

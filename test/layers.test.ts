@@ -11,7 +11,6 @@ const LIBRARY = ['document', 'verifier']
 const PROMISED = [...LIBRARY, 'gateway/base', 'gateway/promise']
 const SUBJECTS = [
   'gateway/batches',
-  'gateway/credentials',
   'gateway/documents',
   'gateway/events',
   'gateway/keys',
@@ -38,7 +37,6 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/engine': PROMISED,
   'gateway/finality': PROMISED,
   'gateway/batches': PROMISED,
-  'gateway/credentials': PROMISED,
   'gateway/documents': [...PROMISED, 'gateway/keys'],
   'gateway/keys': PROMISED,
   // A role is a set of scopes.

@@ -9,7 +9,6 @@ import { type BoundResource, bind, scopesOf, serveAll } from './core/operation.t
 import { chargeUnserved, limitRates } from './core/rate-limits.ts'
 import { prefers } from './core/request.ts'
 import { requestLog } from './core/request-log.ts'
-import { cookieNameOf, knowSessions } from './core/session.ts'
 import type { AppDeps } from './deps.ts'
 import { CORE_RESOURCES } from './operations.ts'
 import { respondLost } from './pages/home-page.ts'
@@ -25,8 +24,6 @@ export function createApp(deps: AppDeps, modules: readonly BoundResource[]): Hon
   app.use(requestLog(deps.log, deps.metrics))
   app.use(answerHeaders())
   app.use(limitRates(deps.rateLimits))
-  const name = cookieNameOf(deps.addresses.baseUrl)
-  app.use(knowSessions({ name, find: (secret) => deps.sessions.find(secret) }))
   const { addresses, version } = deps
   const all: BoundResource[] = [...bind(CORE_RESOURCES, deps), ...modules]
   const describe = (service: Parameters<typeof describeApi>[1]) => describeApi(all, service)
@@ -34,7 +31,7 @@ export function createApp(deps: AppDeps, modules: readonly BoundResource[]): Hon
     all.some(({ operations }) => operations.some((one) => scopesOf(one).includes(scope)))
   all.push(...bind([openapiRoutes], { addresses, version, describe }))
   all.push(...bind([keyRoutes], { keys: deps.keys, log: deps.log, isUsed }))
-  serveAll(app, all, deps.findKey)
+  serveAll(app, all, { findKey: deps.findKey, authenticators: deps.authenticators })
   app.notFound(async (c) => {
     await chargeUnserved(c)
     if (['GET', 'HEAD'].includes(c.req.method) && prefers(c, 'text/html', 'application/json'))

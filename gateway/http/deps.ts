@@ -4,9 +4,6 @@ import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import type { Batches } from '#batches/batch.ts'
 import type { BatchReader } from '#batches/batch-reader.ts'
-import type { ReadHeld } from '#credentials/held.ts'
-import type { StatusLists } from '#credentials/status-lists.ts'
-import type { Wallets } from '#credentials/wallets.ts'
 import type { FindDocument } from '#documents/find.ts'
 import type { Listing } from '#documents/list.ts'
 import type { EventLog } from '#events/events.ts'
@@ -30,8 +27,9 @@ import type { Runs } from '#runs/runs.ts'
 import type { Bundle } from '#verifier/bundle.ts'
 import type { ChainReader, Eip1193Provider } from '#verifier/ports.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
-import type { RateLimits } from './core/env.ts'
+import type { Authenticate, RateLimits } from './core/env.ts'
 import type { StandingOf } from './core/promised.ts'
+import type { WalletOffers } from './core/wallet-offers.ts'
 import type { BuiltPage } from './pages/built-file.ts'
 import type { DeskPage } from './pages/desk-page.ts'
 import type { Addresses } from './resources/present.ts'
@@ -59,6 +57,8 @@ export type AppDeps = {
   newDeadline: NewDeadline
 
   findKey: FindKey
+  /** Other ways than a key to show who sends a request. */
+  authenticators: readonly Authenticate[]
   keys: Keys
   sessions: Sessions
   passkeys: Passkeys
@@ -94,15 +94,8 @@ export type AppDeps = {
   /** The node that serves the read-only `/rpc`. */
   rpc: Eip1193Provider
 
-  /** Absent when the service puts no documents into wallets. */
-  wallets?: Wallets
-  readHeld: ReadHeld
-  /** Whether everybody who holds a publicId may have an offer. */
-  offersToHolders: boolean
-  /** Absent when this service signs no credentials. */
-  statusLists?: StatusLists
-  /** The keys of the issuer of credentials; absent when this service signs none. */
-  jwtVcIssuer?: object
+  /** Draws offers as QR codes; absent when no module puts documents into wallets. */
+  walletOffers: WalletOffers | undefined
   /** The issuer's DID document; absent when this service is not at the issuer's domain. */
   didDocument?: object
 

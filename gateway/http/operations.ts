@@ -12,7 +12,6 @@ import { homeRoutes } from './resources/home.ts'
 import { ipfsRoutes } from './resources/ipfs.ts'
 import { keyRoutes } from './resources/keys.ts'
 import { listRoutes } from './resources/list.ts'
-import { offerRoutes } from './resources/offers.ts'
 import { openapiRoutes } from './resources/openapi.ts'
 import { overviewRoutes } from './resources/overview.ts'
 import { pageRoutes } from './resources/pages.ts'
@@ -24,10 +23,8 @@ import { batchRevisionRoutes, documentRevisionRoutes } from './resources/revisio
 import { rpcRoutes } from './resources/rpc.ts'
 import { runRoutes } from './resources/runs.ts'
 import { sessionRoutes } from './resources/session.ts'
-import { statusListRoutes } from './resources/status-lists.ts'
 import { supersedeRoutes } from './resources/supersede.ts'
 import { verifyRoutes } from './resources/verify.ts'
-import { walletRoutes } from './resources/wallets.ts'
 
 /** The resources of the core, in the order of the reference. */
 export const CORE_RESOURCES: readonly Resource[] = [
@@ -48,14 +45,11 @@ export const CORE_RESOURCES: readonly Resource[] = [
   providerRoutes,
   passkeyRoutes,
   peopleRoutes,
-  offerRoutes,
-  walletRoutes,
   qrRoutes,
   pageRoutes,
   ipfsRoutes,
   rpcRoutes,
   didRoutes,
-  statusListRoutes,
   homeRoutes,
   overviewRoutes,
   healthRoutes,

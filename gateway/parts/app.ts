@@ -1,7 +1,6 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { shareRead } from '#base/concurrency.ts'
-import { createDeadline } from '#base/deadline.ts'
-import { describeBug, type Log } from '#base/log.ts'
+import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import { hkdfWithNode, openWithNode } from '#base/node-crypto.ts'
 import { createMemoryRateLimiter } from '#base/rate-limit.ts'
@@ -17,6 +16,7 @@ import type { RateLimits } from '#http/core/env.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
+import { bySession } from '#http/resources/signed-in.ts'
 import { deskUrlOf, returnUrlOf } from '#people/desk.ts'
 import { createPasskeys, type Passkeys } from '#people/passkeys.ts'
 import { createPeople, type People } from '#people/people.ts'
@@ -31,21 +31,16 @@ import type { Runs } from '#runs/runs.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import { createBundle } from '#verifier/bundle.ts'
-import { networkOf } from '#verifier/network.ts'
-import type { BlockSource } from '#verifier/ports.ts'
-import { parseRegistry } from '#verifier/readers/chain.ts'
-import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
-import type { VerifyOptions } from '#verifier/verify.ts'
 import type { PageConfig } from '#web/config.ts'
 import type { BatchParts } from './batches.ts'
 import type { Identity, openReaders } from './chain.ts'
-import { openCredentials } from './credentials.ts'
 import type { Identities } from './identity.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
 import type { Modules } from './module.ts'
 import { openServiceState } from './overview.ts'
 import type { Stores } from './stores.ts'
+import type { Verifying } from './verifying.ts'
 
 /** The parts that the REST API uses. */
 export type AppParts = {
@@ -59,6 +54,7 @@ export type AppParts = {
   batches: BatchParts
   runs: Runs
   modules: Modules
+  verifying: Verifying
   log: Log
 }
 
@@ -68,27 +64,16 @@ const READINESS_TTL_MS = 1_000
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { readers, identities, stores, pipeline, apiKeys, checkDocument, log } = parts
+  const { blocks, verifyOptions, newDeadline, addresses } = parts.verifying
+  const { walletOffers } = parts.modules.ports
   const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
-  const blocks = sourcesOf(config, stores)
   const storesReady = shareRead(async () => {
     await stores.assertReady()
     await kubo?.assertReady()
   }, READINESS_TTL_MS)
-  const verifyOptions = verifyOptionsOf(config, parts, blocks)
-  // With a wait of 0 s, a request still has to read the chain.
-  const newDeadline = () => createDeadline(config.wait || config.rpcTimeout)
-  const parties = {
-    stores,
-    identities,
-    types: parts.modules.ports.credentialTypes,
-    verifyOptions,
-    newDeadline,
-    apiKeys,
-    log,
-  }
-  const credentials = openCredentials(config, identity, parties)
+  const people = openPeople(config, identity, stores.people, log)
   const deps: AppDeps = {
     issuing,
     revising,
@@ -102,13 +87,17 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     log,
     metrics,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
-    ...credentials,
+    walletOffers,
     wait: config.wait,
     newDeadline,
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
     checkDocument,
-    ...openPeople(config, identity, stores.people, log),
+    ...people,
+    authenticators: [
+      bySession(config.baseUrl, people.sessions.find),
+      ...parts.modules.authenticators,
+    ],
     rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()
@@ -133,16 +122,10 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     rpc: rpc.apart(PATIENCE_MS.public),
     verifyPage: readVerifyPage({
       ...pageConfigOf(config, registry),
-      ...('wallets' in credentials && credentials.offersToHolders && { walletsOf: issuerId }),
+      ...(walletOffers?.areForHolders && { walletsOf: issuerId }),
     }),
     deskPage: readDeskPage(),
-    addresses: {
-      baseUrl: config.baseUrl,
-      verifyUrl: config.verifyUrl,
-      registry,
-      issuerId,
-      network: networkOf(parseRegistry(registry).chainId, config.liveChains),
-    },
+    addresses,
   }
   return createApp(deps, parts.modules.serve(deps))
 }
@@ -187,34 +170,6 @@ function rateLimitsOf(
     refused,
     addressOf: (c) => clientAddress(getConnInfo(c).remote.address, c.req.header('x-forwarded-for')),
   }
-}
-
-function verifyOptionsOf(
-  { maxHeadAge }: Config,
-  { readers, identities, stores, log }: AppParts,
-  blocks: readonly BlockSource[],
-): VerifyOptions {
-  return {
-    blocks,
-    chain: readers.grouped,
-    opener: openWithNode,
-    opened: stores.opened,
-    identity: identities.source,
-    finality: true,
-    onError: (error) => log.error('content_unreadable', describeBug(error)),
-    ...(maxHeadAge !== undefined && { maxHeadAge }),
-  }
-}
-
-/** @returns The sources of payloads, with the gateway's store first. */
-function sourcesOf(
-  { ipfsGateways, ipfsTimeout }: Config,
-  { store, tombstones }: Stores,
-): BlockSource[] {
-  return [
-    store,
-    ...ipfsGateways.map((url) => tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout))),
-  ]
 }
 
 /**

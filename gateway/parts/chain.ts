@@ -3,7 +3,6 @@ import { createGroupingReader } from '#chain/grouping-reader.ts'
 import { createRegistry, type RegistryOptions, type RegistryPorts } from '#chain/registry.ts'
 import { PATIENCE_MS, type RpcPool } from '#chain/rpc.ts'
 import type { Signer } from '#chain/signer.ts'
-import type { CredentialKeys } from '#credentials/keys.ts'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import type { Config } from '#settings/config.ts'
@@ -14,6 +13,7 @@ import { createManyReader } from '#verifier/readers/many.ts'
 import { createProvingReader } from '#verifier/readers/proof.ts'
 import { createRequest } from '#verifier/readers/request.ts'
 import type { AccountId } from './account-lock.ts'
+import type { CredentialKeys } from './credential-keys.ts'
 
 /** The parts of a gateway that are not in its configuration. The local stack makes these itself. */
 export type Identity = {

@@ -2,13 +2,18 @@ import type { CertainTime } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
 import type { DocumentFields } from '#document/document.ts'
+import type { Authenticate } from '#http/core/env.ts'
 import type { BoundResource, Resource } from '#http/core/operation.ts'
+import type { WalletOffers } from '#http/core/wallet-offers.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { type CheckDocument, FORM_ALONE } from '#promise/check-document.ts'
 import type { Lock } from '#promise/lock.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
+import type { Identities } from './identity.ts'
+import type { ApiKeys } from './keys.ts'
 import type { Stores } from './stores.ts'
+import type { Verifying } from './verifying.ts'
 
 // What can be added to the service or left out. The core is started with a list of modules and
 // knows none of them by name.
@@ -21,6 +26,9 @@ export type Core = {
   metrics: Metrics
   certainTime: CertainTime
   log: Log
+  identities: Identities
+  apiKeys: ApiKeys
+  verifying: Verifying
   /** What the modules before it in the list provide. */
   ports: Ports
 }
@@ -28,6 +36,7 @@ export type Core = {
 /** What a module provides for others, by the name of the need. Absent = no module does. */
 export type Ports = {
   credentialTypes?: CredentialTypes
+  walletOffers?: WalletOffers
 }
 
 /** The types of documents, as wallets read them. */
@@ -53,6 +62,8 @@ export type OpenModule = {
   /** @returns Its resources, with what they need of the core. */
   serve(deps: AppDeps): readonly BoundResource[]
   provides?: Ports
+  /** A way to show who sends a request without a key. */
+  authenticate?: Authenticate
   checkDocument?: CheckDocument
   /** Work that the gateway that leads does for all. */
   chores?: readonly Chore[]
@@ -70,6 +81,7 @@ export type Modules = {
   serve(deps: AppDeps): readonly BoundResource[]
   checkDocument: CheckDocument
   ports: Ports
+  authenticators: readonly Authenticate[]
   chores: readonly Chore[]
   close(): Promise<void>
 }
@@ -87,6 +99,7 @@ export function openModules(modules: readonly Module[], core: Omit<Core, 'ports'
     serve: (deps) => open.flatMap((one) => one.serve(deps)),
     checkDocument: open.find((one) => one.checkDocument)?.checkDocument ?? FORM_ALONE,
     ports,
+    authenticators: open.flatMap(({ authenticate }) => authenticate ?? []),
     chores: open.flatMap(({ chores = [] }) => chores),
     async close() {
       for (const one of open) await one.close?.()

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createRemoteSigner } from '#chain/remote-signer.ts'
 import type { Signer } from '#chain/signer.ts'
 import { createKeySigner } from '#chain/signer.ts'
-import { type CredentialKeys, readCredentialKeys } from '#credentials/keys.ts'
 import type { Hex } from '#document/hex.ts'
 import { ConfigError } from '#settings/config.ts'
 import type { SignerSetting } from '#settings/signer.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { type CredentialKeys, readCredentialKeys } from './credential-keys.ts'
 
 /**
  * @param timeout The milliseconds that a remote signer may take.

@@ -15,13 +15,13 @@ import {
   type Refusals,
   unfinishedCommand,
 } from './binding.ts'
-import { loseStatusLists } from './credentials.ts'
 import type { Database, Session, Sessions } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, type Scrubber } from './erasures.ts'
 import { createHistory } from './history.ts'
 import { createIndexRebuild } from './index-rebuild.ts'
 import type { KeptRows } from './kept-rows.ts'
+import { loseStatusLists } from './lost-lists.ts'
 import { addHistory } from './outcomes.ts'
 import { createIsErased, createPayloadStore } from './payloads.ts'
 import { all, first, hexOf, isSet, statement, type Work } from './sql.ts'

@@ -8,7 +8,6 @@ import { createActLog } from './acts.ts'
 import { createBatchDrafts, type DraftGroups } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { type Binding, bind, type Refusals } from './binding.ts'
-import { createCredentialStore, createStatusSlots } from './credentials.ts'
 import type { Database, Session, Sessions } from './database.ts'
 import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
@@ -125,11 +124,8 @@ export async function openStores(
       backups: isSole ? createBackups(database) : undefined,
       documentIndex: createDocumentIndex(database),
       successions: createSuccessions(database),
-      statusSlots: createStatusSlots(database),
       events: createEventLog(database, blindTenant),
       runs: createRunStore(database),
-      /** What wallets have used. */
-      credentials: createCredentialStore(database),
       batchLog: createBatchLog(database),
       /** @param groups The groups of a Kubo node; absent when payloads are in the database. */
       batchDrafts: (groups?: DraftGroups) =>

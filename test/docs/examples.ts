@@ -224,8 +224,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/integrate.md',
     has: '/v1/webhooks',
-    because:
-      'its receiver does not exist; test/gateway/http/resources/webhooks.test.ts creates some',
+    because: 'its receiver does not exist; test/modules/webhooks/routes.test.ts creates some',
   },
   {
     page: 'docs/integrate.md',

@@ -4,6 +4,7 @@ import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { createApp } from '#http/app.ts'
 import { bind, type Resource } from '#http/core/operation.ts'
 import type { AppDeps } from '#http/deps.ts'
+import { bySession } from '#http/resources/signed-in.ts'
 import type { Grant } from '#keys/grant.ts'
 import { MODULES } from '#modules/all.ts'
 import { API_KEY } from './stack.ts'
@@ -53,6 +54,7 @@ export function bareApp(parts: Partial<AppDeps> & Record<string, unknown> = {}) 
   const deps = new Proxy({ ...known, log: sink } as AppDeps, {
     get: (target, name) => (name in target ? Reflect.get(target, name) : unused),
   })
+  deps.authenticators = [bySession(deps.addresses.baseUrl, (secret) => deps.sessions.find(secret))]
   // Each takes what it needs from the parts.
   const resources = MODULES.flatMap((one) => one.resources as readonly Resource[])
   return { app: createApp(deps, bind(resources, deps)), log }

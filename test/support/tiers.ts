@@ -27,7 +27,7 @@ const COSTLY: Record<string, number> = {
 const NOT_QUICK = [
   'test/contracts/storage-layout.test.ts',
   'test/gateway/store/sqlite/erasures.test.ts',
-  'test/gateway/events/courier.test.ts',
+  'test/modules/webhooks/courier.test.ts',
   'test/hostile/documents.test.ts',
   'test/hostile/nodes.test.ts',
   'test/hostile/presented-canaries.test.ts',

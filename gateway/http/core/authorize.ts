@@ -1,14 +1,19 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { type ObjectEntries, object } from 'valibot'
 import { type FindKey, type Grant, hasScope, type Scope } from '#keys/grant.ts'
-import { grantOf } from '#people/sessions.ts'
-import type { Env } from './env.ts'
+import type { Authenticate, Env } from './env.ts'
 import { ApiError } from './errors.ts'
 import { chargeAddress, chargeKey } from './rate-limits.ts'
 import { readQuery } from './request.ts'
-import { assertSamePage, findSession } from './session.ts'
 
 const CHALLENGE = 'Bearer realm="document-registry"'
+
+/** How a request shows who sends it. */
+export type Authenticating = {
+  findKey: FindKey
+  /** Other ways than a key, in their order. */
+  authenticators: readonly Authenticate[]
+}
 
 /**
  * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with these
@@ -20,17 +25,19 @@ const CHALLENGE = 'Bearer realm="document-registry"'
  * the context.
  */
 export function authorize(
-  findKey: FindKey,
+  { findKey, authenticators }: Authenticating,
   scopes: readonly Scope[],
   parameters: ObjectEntries,
 ): MiddlewareHandler<Env> {
   const known = object(parameters)
   return async (c, next) => {
-    const grant = await findGrant(c, findKey)
+    const grant = await findGrant(c, { findKey, authenticators })
     await chargeKey(c, grant)
     assertScopes(grant, scopes)
     c.set('grant', grant)
-    c.set('assertKey', async () => assertScopes(await findGrant(c, findKey), scopes))
+    c.set('assertKey', async () =>
+      assertScopes(await findGrant(c, { findKey, authenticators }), scopes),
+    )
     c.set('query', readQuery(c, known))
     return next()
   }
@@ -47,22 +54,35 @@ function assertScopes(grant: Grant, required: readonly Scope[]): void {
   })
 }
 
-/** Lets a request through with the cookie of a session, and with these query parameters. */
-export function requireSession(parameters: ObjectEntries): MiddlewareHandler<Env> {
+/** Lets a request of a person through who does without a key, with these query parameters. */
+export function requireSession(
+  authenticators: readonly Authenticate[],
+  parameters: ObjectEntries,
+): MiddlewareHandler<Env> {
   const known = object(parameters)
   return async (c, next) => {
     // Whoever sends a key acts as its holder, who has no session.
-    const signedIn = sendsKey(c.req.header('authorization')) ? undefined : await findSession(c)
-    if (!signedIn) {
+    const isKey = sendsKey(c.req.header('authorization'))
+    const grant = isKey ? undefined : await authenticate(c, authenticators)
+    if (!grant?.isPerson) {
       await chargeAddress(c)
       throw new ApiError('unauthorized', 'nobody is signed in')
     }
-    await chargeKey(c, grantOf(signedIn.person))
-    assertSamePage(c, signedIn.secret)
-    c.set('signedIn', signedIn)
+    await chargeKey(c, grant)
     c.set('query', readQuery(c, known))
     return next()
   }
+}
+
+async function authenticate(
+  c: Context,
+  authenticators: readonly Authenticate[],
+): Promise<Grant | undefined> {
+  for (const one of authenticators) {
+    const grant = await one(c)
+    if (grant) return grant
+  }
+  return undefined
 }
 
 /** A password that a proxy asked for (`Basic`) is not meant for the service. */
@@ -72,14 +92,11 @@ const sendsKey = (header: string | undefined) => header !== undefined && !/^Basi
  * A request without a valid key counts toward the limit of its address, so that keys are not cheap
  * to guess.
  */
-async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
+async function findGrant(c: Context, { findKey, authenticators }: Authenticating): Promise<Grant> {
   const header = c.req.header('authorization')
   if (!sendsKey(header)) {
-    const signedIn = await findSession(c)
-    if (signedIn) {
-      assertSamePage(c, signedIn.secret)
-      return grantOf(signedIn.person)
-    }
+    const grant = await authenticate(c, authenticators)
+    if (grant) return grant
   }
   const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header ?? '')?.[1]
   const grant = key === undefined ? undefined : await findKey(key)

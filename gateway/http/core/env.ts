@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import type { Limit } from '#base/metrics.ts'
 import type { RateLimiter } from '#base/rate-limit.ts'
 import type { Grant } from '#keys/grant.ts'
-import type { Sessions, SignedIn } from '#people/sessions.ts'
 
 /** The requests per second that a client may send. */
 export type RateLimits = {
@@ -18,12 +17,13 @@ export type RateLimits = {
   refused(limit: Limit): void
 }
 
-/** Finds who is signed in. */
-export type SessionCookie = {
-  find: Sessions['find']
-  /** The name of the cookie with the session's secret. */
-  name: string
-}
+/**
+ * Finds out who sends a request that has no key.
+ *
+ * @returns What they may do; `undefined` when they do not show who they are in this way.
+ * @throws {ApiError} when they do, and the request must not be carried out.
+ */
+export type Authenticate = (c: Context<Env>) => Promise<Grant | undefined>
 
 /** The variables in a handler's context. */
 export type Env = {
@@ -36,12 +36,10 @@ export type Env = {
     assertKey: () => Promise<void>
     /** Set for every request. */
     rateLimits: RateLimits
-    /** Set for every request. */
-    sessionCookie: SessionCookie
     /** The query parameters. Set by `authorize` and `requireSession`. */
     query: unknown
-    /** Set by `requireSession`. */
-    signedIn: SignedIn & { secret: string }
+    /** What an authenticator keeps for the handlers that belong to it. */
+    authenticated: unknown
     /** The header fields of a request that was counted. */
     rateLimitFields?: Record<string, string>
   }

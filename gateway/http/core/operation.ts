@@ -1,8 +1,8 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono'
 import type * as v from 'valibot'
-import type { FindKey, Scope } from '#keys/grant.ts'
+import type { Scope } from '#keys/grant.ts'
 import type { AppDeps } from '../deps.ts'
-import { authorize, requireSession } from './authorize.ts'
+import { type Authenticating, authorize, requireSession } from './authorize.ts'
 import { allowAnyOrigin } from './cors.ts'
 import type { Env } from './env.ts'
 import type { ApiErrorCode } from './error-table.ts'
@@ -216,12 +216,12 @@ export function aliasOf(path: string): string | undefined {
 export function serveAll(
   app: Hono<Env>,
   resources: readonly BoundResource[],
-  findKey: FindKey,
+  authenticating: Authenticating,
 ): void {
   const served = new Map<string, { operation: Operation; handlers: AnyHandler[] }[]>()
   const serve: Serve = (operation, handler) => {
     const { path } = operation
-    const handlers = [...checksOf(operation, findKey), handler as unknown as AnyHandler]
+    const handlers = [...checksOf(operation, authenticating), handler as unknown as AnyHandler]
     for (const name of new Set([path, aliasOf(path) ?? path]))
       served.set(name, [...(served.get(name) ?? []), { operation, handlers }])
   }
@@ -249,11 +249,11 @@ export function scopesOf({ scope, alsoScope }: Operation): Scope[] {
 }
 
 /** @returns What runs before the handler of an operation. */
-function checksOf(operation: Operation, findKey: FindKey) {
+function checksOf(operation: Operation, authenticating: Authenticating) {
   const { scope, query } = operation
   if (scope === 'public') return []
-  if (scope === 'session') return [requireSession(query)]
-  return [authorize(findKey, scopesOf(operation), query)]
+  if (scope === 'session') return [requireSession(authenticating.authenticators, query)]
+  return [authorize(authenticating, scopesOf(operation), query)]
 }
 
 /** Answers every other method of a path with 405 and `Allow` (RFC 9110 §15.5.6), not 404. */

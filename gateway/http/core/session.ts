@@ -1,12 +1,8 @@
-import { timingSafeEqual } from 'node:crypto'
-import type { Context, MiddlewareHandler } from 'hono'
-import { generateCookie, getCookie } from 'hono/cookie'
-import { csrfTokenOf, type SignedIn } from '#people/sessions.ts'
-import type { Env, SessionCookie } from './env.ts'
+import type { Context } from 'hono'
+import { generateCookie } from 'hono/cookie'
 import { ApiError } from './errors.ts'
 
 const COOKIE = 'docreg_session'
-const SAFE_METHODS = ['GET', 'HEAD']
 
 /**
  * @returns The name of the cookie. With `__Host-`, no other host can set it. Without https it has
@@ -22,14 +18,6 @@ export function cookieNameOf(baseUrl: string, cookie = COOKIE): string {
 /** Whether browsers reach the service by https. */
 export const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
 
-/** Lets `authorize` find sessions. */
-export function knowSessions(cookie: SessionCookie): MiddlewareHandler<Env> {
-  return (c, next) => {
-    c.set('sessionCookie', cookie)
-    return next()
-  }
-}
-
 /** @returns The header that keeps a session in the browser; without a secret, that ends it. */
 export function setCookieOf(baseUrl: string, secret: string | undefined): Record<string, string> {
   const cookie = generateCookie(cookieNameOf(baseUrl), secret ?? '', {
@@ -40,29 +28,6 @@ export function setCookieOf(baseUrl: string, secret: string | undefined): Record
     ...(secret === undefined && { maxAge: 0 }),
   })
   return { 'Set-Cookie': cookie }
-}
-
-/** @returns Who is signed in by the cookie of a request. */
-export async function findSession(c: Context): Promise<Env['Variables']['signedIn'] | undefined> {
-  const { find, name }: SessionCookie = c.get('sessionCookie')
-  const secret = c.req.header('cookie') && getCookie(c, name)
-  const found: SignedIn | undefined = secret ? await find(secret) : undefined
-  return found && secret ? { ...found, secret } : undefined
-}
-
-/**
- * Browsers send the cookie whoever makes the request, so a request that may change something must
- * come from a page of this service.
- *
- * @throws {ApiError} `csrf_token_required`
- */
-export function assertSamePage(c: Context, secret: string): void {
-  if (SAFE_METHODS.includes(c.req.method)) return
-  assertSameOrigin(c)
-  const sent = Buffer.from(c.req.header('x-csrf-token') ?? '')
-  const token = Buffer.from(csrfTokenOf(secret))
-  if (sent.length === token.length && timingSafeEqual(sent, token)) return
-  throw new ApiError('csrf_token_required', 'X-CSRF-Token of this session is required')
 }
 
 /** @throws {ApiError} `csrf_token_required` */

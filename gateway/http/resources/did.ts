@@ -18,42 +18,16 @@ const DID_DOCUMENT = operation({
   },
   errors: ['not_found'],
 })
-const JWT_VC_ISSUER = operation({
-  operationId: 'retrieveCredentialKeys',
-  route: 'GET /.well-known/jwt-vc-issuer',
-  tag: 'Public',
-  summary: 'Retrieve the keys that sign credentials',
-  description:
-    "The metadata of the issuer of SD-JWT VCs. Wallets read it at the issuer's domain: if this service is not there, serve a copy.",
-  scope: 'public',
-  anyOrigin: true,
-  answer: {
-    description: 'The metadata.',
-    content: {
-      'application/json': v.object({
-        issuer: v.string(),
-        jwks: v.object({ keys: v.array(v.record(v.string(), v.string())) }),
-      }),
-    },
-  },
-  errors: ['not_found'],
-})
-
-const OPERATIONS = [DID_DOCUMENT, JWT_VC_ISSUER]
-
 /** Serves the documents of the issuer's domain (docs/formats.md §11). */
-export const didRoutes = resource(OPERATIONS, (serve, { didDocument, jwtVcIssuer }) => {
+export const didRoutes = resource([DID_DOCUMENT], (serve, { didDocument }) => {
   serve(DID_DOCUMENT, (c) => {
     if (!didDocument) throw new ApiError('not_found', "this service is not at the issuer's domain")
     return respondWithJson(c, didDocument)
   })
-  serve(JWT_VC_ISSUER, (c) => {
-    if (!jwtVcIssuer) throw new ApiError('not_found', 'this service signs no credentials')
-    return respondWithJson(c, jwtVcIssuer)
-  })
 })
 
-function respondWithJson(c: Context, document: object): Response {
+/** Answers with a document of the issuer's domain. */
+export function respondWithJson(c: Context, document: object): Response {
   return c.body(JSON.stringify(document), 200, {
     'Content-Type': 'application/json',
     'Cache-Control': 'no-cache',

@@ -9,6 +9,7 @@ import { parseBody, readJson } from '../core/request.ts'
 import { membersOf } from './present.ts'
 import * as schemas from './schemas.ts'
 import { assertion, attestation, EXAMPLE_ATTESTATION, requestOptions } from './session.ts'
+import { signedInOf } from './signed-in.ts'
 
 export const passkeySchema = v.object({
   id: v.string(),
@@ -130,17 +131,17 @@ export const passkeyRoutes = resource(
   OPERATIONS,
   (serve, { passkeys, log }) => {
     serve(LIST, async (c) => {
-      const own = await passkeys.list(c.get('signedIn').person)
+      const own = await passkeys.list(signedInOf(c).person)
       return succeed(c, LIST, { passkeys: own.map(presentPasskey) })
     })
 
     serve(OPTIONS, async (c) => {
-      const options: object = await passkeys.registrationOptions(c.get('signedIn'))
+      const options: object = await passkeys.registrationOptions(signedInOf(c))
       return succeed(c, OPTIONS, options as AnswerOf<typeof optionsSchema>)
     })
 
     serve(REGISTER, async (c) => {
-      const signedIn = c.get('signedIn')
+      const signedIn = signedInOf(c)
       const { response, label, proof } = parseBody(body, await readJson(c))
       const passkey = await passkeys.register(
         signedIn,
@@ -153,7 +154,7 @@ export const passkeyRoutes = resource(
     })
 
     serve(REMOVE, async (c) => {
-      const { session } = c.get('signedIn')
+      const { session } = signedInOf(c)
       const id = c.req.param('id')
       await passkeys.remove(session, id)
       log.info('passkey_removed', { id, person: session.person })

@@ -5,13 +5,13 @@ import * as v from 'valibot'
 import { drawPng } from '#certificates/png.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import type { Network } from '#verifier/network.ts'
-import { invalid } from '../core/errors.ts'
+import { ApiError, invalid } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeCost } from '../core/rate-limits.ts'
 import { prefers, problemsOf } from '../core/request.ts'
+import { OFFER_COST, OFFER_ERRORS } from '../core/wallet-offers.ts'
 import { respondLost } from '../pages/home-page.ts'
 import { type Markup, respondWithPage, testBanner } from '../pages/page.ts'
-import { OFFER_COST, OFFER_ERRORS, offerToHolder } from './offers.ts'
 import { verifyUrlOf } from './present.ts'
 import { sentPublicId } from './schemas.ts'
 
@@ -70,15 +70,17 @@ const QR_CODE = operation({
 
 /** This route is public, and says nothing about the document's status. */
 export const qrRoutes = resource([QR_CODE], (serve, deps) => {
-  const { addresses } = deps
+  const { addresses, walletOffers } = deps
   serve(QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
     const sent = v.safeParse(v.object(QR_CODE.query), c.req.query())
     if (!sent.success) throw invalid('bad_query', problemsOf(sent.issues))
     const { format, for: purpose } = sent.output
     if (purpose === 'wallet') {
+      if (!walletOffers)
+        throw new ApiError('no_offers', 'this service puts no documents into wallets')
       await chargeCost(c, OFFER_COST)
-      const { link } = await offerToHolder(deps, publicId)
+      const link = await walletOffers.link(publicId)
       return respondWithPicture(c, link, format ?? acceptedFormat(c))
     }
     const isPage = format === undefined && c.req.header('sec-fetch-dest') === 'document'

@@ -13,6 +13,7 @@ import { chargeSignIn } from '../core/rate-limits.ts'
 import { parseBody, readJson, readQuery } from '../core/request.ts'
 import { assertSameOrigin, setCookieOf } from '../core/session.ts'
 import * as schemas from './schemas.ts'
+import { signedInOf } from './signed-in.ts'
 
 const presented = {
   id: v.pipe(v.string(), v.description('The id of the person, which is not secret.')),
@@ -248,10 +249,10 @@ export const sessionRoutes = resource(
       return succeed(c, one, await present(begun), 201, setCookieOf(baseUrl, begun.secret))
     }
 
-    serve(RETRIEVE, async (c) => succeed(c, RETRIEVE, await present(c.get('signedIn'))))
+    serve(RETRIEVE, async (c) => succeed(c, RETRIEVE, await present(signedInOf(c))))
 
     serve(SIGN_OUT, async (c) => {
-      const { session } = c.get('signedIn')
+      const { session } = signedInOf(c)
       await sessions.end(session)
       log.info('signed_out', { person: session.person, session: session.id })
       return succeed(c, SIGN_OUT, { deleted: true }, 200, setCookieOf(addresses.baseUrl, undefined))

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader, importJWK } from 'jose'
 import { expect, test } from 'vitest'
-import { readCredentialKeys } from '#credentials/keys.ts'
+import { readCredentialKeys } from '#parts/credential-keys.ts'
 import { CERTIFIED_KEY } from './certified-key.ts'
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey

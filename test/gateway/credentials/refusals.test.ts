@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { calculateJwkThumbprint, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PRE_AUTHORIZED } from '#credentials/metadata.ts'
+import { PRE_AUTHORIZED } from '#modules/wallets/metadata.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { signIn } from '#test/support/desk.ts'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'

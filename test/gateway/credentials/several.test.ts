@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PRE_AUTHORIZED } from '#credentials/metadata.ts'
+import { PRE_AUTHORIZED } from '#modules/wallets/metadata.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { postgresFolder } from '#test/support/postgres.ts'
 import {

@@ -2,18 +2,18 @@ import { inflateSync } from 'node:zlib'
 import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
 import { hkdfWithNode } from '#base/node-crypto.ts'
-import { type CredentialKeys, readCredentialKeys } from '#credentials/keys.ts'
-import { LIST_SIZE, STATUS } from '#credentials/status-list.ts'
-import { createStatusLists, REFRESH_MS } from '#credentials/status-lists.ts'
+import { type Hex, toHex } from '#document/hex.ts'
+import { deriveSubkeys } from '#document/keys.ts'
+import { LIST_SIZE, STATUS } from '#modules/wallets/status-list.ts'
+import { createStatusLists, REFRESH_MS } from '#modules/wallets/status-lists.ts'
 import {
   type Entry,
   indexesOf,
   type KnownDocuments,
   type Listed,
   type StatusSlots,
-} from '#credentials/status-slots.ts'
-import { type Hex, toHex } from '#document/hex.ts'
-import { deriveSubkeys } from '#document/keys.ts'
+} from '#modules/wallets/status-slots.ts'
+import { type CredentialKeys, readCredentialKeys } from '#parts/credential-keys.ts'
 import { IssueError } from '#promise/errors.ts'
 import type { TrustedRecord } from '#promise/record.ts'
 import { statusesIn } from '#test/support/status-list.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createTickets } from '#credentials/tickets.ts'
+import { createTickets } from '#modules/wallets/tickets.ts'
 import { randomKey } from '#test/support/stack.ts'
 
 const secret = randomKey()

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createCredentialStore } from '#modules/wallets/store.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const FUTURE = 4_000_000_000
@@ -7,7 +8,7 @@ const PAST = 1_000
 
 describePorts('credentials', (ports) => {
   test('default: a value is spent once, until it expires', async () => {
-    const { credentials } = ports.stores
+    const credentials = createCredentialStore(ports.stores.database)
     const [one, other, old] = [randomBytes(32), randomBytes(32), randomBytes(32)]
     const spent = await Promise.all(
       [one, one, one].map((value) => credentials.spend(value, FUTURE)),
@@ -19,7 +20,7 @@ describePorts('credentials', (ports) => {
   })
 
   test('behavior: a value is bound to the first of several at once, and stays so', async () => {
-    const { credentials } = ports.stores
+    const credentials = createCredentialStore(ports.stores.database)
     const value = randomBytes(32)
     const others = Array.from({ length: 5 }, () => randomBytes(32))
     const bind = () => Promise.all(others.map((to) => credentials.bind(value, to, FUTURE)))
@@ -30,14 +31,13 @@ describePorts('credentials', (ports) => {
 
   test('default: an offer is redeemed as often as it may be, by whoever comes first', async () => {
     const offer = { digest: randomBytes(32), expiresAt: FUTURE, uses: 3, isRight: true }
-    const all = await Promise.all(
-      Array.from({ length: 6 }, () => ports.stores.credentials.redeem(offer)),
-    )
+    const credentials = createCredentialStore(ports.stores.database)
+    const all = await Promise.all(Array.from({ length: 6 }, () => credentials.redeem(offer)))
     expect(all.sort()).toEqual([...Array(3).fill('redeemed'), ...Array(3).fill('used_up')])
   })
 
   test('error: five wrong tries at once end an offer', async () => {
-    const { credentials } = ports.stores
+    const credentials = createCredentialStore(ports.stores.database)
     const offer = { digest: randomBytes(32), expiresAt: FUTURE, uses: 9, isRight: true }
     const wrong = { ...offer, isRight: false }
     expect(await credentials.redeem(offer)).toBe('redeemed')

@@ -1,34 +1,35 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { MAX_LISTED } from '#credentials/status-slots.ts'
 import { type Hex, toHex } from '#document/hex.ts'
+import { createStatusSlots } from '#modules/wallets/store.ts'
+import { MAX_LISTED } from '#store/lost-lists.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const hash = (): Hex => toHex(randomBytes(32))
 
 describePorts('the places in status lists', (ports) => {
   test('default: a document keeps its place', async () => {
-    const { statusSlots } = ports.stores
+    const statusSlots = createStatusSlots(ports.stores.database)
     const [documentHash, root] = [hash(), hash()]
     expect(await statusSlots.take({ documentHash }, () => [7, 8])).toEqual({ list: 1, index: 7 })
     // In a batch, it is another document.
     const inBatch = { documentHash, root }
     expect(await statusSlots.take(inBatch, () => [7, 8])).toEqual({ list: 1, index: 8 })
     await ports.reopen()
-    const again = await ports.stores.statusSlots.take({ documentHash }, () => [9])
+    const again = await createStatusSlots(ports.stores.database).take({ documentHash }, () => [9])
     expect(again).toEqual({ list: 1, index: 7 })
-    expect(await ports.stores.statusSlots.entries(1)).toEqual({
+    expect(await createStatusSlots(ports.stores.database).entries(1)).toEqual({
       entries: [
         { index: 7, documentHash, erased: false },
         { index: 8, documentHash, root, erased: false },
       ],
       isLost: false,
     })
-    expect(await ports.stores.statusSlots.entries(2)).toBeUndefined()
+    expect(await createStatusSlots(ports.stores.database).entries(2)).toBeUndefined()
   })
 
   test('behavior: a taken place leads to the next one, or to the next list', async () => {
-    const { statusSlots } = ports.stores
+    const statusSlots = createStatusSlots(ports.stores.database)
     const take = () => statusSlots.take({ documentHash: hash() }, (list) => [list, list + 1])
     expect(await take()).toEqual({ list: 1, index: 1 })
     expect(await take()).toEqual({ list: 1, index: 2 })
@@ -37,7 +38,7 @@ describePorts('the places in status lists', (ports) => {
   })
 
   test('behavior: documents that come together have places of their own', async () => {
-    const { statusSlots } = ports.stores
+    const statusSlots = createStatusSlots(ports.stores.database)
     const all = Array.from({ length: 20 }, hash)
     const offered = Array.from({ length: 20 }, (_, i) => i)
     const taken = await Promise.all(
@@ -48,15 +49,20 @@ describePorts('the places in status lists', (ports) => {
   })
 
   test('behavior: a list that is full or lost takes no more documents', async () => {
-    const take = () => ports.stores.statusSlots.take({ documentHash: hash() }, () => [5, 6])
+    const take = () =>
+      createStatusSlots(ports.stores.database).take({ documentHash: hash() }, () => [5, 6])
     await ports.run(`INSERT INTO status_list (list, used, lost) VALUES (1, 3, true)`)
     await ports.run(`INSERT INTO status_list (list, used, lost) VALUES (2, ${MAX_LISTED}, false)`)
     expect(await take()).toEqual({ list: 3, index: 5 })
-    expect(await ports.stores.statusSlots.entries(1)).toEqual({ entries: [], isLost: true })
+    expect(await createStatusSlots(ports.stores.database).entries(1)).toEqual({
+      entries: [],
+      isLost: true,
+    })
   })
 
   test('behavior: knows the documents of the index that are on the chain', async () => {
-    const { outbox, statusSlots } = ports.stores
+    const { outbox, database } = ports.stores
+    const statusSlots = createStatusSlots(database)
     const [pending, anchored] = [hash(), hash()]
     for (const documentHash of [pending, anchored])
       await outbox.add(
@@ -78,7 +84,8 @@ describePorts('the places in status lists', (ports) => {
   })
 
   test('behavior: knows which documents were erased', async () => {
-    const { statusSlots, erasures } = ports.stores
+    const { erasures, database } = ports.stores
+    const statusSlots = createStatusSlots(database)
     const documentHash = hash()
     await statusSlots.take({ documentHash }, () => [1])
     await erasures.begin(documentHash, 'one')

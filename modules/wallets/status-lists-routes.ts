@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import { ApiError } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { chargeAddress } from '../core/rate-limits.ts'
+import { ApiError } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { chargeAddress } from '#http/core/rate-limits.ts'
+import type { WalletDeps } from './deps.ts'
 
 const LIST = operation({
   operationId: 'retrieveStatusList',
@@ -21,7 +22,7 @@ const LIST = operation({
 })
 
 /** Serves the status lists of the issuer's credentials. */
-export const statusListRoutes = resource([LIST], (serve, { statusLists }) => {
+export const statusListRoutes = resource<WalletDeps>([LIST], (serve, { statusLists }) => {
   serve(LIST, async (c) => {
     await chargeAddress(c)
     const token = await statusLists?.token(c.req.param('list'))

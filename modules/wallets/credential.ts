@@ -5,8 +5,8 @@ import { choicesOf, createPresentation, type PresentationSource } from '#documen
 import { decodePublicId } from '#document/public-id.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { openDocument } from '#document/sealed.ts'
+import type { CredentialKeys } from '#parts/credential-keys.ts'
 import { type IdentityAddress, uriOf } from '#verifier/identity.ts'
-import type { CredentialKeys } from './keys.ts'
 
 /** How a credential names its issuer. Some wallets know only one of the two. */
 export type Naming = 'https' | 'did:web'

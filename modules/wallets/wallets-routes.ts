@@ -1,15 +1,16 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { WALLET_ERRORS, WalletError, type WalletErrorCode } from '#credentials/errors.ts'
-import { ENDPOINTS, PRE_AUTHORIZED } from '#credentials/metadata.ts'
-import type { Wallets } from '#credentials/wallets.ts'
 import { decodeUtf8 } from '#document/bytes.ts'
 import { category } from '#document/document.ts'
 import { parseStrictJson } from '#document/json.ts'
-import { ApiError, unverifiable } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { chargeCost } from '../core/rate-limits.ts'
-import { readBodyAtMost } from '../core/request.ts'
+import { ApiError, unverifiable } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { chargeCost } from '#http/core/rate-limits.ts'
+import { readBodyAtMost } from '#http/core/request.ts'
+import type { WalletDeps } from './deps.ts'
+import { WALLET_ERRORS, WalletError, type WalletErrorCode } from './errors.ts'
+import { ENDPOINTS, PRE_AUTHORIZED } from './metadata.ts'
+import type { Wallets } from './wallets.ts'
 
 // The endpoints of OpenID4VCI 1.0, for wallets. They fail with the errors of that standard, and with
 // the envelope where this service is at fault.
@@ -161,7 +162,7 @@ const NOTIFICATION = operation({
 })
 
 /** Serves wallets. */
-export const walletRoutes = resource(
+export const walletRoutes = resource<WalletDeps>(
   [ISSUER_METADATA, SERVER_METADATA, TOKEN, NONCE, CREDENTIAL, NOTIFICATION],
   (serve, { wallets }) => {
     const present = (): Wallets => {

@@ -1,17 +1,12 @@
 import { hash } from 'node:crypto'
 import { clock } from '#base/clock.ts'
-import { type CredentialStore, MAX_TRIES } from '#credentials/ports.ts'
-import {
-  type Known,
-  type KnownDocuments,
-  MAX_LISTED,
-  type Slot,
-  type StatusSlots,
-} from '#credentials/status-slots.ts'
 import { fromHex } from '#document/hex.ts'
-import type { Database } from './database.ts'
-import { IS_PROMISED } from './index-pages.ts'
-import { all, first, hexOf, isSet, onPostgres, type Row, statement, type Work } from './sql.ts'
+import type { Database } from '#store/database.ts'
+import { IS_PROMISED } from '#store/index-pages.ts'
+import { MAX_LISTED } from '#store/lost-lists.ts'
+import { all, first, hexOf, isSet, onPostgres, type Row, statement, type Work } from '#store/sql.ts'
+import { type CredentialStore, MAX_TRIES } from './ports.ts'
+import type { Known, KnownDocuments, Slot, StatusSlots } from './status-slots.ts'
 
 // Slots are given one after another. Any other number would do.
 const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160025)')
@@ -37,12 +32,6 @@ const SELECT_KNOWN = statement(`
     (SELECT whole.root FROM batch AS whole WHERE whole.id = batch) AS root
   FROM document WHERE ${IS_PROMISED}`)
 const SELECT_BATCHES = statement('SELECT id, size FROM batch WHERE promised')
-const COUNT_KNOWN = statement(`
-  SELECT coalesce(max(list), 0) + 1 + (SELECT count(*) FROM document) / ${MAX_LISTED} AS lists
-  FROM status_list`)
-const LOSE = statement(`
-  INSERT INTO status_list (list, used, lost) VALUES (:list, 0, true)
-  ON CONFLICT (list) DO UPDATE SET lost = true`)
 
 const NO_ROOT = new Uint8Array()
 
@@ -86,17 +75,6 @@ function knownOf({ document_hash, root, erased }: Row): Known {
     ...(hasRoot && { root: hexOf(root) }),
     erased: isSet(erased),
   }
-}
-
-/**
- * Marks as lost every list that may have been in use, after a database was rebuilt. Nobody knows
- * which documents got a place since the backup, or before the loss.
- */
-export async function loseStatusLists({ write }: Pick<Database, 'write'>): Promise<void> {
-  await write(function* () {
-    const row = yield* first(COUNT_KNOWN)
-    for (let list = 1; list <= Number(row?.lists); list++) yield* all(LOSE, { list })
-  })
 }
 
 function* take(

@@ -1,24 +1,23 @@
 import * as v from 'valibot'
-import type { Naming } from '#credentials/credential.ts'
-import type { Held } from '#credentials/held.ts'
-import type { OfferTerms } from '#credentials/wallets.ts'
 import { mayIssue } from '#document/new-document.ts'
 import { decodePublicId } from '#document/public-id.ts'
+import { succeed } from '#http/core/envelope.ts'
+import { ApiError, unverifiable } from '#http/core/errors.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { chargeCost } from '#http/core/rate-limits.ts'
+import { parseBody, readJson, readOptionalJson } from '#http/core/request.ts'
+import { OFFER_COST, OFFER_ERRORS } from '#http/core/wallet-offers.ts'
+import { publicIdOf } from '#http/resources/document-path.ts'
+import { instant } from '#http/resources/present.ts'
+import * as schemas from '#http/resources/schemas.ts'
 import { ownerOf, tenantOf } from '#keys/grant.ts'
 import { whole } from '#keys/settings.ts'
 import { IssueError } from '#promise/errors.ts'
-import { succeed } from '../core/envelope.ts'
-import { ApiError, unverifiable } from '../core/errors.ts'
-import { operation, resource } from '../core/operation.ts'
-import { chargeCost } from '../core/rate-limits.ts'
-import { parseBody, readJson, readOptionalJson } from '../core/request.ts'
-import type { AppDeps } from '../deps.ts'
-import { publicIdOf } from './document-path.ts'
-import { instant } from './present.ts'
-import * as schemas from './schemas.ts'
+import type { Naming } from './credential.ts'
+import type { OfferDeps, WalletDeps } from './deps.ts'
+import type { Held } from './held.ts'
+import type { OfferTerms } from './wallets.ts'
 
-/** The number of requests that an offer counts as, because it reads the chain. */
-export const OFFER_COST = 5
 const MINUTE = 60
 const YEAR = 366 * 86_400
 /** An offer that nobody described further. */
@@ -67,7 +66,6 @@ const offer = v.object({
   network: schemas.network,
 })
 const answer = { status: 201, description: 'The offer.', data: offer }
-export const OFFER_ERRORS = ['no_offers', 'not_valid', 'other_issuer', 'unverifiable'] as const
 
 const OFFER = operation({
   operationId: 'offerDocument',
@@ -110,39 +108,42 @@ const READ_OFFER = operation({
 })
 
 /** Serves offers of documents to wallets. */
-export const offerRoutes = resource([OFFER, HOLDER_OFFER, READ_OFFER], (serve, deps) => {
-  const { newDeadline, wallets } = deps
+export const offerRoutes = resource<WalletDeps>(
+  [OFFER, HOLDER_OFFER, READ_OFFER],
+  (serve, deps) => {
+    const { newDeadline, wallets } = deps
 
-  serve(OFFER, async (c) => {
-    const { txCode, uses, expiresIn, iss } = parseBody(terms, await readOptionalJson(c))
-    const text = c.req.param('publicId')
-    const grant = c.get('grant')
-    const publicId = await publicIdOf(deps, grant, text, newDeadline())
-    const asked: OfferTerms = {
-      uses: uses ?? PLAIN.uses,
-      seconds: expiresIn ?? PLAIN.seconds,
-      withTxCode: txCode ?? PLAIN.withTxCode,
-      ...(iss && { naming: iss }),
-      by: { owner: ownerOf(grant), tenant: tenantOf(grant) },
-    }
-    return succeed(c, OFFER, await makeOffer(deps, publicId, asked, grant.categories))
-  })
+    serve(OFFER, async (c) => {
+      const { txCode, uses, expiresIn, iss } = parseBody(terms, await readOptionalJson(c))
+      const text = c.req.param('publicId')
+      const grant = c.get('grant')
+      const publicId = await publicIdOf(deps, grant, text, newDeadline())
+      const asked: OfferTerms = {
+        uses: uses ?? PLAIN.uses,
+        seconds: expiresIn ?? PLAIN.seconds,
+        withTxCode: txCode ?? PLAIN.withTxCode,
+        ...(iss && { naming: iss }),
+        by: { owner: ownerOf(grant), tenant: tenantOf(grant) },
+      }
+      return succeed(c, OFFER, await makeOffer(deps, publicId, asked, grant.categories))
+    })
 
-  serve(HOLDER_OFFER, async (c) => {
-    await chargeCost(c, OFFER_COST)
-    const { publicId, iss } = parseBody(held, await readJson(c))
-    return succeed(c, HOLDER_OFFER, await offerToHolder(deps, publicId, iss))
-  })
+    serve(HOLDER_OFFER, async (c) => {
+      await chargeCost(c, OFFER_COST)
+      const { publicId, iss } = parseBody(held, await readJson(c))
+      return succeed(c, HOLDER_OFFER, await offerToHolder(deps, publicId, iss))
+    })
 
-  serve(READ_OFFER, async (c) => {
-    const found = await wallets?.readOffer(c.req.param('code'))
-    if (!found) throw noOffers('no such offer, or it is over')
-    return c.json(found)
-  })
-})
+    serve(READ_OFFER, async (c) => {
+      const found = await wallets?.readOffer(c.req.param('code'))
+      if (!found) throw noOffers('no such offer, or it is over')
+      return c.json(found)
+    })
+  },
+)
 
 /** @returns An offer for whoever holds a publicId. @throws As {@link makeOffer}. */
-export async function offerToHolder(deps: AppDeps, publicId: string, naming?: Naming) {
+export async function offerToHolder(deps: OfferDeps, publicId: string, naming?: Naming) {
   if (!deps.offersToHolders) throw noOffers('only API keys make offers here')
   return makeOffer(deps, publicId, { ...PLAIN, ...(naming && { naming }) })
 }
@@ -153,7 +154,7 @@ export async function offerToHolder(deps: AppDeps, publicId: string, naming?: Na
  * @throws {IssueError} `other_issuer`
  */
 async function makeOffer(
-  { wallets, readHeld, addresses }: AppDeps,
+  { wallets, readHeld, addresses }: OfferDeps,
   publicId: string,
   asked: OfferTerms,
   categories?: readonly string[],

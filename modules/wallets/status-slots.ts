@@ -43,11 +43,6 @@ export type StatusSlots = {
   known(): Promise<KnownDocuments>
 }
 
-/**
- * The maximum number of documents in a list. With so few of its indexes taken, a document seldom
- * finds both of its own taken.
- */
-export const MAX_LISTED = 2 ** 14
 /** How many indexes a list offers to a document. */
 const OFFERED = 2
 const INDEX_BYTES = 4
