@@ -95,15 +95,15 @@ export function presentRevised(
   { status, reason, revisedAt, transactionHash }: Revised,
   { network }: Addresses,
 ): PresentedRevision {
-  const common = { status, network, blockchainHash: transactionHash }
+  const common = { network, blockchainHash: transactionHash }
   const at = instant(revisedAt)
   switch (kind) {
     case 'revoke':
-      return { ...common, reason: presentReason(reason), revokedAt: at }
+      return { status, reason: presentReason(reason), ...common, revokedAt: at }
     case 'suspend':
-      return { ...common, reason: presentReason(reason), suspendedAt: at }
+      return { status, reason: presentReason(reason), ...common, suspendedAt: at }
     case 'release':
-      return { ...common, releasedAt: at }
+      return { status, ...common, releasedAt: at }
   }
 }
 
