@@ -20,7 +20,7 @@ export type Locks = {
   take(name: string): Promise<Lock | undefined>
 }
 
-/** Thrown when the session of a lock has ended. What was not committed before it is not written. */
+/** Thrown when the session of a lock has ended. Nothing is written through it any more. */
 export class LockLost extends IssueError {
   override name = 'LockLost'
 

@@ -10,14 +10,14 @@ const MAX_PAYLOADS = 200
 
 const IS_WAITING = 'intent.plan IS NULL AND intent.block_number IS NULL'
 // A change of the clock must not prolong the wait.
-const IS_HELD = `intent.held_until > :now AND intent.held_until <= :now + ${MAX_HOLD_MS}`
+const IS_HELD = `held_until > :now AND held_until <= :now + ${MAX_HOLD_MS}`
 const SELECT_NEXT = statement(`
   SELECT ${INTENT_COLUMNS}, intent.tries FROM intent
   WHERE ${IS_WAITING} AND (${IS_HELD}) IS NOT TRUE AND ${maySend(':account')}
   ORDER BY id LIMIT :limit`)
 const COUNT = statement(`
   SELECT count(*) AS count, sum(CASE WHEN ${IS_HELD} THEN 1 ELSE 0 END) AS held FROM (
-    SELECT held_until FROM intent WHERE ${IS_WAITING} LIMIT :limit) AS intent`)
+    SELECT held_until FROM intent WHERE ${IS_WAITING} LIMIT :limit) AS waiting`)
 const NEWEST = statement('SELECT coalesce(max(id), 0) AS id FROM intent')
 // What an account has carried, and no other account may send; see `maySend`.
 const SELECT_CARRIERS = statement(`
@@ -33,6 +33,11 @@ const HOLD_ISSUES = statement(
 const FREE_ISSUES = statement(`
   UPDATE intent SET held_until = NULL
   WHERE ${IS_WAITING} AND kind = 'issue' AND held_until IS NOT NULL`)
+const TAKE_OVER = statement(
+  (sql) => `
+    UPDATE intent SET account = NULL
+    WHERE plan IS NULL AND account IS NOT NULL AND NOT (${sql.isIn('account', 'own', 'bytes')})`,
+)
 
 export function createBacklog(database: Database): Backlog {
   return {
@@ -57,6 +62,9 @@ export function createBacklog(database: Database): Backlog {
     },
     async holdIssues(until) {
       await database.change(until === null ? FREE_ISSUES : HOLD_ISSUES, { until })
+    },
+    async takeOver(own) {
+      await database.change(TAKE_OVER, { own: own.map(fromHex) })
     },
     resolve: (settled) =>
       database.write(function* () {
