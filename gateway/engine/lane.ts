@@ -82,6 +82,8 @@ export type LaneDeps = {
   answered: () => void
   /** Called with plans whose outcome is on disk. */
   noted: (plans: readonly Plan[]) => void
+  /** Called when an outcome could not be written. */
+  failed: (error: unknown) => void
   log: Log
 }
 

@@ -36,8 +36,6 @@ type LeaderDeps<L extends Leading> = Omit<TermDeps, 'waiters'> & {
   leave(): Promise<void>
   /** @returns What the gateway that leads told last, and how many milliseconds ago. */
   told(): Promise<{ state: LeaderState; age: number } | undefined>
-  /** Whether there is no other gateway. */
-  isSole: boolean
   outbox: Pick<Outbox, 'find'>
   /** Reads the outcome of an intent that has left the outbox. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
@@ -218,7 +216,8 @@ export function createLeader<L extends Leading>(
     },
 
     async start() {
-      if (!(await tryToLead())) await follow()
+      if (await tryToLead()) await term()?.choose()
+      else await follow()
       const error = isSole && term()?.account() === undefined && outage()
       if (error) throw error
       running = run()

@@ -24,8 +24,8 @@ const MIN_HOLD_MS = 3_000
 /** How long to wait between looks at a closed issuer: at first, and at most. */
 const DOOR = { minMs: 2_000, maxMs: 60_000 }
 
-/** An account of this gateway with its transactions in flight. */
-export type Sender = { lane: Lane; account: Pick<Account, 'assertReady'> }
+/** The account that sends. */
+export type Sender = { lane: Pick<Lane, 'account' | 'plan'>; account: Pick<Account, 'assertReady'> }
 
 /** Makes transactions of waiting intents, and holds those back that the chain refuses. */
 export type Planner = {

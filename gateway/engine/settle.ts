@@ -38,6 +38,8 @@ type SettlingDeps = {
   conclude: Conclude
   /** Called with plans whose outcome is on disk. */
   noted: (plans: readonly Plan[]) => void
+  /** Called when an outcome could not be written: the plans must be read and settled again. */
+  failed: (error: unknown) => void
 }
 
 export function createSettling(deps: SettlingDeps): Settling {
@@ -63,8 +65,7 @@ export function createSettling(deps: SettlingDeps): Settling {
     for (const plan of used) blockTime.included(inFlight.sendingOf(plan).made)
     foreign.suspect(unseenOf(used, outcomes))
     inFlight.leave(used)
-    // A write that fails ends the session: the next one reads these plans, and settles them again.
-    writeAll(deps, used, outcomes).catch(() => {})
+    writeAll(deps, used, outcomes).catch(deps.failed)
   }
 
   return {

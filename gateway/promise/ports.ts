@@ -95,6 +95,13 @@ export type Backlog = {
   hold(intents: readonly Intent[], tries: number, until: number): Promise<void>
   /** Holds back all documents to issue; `null` = lets them go. */
   holdIssues(until: number | null): Promise<void>
+  /**
+   * Lets any account send what others have carried or anchored, but for what their transactions in
+   * flight carry. Only for a gateway that is alone, whose earlier accounts send nothing any more.
+   *
+   * @param own The accounts that it has.
+   */
+  takeOver(own: readonly Hex[]): Promise<void>
   /** Writes the outcomes of waiting intents that need no transaction. */
   resolve(settled: SettledIntents): Promise<void>
 }

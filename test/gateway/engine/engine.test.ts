@@ -98,7 +98,7 @@ test('behavior: concludes without receipts', async () => {
   }))
   expect(await issue()).toMatchObject({ status: 'anchored' })
   leader.assertOpen()
-  expect(events).toEqual(['account_chosen', 'leading'])
+  expect(events).toEqual(['leading', 'account_chosen'])
 })
 
 test('behavior: a mined transaction counts under the cap of an hour until its fee is noted', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { IssueError } from '#promise/errors.ts'
-import { LEADER } from '#store/stores.ts'
+import { createShared, LEADER } from '#store/stores.ts'
 import {
   ADA,
   BOB,
@@ -14,7 +14,7 @@ import {
   startGateway as startAnyGateway,
 } from './world.ts'
 
-const TIMING = { look: 20, giveUp: 60, rest: 60 }
+const TIMING = { look: 20, tell: 40, giveUp: 60, rest: 60 }
 const refused = (code: IssueError['code'] = 'registry_refused') => new IssueError(code, 'refused')
 
 /** A database, and a chain on which two accounts write. */
@@ -161,6 +161,22 @@ describe('the leader', () => {
     await expect.poll(() => ada.anchored.size).toBe(1)
   })
 
+  test('changes what an earlier account has issued, if it is alone', async () => {
+    const { ada, bob, startGateway } = openShared()
+    const one = startGateway([ADA], true)
+    await one.leader.start()
+    const intent = createIntents()()
+    expect(await one.issue(20_000, intent)).toMatchObject({ status: 'anchored' })
+    await one.leader.stop()
+    const two = startGateway([BOB], true)
+    await two.leader.start()
+    const { documentHash } = intent
+    const suspension = { kind: 'suspend', documentHash } as const
+    await two.outbox.add(suspension)
+    expect(await two.leader.submit(suspension, 20_000)).toMatchObject({ status: 'anchored' })
+    expect([ada.signed.length, bob.signed.length]).toEqual([1, 1])
+  })
+
   test('does not start without an account when there is no other gateway', async () => {
     const { startGateway } = openShared()
     const one = startGateway([ADA, BOB], true)
@@ -179,6 +195,41 @@ describe('the leader', () => {
     expect(await answer).toMatchObject({ status: 'pending' })
     expect([sessions.held(), one.account()]).toEqual([[], undefined])
     expect(() => one.leader.assertOpen()).toThrow('stopping')
+  })
+})
+
+describe('what the leader tells', () => {
+  test('is told again without a change, so that others know that somebody leads', async () => {
+    const { database, sessions, startGateway } = openShared()
+    const one = startGateway([ADA])
+    await one.leader.start()
+    const { told } = createShared(database, sessions, false)
+    for (const _ of [1, 2, 3]) {
+      await sleep(5 * TIMING.tell)
+      expect((await told())?.age).toBeLessThan(4 * TIMING.tell)
+    }
+  })
+})
+
+describe('an outcome that cannot be written', () => {
+  test('ends the term, and the next one writes it', async () => {
+    const { ada, database, startGateway } = openShared()
+    const one = startGateway([ADA])
+    await one.leader.start()
+    ada.mining = false
+    const answer = one.issue()
+    await expect.poll(() => ada.pool.size).toBe(1)
+    database.sqlite.exec(`CREATE TRIGGER full BEFORE UPDATE OF block_number ON intent
+      BEGIN SELECT RAISE(ABORT, 'no space'); END`)
+    ada.mining = true
+    ada.mine()
+    expect(await answer).toMatchObject({ status: 'anchored' })
+    await expect.poll(() => one.events).toContain('outcome_not_written')
+    database.sqlite.exec('DROP TRIGGER full')
+    const anchored = () =>
+      database.sqlite.prepare('SELECT count(*) AS n FROM intent WHERE block_number = 1').get()
+    await expect.poll(anchored).toEqual({ n: 1 })
+    expect(ada.signed).toEqual([0])
   })
 })
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Hex } from '#document/hex.ts'
-import type { Lane } from '#engine/lane.ts'
 import { createPlanner } from '#engine/planner.ts'
 import type { SettledIntents } from '#promise/anchoring.ts'
 import { IssueError } from '#promise/errors.ts'
@@ -90,7 +89,7 @@ function startPlanner() {
       transactions.push(intents)
       leave(intents)
     },
-  } as unknown as Lane
+  }
   const planner = createPlanner({
     arrivals,
     registry: {
@@ -115,6 +114,7 @@ function startPlanner() {
       count: async () => ({ queued: rows.length, held: 0 }),
       newest: async () => 0,
       carriers: async () => [],
+      takeOver: async () => {},
       hold,
       async holdIssues(until) {
         for (const row of rows) if (row.intent.kind === 'issue') row.heldUntil = until ?? 0

@@ -67,6 +67,7 @@ test('behavior: an abandoned plan counts under the cap, since it may be mined la
     costOf: async () => 60n,
     conclude: (intent) => requeued.push(intent),
     noted() {},
+    failed() {},
   })
   await abandon([plan])
   expect(charged).toEqual([60n])
