@@ -4,9 +4,9 @@ const HOLD_MS = 3_600_000
 const TOLERANCE_MS = 60_000
 
 /**
- * The only clock of the gateway, in milliseconds of the Unix epoch. Whoever deletes, spends, retries
- * or rotates asks `now`; whoever shows a time or ends a right asks `wall`. Two readers of one moment
- * ask the same: otherwise one says that a secret is over while the other signs with it.
+ * The only clock of the gateway, in milliseconds of the Unix epoch. Whoever deletes, spends,
+ * retries or rotates asks `now`; whoever shows a time or ends a right asks `wall`. Two readers of
+ * one moment ask the same: otherwise one says that a secret is over while the other signs with it.
  */
 export type Clock = {
   /**

@@ -91,9 +91,9 @@ export type LaneDeps = {
  * State: the plans in flight with how they were sent (`inFlight`), the nonce and gap that were last
  * seen, and when the chain was last read. All of it follows from the database and the chain.
  *
- * Nonces are assigned here when a transaction is signed, in order and without gaps, and everything is durable before it
- * is sent. A repeat is harmless in the registry, so if the outcome of a nonce is unclear, its
- * intents are simply queued again.
+ * Nonces are assigned here when a transaction is signed, in order and without gaps, and everything
+ * is durable before it is sent. A repeat is harmless in the registry, so if the outcome of a nonce
+ * is unclear, its intents are simply queued again.
  */
 export function createLane(deps: LaneDeps): Lane {
   const { address, account, transactions, outbox, spending, blockTime } = deps

@@ -43,7 +43,9 @@ export type LeaderState = {
 }
 
 export type TermDeps = {
-  /** The accounts that this gateway can sign for; addresses in lower case, in order of preference. */
+  /**
+   * The accounts that this gateway can sign for; addresses in lower case, in order of preference.
+   */
   accounts: ReadonlyMap<Hex, AccountPorts>
   /** An account without a key, whose transactions in flight must still be settled. */
   keyless: (account: Hex) => AccountPorts
@@ -103,11 +105,12 @@ export type Term = {
 }
 
 /**
- * One loop settles, replaces, plans and sends for the accounts of the issuer. The first account that
- * can send gets what waits; the others finish what they have in flight.
+ * One loop settles, replaces, plans and sends for the accounts of the issuer. The first account
+ * that can send gets what waits; the others finish what they have in flight.
  *
- * State: the accounts (`seats`); `arrivals`, a hint of what waits; the last count of it. All follow from the database and the chain, and end with the term: after any write
- * that failed, a new term reads what is there.
+ * State: the accounts (`seats`); `arrivals`, a hint of what waits; the last count of it. All follow
+ * from the database and the chain, and end with the term: after any write that failed, a new term
+ * reads what is there.
  */
 export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): Term {
   const { waiters, blockTime, log } = deps

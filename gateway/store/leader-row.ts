@@ -15,7 +15,9 @@ export function createLeaderRow(database: Database) {
     async write(state: string): Promise<void> {
       await database.change(WRITE, { state })
     },
-    /** @returns Its age in milliseconds by the clock of the database; `undefined` before the first. */
+    /**
+     * @returns Its age in milliseconds by the clock of the database; `undefined` before the first.
+     */
     async read(): Promise<{ state: string; age: number } | undefined> {
       const [row] = await database.read(READ)
       return row && { state: String(row.state), age: Number(row.age) }

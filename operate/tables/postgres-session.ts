@@ -111,8 +111,8 @@ export async function finishFilled(query: Query): Promise<void> {
 }
 
 /**
- * Marks the database as moved, so that no gateway starts with it, and one that was cut off and comes
- * back cannot accept a document.
+ * Marks the database as moved, so that no gateway starts with it, and one that was cut off and
+ * comes back cannot accept a document.
  */
 export async function markMoved(query: Query): Promise<void> {
   await query('ALTER TABLE intent ADD CONSTRAINT moved CHECK (false) NOT VALID')

@@ -106,8 +106,8 @@ export function localAnvil(dir: string): { pid: number; port: number } | undefin
 }
 
 /**
- * Keeps history, so that tests can read at stale heads. Anvil's own save every minute is off: a kill
- * would not lose what it saved, and it may answer nothing meanwhile, for 46 s in a long run.
+ * Keeps history, so that tests can read at stale heads. Anvil's own save every minute is off: a
+ * kill would not lose what it saved, and it may answer nothing meanwhile, for 46 s in a long run.
  */
 const STATE = [
   '--state',
