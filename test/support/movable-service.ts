@@ -48,9 +48,9 @@ export async function startMovableService(folder: string): Promise<MovableServic
     },
     async command(name, where, ...args) {
       const env = { ...settings, ...where }
-      const { code, stdout, stderr } = await docregGateway([...name.split(' '), ...args], { env })
-      if (code !== 0) throw new Error(stderr)
-      return stdout
+      const ran = await docregGateway([...name.split(' '), ...args], { env })
+      if (ran.code !== 0) throw Object.assign(new Error(ran.stderr), ran)
+      return ran.stdout
     },
     async remove() {
       await Promise.all(gateways.map((gateway) => gateway.kill()))
