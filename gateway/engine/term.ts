@@ -263,15 +263,19 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     if (queued > 0 && arrivals.count === 0) arrived(0)
     carriers = queued + held > 0 && deps.accounts.size > 1 ? await outbox.carriers() : []
     spent = await spending.lastHour()
-    const state = { ...currentState(), spentLastHour: String(spent) }
-    const text = JSON.stringify(state)
-    if (text !== told.text || lookedAt - told.at >= timing.tell) {
-      await leading.tell(state)
-      told = { text, at: lookedAt }
-    }
+    if (!deps.isSole) await tell()
     if (lookedAt - waitersAt < WAITERS_INTERVAL_MS) return
     waitersAt = lookedAt
     void waiters.look()
+  }
+
+  /** Tells what has changed, and now and then what has not. */
+  async function tell(): Promise<void> {
+    const state = currentState()
+    const text = JSON.stringify(state)
+    if (text === told.text && lookedAt - told.at < timing.tell) return
+    await leading.tell(state)
+    told = { text, at: lookedAt }
   }
 
   const currentState = (): LeaderState => ({
