@@ -314,13 +314,15 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     },
     choose: seats.choose,
     async run() {
+      let failure: string | undefined
       while (!leading.ended.aborted && (!isStopping() || (isUnfinished() && untilStop() > 0))) {
         try {
           await work()
           if (!isStopping() && seats.areOut() && (await leading.hasRival())) return 'resigned'
         } catch (error) {
           // The session has ended, or the next round does the same.
-          log.debug('round_failed', { error: String(error) })
+          if (String(error) !== failure) log.warn('round_failed', { error: String(error) })
+          failure = String(error)
           await nap.pause(RETRY_INTERVAL_MS)
         }
         await rest()

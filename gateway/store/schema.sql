@@ -248,7 +248,7 @@ CREATE TABLE tally (
   PRIMARY KEY (day, tenant, kind)
 );
 
--- The status lists of credentials (gateway/credentials/), and the places of documents in them. A
+-- The status lists of credentials (modules/wallets/), and the places of documents in them. A
 -- list is lost when the database does not know all documents that are in it.
 CREATE TABLE status_list (
   list bigint PRIMARY KEY,
