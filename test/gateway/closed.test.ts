@@ -52,8 +52,9 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
   const revoked = await change(publicId, 'revoke', { reason: 'keyCompromise' })
   expect([revoked.status, revoked.body.data.status]).toEqual([200, 'revoked'])
 
-  const metrics = Buffer.from((await stack.request('/metrics')).body).toString()
-  expect(metrics).toMatch(/intents_refused 1$/m)
+  // What waits is counted each second.
+  const metrics = async () => Buffer.from((await stack.request('/metrics')).body).toString()
+  await expect.poll(metrics, { timeout: 10_000 }).toMatch(/intents_refused 1$/m)
   await admin('reopenIssuer')
   const statusOf = async () => (await stack.verify(waiting.body.data.publicId)).body.data.status
   await expect.poll(statusOf, { timeout: 10_000 }).toBe('valid')
