@@ -10,8 +10,11 @@
 //   --seconds S       seconds a run, at most (10)
 //   --rounds R        runs of each (5)
 //   --connections C   a list (200,500)
+//   --keys            each document has an idempotency key
+//   --postgres        over a PostgreSQL of its own, on this machine, in place of SQLite
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { postgresFolder, startPostgres } from '#test/support/postgres.ts'
 import type { MeasureOptions } from './before/measure.ts'
 import { measureEcho, type Row } from './measure.ts'
 import { runScript } from './processes.ts'
@@ -24,6 +27,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '10' },
     rounds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '200,500' },
+    keys: { type: 'boolean', default: false },
+    postgres: { type: 'boolean', default: false },
   },
 })
 const [older] = positionals
@@ -34,11 +39,26 @@ const checkouts = { before: older, now: fileURLToPath(new URL('../..', import.me
 /** The connections of the bare Hono server with which issuing is compared. */
 const ECHO_CONNECTIONS = 200
 
+const kind = values.keys ? 'issue keyed' : 'issue'
+const folder = values.postgres ? postgresFolder() : undefined
+if (values.postgres && folder === undefined) throw new Error('PostgreSQL is not installed')
+const postgres = folder === undefined ? undefined : await startPostgres(folder, ['fsync=on'])
+
+async function newEnv(): Promise<Record<string, string>> {
+  return postgres ? { DATABASE_URL: await postgres.newDatabase() } : {}
+}
+
 async function compareAt(connections: number, echo: Row): Promise<void> {
   const rows: Record<keyof typeof checkouts, Row[]> = { before: [], now: [] }
   for (let round = 0; round < Number(values.rounds); round++)
     for (const which of ['before', 'now'] as const) {
-      const options: MeasureOptions = { checkout: checkouts[which], connections, ...limits }
+      const options: MeasureOptions = {
+        checkout: checkouts[which],
+        ...limits,
+        connections,
+        kind,
+        env: await newEnv(),
+      }
       const row = await runScript<Row>('tools/bench/before/measure.ts', options)
       rows[which].push(row)
       console.log(
@@ -53,6 +73,11 @@ async function compareAt(connections: number, echo: Row): Promise<void> {
   )
 }
 
-const echo = await measureEcho(limits, ECHO_CONNECTIONS)
-console.log(`bare Hono, echo of a POST: ${echo.perSecond.toFixed(0)} a second`)
-for (const connections of values.connections.split(',')) await compareAt(Number(connections), echo)
+try {
+  const echo = await measureEcho(limits, ECHO_CONNECTIONS)
+  console.log(`bare Hono, echo of a POST: ${echo.perSecond.toFixed(0)} a second`)
+  for (const connections of values.connections.split(','))
+    await compareAt(Number(connections), echo)
+} finally {
+  await postgres?.remove()
+}
