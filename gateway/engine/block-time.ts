@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { Blocks, Head } from '#promise/ports.ts'
 
-/** Faster blocks are not predicted, because reading them would cost more than it gains. */
+/** The interval of faster blocks is not needed, and reading it would cost more than it gains. */
 const MIN_INTERVAL_MS = 2_000
 /** The number of blocks that an estimate uses. */
 const WINDOW = 8
@@ -11,15 +11,6 @@ const MIN_BLOCKS = 3
 const BLOCKS_BEFORE = 2
 /** The tolerance for timestamps, which are whole seconds. */
 const TIMESTAMP_TOLERANCE_MS = 1_000
-/** After this many intervals without a block, the next one cannot be predicted. */
-const MAX_OVERDUE = 2.25
-/**
- * How long before a block a transaction must be signed to be included, as a fraction of the
- * interval: initial value and limits. It covers more than the way to the node, because a block's
- * producer begins before others see the block. A transaction that was too late raises it above the
- * time that this one had; each that was in time lowers it.
- */
-const LEAD = { first: 0.08, min: 0.04, max: 0.4, raise: 1.25, lower: 0.97 }
 /** The time between reads of the newest block, on chains with fast blocks and on others. */
 const LOOK_INTERVAL_MS = { fast: 1_000, slow: 250 }
 /**
@@ -31,7 +22,7 @@ const LOOK_PART = { late: 1 / 24, unknown: 1 / 9 }
 /** When an expected block is late, as a fraction of the interval. */
 const LATE = 1 / 8
 
-/** Predicts when blocks come. Times are those of `performance.now()`. */
+/** Follows the newest block. Times are those of `performance.now()`. */
 export type BlockTime = {
   /**
    * @returns The milliseconds between blocks; `undefined` when they are faster than two seconds, or
@@ -39,21 +30,11 @@ export type BlockTime = {
    */
   interval(): number | undefined
   /**
-   * @returns When the first block after a time should be seen; `undefined` when it cannot be
-   * predicted.
-   */
-  nextAfter(time: number): number | undefined
-  /**
    * Reads the newest block if a read is due.
    *
    * @returns Resolves, also after a failure, when no read is under way any more.
    */
   look(): Promise<void>
-  /**
-   * @returns How long before a block a transaction must be signed to be included, in milliseconds,
-   * learned from earlier transactions.
-   */
-  lead(): number
   /** Reports that a transaction signed at this time is now in a block. */
   included(made: number): void
   /**
@@ -82,7 +63,6 @@ export function createBlockTime(
   let seen: Seen[] = []
   let rhythm: Rhythm | undefined
   let comesByItself = false
-  let lead = LEAD.first
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | undefined
   /** Whether the last read was answered. */
@@ -137,18 +117,6 @@ export function createBlockTime(
   return {
     interval: () => rhythm?.interval,
 
-    nextAfter(time) {
-      const last = seen.at(-1)
-      const current = known()
-      if (!last || !current) return undefined
-      const { interval, offset } = current
-      if (offset === undefined) return undefined
-      const arrival = last.timestamp * 1000 + offset
-      if (now() - arrival > MAX_OVERDUE * interval) return undefined
-      const next = Math.floor((time - arrival) / interval) + 1
-      return arrival + Math.max(1, next) * interval
-    },
-
     look() {
       if (looking === undefined && now() >= nextLook())
         looking = read()
@@ -166,26 +134,14 @@ export function createBlockTime(
       return looking ?? Promise.resolve()
     },
 
-    lead: () => lead * (rhythm?.interval ?? 0),
     newest: () => (answers && known() ? seen.at(-1)?.number : undefined),
 
     included(made) {
-      const last = seen.at(-1)
-      if (!rhythm || !last) return
-      const { interval, offset } = rhythm
+      if (!rhythm) return
       const took = now() - made
-      if (took >= interval / 2) comesByItself = true
+      if (took >= rhythm.interval / 2) comesByItself = true
       // It may have been made for the transaction.
-      if (offset === undefined) {
-        if (took < interval / 4) comesByItself = false
-        return
-      }
-      const arrival = last.timestamp * 1000 + offset
-      const hadLead = 1 - modulo((made - arrival) / interval, 1)
-      if (hadLead > LEAD.max) return
-      const missed = took > (hadLead + 0.5) * interval
-      const learned = missed ? Math.max(lead, hadLead) * LEAD.raise : lead * LEAD.lower
-      lead = Math.min(Math.max(learned, LEAD.min), LEAD.max)
+      else if (rhythm.offset === undefined && took < rhythm.interval / 4) comesByItself = false
     },
   }
 }
@@ -218,8 +174,6 @@ function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
 function isRecent({ timestamp }: Head, interval: number): boolean {
   return Math.abs(clock.wall() - timestamp * 1000) < 1.25 * interval
 }
-
-const modulo = (value: number, by: number) => ((value % by) + by) % by
 
 function isFast(seen: readonly Seen[]): boolean {
   return seen.length > 1 && intervalOf(stepsOf(seen)) < MIN_INTERVAL_MS

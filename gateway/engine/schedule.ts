@@ -11,20 +11,16 @@ const LATE_LANES = 2
 const LOOK_INTERVAL_MS = 250
 
 /**
- * Without regular blocks: how long intents gather while a transaction is in flight, as a fraction
- * of the last round trip, so that chain and gateway work at the same time; and the maximum.
+ * While a transaction is in flight, the next intents gather: with regular blocks for this part of
+ * their interval, so that a block gets few transactions, and hardly an intent misses its block;
+ * otherwise for the last round trip, so that chain and gateway work at the same time.
  */
-const GATHER = { part: 1, maxMs: 400 }
+const GATHER = { interval: 1 / 8, maxRoundTripMs: 400 }
 /**
- * The same once the oldest transaction in flight is older than `fromMs`, as a fraction of its age,
- * so that lanes stay free however long it takes.
+ * Once the oldest transaction in flight is older than `fromMs`, or than regular blocks explain,
+ * they gather for this fraction of its age, so that lanes stay free however long it takes.
  */
-const SLOW = { fromMs: 800, part: 0.5 }
-/**
- * With regular blocks, there are two cutoffs before each: one for the gathered intents, this
- * fraction of the interval early, and one for late arrivals, just in time.
- */
-const MARGIN = 0.07
+const SLOW = { fromMs: 800, intervals: 1.25, part: 0.5 }
 
 /** Decides when queued intents get their transaction. */
 export type Schedule = {
@@ -54,7 +50,7 @@ export function createSchedule(deps: {
   arrivals: Arrivals
   /** The transactions in flight of the account that gets the next one. */
   inFlight: () => Pick<InFlight, 'plans' | 'sendingOf' | 'roundTrip'>
-  blockTime: BlockTime
+  blockTime: Pick<BlockTime, 'interval'>
   /** @returns The number of intents that fill the next transaction. */
   batchLimit: () => number
 }): Schedule {
@@ -65,12 +61,11 @@ export function createSchedule(deps: {
     const inFlight = deps.inFlight()
     const [oldest] = inFlight.plans()
     const load = {
-      waitingSince: arrivals.since,
       gatheringSince: arrivals.gatheringSince,
       oldestMade: oldest && inFlight.sendingOf(oldest).made,
       roundTrip: inFlight.roundTrip(),
     }
-    return dueAt(load, blockTime) - performance.now()
+    return dueAt(load, blockTime.interval()) - performance.now()
   }
 
   const freeLanes = () => MAX_IN_FLIGHT - deps.inFlight().plans().length
@@ -91,9 +86,10 @@ export function createSchedule(deps: {
 }
 
 type Load = {
-  /** When the first waiting intent arrived, as `performance.now()`. */
-  waitingSince: number
-  /** When the first waiting intent arrived, or the last transaction was signed. */
+  /**
+   * When the first waiting intent arrived, or the last transaction was signed, as
+   * `performance.now()`.
+   */
   gatheringSince: number
   /** When the oldest transaction in flight was signed; `undefined` when none is in flight. */
   oldestMade: number | undefined
@@ -101,24 +97,17 @@ type Load = {
   roundTrip: number
 }
 
-/** @returns When waiting intents get a transaction, full or not. */
-export function dueAt(load: Load, blockTime: BlockTime): number {
-  const cutoff = cutoffAfter(load.waitingSince, blockTime)
-  if (cutoff !== undefined) return cutoff
+/**
+ * @param interval The milliseconds between regular blocks.
+ * @returns When waiting intents get a transaction, full or not.
+ */
+export function dueAt(load: Load, interval: number | undefined): number {
   const { gatheringSince, oldestMade, roundTrip } = load
   if (oldestMade === undefined) return gatheringSince
-  const soon = Math.min(GATHER.maxMs, GATHER.part * roundTrip)
   const age = performance.now() - oldestMade
-  const slow = age < SLOW.fromMs ? 0 : SLOW.part * age
+  const slowFrom = interval === undefined ? SLOW.fromMs : SLOW.intervals * interval
+  const slow = age < slowFrom ? 0 : SLOW.part * age
+  const soon =
+    interval === undefined ? Math.min(GATHER.maxRoundTripMs, roundTrip) : GATHER.interval * interval
   return gatheringSince + Math.max(soon, slow)
-}
-
-function cutoffAfter(time: number, blockTime: BlockTime): number | undefined {
-  const block = blockTime.nextAfter(time)
-  const interval = blockTime.interval()
-  if (block === undefined || interval === undefined) return undefined
-  const last = block - blockTime.lead()
-  const first = last - MARGIN * interval
-  if (first > time) return first
-  return last > time ? last : first + interval
 }

@@ -58,8 +58,6 @@ function open(...nonces: number[]) {
     inFlight,
     blockTime: {
       interval: () => undefined,
-      nextAfter: () => undefined,
-      lead: () => 0,
       async look() {},
       included() {},
       newest: () => undefined,

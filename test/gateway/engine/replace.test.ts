@@ -82,8 +82,6 @@ function stuck(age: number, taken: boolean, failure?: IssueError, count = intent
     },
     blockTime: {
       interval: () => chain.interval,
-      nextAfter: () => undefined,
-      lead: () => 0,
       async look() {},
       included() {},
       newest: () => undefined,

@@ -54,8 +54,6 @@ test('behavior: an abandoned plan counts under the cap, since it may be mined la
     },
     blockTime: {
       interval: () => undefined,
-      nextAfter: () => undefined,
-      lead: () => 0,
       async look() {},
       included() {},
       newest: () => undefined,
