@@ -15,12 +15,14 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
   })
   afterAll(() => server.remove())
 
-  /** @returns The URL of a new database. */
-  async function through(mode: PoolMode): Promise<string> {
+  /** A pooler before a new database. */
+  async function pool(mode: PoolMode) {
     const pooler = await startPgbouncer(program ?? '', await server.newDatabase(), mode)
     onTestFinished(() => pooler.stop())
-    return pooler.url
+    return pooler
   }
+  /** @returns The URL of a new database. */
+  const through = async (mode: PoolMode) => (await pool(mode)).url
 
   async function open(url: string) {
     const database = await openPostgres(url, createLog('silent'))
@@ -56,6 +58,29 @@ describe.skipIf(program === undefined)('PostgreSQL through PgBouncer', () => {
     expect(issued.status).toBe(201)
     expect((await stack.verify(issued.body.data.publicId)).body.data?.status).toBe('valid')
   })
+
+  test.each(['PgBouncer', 'PostgreSQL'] as const)(
+    'a gateway leads again after %s was killed',
+    async (which) => {
+      const pooler = await pool('session')
+      const stack: Stack = await startStack({ DATABASE_URL: pooler.url })
+      onTestFinished(() => stack.stop())
+      const before = await stack.issue(ADA)
+      const waiting = stack.issue({ ...ADA, subjectId: '2' })
+      if (which === 'PgBouncer') await pooler.kill()
+      else await server.signal('SIGKILL')
+      // Known to be issued, or unknown; never lost if it was acknowledged.
+      const acknowledged = [before, await waiting].filter(({ status }) => status < 300)
+      if (which === 'PgBouncer') await pooler.start()
+      else await server.start()
+      const again = async () => (await stack.issue({ ...ADA, subjectId: '3' })).status
+      // PgBouncer tries a server that was away again after 15 s.
+      await expect.poll(again, { timeout: 60_000 }).toBe(201)
+      for (const { body } of acknowledged)
+        expect((await stack.verify(body.data.publicId)).body.data.status).toBe('valid')
+    },
+    90_000,
+  )
 
   test.each(['transaction', 'statement'] as const)(
     'error: refuses %s mode, with a sentence',

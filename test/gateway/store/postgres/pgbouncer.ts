@@ -58,18 +58,29 @@ pool_mode = ${mode}
 `,
   )
   if (user) chownSync(dir, user.uid, user.gid)
-  const child = spawn(program, ['-q', settings], { ...user, cwd: dir, stdio: 'ignore' })
   server.port = String(port)
-  while (!(await answers(server.href))) {
-    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${child.exitCode}`)
-    await sleep(20)
+  const start = async () => {
+    const child = spawn(program, ['-q', settings], { ...user, cwd: dir, stdio: 'ignore' })
+    while (!(await answers(server.href))) {
+      if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${child.exitCode}`)
+      await sleep(20)
+    }
+    return child
+  }
+  let child = await start()
+  const kill = async () => {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
   }
   return {
     url: server.href,
+    kill,
+    async start() {
+      child = await start()
+    },
     async stop() {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
+      await kill()
       rmSync(dir, { recursive: true })
     },
   }
