@@ -5,11 +5,11 @@ import type { Outcome } from '#promise/anchoring.ts'
 import { IssueError, type IssueErrorCode } from '#promise/errors.ts'
 import { type Intent, keyOfIntent } from '#promise/intent.ts'
 import type { Batcher, Outbox } from '#promise/ports.ts'
+import { MAX_WAITING } from './survey.ts'
 import {
   createTerm,
   type LeaderState,
   type Leading,
-  MAX_WAITING,
   type Term,
   type TermDeps,
   type TermTiming,

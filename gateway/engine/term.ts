@@ -1,4 +1,3 @@
-import { clock } from '#base/clock.ts'
 import { createNap } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
@@ -14,6 +13,7 @@ import { createPlanner } from './planner.ts'
 import { type Arrivals, createSchedule } from './schedule.ts'
 import { type AccountPorts, createSeats, hasInFlight, type Seat, type SeatTiming } from './seats.ts'
 import { createSpending, type FeeCaps } from './spending.ts'
+import { createSurvey } from './survey.ts'
 import type { Waiters } from './waiters.ts'
 
 /** The right to lead, and what only the gateway that leads writes. */
@@ -73,8 +73,6 @@ export type TermTiming = SeatTiming & {
 
 export const TIMING: TermTiming = { look: 1_000, tell: 5_000, giveUp: 10_000, rest: 5_000 }
 
-/** Waiting intents are counted up to this number. */
-export const MAX_WAITING = 20_000
 /** The time between attempts during an outage. */
 const RETRY_INTERVAL_MS = 500
 /** How long `stop` waits for transactions in flight. */
@@ -108,19 +106,18 @@ export type Term = {
  * One loop settles, replaces, plans and sends for the accounts of the issuer. The first account
  * that can send gets what waits; the others finish what they have in flight.
  *
- * State: the accounts (`seats`); `arrivals`, a hint of what waits; the last count of it. All follow
- * from the database and the chain, and end with the term: after any write that failed, a new term
- * reads what is there.
+ * State: the accounts (`seats`); `arrivals`, a hint of what waits; the last count of it (`survey`).
+ * All follow from the database and the chain, and end with the term: after any write that failed, a
+ * new term reads what is there.
  */
 export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): Term {
   const { waiters, blockTime, log } = deps
   const { outbox } = leading
   const nap = createNap()
   const seats = createSeats({ ...deps, leading, laneOf, chosen: nap.wake }, timing)
+  const survey = createSurvey(outbox, deps.accounts.size > 1)
   const arrivals: Arrivals = { count: 0, since: 0, gatheringSince: 0 }
   let planning: Promise<void> | undefined
-  let counted = { queued: 0, held: 0, added: 0, planned: 0 }
-  let carriers: readonly Hex[] = []
   let spent = 0n
   let lookedAt = Number.NEGATIVE_INFINITY
   let waitersAt = performance.now()
@@ -137,7 +134,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     conclude,
     postpone: waiters.postpone,
     planned(intents) {
-      counted.planned += intents
+      survey.planned(intents)
       deps.planned(intents)
     },
     log,
@@ -170,7 +167,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
     const now = performance.now()
     if (arrivals.count === 0) Object.assign(arrivals, { since: now, gatheringSince: now })
     arrivals.count = Math.max(1, arrivals.count + count)
-    counted.added += count
+    survey.added(count)
     // While transactions are in flight, the next read is near anyway.
     if (!hasInFlight(seats.active()) || mayPlan()) nap.wake()
   }
@@ -249,7 +246,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
 
   async function planAll(seat: Seat): Promise<void> {
     await planner.run(seat, isDue)
-    for (const address of carriers) {
+    for (const address of survey.carriers()) {
       const other = seats.of(address)
       if (other !== seat) await seats.tryWith(other, () => planner.runOnce(other))
     }
@@ -258,10 +255,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
   /** Looks into the database, each second, and tells the others what this gateway knows. */
   async function look(): Promise<void> {
     lookedAt = performance.now()
-    const { queued, held } = await outbox.count(clock.now(), MAX_WAITING + 1)
-    counted = { queued, held, added: 0, planned: 0 }
-    if (queued > 0 && arrivals.count === 0) arrived(0)
-    carriers = queued + held > 0 && deps.accounts.size > 1 ? await outbox.carriers() : []
+    if ((await survey.take()) > 0 && arrivals.count === 0) arrived(0)
     spent = await spending.lastHour()
     if (!deps.isSole) await tell()
     if (lookedAt - waitersAt < WAITERS_INTERVAL_MS) return
@@ -281,8 +275,7 @@ export function createTerm(leading: Leading, deps: TermDeps, timing = TIMING): T
   const currentState = (): LeaderState => ({
     outage: errorOf(seats.outage()),
     isClosed: planner.closed() !== undefined,
-    queued: Math.max(0, counted.queued + counted.added - counted.planned),
-    refused: counted.held,
+    ...survey.waiting(),
     inFlight: seats.all().reduce((sum, { lane }) => sum + lane.inFlight.plans().length, 0),
     spentLastHour: String(spent),
   })
