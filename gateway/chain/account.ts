@@ -4,6 +4,7 @@ import { IssueError } from '#promise/errors.ts'
 import type { Account, Readiness } from '#promise/ports.ts'
 import {
   readBigQuantity,
+  readBytes,
   readHash,
   readList,
   readObject,
@@ -29,6 +30,8 @@ export type AccountOptions = {
 export function createAccount(calls: ChainCalls, options: AccountOptions): Account {
   const { request } = calls
   const { signer } = options
+  /** Whether the account had no code when it was first read. */
+  let isPlain = false
 
   /** @returns The number of the account's transactions up to a block. */
   const count = (block: string) =>
@@ -45,11 +48,24 @@ export function createAccount(calls: ChainCalls, options: AccountOptions): Accou
 
     async assertReady() {
       await signer.assertReady()
+      if (!isPlain) await assertNoCode(calls, signer.address)
+      isPlain = true
       return readReadiness(calls, options)
     },
     nextNonce: () => count('latest'),
     pooledNonce: () => count('pending'),
   }
+}
+
+/**
+ * Code that stands in for an account (EIP-7702) can use its nonces, also for others.
+ *
+ * @throws {IssueError} `registry_refused` when the account has code.
+ */
+async function assertNoCode({ request }: ChainCalls, address: string): Promise<void> {
+  const code = await request('eth_getCode', readBytes, address, 'latest')
+  if (code.length > 0)
+    throw new IssueError('registry_refused', `${address} has code (EIP-7702); use a plain account`)
 }
 
 /** @throws {IssueError} `registry_refused` when the account cannot issue. */

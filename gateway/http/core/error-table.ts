@@ -348,7 +348,7 @@ const SERVICE = {
   registry_refused: {
     status: 503,
     meaning:
-      'The registry or the chain refuses this gateway: its account is retired or lacks permission or funds, the issuer is closed, the chain is wrong, or the call reverts.',
+      'The registry or the chain refuses this gateway: its account is retired, has code or lacks permission or funds, the issuer is closed, the chain is wrong, or the call reverts.',
     action: 'Operators: remove the cause, which is in the log.',
   },
   fee_too_high: {

@@ -18,6 +18,7 @@ const hashOf = (nonce: number): Hex => `0x${String(nonce).padStart(64, '0')}`
 function open(states = HEAD + 1, changes: Record<string, unknown> = {}) {
   let calls = 0
   const noSigner = async () => Promise.reject(new Error('not called'))
+  const ready = async () => {}
   const answers: Record<string, (params: readonly unknown[]) => unknown> = {
     eth_blockNumber: () => `0x${HEAD.toString(16)}`,
     eth_getTransactionCount([, block]) {
@@ -43,9 +44,9 @@ function open(states = HEAD + 1, changes: Record<string, unknown> = {}) {
   }
   const account = createAccount(createChainCalls(provider, `0x${'12'.repeat(20)}`), {
     ...{ registry: REGISTRY, chainId: 31337, issuerId: 1 },
-    signer: { address: ADDRESS, assertReady: noSigner, sign: noSigner },
+    signer: { address: ADDRESS, assertReady: ready, sign: noSigner },
   })
-  return { transactionWith: account.transactionWith, calls: () => calls }
+  return { ...account, calls: () => calls }
 }
 
 describe('the transaction that used a nonce', () => {
@@ -89,5 +90,13 @@ describe('the transaction that used a nonce', () => {
   ])('error: refuses the block %j', async (block) => {
     const { transactionWith } = open(HEAD + 1, { eth_getBlockByNumber: block })
     await expect(transactionWith(4)).rejects.toMatchObject({ code: 'chain_unavailable' })
+  })
+})
+
+test('refuses an account with code (EIP-7702)', async () => {
+  const { assertReady } = open(HEAD + 1, { eth_getCode: `0xef0100${'34'.repeat(20)}` })
+  await expect(assertReady()).rejects.toMatchObject({
+    code: 'registry_refused',
+    message: expect.stringContaining('has code'),
   })
 })

@@ -62,6 +62,7 @@ beforeEach(async () => {
   }
   const answers: Record<string, (params: unknown[]) => unknown> = {
     eth_chainId: () => '0x7a69',
+    eth_getCode: () => '0x',
     eth_call: ([call]) => {
       const { data } = call as { data: string }
       const name = registryAbi.parseTransaction({ data })?.name ?? ''
