@@ -9,6 +9,8 @@ const WINDOW = 8
 const MIN_BLOCKS = 3
 /** The blocks before the first one seen that are read with it, for an estimate at once. */
 const BLOCKS_BEFORE = 2
+/** Blocks seen before a pause of this length count no more, unless they show a rhythm. */
+const STALE_MS = 30_000
 /** The tolerance for timestamps, which are whole seconds. */
 const TIMESTAMP_TOLERANCE_MS = 1_000
 /** The time between reads of the newest block, on chains with fast blocks and on others. */
@@ -70,9 +72,10 @@ export function createBlockTime(
 
   async function read(): Promise<void> {
     const head = await blocks.head()
+    // Of no use: what shows no rhythm, long ago, or on another node or before a reorg.
+    const isStale = rhythm === undefined && now() - lookedAt > STALE_MS
+    if (isStale || head.number < (seen.at(-1)?.number ?? 0)) seen = []
     const last = seen.at(-1)
-    // This is another node or a reorg, so earlier observations may not apply.
-    if (last && head.number < last.number) seen = []
     if (!last || head.number > last.number) {
       const at = now()
       const notBefore = lookedAt

@@ -139,6 +139,25 @@ describe('reads of the newest block', () => {
     expect(blockTime.newest()).toBe(100)
   })
 
+  test('blocks that showed no rhythm count no more after a pause', async () => {
+    const block = async (number: number) => ({
+      number,
+      timestamp: head.timestamp - 12 * (head.number - number),
+    })
+    let before: (number: number) => Promise<Head> = async () => ({ number: 99, timestamp: 1 })
+    blockTime = createBlockTime(
+      { head: async () => head, block: (number) => before(number) },
+      () => now,
+    )
+    await blockTime.look()
+    expect(blockTime.interval()).toBeUndefined()
+    before = block
+    now += 60_000
+    head = { number: 105, timestamp: secondsAt(now) }
+    await blockTime.look()
+    expect(blockTime.interval()).toBe(12_000)
+  })
+
   test('error: while the node does not answer, no block is the newest', async () => {
     const mined = every(12_000, 10)
     await lookUntil(mined[4] ?? NaN, mined)
