@@ -150,11 +150,17 @@ describe.concurrent('command', () => {
 
 function argumentsFor(one: CorpusCase): string[] {
   return [
-    ...['verify', '-', '--json', '--registry', one.registry],
+    'verify',
+    '-',
+    '--json',
+    '--registry',
+    one.registry,
     ...one.rpc.flatMap((url) => ['--rpc', url]),
     ...one.ipfs.flatMap((url) => ['--ipfs', url]),
-    ...['--timeout', String(one.timeout)],
-    ...['--max-head-age', String(one.maxHeadAge)],
+    '--timeout',
+    String(one.timeout),
+    '--max-head-age',
+    String(one.maxHeadAge),
     ...(one.asOf === null ? [] : ['--as-of', String(one.asOf)]),
     ...(one.quorum === null ? [] : ['--quorum', String(one.quorum)]),
     ...(one.domain ? [] : ['--no-identity']),

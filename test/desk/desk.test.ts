@@ -532,7 +532,8 @@ describeInBrowser('the desk', () => {
     await clerk.page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
     const { body } = await asAdmin('GET', '/v1/people')
     expect(body.data.people.find((one: { name: string }) => one.name === name)).toMatchObject({
-      ...{ role: 'reader', categories: ['diploma', 'birth_certificate'] },
+      role: 'reader',
+      categories: ['diploma', 'birth_certificate'],
     })
     await page.getByRole('button', { name: /^Change .*Clara/ }).click()
     await page.getByLabel('Blocked: may not sign in').check()

@@ -243,7 +243,10 @@ describeInBrowser('the looks of the desk', () => {
     expect(bytes).toBeLessThan(MAX_BYTES)
     expect(shownAfter).toBeLessThan(MAX_MS)
     expect(others.toSorted()).toEqual([
-      ...['/desk', '/desk/texts/de', '/v1/session', '/v1/session/ways'],
+      '/desk',
+      '/desk/texts/de',
+      '/v1/session',
+      '/v1/session/ways',
     ])
     expect(policy).not.toContain('unsafe')
     await context.close()

@@ -58,7 +58,10 @@ describeInBrowser('signing in with an identity provider', () => {
       await signedIn('Maria Muster')
       expect(page.url()).toBe(`http://localhost:${port}/desk`)
       expect(await personNamed('Maria Muster')).toMatchObject({
-        ...{ role: 'clerk', tenant: 'office', isFromProvider: true, passkeys: 0 },
+        role: 'clerk',
+        tenant: 'office',
+        isFromProvider: true,
+        passkeys: 0,
       })
       const cookies = await window.context.cookies(page.url())
       // That of the attempt is gone.

@@ -61,7 +61,8 @@ describeInBrowser('offers to wallets, at the desk', () => {
   test('error: says that a document has become invalid', async () => {
     const { page, publicId } = await open()
     await stack.request(`/v1/documents/${publicId}/revoke`, {
-      ...{ method: 'POST', headers: { authorization: `Bearer ${API_KEY}` } },
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
     })
     await page.locator('#offer-here').click()
     await page.getByText('The document is not valid now.').waitFor()

@@ -62,7 +62,10 @@ describe.skipIf(folder === undefined)('gateways on one database', () => {
 
   test('behavior: when gateways are killed in a run, the others go on, and no row is doubled', async () => {
     const rows = Array.from({ length: 900 }, (_, i) => ({
-      ...{ subjectName: 'Ada', subjectId: `${i}`, category: 'run', issuedAt: '2026-01-31' },
+      subjectName: 'Ada',
+      subjectId: `${i}`,
+      category: 'run',
+      issuedAt: '2026-01-31',
     }))
     const before = (await shared.issuedEvents()).length
     const ask = async (gateway: GatewayProcess | undefined, path: string, init = {}) => {

@@ -239,7 +239,11 @@ try {
   for (const wrong of wrongEvents) say(wrong)
   const unlisted = await countUnlisted(first, acknowledged)
   const figures = {
-    ...{ lost, doubled, wrongStatus, otherAnswers, unlisted },
+    lost,
+    doubled,
+    wrongStatus,
+    otherAnswers,
+    unlisted,
     wrongEvents: wrongEvents.length,
   }
   say(`${seconds()} s: ${JSON.stringify({ ...figures, repeats: sample.length })}`)

@@ -14,8 +14,11 @@ let gateway: GatewayProcess
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
   gateway = gatewayProcess({
-    ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
-    ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: randomKey() },
+    PORT: `${await freePort()}`,
+    CHAIN_PORT: `${await freePort()}`,
+    DATA_DIR: join(folder, 'data'),
+    API_KEY: KEY,
+    ISSUER_KEY: randomKey(),
   })
   await gateway.start()
 })
@@ -28,7 +31,8 @@ async function post(path: string, fields: object, idempotencyKey: string) {
   const response = await fetch(`${gateway.url}/v1/documents${path}`, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/json',
       'idempotency-key': idempotencyKey,
     },
     body: JSON.stringify(fields),

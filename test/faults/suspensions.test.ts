@@ -65,7 +65,7 @@ test('behavior: repeats all three after a reorg dropped issue, suspension and re
 test('behavior: does not suspend again what somebody else released before the suspension was final', async () => {
   const { publicId, documentHash, registry } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
-  await transact(provider(), registry, world.issuerKeys[0], 'release', [...[1, documentHash]])
+  await transact(provider(), registry, world.issuerKeys[0], 'release', [1, documentHash])
   // A fork without the release restores the suspension; with it, there is nothing to do.
   await world.chain.request('anvil_mine', `0x${(2 * FINALITY + 2).toString(16)}`)
   await twoLooks()

@@ -89,7 +89,9 @@ test('behavior: a gateway starts although its issuer is closed', async () => {
     config,
     {
       rpc: createRpcPool([chainUrl], config.rpcTimeout),
-      ...{ registry, issuerId: 1, issuerSecrets: [randomKey()] },
+      registry,
+      issuerId: 1,
+      issuerSecrets: [randomKey()],
       signer: createKeySigner(issuerKey),
     },
     modulesOf(config),

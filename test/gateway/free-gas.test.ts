@@ -24,8 +24,12 @@ afterAll(async () => {
 
 const gatewayWith = async (env: Record<string, string>): Promise<GatewayProcess> =>
   gatewayProcess({
-    ...{ ...issuer.env, ISSUER_KEY: issuer.keys.issuer, LOG_LEVEL: 'error' },
-    ...{ DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), ...env },
+    ...issuer.env,
+    ISSUER_KEY: issuer.keys.issuer,
+    LOG_LEVEL: 'error',
+    DATA_DIR: join(folder, 'data'),
+    PORT: String(await freePort()),
+    ...env,
   })
 
 test('default: an account without a balance issues', async () => {

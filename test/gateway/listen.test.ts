@@ -14,8 +14,12 @@ import { API_KEY } from '../support/stack.ts'
 // Hostile clients, through real sockets, at a server with little patience.
 
 const PATIENCE = {
-  ...{ headersTimeout: 300, connectionsCheckingInterval: 50 },
-  ...{ windowMs: 600, minBytes: 10_000, totalMs: 1_000, bytesPerSecond: 40_000 },
+  headersTimeout: 300,
+  connectionsCheckingInterval: 50,
+  windowMs: 600,
+  minBytes: 10_000,
+  totalMs: 1_000,
+  bytesPerSecond: 40_000,
 }
 let listener: Listener
 beforeAll(async () => {
@@ -160,7 +164,8 @@ describe('large requests and answers', () => {
     async (_, more) => {
       const before = cancelled
       const socket = connect({
-        ...{ port: strict.port, host: '127.0.0.1' },
+        port: strict.port,
+        host: '127.0.0.1',
         onread: {
           buffer: Buffer.alloc(20_000),
           callback() {

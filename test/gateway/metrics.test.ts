@@ -8,11 +8,16 @@ import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 /** Preflights, which are not in the OpenAPI document. */
 const PREFLIGHTS = [
-  ...['/rpc', '/ipfs/:cid', '/.well-known/did.json', '/.well-known/jwt-vc-issuer'],
+  '/rpc',
+  '/ipfs/:cid',
+  '/.well-known/did.json',
+  '/.well-known/jwt-vc-issuer',
   '/.well-known/openid-credential-issuer/wallets/:category',
   '/.well-known/oauth-authorization-server/wallets/:category',
-  ...['/wallets/offers', '/v1/status-lists/:list'],
-  ...['/v1/types/:issuerId/:category', '/v1/types/:issuerId/:category/:version'],
+  '/wallets/offers',
+  '/v1/status-lists/:list',
+  '/v1/types/:issuerId/:category',
+  '/v1/types/:issuerId/:category/:version',
 ].map((path) => `OPTIONS ${path}`)
 
 let stack: Stack
@@ -80,8 +85,12 @@ test('behavior: renders once a second, however many ask', async () => {
       reads++
       return { queued: 0, refused: 0, inFlight: 0 }
     },
-    ...{ balance: async () => 0n, spentLastHour: async () => 0n, stopped: () => undefined },
-    ...{ feeCaps: {}, headAge: async () => 0, unfinishedErasures: async () => 0 },
+    balance: async () => 0n,
+    spentLastHour: async () => 0n,
+    stopped: () => undefined,
+    feeCaps: {},
+    headAge: async () => 0,
+    unfinishedErasures: async () => 0,
     webhookBacklog: async () => ({ events: 0, failing: 0, disabled: 0 }),
     rpcCalls: new Map(),
   })

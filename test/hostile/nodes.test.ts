@@ -200,8 +200,24 @@ describe('results', () => {
 })
 
 const NOT_QUANTITIES = [
-  ...[null, true, false, 3, '', '3', '0x', '0x03', '0X3', '0xA', ' 0x3', {}],
-  ...[[], ['0x3'], '0x20000000000000', `0x${'f'.repeat(64)}`, '3n', '-0x3'],
+  null,
+  true,
+  false,
+  3,
+  '',
+  '3',
+  '0x',
+  '0x03',
+  '0X3',
+  '0xA',
+  ' 0x3',
+  {},
+  [],
+  ['0x3'],
+  '0x20000000000000',
+  `0x${'f'.repeat(64)}`,
+  '3n',
+  '-0x3',
 ]
 
 describe('the event', () => {

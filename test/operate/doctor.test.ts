@@ -30,8 +30,12 @@ beforeAll(async () => {
   const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
   send = (key, name, args) => transact(provider, registry, keys[key], name, args)
   env = {
-    ...{ RPC_URL: anvil.url, REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_ID: '1' },
-    ...{ ISSUER_SECRET: randomKey(), ISSUER_KEY: keys.issuer, DATA_DIR: join(folder, 'data') },
+    RPC_URL: anvil.url,
+    REGISTRY_ADDRESS: parseRegistryId(registry).address,
+    ISSUER_ID: '1',
+    ISSUER_SECRET: randomKey(),
+    ISSUER_KEY: keys.issuer,
+    DATA_DIR: join(folder, 'data'),
     BASE_URL: 'http://127.0.0.1:1',
   }
 })
@@ -155,7 +159,8 @@ describe('proofs', () => {
   ])('error: names what a node with proofs of %s cannot do', async (_, has, message, advice) => {
     expect(await foundWith(has)).toEqual([
       {
-        ...{ check: 'proofs', outcome: 'warn' },
+        check: 'proofs',
+        outcome: 'warn',
         message: expect.stringMatching(message),
         advice: expect.stringMatching(advice),
       },

@@ -31,8 +31,11 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const stolen = randomKey()
   env = {
-    ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
-    ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: stolen },
+    PORT: `${await freePort()}`,
+    CHAIN_PORT: `${await freePort()}`,
+    DATA_DIR: join(folder, 'data'),
+    API_KEY: KEY,
+    ISSUER_KEY: stolen,
   }
   gateway = localGateway(env)
   await gateway.start()

@@ -30,7 +30,8 @@ beforeAll(async () => {
   await kubo.start()
   env = {
     ...issuer.env,
-    ...{ IPFS_API_URL: kubo.apiUrl, ERASURE_LIST: join(folder, 'erased', 'list.txt') },
+    IPFS_API_URL: kubo.apiUrl,
+    ERASURE_LIST: join(folder, 'erased', 'list.txt'),
   }
   gateway = await gatewayIn('lost')
 })

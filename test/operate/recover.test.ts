@@ -33,11 +33,15 @@ beforeAll(async () => {
   env = issuer.env
   credentialKey = makeCredentialKey()
   const settings = {
-    ...{ ...env, ISSUER_KEY: issuer.keys.issuer, CREDENTIAL_KEY_FILE: credentialKey.path },
+    ...env,
+    ISSUER_KEY: issuer.keys.issuer,
+    CREDENTIAL_KEY_FILE: credentialKey.path,
   }
   lost = gatewayProcess({ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'a') })
   recovered = gatewayProcess({
-    ...{ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'b') },
+    ...settings,
+    PORT: `${await freePort()}`,
+    DATA_DIR: join(folder, 'b'),
   })
   await lost.start()
 })
@@ -76,7 +80,13 @@ async function shown(gateway: GatewayProcess) {
   for (const { publicId, documentHash, status, subjectId, batchRoot } of documents) {
     const { blockchainHash, supersededBy } = dataOf(await call(gateway, `/documents/${publicId}`))
     whole.push({
-      ...{ publicId, documentHash, status, subjectId, batchRoot, blockchainHash, supersededBy },
+      publicId,
+      documentHash,
+      status,
+      subjectId,
+      batchRoot,
+      blockchainHash,
+      supersededBy,
     })
   }
   const { batches } = dataOf(await call(gateway, '/batches'))
@@ -240,8 +250,13 @@ test('behavior: fsck finds nothing in it, and then each fault that is planted, a
   const { stdout, code } = await fsck()
   const { differences } = JSON.parse(stdout)
   expect(differences.map((one: { code: string }) => one.code).sort()).toEqual([
-    ...['erased_but_present', 'history_missing', 'history_without_record', 'index_differs'],
-    ...['index_missing', 'payload_damaged', 'payload_missing'],
+    'erased_but_present',
+    'history_missing',
+    'history_without_record',
+    'index_differs',
+    'index_missing',
+    'payload_damaged',
+    'payload_missing',
   ])
   expect(code).toBe(1)
   expect(readFileSync(join(folder, 'b', 'gateway.db')).equals(before)).toBe(true)

@@ -22,10 +22,14 @@ describeDatabases('reindex', (settings) => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
     env = {
-      ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
-      ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: randomKey() },
+      PORT: `${await freePort()}`,
+      CHAIN_PORT: `${await freePort()}`,
+      DATA_DIR: join(folder, 'data'),
+      API_KEY: KEY,
+      ISSUER_KEY: randomKey(),
       ISSUER_SECRET: randomKey(),
-      ...{ LOCK_SECONDS: '3', ...(await settings()) },
+      LOCK_SECONDS: '3',
+      ...(await settings()),
     }
     gateway = localGateway(env)
     await gateway.start()

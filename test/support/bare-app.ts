@@ -35,7 +35,9 @@ export function bareApp(parts: Partial<AppDeps> & Record<string, unknown> = {}) 
     findKey: async (key) => (key === API_KEY ? GRANT : undefined),
     addresses: ADDRESSES,
     rateLimits: {
-      ...{ keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
+      keys: limiter,
+      addresses: limiter,
+      addressOf: () => '192.0.2.1',
       refused: () => {},
     },
     verifyPage: { html: '', policy: '' },

@@ -10,7 +10,10 @@ import { REGISTRY } from './corpus/payload.ts'
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const ISSUING: RegistryAccount = {
   ...NO_ACCOUNT,
-  ...{ account: ACCOUNT, accountIndex: 1, permissions: 3, addedBlock: 3 },
+  account: ACCOUNT,
+  accountIndex: 1,
+  permissions: 3,
+  addedBlock: 3,
 }
 const BLOCK_HASH = `0x${'b1'.repeat(32)}`
 

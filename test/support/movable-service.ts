@@ -31,15 +31,25 @@ export async function startMovableService(folder: string): Promise<MovableServic
   const proxy = await startRpcProxy(chain.url)
   const port = await freePort()
   const settings = {
-    ...{ API_KEY, RPC_URL: proxy.url, PORT: String(port), ISSUER_ID: '1', ISSUER_KEY: keys[0] },
-    ...{ REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_SECRET: randomKey() },
-    ...{ ERASURE_LIST: join(dir, 'erased.txt'), MAX_HEAD_AGE_SECONDS: '999999999' },
-    ...{ WAIT_SECONDS: '2', LOCK_SECONDS: '2', WEBHOOK_ALLOW_PRIVATE: 'true' },
-    ...{ LOG_LEVEL: 'info' },
+    API_KEY,
+    RPC_URL: proxy.url,
+    PORT: String(port),
+    ISSUER_ID: '1',
+    ISSUER_KEY: keys[0],
+    REGISTRY_ADDRESS: parseRegistryId(registry).address,
+    ISSUER_SECRET: randomKey(),
+    ERASURE_LIST: join(dir, 'erased.txt'),
+    MAX_HEAD_AGE_SECONDS: '999999999',
+    WAIT_SECONDS: '2',
+    LOCK_SECONDS: '2',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    LOG_LEVEL: 'info',
   }
   const gateways: GatewayProcess[] = []
   return {
-    ...{ dir, postgres, proxy },
+    dir,
+    postgres,
+    proxy,
     async start(where) {
       const gateway = gatewayProcess({ ...settings, ...where })
       gateways.push(gateway)
@@ -71,7 +81,8 @@ export async function call(
   const response = await fetch(`${url}${path}`, {
     method,
     headers: {
-      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
       ...(repeat !== undefined && { 'idempotency-key': repeat }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -176,7 +176,8 @@ export const LIES: [string, () => void][] = [
         status: 4,
         record: {
           ...told.record,
-          ...{ revokerIndex: told.record.accountIndex, revokedBlock: 9 },
+          revokerIndex: told.record.accountIndex,
+          revokedBlock: 9,
           reason: 1,
         },
         revoker: told.account,
@@ -190,7 +191,8 @@ export const LIES: [string, () => void][] = [
         status: 3,
         record: {
           ...told.record,
-          ...{ revokerIndex: told.record.accountIndex, revokedBlock: 9 },
+          revokerIndex: told.record.accountIndex,
+          revokedBlock: 9,
           reason: 6,
         },
         revoker: told.account,

@@ -38,8 +38,12 @@ export async function startRemoteIssuer(
   const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
   const { address } = parseRegistryId(registry)
   const env = {
-    ...{ RPC_URL: anvil.url, REGISTRY_ADDRESS: address, ISSUER_ID: '1' },
-    ...{ ISSUER_SECRET: randomKey(), API_KEY, MAX_HEAD_AGE_SECONDS: '100000000' },
+    RPC_URL: anvil.url,
+    REGISTRY_ADDRESS: address,
+    ISSUER_ID: '1',
+    ISSUER_SECRET: randomKey(),
+    API_KEY,
+    MAX_HEAD_AGE_SECONDS: '100000000',
   }
   return { anvil, provider, registry, keys, fundedKey, env }
 }

@@ -77,7 +77,14 @@ export async function startSharedGateways(
   }
   await Promise.all(gateways.map((gateway) => gateway.start()))
   return {
-    ...{ gateways, postgres, databaseUrl, postgresProxy, proxy, firstProxy, provider, registry },
+    gateways,
+    postgres,
+    databaseUrl,
+    postgresProxy,
+    proxy,
+    firstProxy,
+    provider,
+    registry,
     issuedEvents: () => hashesIn(provider, 'DocumentIssued'),
     revokedEvents: () => hashesIn(provider, 'DocumentRevoked'),
     async remove() {

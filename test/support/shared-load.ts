@@ -44,7 +44,9 @@ export async function revokeInTurn(
   for (let turn = from; ; turn++) {
     const { url } = gateways[turn % gateways.length] as GatewayProcess
     const response = await fetch(`${url}/v1/documents/${publicId}/revoke`, {
-      ...{ method: 'POST', headers, body: JSON.stringify({ reason }) },
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ reason }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     }).catch(() => undefined)
     if (response?.ok) return

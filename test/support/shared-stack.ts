@@ -57,14 +57,26 @@ export async function startSharedStack(
     const proxy = await startRpcProxy(issuer.chain.url)
     const dataDir = mkdtempSync(join(dir, 'gateway-'))
     const config = readConfig({
-      ...{ PORT: String(await freePort()), DATA_DIR: dataDir, ERASURE_LIST: `${dataDir}.erased` },
-      ...{ API_KEY, DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', LOCK_SECONDS: '3' },
-      ...{ LOG_LEVEL: 'silent', BASE_URL: 'https://documents.example', ...settings, ...env },
+      PORT: String(await freePort()),
+      DATA_DIR: dataDir,
+      ERASURE_LIST: `${dataDir}.erased`,
+      API_KEY,
+      DATABASE_URL: databaseUrl,
+      RATE_LIMIT: 'off',
+      LOCK_SECONDS: '3',
+      LOG_LEVEL: 'silent',
+      BASE_URL: 'https://documents.example',
+      ...settings,
+      ...env,
     })
     const [signer, ...otherSigners] = keys.map(createKeySigner)
     if (signer === undefined) throw new Error('a gateway needs an account')
     const identity = {
-      ...{ registry: issuer.registry, issuerId: 1, signer, otherSigners, issuerSecrets },
+      registry: issuer.registry,
+      issuerId: 1,
+      signer,
+      otherSigners,
+      issuerSecrets,
       rpc: createRpcPool([proxy.url], config.rpcTimeout),
       ...(config.credentialKeyFile && {
         credentialKeys: await openCredentialKeys(config.credentialKeyFile),
@@ -85,12 +97,15 @@ export async function startSharedStack(
     }
     stops.push(stop)
     return {
-      ...{ url, proxy, stop },
+      url,
+      proxy,
+      stop,
       call: (method, path, body, headers) =>
         request(path, {
           method,
           headers: {
-            ...{ authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+            authorization: `Bearer ${API_KEY}`,
+            'content-type': 'application/json',
             ...headers,
           },
           ...(body && { body: JSON.stringify(body) }),
@@ -99,7 +114,10 @@ export async function startSharedStack(
   }
 
   return {
-    ...{ ...issuer, postgres, databaseUrl, start },
+    ...issuer,
+    postgres,
+    databaseUrl,
+    start,
     async remove() {
       await Promise.all(stops.map((stop) => stop()))
       await issuer.chain.stop()

@@ -91,10 +91,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
   test('default: works from disk, as built with a configuration or saved from a gateway', async () => {
     const built = join(dir, 'built.html')
     const { registry, rpc, ipfs } = config()
-    build(
-      ...['--registry', registry, '--rpc', rpc.join(), '--ipfs', ipfs.join()],
-      ...['--out', built],
-    )
+    build('--registry', registry, '--rpc', rpc.join(), '--ipfs', ipfs.join(), '--out', built)
     const saved = join(dir, 'saved.html')
     writeFileSync(saved, (await stack.request('/verify')).body)
     for (const file of [built, saved]) {

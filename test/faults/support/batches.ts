@@ -22,7 +22,8 @@ type Line = { data: { publicId: string; batchRoot: Hex } }
 export async function sendBatch(client: Client, batch: Batch): Promise<boolean> {
   const { idempotencyKey, numbers } = batch
   const reply = await client.call({
-    ...{ method: 'POST', path: '/v1/batches' },
+    method: 'POST',
+    path: '/v1/batches',
     headers: {
       authorization: `Bearer ${API_KEY}`,
       'content-type': 'application/x-ndjson',

@@ -162,7 +162,8 @@ export function createClient(...urls: [string, ...string[]]): Client {
     const pool = (gateway === undefined ? undefined : pools[gateway]) ?? poolsFromHere()[0]
     try {
       const { statusCode, body } = await pool.request({
-        ...{ method, path },
+        method,
+        path,
         headers: { authorization, 'content-type': 'application/json', ...headers },
         ...(sent !== undefined && { body: sent }),
       })

@@ -205,12 +205,15 @@ describe('POST /v1/batches', () => {
     const { batchRoot, publicId } = lines[0].data
     expect(lines[0].data.status).toBe('pending')
     expect((await get(`/v1/batches/${batchRoot}`)).body.data).toMatchObject({
-      ...{ status: 'pending', size: 2, blockNumber: null },
+      status: 'pending',
+      size: 2,
+      blockNumber: null,
     })
     expect(await statusOf(publicId)).toBe('pending')
     const pending = await get(`/v1/documents/${publicId}`)
     expect(pending.body.data).toMatchObject({
-      ...{ status: 'pending', documentHash: lines[0].data.documentHash },
+      status: 'pending',
+      documentHash: lines[0].data.documentHash,
     })
     stack.proxy.refuse = () => false
     await expect.poll(() => statusOf(publicId)).toBe('valid')
@@ -412,7 +415,9 @@ describe('batches', () => {
     expect(revoked.body.data.blockchainHash).toMatch(/^0x/)
     expect((await change(two, 'suspend')).body.data.status).toBe('suspended')
     expect(await Promise.all([one, two, three].map(statusOf))).toEqual([
-      ...['revoked', 'suspended', 'valid'],
+      'revoked',
+      'suspended',
+      'valid',
     ])
     expect((await change(two, 'release')).body.data.status).toBe('valid')
     expect(await statusOf(two)).toBe('valid')
@@ -448,7 +453,9 @@ describe('batches', () => {
     expect(body.data).toEqual({ batches: [], nextCursor: null })
     expect((await stack.request(`/v1/batches/${root}`, { headers })).status).toBe(404)
     const revoked = await stack.request(`/v1/batches/${root}/revoke`, {
-      ...{ method: 'POST', headers, body: '{}' },
+      method: 'POST',
+      headers,
+      body: '{}',
     })
     expect([revoked.status, revoked.body.error.code]).toEqual([404, 'not_found'])
   })
@@ -478,10 +485,15 @@ describe('batches', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.map(({ data, error }) => data.status ?? error.code)).toEqual([
-      ...['revoked', 'superseded', 'revoked', 'not_issued'],
+      'revoked',
+      'superseded',
+      'revoked',
+      'not_issued',
     ])
     expect(await Promise.all(ids.map(({ publicId }) => statusOf(publicId)))).toEqual([
-      ...['revoked', 'superseded', 'revoked'],
+      'revoked',
+      'superseded',
+      'revoked',
     ])
   })
 })
