@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, requestsTo } from '../support/stack.ts'
-import { API_KEY } from './support/client.ts'
+import { ADA, API_KEY, requestsTo } from '../support/stack.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 
 // SQLite starts without a word from a write-ahead log that was deleted or damaged.

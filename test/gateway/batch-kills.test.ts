@@ -2,11 +2,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { API_KEY } from '../faults/support/client.ts'
 import { type AnvilWorld, startAnvilWorld } from '../faults/support/world.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { createKubo, kuboBinary } from '../support/kubo.ts'
-import { ADA } from '../support/stack.ts'
+import { ADA, API_KEY } from '../support/stack.ts'
 
 // A gateway in its own process, killed while it issues a batch.
 

@@ -4,11 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
-import { startGateway } from '#gateway/main.ts'
-import { modulesOf } from '#modules/all.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, API_KEY, randomKey, type Stack, startStack } from '../support/stack.ts'
+import { ADA, API_KEY, type Stack, startGatewayFor, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
 let stack: Stack
@@ -85,20 +83,11 @@ test('behavior: a gateway starts although its issuer is closed', async () => {
     LOG_LEVEL: 'silent',
   })
   const { registry, issuerKey, chainUrl } = stack
-  const gateway = await startGateway(
-    config,
-    {
-      rpc: createRpcPool([chainUrl], config.rpcTimeout),
-      registry,
-      issuerId: 1,
-      issuerSecrets: [randomKey()],
-      signer: createKeySigner(issuerKey),
-    },
-    modulesOf(config),
-    (error) => {
-      throw error
-    },
-  )
+  const gateway = await startGatewayFor(config, {
+    rpc: createRpcPool([chainUrl], config.rpcTimeout),
+    registry,
+    signer: createKeySigner(issuerKey),
+  })
   expect((await fetch(`${config.baseUrl}/healthz`)).status).toBe(200)
   await gateway.stop()
   rmSync(dataDir, { recursive: true, force: true })

@@ -4,15 +4,12 @@ import { join } from 'node:path'
 import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
-import { startGateway } from '#gateway/main.ts'
-import { modulesOf } from '#modules/all.ts'
-import { openCredentialKeys } from '#parts/signer.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from './http.ts'
 import { type LocalIssuer, startLocalIssuer } from './local-issuer.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { type Answer, API_KEY, randomKey, requestsTo } from './stack.ts'
+import { type Answer, API_KEY, randomKey, requestsTo, startGatewayFor } from './stack.ts'
 
 /** One of several gateways in this process. */
 export type SharedGateway = {
@@ -71,23 +68,10 @@ export async function startSharedStack(
     })
     const [signer, ...otherSigners] = keys.map(createKeySigner)
     if (signer === undefined) throw new Error('a gateway needs an account')
-    const identity = {
-      registry: issuer.registry,
-      issuerId: 1,
-      signer,
-      otherSigners,
-      issuerSecrets,
-      rpc: createRpcPool([proxy.url], config.rpcTimeout),
-      ...(config.credentialKeyFile && {
-        credentialKeys: await openCredentialKeys(config.credentialKeyFile),
-      }),
-      fetchDid: async () => {
-        throw new Error('tests make no outside requests')
-      },
-    }
-    const gateway = await startGateway(config, identity, modulesOf(config), (error) => {
-      throw error
-    })
+    const rpc = createRpcPool([proxy.url], config.rpcTimeout)
+    const { registry } = issuer
+    const identity = { rpc, registry, signer, otherSigners, issuerSecrets }
+    const gateway = await startGatewayFor(config, identity)
     const url = `http://127.0.0.1:${config.port}`
     const request = requestsTo(url)
     let stopped: Promise<void> | undefined
