@@ -7,8 +7,8 @@ import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
 import { addFonts, baseFonts } from '../support/base-fonts.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { linkFor, openWindow, signIn, type Window } from '../support/desk-window.ts'
 import { type Stack, startStack } from '../support/stack.ts'
+import { linkFor, openWindow, signIn, type Window } from './desk-window.ts'
 
 describeInBrowser('certificates at the desk', () => {
   let stack: Stack

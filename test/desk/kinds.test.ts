@@ -3,6 +3,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { takePicture } from '../support/pictures.ts'
+import { API_KEY, type Stack, startStack } from '../support/stack.ts'
 import {
   answer,
   linkFor,
@@ -11,9 +13,7 @@ import {
   type Role,
   signIn,
   type Window,
-} from '../support/desk-window.ts'
-import { takePicture } from '../support/pictures.ts'
-import { API_KEY, type Stack, startStack } from '../support/stack.ts'
+} from './desk-window.ts'
 
 const KIND = {
   display: [

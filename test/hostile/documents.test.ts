@@ -14,8 +14,8 @@ import type { Verdict } from '#verifier/verdict.ts'
 import { verify } from '#verifier/verify.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
-import { nodeWith, type Record, resultsFor } from '../support/memory-node.ts'
 import { sealAnything } from '../support/seal-plaintext.ts'
+import { nodeWith, type Record, resultsFor } from './memory-node.ts'
 
 // Anything that anyone has anchored ends in a verdict, and what the chain says about it is never
 // lost.

@@ -7,9 +7,9 @@ import type { Hex } from '#document/hex.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { docregGateway } from '../support/docreg.ts'
 import { freePort } from '../support/http.ts'
-import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
+import { type LocalGateway, localGateway } from './local-gateway.ts'
 
 // The theft of an issuing key: a thief issues a forged document, the account is distrusted, and the
 // gateway issues its own documents again with a new account.

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
-import { databaseRows } from '../support/database-rows.ts'
 import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
@@ -12,6 +11,7 @@ import { type PostgresServer, postgresFolder, startPostgres } from '../support/p
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
 import { ADA, API_KEY } from '../support/stack.ts'
 import { PERMISSION, transact } from '../support/transact.ts'
+import { databaseRows } from './database-rows.ts'
 
 // The commands of an operator with DATABASE_URL: a lost gateway comes back in PostgreSQL, and runs
 // while the other commands work.

@@ -20,7 +20,7 @@ import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
 import proofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
 import { makePackages, type Package } from '#scripts/packages.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { npmTools } from '../support/npm-tools.ts'
+import { npmTools } from './npm-tools.ts'
 
 // The packages as somebody else has them: packed, in a folder of their own, with the dependencies
 // that they name and no others.

@@ -3,9 +3,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { pdfOf } from '../support/give-file.ts'
 import { takePicture } from '../support/pictures.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { pdfOf } from './give-file.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)> Valid through'
 const KIND = {

@@ -4,15 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toHex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
-
-import {
-  call,
-  issueWith,
-  type MovableService,
-  startMovableService,
-} from '../../support/movable-service.ts'
 import { postgresFolder } from '../../support/postgres.ts'
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
+import { call, issueWith, type MovableService, startMovableService } from '../movable-service.ts'
 
 const folder = postgresFolder()
 /** It starts many processes. */

@@ -5,7 +5,7 @@ import { type Eip1193Provider, REGISTRY_STATUSES, type RegistryAccount } from '#
 import { createProvider } from '#verifier/readers/json-rpc.ts'
 import { ISSUED_TOPIC } from '#verifier/readers/verification-codec.ts'
 import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
-import { REGISTRY } from './corpus/payload.ts'
+import { REGISTRY } from '../support/corpus/payload.ts'
 
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const ISSUING: RegistryAccount = {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
-import { type GatewayProcess, gatewayProcess, settingsOf } from './gateway-process.ts'
-import { freePort } from './http.ts'
-import { startLocalIssuer } from './local-issuer.ts'
-import { type PostgresServer, startPostgres } from './postgres.ts'
-import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
-import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
+import { type GatewayProcess, gatewayProcess, settingsOf } from '../../support/gateway-process.ts'
+import { freePort } from '../../support/http.ts'
+import { startLocalIssuer } from '../../support/local-issuer.ts'
+import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { type PostgresProxy, startPostgresProxy } from '../../support/postgres-proxy.ts'
+import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
 
 /** Gateways as processes on one PostgreSQL and one chain, with the accounts of one issuer. */
 export type SharedGateways = {

@@ -1,6 +1,6 @@
 import { openIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
-import { startGatewayFor } from './stack.ts'
+import { startGatewayFor } from '../support/stack.ts'
 
 /** A gateway in this process, which a test stops and starts again like one in its own. */
 export type LocalGateway = {

@@ -7,13 +7,12 @@ import { createKeySigner } from '#chain/signer.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import { readConfig } from '#settings/config.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-
-import { freePort } from '../http.ts'
-import { API_KEY, startGatewayFor } from '../stack.ts'
-import { ISSUER_KEY } from './chain.ts'
-import { didFetchOf, identityTold } from './judge.ts'
-import { FIELDS, ISSUER_SECRET, REGISTRY } from './payload.ts'
-import type { CorpusCase, World } from './world.ts'
+import { ISSUER_KEY } from '../support/corpus/chain.ts'
+import { didFetchOf, identityTold } from '../support/corpus/judge.ts'
+import { FIELDS, ISSUER_SECRET, REGISTRY } from '../support/corpus/payload.ts'
+import type { CorpusCase, World } from '../support/corpus/world.ts'
+import { freePort } from '../support/http.ts'
+import { API_KEY, startGatewayFor } from '../support/stack.ts'
 
 export type RestAnswer = {
   status: number

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { docregGateway } from './docreg.ts'
-import { type GatewayProcess, gatewayProcess, settingsOf } from './gateway-process.ts'
-import { freePort } from './http.ts'
-import { startLocalIssuer } from './local-issuer.ts'
-import { type PostgresServer, startPostgres } from './postgres.ts'
-import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { ADA, type Answer, API_KEY } from './stack.ts'
+import { docregGateway } from '../support/docreg.ts'
+import { type GatewayProcess, gatewayProcess, settingsOf } from '../support/gateway-process.ts'
+import { freePort } from '../support/http.ts'
+import { startLocalIssuer } from '../support/local-issuer.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
+import { ADA, type Answer, API_KEY } from '../support/stack.ts'
 
 /** One issuer on a chain, a PostgreSQL, and a folder for data folders. */
 export type MovableService = {
