@@ -212,7 +212,7 @@ async function issueOther(): Promise<string> {
     }),
   })
   const { publicId } = ((await response.json()) as { data: { publicId: string } }).data
-  await expect.poll(() => statusOf(publicId), { interval: 500, timeout: 60_000 }).toBe('valid')
+  await expect.poll(() => statusOf(publicId), { interval: 500 }).toBe('valid')
   return publicId
 }
 

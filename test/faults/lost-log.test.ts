@@ -53,7 +53,7 @@ async function startClosed(): Promise<void> {
       ({ status }) => status,
       () => 0,
     )
-  await expect.poll(healthy, { timeout: 60_000 }).toBe(200)
+  await expect.poll(healthy).toBe(200)
 }
 
 async function expectClosed(): Promise<void> {

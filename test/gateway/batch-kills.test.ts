@@ -8,7 +8,8 @@ import { ADA, API_KEY, startStack } from '../support/stack.ts'
 
 // A gateway in its own process, killed while it issues a batch.
 
-const SIZE = 600
+/** Takes more than one commit for the payloads, for the blocks and for the documents. */
+const SIZE = 300
 
 const binary = await kuboBinary()
 

@@ -52,10 +52,10 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
 
   // What waits is counted each second.
   const metrics = async () => Buffer.from((await stack.request('/metrics')).body).toString()
-  await expect.poll(metrics, { timeout: 10_000 }).toMatch(/intents_refused 1$/m)
+  await expect.poll(metrics).toMatch(/intents_refused 1$/m)
   await admin('reopenIssuer')
   const statusOf = async () => (await stack.verify(waiting.body.data.publicId)).body.data.status
-  await expect.poll(statusOf, { timeout: 10_000 }).toBe('valid')
+  await expect.poll(statusOf).toBe('valid')
   const again = await stack.issue({ ...ADA, subjectId: '3' })
   expect(again.status).toBe(201)
 })

@@ -106,7 +106,7 @@ test('behavior: with --json, start and what it leaves are one object each', asyn
   child.stdout.on('data', (chunk) => {
     printed += chunk
   })
-  await expect.poll(() => printed, { timeout: 60_000 }).toMatch(/^}$/m)
+  await expect.poll(() => printed).toMatch(/^}$/m)
   expect(JSON.parse(printed)).toMatchObject({
     url: `http://127.0.0.1:${port}`,
     network: 'test',

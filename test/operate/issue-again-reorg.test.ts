@@ -62,7 +62,7 @@ function issueAgain(...args: string[]) {
     })
   const ended = once(child, 'close').then(([code]) => code as number)
   const endsWith = async (code: number) => expect(await ended, output).toBe(code)
-  const says = (text: string) => expect.poll(() => output, { timeout: 60_000 }).toContain(text)
+  const says = (text: string) => expect.poll(() => output).toContain(text)
   return { endsWith, says, output: () => output }
 }
 

@@ -222,46 +222,46 @@ test('behavior: keeps what it answered through kill -9 of the group, also with A
   }
 })
 
-test.each([{ WAIT_SECONDS: '1', RPC_TIMEOUT_SECONDS: '60' }, { RPC_TIMEOUT_SECONDS: '1' }])(
-  'behavior: Anvil hangs, every request is answered in time with %o',
-  async (more) => {
-    await startHere(more)
-    const { publicId = '' } = await issue()
-    const statusOf = (path: string, body?: object, headers?: object) =>
-      fetch(`${url}/v1/${path}`, {
-        headers: {
-          authorization: `Bearer ${KEY}`,
-          'content-type': 'application/json',
-          ...headers,
-        },
-        ...(body && { method: 'POST', body: JSON.stringify(body) }),
-      }).then(({ status }) => status)
-    const pid = anvilOf(dataDir)
-    process.kill(pid, 'SIGSTOP')
-    const began = performance.now()
-    const statuses = await Promise.all([
-      statusOf(`verify?publicId=${publicId}`),
-      statusOf(`documents/${publicId}`),
-      statusOf(`documents/${publicId}/bundle`),
-      statusOf(`documents/${publicId}/revoke`, {}),
-      statusOf('documents', ADA, { 'idempotency-key': 'hung' }),
-      statusOf('documents', ADA),
-    ])
-    const took = performance.now() - began
-    process.kill(pid, 'SIGCONT')
-    const [verified, ...others] = statuses
-    const issued = others.pop()
-    // A head that was read just before is good for a moment more.
-    expect([200, 503]).toContain(verified)
-    expect(others).toEqual([503, 503, 503, 503])
-    // It is refused if the outage was known when it came.
-    expect([202, 503]).toContain(issued)
-    // The other of the two limits is 60 s, or 15 s by default.
-    expect(took).toBeLessThan(12_000)
-    await ready()
-    expect((await verify(publicId)).status).toBe('valid')
-  },
-)
+test.each([
+  { WAIT_SECONDS: '1', RPC_TIMEOUT_SECONDS: '60' },
+  { WAIT_SECONDS: '60', RPC_TIMEOUT_SECONDS: '1' },
+])('behavior: Anvil hangs, every request is answered in time with %o', async (more) => {
+  await startHere(more)
+  const { publicId = '' } = await issue()
+  const statusOf = (path: string, body?: object, headers?: object) =>
+    fetch(`${url}/v1/${path}`, {
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    }).then(({ status }) => status)
+  const pid = anvilOf(dataDir)
+  process.kill(pid, 'SIGSTOP')
+  const began = performance.now()
+  const statuses = await Promise.all([
+    statusOf(`verify?publicId=${publicId}`),
+    statusOf(`documents/${publicId}`),
+    statusOf(`documents/${publicId}/bundle`),
+    statusOf(`documents/${publicId}/revoke`, {}),
+    statusOf('documents', ADA, { 'idempotency-key': 'hung' }),
+    statusOf('documents', ADA),
+  ])
+  const took = performance.now() - began
+  process.kill(pid, 'SIGCONT')
+  const [verified, ...others] = statuses
+  const issued = others.pop()
+  // A head that was read just before is good for a moment more.
+  expect([200, 503]).toContain(verified)
+  expect(others).toEqual([503, 503, 503, 503])
+  // It is refused if the outage was known when it came.
+  expect([202, 503]).toContain(issued)
+  // The other of the two limits is 60 s.
+  expect(took).toBeLessThan(50_000)
+  await ready()
+  expect((await verify(publicId)).status).toBe('valid')
+})
 
 describe('stopping', () => {
   test('behavior: a signal to the group, once or twice, stops the chain too, and loses nothing', async () => {

@@ -138,9 +138,7 @@ describe('superseding', () => {
     const other = await supersede(old.publicId, { ...CORRECTED, subjectId: '3' })
     expect(other.body.error.code).toBe('already_superseded')
     stack.proxy.fail = () => undefined
-    await expect
-      .poll(async () => (await retrieve(old.publicId)).status, { timeout: 10_000 })
-      .toBe('superseded')
+    await expect.poll(async () => (await retrieve(old.publicId)).status).toBe('superseded')
     expect((await retrieve(accepted.body.data.publicId)).status).toBe('valid')
   })
 
