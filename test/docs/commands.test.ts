@@ -94,6 +94,8 @@ beforeAll(() => {
   chmodSync(join(bin, 'docreg'), 0o755)
   if ('value' in python) symlinkSync(dirname(dirname(python.value)), join(checkout, 'venv'))
   env = {
+    // Of this test only, because the command has another path at each run.
+    NODE_COMPILE_CACHE: join(checkout, 'compiled'),
     PATH: [bin, dirname(process.execPath), process.env.PATH].join(delimiter),
     HOME: process.env.HOME ?? '',
     API_KEY: 'a-key-that-only-the-docs-have',

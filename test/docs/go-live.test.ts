@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { goTool } from '#tools/go-tool.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { type GethNode, gethBinary, startGethNode } from '../support/geth.ts'
 import { freePort } from '../support/http.ts'
 import { randomKey } from '../support/stack.ts'
@@ -79,6 +80,7 @@ beforeAll(async () => {
   admin = await deploySafe(provider, payer, owners)
   issuer = await deploySafe(provider, payer, owners)
   env = {
+    ...COMPILE_CACHE,
     PATH: [bin, dirname(process.execPath), process.env.PATH].join(delimiter),
     HOME: process.env.HOME ?? '',
     PORT: `${port}`,
