@@ -321,12 +321,13 @@ describe('POST /v1/batches', () => {
   })
 
   test('behavior: makes an answer no faster than its client reads it', async () => {
-    const documents = people(20_000)
+    // An answer of more than the sockets hold.
+    const documents = people(8_000)
     const upload = httpRequest(`${stack.url}/v1/batches`, {
       method: 'POST',
       headers: { authorization, 'content-type': NDJSON },
     })
-    upload.end(bodyOf(documents.map((one) => ({ ...one }))))
+    upload.end(bodyOf(documents))
     const count = await new Promise<number>((resolve, reject) => {
       upload.on('error', reject)
       upload.on('response', async (response) => {
@@ -342,7 +343,7 @@ describe('POST /v1/batches', () => {
         response.resume()
       })
     })
-    expect(count).toBe(20_000)
+    expect(count).toBe(documents.length)
   })
 })
 
