@@ -22,12 +22,14 @@ import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { createKeyStore } from '#store/keys.ts'
 
 import type { Eip1193Provider } from '#verifier/ports.ts'
+import { API_KEY } from './api-key.ts'
 import { departures } from './described.ts'
 import { freePort } from './http.ts'
 import { startLocalIssuer } from './local-issuer.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 
-export const API_KEY = 'a-key-that-only-the-tests-have'
+export { API_KEY }
+
 export const randomKey = (): Hex => toHex(randomBytes(32))
 
 export const ADA = {
