@@ -17,7 +17,7 @@ import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { docreg, type Run } from '../support/docreg.ts'
-import { randomKey } from '../support/stack.ts'
+import { randomKey } from '../support/given.ts'
 import { sendTransaction, transact } from '../support/transact.ts'
 
 // `docreg registry roles` as commands, on the local chain of `npm start`: what a command prints

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { API_KEY } from '../support/stack.ts'
+import { API_KEY } from '../support/given.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GatewayProcess } from '../support/gateway-process.ts'
+import { API_KEY } from '../support/given.ts'
 import { postgresFolder } from '../support/postgres.ts'
-import { API_KEY } from '../support/stack.ts'
 import { type SharedGateways, startSharedGateways } from './support/shared-gateways.ts'
 import { type Acknowledged, issueAt, issueInTurn, statusAt } from './support/shared-load.ts'
 

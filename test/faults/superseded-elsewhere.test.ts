@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, randomKey } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, randomKey } from '../support/stack.ts'
 
 const KEY = 'a-key-that-only-the-tests-have'
 const CORRECTED = { ...ADA, subjectName: 'Augusta Ada King' }

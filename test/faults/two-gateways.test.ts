@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
 import { type GatewayProcess, gatewayProcess, settingsOf } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
 import { type LocalIssuer, startLocalIssuer } from '../support/local-issuer.ts'
-import { ADA, API_KEY } from '../support/stack.ts'
 
 type Issued = { publicId: string; documentHash: Hex; status: string }
 

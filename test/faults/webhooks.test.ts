@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseEventId } from '#events/events.ts'
+import { API_KEY } from '../support/given.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
-import { API_KEY } from '../support/stack.ts'
 import {
   type Received,
   startWebhookReceiver,

@@ -9,7 +9,7 @@ import type { Env } from '#http/core/env.ts'
 import { OPERATIONS } from '#modules/all.ts'
 import { type Listener, listen } from '#parts/listen.ts'
 import { bareApp } from '../support/bare-app.ts'
-import { API_KEY } from '../support/stack.ts'
+import { API_KEY } from '../support/given.ts'
 
 // Hostile clients, through real sockets, at a server with little patience.
 

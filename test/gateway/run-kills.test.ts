@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startAnvilWorld } from '../faults/support/world.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { IS_LONG } from '../support/long.ts'
-import { ADA, API_KEY } from '../support/stack.ts'
 
 // A gateway in its own process, killed while it works on a run.
 

@@ -8,9 +8,9 @@ import { remoteIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { docregGateway } from '../support/docreg.ts'
+import { randomKey } from '../support/given.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
-import { randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
 let folder: string

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { ConfigError, readConfig } from '#settings/config.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
+import { ADA } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { ADA } from '../support/stack.ts'
 
 // `npm start` shows a linked issuer: the gateway is the domain of the local chain's issuer.
 

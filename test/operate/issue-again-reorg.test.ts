@@ -7,9 +7,9 @@ import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DOCREG_GATEWAY } from '../support/docreg.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
-import { ADA, API_KEY } from '../support/stack.ts'
 import { PERMISSION, transact } from '../support/transact.ts'
 
 // A chain that others run can remove the block in which a document was issued again.

@@ -7,7 +7,7 @@ import type { AppDeps } from '#http/deps.ts'
 import { bySession } from '#http/resources/signed-in.ts'
 import type { Grant } from '#keys/grant.ts'
 import { MODULES } from '#modules/all.ts'
-import { API_KEY } from './stack.ts'
+import { API_KEY } from './given.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
 

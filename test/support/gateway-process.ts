@@ -5,7 +5,7 @@ import { parseRegistryId, type RegistryId } from '#document/registry-id.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
 import { DOCREG_GATEWAY } from './docreg.ts'
 import type { Order } from './gateway-preload.ts'
-import { API_KEY, randomKey } from './stack.ts'
+import { API_KEY, randomKey } from './given.ts'
 
 /** The maximum duration of a start in milliseconds. */
 const PATIENCE = 120_000

@@ -5,8 +5,8 @@ import type { Eip1193Provider } from '#verifier/ports.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from './anvil.ts'
 import { settingsOf } from './gateway-process.ts'
+import { randomKey } from './given.ts'
 import { patient } from './patient.ts'
-import { randomKey } from './stack.ts'
 import { deployRegistry } from './transact.ts'
 
 /** Issuer 1 on a chain that the gateway does not run. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +5,7 @@ import { createLog } from '#base/log.ts'
 import { createRpcPool } from '#chain/rpc.ts'
 import type { Signer } from '#chain/signer.ts'
 import { createKeySigner } from '#chain/signer.ts'
-import { type Hex, toHex } from '#document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { type Gateway, startGateway } from '#gateway/main.ts'
 import type { Scope } from '#keys/grant.ts'
@@ -22,22 +21,13 @@ import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { createKeyStore } from '#store/keys.ts'
 
 import type { Eip1193Provider } from '#verifier/ports.ts'
-import { API_KEY } from './api-key.ts'
 import { departures } from './described.ts'
+import { ADA, API_KEY, randomKey } from './given.ts'
 import { freePort } from './http.ts'
 import { startLocalIssuer } from './local-issuer.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 
-export { API_KEY }
-
-export const randomKey = (): Hex => toHex(randomBytes(32))
-
-export const ADA = {
-  subjectName: 'Ada Lovelace',
-  subjectId: '18151210',
-  category: 'birth_certificate',
-  issuedAt: '2026-01-31',
-}
+export { ADA, API_KEY, randomKey }
 
 export type Answer = {
   status: number

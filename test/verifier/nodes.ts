@@ -19,9 +19,9 @@ import { type VerifyOptions, verify } from '#verifier/verify.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { ADA, randomKey } from '../support/given.ts'
 import { patient } from '../support/patient.ts'
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
-import { ADA, randomKey } from '../support/stack.ts'
 import { deployRegistry, transact } from '../support/transact.ts'
 
 // Three nodes of one chain: two that can be behind, slow or down, and one that can lie.

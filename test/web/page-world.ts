@@ -23,8 +23,8 @@ import type { PageConfig } from '#web/config.ts'
 import { startAnvilNode } from '../support/anvil.ts'
 import { startBlockServer } from '../support/block-server.ts'
 import { miningFirst } from '../support/corpus/chain.ts'
+import { ADA, randomKey } from '../support/given.ts'
 import { bodyOf, serveHttp } from '../support/http.ts'
-import { ADA, randomKey } from '../support/stack.ts'
 import { PERMISSION, transact } from '../support/transact.ts'
 
 /**

@@ -10,9 +10,9 @@ import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { toWord } from '#verifier/readers/verification-codec.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { docreg } from '../../support/docreg.ts'
+import { randomKey } from '../../support/given.ts'
 import { patient } from '../../support/patient.ts'
 import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
-import { randomKey } from '../../support/stack.ts'
 import { deployRegistry, transact } from '../../support/transact.ts'
 
 // An audit that proves nothing says so: an issuer, documents or a registry that are not there at

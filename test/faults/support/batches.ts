@@ -1,5 +1,5 @@
 import type { Hex } from '#document/hex.ts'
-import { API_KEY } from '../../support/stack.ts'
+import { API_KEY } from '../../support/given.ts'
 import type { Client } from './client.ts'
 import type { Ledger } from './ledger.ts'
 import { fieldsOf } from './wish.ts'

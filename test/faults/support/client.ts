@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { RevocationReason } from '#verifier/reasons.ts'
-import { API_KEY } from '../../support/api-key.ts'
+import { API_KEY } from '../../support/given.ts'
 import { fieldsOf, promisesOf, type Revocation, type Told, type Wish } from './wish.ts'
 
 export type Verdict = {

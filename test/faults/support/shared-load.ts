@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '#document/hex.ts'
 import type { GatewayProcess } from '../../support/gateway-process.ts'
-import { ADA, API_KEY } from '../../support/stack.ts'
+import { ADA, API_KEY } from '../../support/given.ts'
 
 /** A document that a gateway has acknowledged as valid or pending. */
 export type Acknowledged = { idempotencyKey: string; publicId: string; documentHash: Hex }

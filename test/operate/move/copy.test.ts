@@ -22,9 +22,8 @@ import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { MOVED } from '#store/tables.ts'
 import { bindFile } from '#test/support/bind-file.ts'
-
+import { randomKey } from '../../support/given.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../../support/postgres.ts'
-import { randomKey } from '../../support/stack.ts'
 
 const folder = postgresFolder()
 const key = randomKey()
