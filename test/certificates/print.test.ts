@@ -215,7 +215,10 @@ test('behavior: words of the kind stand where the template has none of its own',
       ['metadata.zone', 'de', 'Zone der Stadt'],
       ['metadata.plate', 'en', 'Plate'],
     ].map(([name = '', locale = '', label = '']) => ({
-      ...{ name, type: 'text', isRequired: false, display: [{ locale, name: label }] },
+      name,
+      type: 'text',
+      isRequired: false,
+      display: [{ locale, name: label }],
     })),
   }
   const document = { ...ADA, category: 'parking_permit', metadata: { zone: '1', plate: 'X' } }
@@ -296,7 +299,8 @@ test('error: refuses words that take half a minute to break into lines', async (
     [`${'a'.repeat(400)} `.repeat(20), 'its words of 20 letters and more have more than 5000'],
   ] as const)
     await expect(withDegree(degree)).rejects.toMatchObject({
-      ...{ code: 'unprintable', message: expect.stringContaining(message) },
+      code: 'unprintable',
+      message: expect.stringContaining(message),
     })
   // Long identifiers are printed, and so is text without spaces.
   await expect(withDegree(`${'0'.repeat(66)} `.repeat(20))).resolves.toBeInstanceOf(Buffer)

@@ -24,7 +24,11 @@ export async function findVeraPdf(): Promise<string | undefined> {
     mkdirSync(folder, { recursive: true })
     const artifact = `org.verapdf.apps:greenfield-apps:${VERSION}`
     await run('mvn', [
-      ...['-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`],
+      '-q',
+      '-B',
+      'dependency:copy',
+      `-Dartifact=${artifact}`,
+      `-DoutputDirectory=${folder}`,
     ])
     return jar
   } catch (error) {

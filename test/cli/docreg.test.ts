@@ -104,7 +104,9 @@ describe('configuration', () => {
   const LINK = `https://a.example/verify#publicId=${ID}&registry=${registryOf('f')}`
   const asked = async (args: string[], env: Record<string, string> = unnamed()) => {
     const { code, stdout } = await docreg(['verify', '-', '--json', '--no-identity', ...args], {
-      ...{ stdin: LINK, cwd: dir, env },
+      stdin: LINK,
+      cwd: dir,
+      env,
     })
     const [warning = ''] = JSON.parse(stdout).warnings
     return { code, registry: /trust, (\S+)$/.exec(warning)?.[1] }

@@ -55,10 +55,7 @@ afterAll(async () => {
 })
 
 const list = (issuerId: number, ...args: string[]) =>
-  docreg([
-    ...['list', '--issuer', String(issuerId), '--registry', registry],
-    ...['--rpc', node.url, ...args],
-  ])
+  docreg(['list', '--issuer', String(issuerId), '--registry', registry, '--rpc', node.url, ...args])
 const recounted = (issuerId: number, ...args: string[]) =>
   list(issuerId, '--ipfs', blocks.url, ...args)
 const fileOf = (name: string, text: string): string => {

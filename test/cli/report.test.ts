@@ -11,9 +11,17 @@ import type {
 } from '#verifier/verdict.ts'
 
 const STATUSES: VerdictStatus[] = [
-  ...(['unverifiable', 'not_issued', 'distrusted', 'superseded'] as const),
-  ...(['revoked', 'suspended', 'erased', 'wrong_key'] as const),
-  ...(['tampered', 'expired', 'valid'] as const),
+  'unverifiable',
+  'not_issued',
+  'distrusted',
+  'superseded',
+  'revoked',
+  'suspended',
+  'erased',
+  'wrong_key',
+  'tampered',
+  'expired',
+  'valid',
 ]
 
 const verdictOf = (status: VerdictStatus, more: Partial<Verdict> = {}): Verdict => ({
@@ -117,8 +125,13 @@ describe('the details of a record', () => {
     documentHash: `0x${'3'.repeat(64)}`,
     batchRoot: null,
     issuer: {
-      ...{ id: 1, account: issuing.address, name: 'Office', uri: '' },
-      ...{ domain: null, closedBlock: null, closedAt: null },
+      id: 1,
+      account: issuing.address,
+      name: 'Office',
+      uri: '',
+      domain: null,
+      closedBlock: null,
+      closedAt: null,
     },
     account: issuing,
     transactionHash: null,
@@ -191,10 +204,7 @@ describe('the details of a record', () => {
     })
 
     test('behavior: says that a release does not count', () => {
-      const proof = {
-        ...{ reason: 'certificateHold', releasedAt: AT },
-        ...{ revoker: stolen, revokedBlock: 12 },
-      }
+      const proof = { reason: 'certificateHold', releasedAt: AT, revoker: stolen, revokedBlock: 12 }
       expect(recorded(proof)[1]).toBe(
         `Released on 2027-01-15 08:08:20 UTC ${by}: suspended until a trusted account releases it`,
       )
@@ -230,7 +240,9 @@ describe('the details of a record', () => {
       'live',
     )
   const identity = (outcome: Check['outcome'], code: string): Check => ({
-    ...{ check: 'identity', outcome, code },
+    check: 'identity',
+    outcome,
+    code,
   })
 
   test('behavior: puts the domain that confirms the issuer before its name', () => {
@@ -302,7 +314,8 @@ test('behavior: shows the fields of a presentation and nothing else', () => {
     report(
       {
         verdict: { ...judged, disclosed: part },
-        ...{ network: 'live', warnings: [] },
+        network: 'live',
+        warnings: [],
       },
       (_, text) => text,
     ).split('\n')

@@ -51,8 +51,15 @@ test.skipIf(python === undefined)(
   async () => {
     writeFileSync(join(folder, 'config.yml'), CONFIG)
     const options = [
-      ...['--url', `${stack.url}/openapi.json`, '--config', join(folder, 'config.yml')],
-      ...['--output-path', join(folder, 'registry_client'), '--meta', 'none', '--fail-on-warning'],
+      '--url',
+      `${stack.url}/openapi.json`,
+      '--config',
+      join(folder, 'config.yml'),
+      '--output-path',
+      join(folder, 'registry_client'),
+      '--meta',
+      'none',
+      '--fail-on-warning',
     ]
     await run(python ?? '', ['-m', 'openapi_python_client', 'generate', ...options])
     const args = [pathOf('generated.py'), folder, stack.url, API_KEY]

@@ -99,7 +99,10 @@ class Chain {
     // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
     const { PATH = '', HOME = '' } = process.env
     const env = {
-      ...{ PATH, HOME, NO_COLOR: '1', CUSTOM_RPC_URL: this.url },
+      PATH,
+      HOME,
+      NO_COLOR: '1',
+      CUSTOM_RPC_URL: this.url,
       ...(key !== undefined && { DEPLOYER_KEY: key }),
     }
     const command = ['registry', script, ...args, '--network', 'custom']
@@ -185,7 +188,9 @@ describe('an ordinary chain', () => {
 
     const planned = await chain.run(deployerKey, 'deploy', ...plain, '--json')
     expect(JSON.parse(/^{[\s\S]*?^}/m.exec(planned.output)?.[0] ?? '')).toMatchObject({
-      ...{ chainId: 7_700_001, state: 'planned', cost: expect.stringMatching(/^\d+$/) },
+      chainId: 7_700_001,
+      state: 'planned',
+      cost: expect.stringMatching(/^\d+$/),
     })
 
     const sent = await chain.run(deployerKey, 'deploy', ...plain, '--send')
@@ -234,7 +239,7 @@ describe('an ordinary chain', () => {
       expect(readFileSync(chain.inputFile, 'utf8')).toBe(input)
     }
     expect(
-      await chain.run(deployerKey, 'deploy', ...[...plain, '--adopt', '--block', '3']),
+      await chain.run(deployerKey, 'deploy', ...plain, '--adopt', '--block', '3'),
     ).toMatchObject({
       code: 2,
       output: expect.stringContaining('was not created in block 3'),

@@ -17,7 +17,7 @@ import type { Eip1193Provider } from '#verifier/ports.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { docreg, type Run } from '../support/docreg.ts'
-import { randomKey } from '../support/stack.ts'
+import { randomKey } from '../support/given.ts'
 import { sendTransaction, transact } from '../support/transact.ts'
 
 // `docreg registry roles` as commands, on the local chain of `npm start`: what a command prints
@@ -80,7 +80,10 @@ function roles(args: readonly string[], key?: Hex): Promise<Run> {
   return docreg([...command, '--network', 'custom'], {
     cwd: root,
     env: {
-      ...{ PATH, HOME, NO_COLOR: '1', CUSTOM_RPC_URL: chain.url },
+      PATH,
+      HOME,
+      NO_COLOR: '1',
+      CUSTOM_RPC_URL: chain.url,
       ...(key && { DEPLOYER_KEY: key }),
     },
   })
@@ -210,7 +213,10 @@ describe('docreg registry roles on the local chain', () => {
     expect(sent.stdout).toContain('999 of 1000 changed.')
     expect(sent.stdout).toContain('100 of 100 changed.')
     expect(await Promise.all([0, 1, 2, 1_099].map(statusOf))).toEqual([
-      ...[SUSPENDED, REVOKED, SUSPENDED, SUSPENDED],
+      SUSPENDED,
+      REVOKED,
+      SUSPENDED,
+      SUSPENDED,
     ])
     expect((await roles([...suspend, '--send'], issuerKey)).stdout).toContain('0 of 1000 changed.')
     const release = ['release', '1', `@${file}`, '--send']

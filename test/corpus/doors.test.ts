@@ -13,7 +13,6 @@ import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createProvingReader } from '#verifier/readers/proof.ts'
 import { readCases } from '../support/corpus/case.ts'
 import { CAN_ASK, casesOfRun, cutOf } from '../support/corpus/cut.ts'
-import type { Call } from '../support/corpus/each-command.ts'
 import {
   expectedOf,
   identityTold,
@@ -24,16 +23,17 @@ import {
   type Told,
   told,
 } from '../support/corpus/judge.ts'
-import { type RestDoor, startRestDoor } from '../support/corpus/rest.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import type { Run } from '../support/docreg.ts'
 import { type LinePrograms, startLinePrograms } from '../support/line-programs.ts'
+import type { Call } from './each-command.ts'
+import { type RestDoor, startRestDoor } from './rest.ts'
 
 /** The packages, placed in the checkout so that they find the others. */
 const PACKAGES = fileURLToPath(new URL('../../dist/corpus/', import.meta.url))
 const COMMAND = `${PACKAGES}docreg/cli/docreg.js`
 
-const EACH_COMMAND = fileURLToPath(new URL('../support/corpus/each-command.ts', import.meta.url))
+const EACH_COMMAND = fileURLToPath(new URL('./each-command.ts', import.meta.url))
 
 let world: World
 beforeAll(async () => {
@@ -150,11 +150,17 @@ describe.concurrent('command', () => {
 
 function argumentsFor(one: CorpusCase): string[] {
   return [
-    ...['verify', '-', '--json', '--registry', one.registry],
+    'verify',
+    '-',
+    '--json',
+    '--registry',
+    one.registry,
     ...one.rpc.flatMap((url) => ['--rpc', url]),
     ...one.ipfs.flatMap((url) => ['--ipfs', url]),
-    ...['--timeout', String(one.timeout)],
-    ...['--max-head-age', String(one.maxHeadAge)],
+    '--timeout',
+    String(one.timeout),
+    '--max-head-age',
+    String(one.maxHeadAge),
     ...(one.asOf === null ? [] : ['--as-of', String(one.asOf)]),
     ...(one.quorum === null ? [] : ['--quorum', String(one.quorum)]),
     ...(one.domain ? [] : ['--no-identity']),

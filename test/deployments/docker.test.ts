@@ -36,7 +36,8 @@ describe('Dockerfile', () => {
       ...inImage.filter((path) => !/^(node_modules|dist)\//.test(path)),
       ...scripts.flatMap((path) => [...modulesOf(path)]),
       ...globSync('{desk,web}/**/*.*', { cwd: ROOT }),
-      ...['package.json', 'package-lock.json'],
+      'package.json',
+      'package-lock.json',
     ]
     expect(needed.filter((path) => !isSent(path))).toEqual([])
   })
@@ -115,7 +116,10 @@ describe.each([
     expect(ours).toHaveLength(gateways)
     for (const gateway of ours)
       expect(gateway).toMatchObject({
-        ...{ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'], init: true },
+        read_only: true,
+        tmpfs: ['/tmp'],
+        cap_drop: ['ALL'],
+        init: true,
         security_opt: ['no-new-privileges:true'],
       })
   })

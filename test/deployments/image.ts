@@ -11,7 +11,10 @@ const ROOT = join(import.meta.dirname, '../..')
 const DOCKER = 'deployments/docker'
 /** What an operator's checkout has besides: secrets and data, and a registry that was deployed. */
 const BESIDES = [
-  ...[`${DOCKER}/gateway.env`, `${DOCKER}/keys/gateway`, 'node_modules/bait', 'data/bait'],
+  `${DOCKER}/gateway.env`,
+  `${DOCKER}/keys/gateway`,
+  'node_modules/bait',
+  'data/bait',
   'deployments/1/0xab.json',
 ]
 const call = promisify(execFile)
@@ -61,8 +64,16 @@ export async function buildImage(folder: string): Promise<Image> {
   const file = join(context, DOCKER, 'Dockerfile')
   const { npmrc, volumes } = await npmOfMachine(folder)
   await build(
-    ...['-f', file, '--build-arg', 'BASE=localhost/base'],
-    ...['--secret', `id=npmrc,src=${npmrc}`, ...volumes, '-t', 'gateway', context],
+    '-f',
+    file,
+    '--build-arg',
+    'BASE=localhost/base',
+    '--secret',
+    `id=npmrc,src=${npmrc}`,
+    ...volumes,
+    '-t',
+    'gateway',
+    context,
   )
   const sizeOf = (name: string) => buildah('images', '--format', '{{.Size}}', `localhost/${name}`)
   const { Docker } = JSON.parse(await buildah('inspect', '--type', 'image', 'gateway:latest'))
@@ -175,10 +186,16 @@ export function runImage(
     mounts: [
       { destination: '/proc', type: 'proc', source: 'proc' },
       ...['/dev', '/tmp'].map((destination) => ({
-        ...{ destination, type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'size=65536k'] },
+        destination,
+        type: 'tmpfs',
+        source: 'tmpfs',
+        options: ['nosuid', 'size=65536k'],
       })),
       ...Object.entries(volumes).map(([destination, source]) => ({
-        ...{ destination, source, type: 'bind', options: ['rbind', 'rw'] },
+        destination,
+        source,
+        type: 'bind',
+        options: ['rbind', 'rw'],
       })),
     ],
     linux: { namespaces: ['pid', 'mount', 'ipc', 'uts'].map((type) => ({ type })) },

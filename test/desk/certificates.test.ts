@@ -7,8 +7,8 @@ import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
 import { addFonts, baseFonts } from '../support/base-fonts.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { linkFor, openWindow, signIn, type Window } from '../support/desk-window.ts'
 import { type Stack, startStack } from '../support/stack.ts'
+import { linkFor, openWindow, signIn, type Window } from './desk-window.ts'
 
 describeInBrowser('certificates at the desk', () => {
   let stack: Stack
@@ -64,7 +64,8 @@ describeInBrowser('certificates at the desk', () => {
     await page.getByRole('heading', { name: 'The document is issued' }).waitFor()
     const { bundle } = readBundle(await bundleInPdf(await saved('Save as PDF')))
     expect((await stack.verify(bundle.publicId)).body.data).toMatchObject({
-      ...{ status: 'valid', document: { subjectName: 'Ada' } },
+      status: 'valid',
+      document: { subjectName: 'Ada' },
     })
   })
 
@@ -100,14 +101,14 @@ describeInBrowser('certificates at the desk', () => {
     await page.getByLabel('Template').selectOption('letter')
     const files = unzipSync(await saved('Save the certificates (ZIP)'))
     expect(Object.keys(files).map((name) => name.replace(/ [0-9a-f]{8}/, ''))).toEqual([
-      ...['Ada.pdf', 'Bob.pdf', 'not-printed.csv'],
+      'Ada.pdf',
+      'Bob.pdf',
+      'not-printed.csv',
     ])
     const { rows } = parseCsv(files['not-printed.csv'] as Uint8Array)
     expect(rows.map(({ cells }) => [cells.line, cells.subjectName])).toEqual([
-      ...[
-        ['3', '王小明'],
-        ['5', '李四'],
-      ],
+      ['3', '王小明'],
+      ['5', '李四'],
     ])
     const reason = /the fonts for Chinese are not installed: docreg-gateway certificates --all/
     for (const { cells } of rows) expect(cells.problem).toMatch(reason)
@@ -121,7 +122,8 @@ describeInBrowser('certificates at the desk', () => {
     await addFonts('chinese', cache)
     const again = Object.keys(unzipSync(await saved('Print those again')))
     expect(again.map((name) => name.replace(/ [0-9a-f]{8}/, ''))).toEqual([
-      ...['王小明.pdf', '李四.pdf'],
+      '王小明.pdf',
+      '李四.pdf',
     ])
     await page.getByRole('button', { name: 'Print those again' }).waitFor({ state: 'detached' })
     expect(await marked.count()).toBe(0)

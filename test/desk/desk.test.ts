@@ -5,6 +5,8 @@ import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { parseCsv } from '#table/csv.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 import {
   answer,
   linkAgain,
@@ -14,9 +16,7 @@ import {
   type Role,
   signIn,
   type Window,
-} from '../support/desk-window.ts'
-import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+} from './desk-window.ts'
 
 /** A name that tries to be markup, and to turn the text around it. */
 const HOSTILE = '\u202E</bdi><img src=x onerror=alert(1)>\u2066 of "Ada" & co'
@@ -532,7 +532,8 @@ describeInBrowser('the desk', () => {
     await clerk.page.getByRole('heading', { name: 'Please sign in again' }).waitFor()
     const { body } = await asAdmin('GET', '/v1/people')
     expect(body.data.people.find((one: { name: string }) => one.name === name)).toMatchObject({
-      ...{ role: 'reader', categories: ['diploma', 'birth_certificate'] },
+      role: 'reader',
+      categories: ['diploma', 'birth_certificate'],
     })
     await page.getByRole('button', { name: /^Change .*Clara/ }).click()
     await page.getByLabel('Blocked: may not sign in').check()

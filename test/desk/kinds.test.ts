@@ -3,6 +3,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { takePicture } from '../support/pictures.ts'
+import { API_KEY, type Stack, startStack } from '../support/stack.ts'
 import {
   answer,
   linkFor,
@@ -11,9 +13,7 @@ import {
   type Role,
   signIn,
   type Window,
-} from '../support/desk-window.ts'
-import { takePicture } from '../support/pictures.ts'
-import { API_KEY, type Stack, startStack } from '../support/stack.ts'
+} from './desk-window.ts'
 
 const KIND = {
   display: [
@@ -95,7 +95,9 @@ describeInBrowser('kinds of documents at the desk', () => {
     const { page } = await enter('clerk')
     await fill(page, '2001')
     expect(await page.locator('.boxed label').allTextContents()).toEqual([
-      ...['Degree <b>awarded</b>', 'Grade', 'Date of birth'],
+      'Degree <b>awarded</b>',
+      'Grade',
+      'Date of birth',
     ])
     await page.getByText('As in the passport').waitFor()
     await page.getByLabel('Grade').fill('1,7')
@@ -167,14 +169,20 @@ describeInBrowser('kinds of documents at the desk', () => {
     )
     const headings = await page.locator('.grid thead th').allTextContents()
     expect(headings.slice(1, -1)).toEqual([
-      ...['Graduate', 'Identifier', 'Degree <b>awarded</b>', 'Grade', 'Date of birth'],
+      'Graduate',
+      'Identifier',
+      'Degree <b>awarded</b>',
+      'Grade',
+      'Date of birth',
       'Date of issue',
     ])
     await press(page, 'Issue the good rows (1)')
     await answer(page, 'Issue the good rows (1)')
     await page.getByText('The table is issued').first().waitFor()
     expect((await issued('2101'))[0].metadata).toEqual({
-      ...{ degree: 'Master', grade: '1.3', born: '1955-03-02' },
+      degree: 'Master',
+      grade: '1.3',
+      born: '1955-03-02',
     })
   })
 
@@ -238,7 +246,9 @@ describeInBrowser('kinds of documents at the desk', () => {
     await page.getByText('There are none yet.').waitFor()
     const give = (text: string) =>
       page.locator('input[type=file]').setInputFiles({
-        ...{ name: 'kind.json', mimeType: 'application/json', buffer: Buffer.from(text) },
+        name: 'kind.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(text),
       })
     await give('{"display":[]}')
     await page.getByText('This file is not a kind of documents').waitFor()

@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { linkFor, openWindow } from '../support/desk-window.ts'
 import { takePicture } from '../support/pictures.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
+import { linkFor, openWindow } from './desk-window.ts'
 
 /** The maximum bytes of the first screen, with everything on it. */
 const MAX_BYTES = 120 * 1024
@@ -243,7 +243,10 @@ describeInBrowser('the looks of the desk', () => {
     expect(bytes).toBeLessThan(MAX_BYTES)
     expect(shownAfter).toBeLessThan(MAX_MS)
     expect(others.toSorted()).toEqual([
-      ...['/desk', '/desk/texts/de', '/v1/session', '/v1/session/ways'],
+      '/desk',
+      '/desk/texts/de',
+      '/v1/session',
+      '/v1/session/ways',
     ])
     expect(policy).not.toContain('unsafe')
     await context.close()

@@ -2,8 +2,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { describeDatabases } from '../support/databases.ts'
-import { linkFor, openWindow, signIn } from '../support/desk-window.ts'
 import { type Stack, startStack } from '../support/stack.ts'
+import { linkFor, openWindow, signIn } from './desk-window.ts'
 
 describeInBrowser('the main line of the desk', () => {
   describeDatabases('on', (settings) => {

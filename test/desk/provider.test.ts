@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { describeDatabases } from '../support/databases.ts'
-import { openWindow, type Window } from '../support/desk-window.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { openWindow, type Window } from './desk-window.ts'
 import { type IdentityProvider, passProvider, startIdentityProvider } from './identity-provider.ts'
 
 describeInBrowser('signing in with an identity provider', () => {
@@ -58,7 +58,10 @@ describeInBrowser('signing in with an identity provider', () => {
       await signedIn('Maria Muster')
       expect(page.url()).toBe(`http://localhost:${port}/desk`)
       expect(await personNamed('Maria Muster')).toMatchObject({
-        ...{ role: 'clerk', tenant: 'office', isFromProvider: true, passkeys: 0 },
+        role: 'clerk',
+        tenant: 'office',
+        isFromProvider: true,
+        passkeys: 0,
       })
       const cookies = await window.context.cookies(page.url())
       // That of the attempt is gone.

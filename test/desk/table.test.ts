@@ -4,10 +4,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { parseCsv } from '#table/csv.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { linkAgain, linkFor, openWindow, signIn, type Window } from '../support/desk-window.ts'
 import { IS_LONG } from '../support/long.ts'
 import { API_KEY, type Stack, startStack } from '../support/stack.ts'
 import { sheetsOf } from '../support/workbook.ts'
+import { linkAgain, linkFor, openWindow, signIn, type Window } from './desk-window.ts'
 
 const ROWS = IS_LONG ? 10_000 : 300
 /** Milliseconds within which a table answers to a person who types. */

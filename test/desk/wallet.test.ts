@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { makeCredentialKey } from '../support/credential-key.ts'
-import { linkFor, openWindow, signIn } from '../support/desk-window.ts'
 import { takePicture } from '../support/pictures.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import { createWallet } from '../support/wallet.ts'
+import { linkFor, openWindow, signIn } from './desk-window.ts'
 
 describeInBrowser('offers to wallets, at the desk', () => {
   const key = makeCredentialKey()
@@ -61,7 +61,8 @@ describeInBrowser('offers to wallets, at the desk', () => {
   test('error: says that a document has become invalid', async () => {
     const { page, publicId } = await open()
     await stack.request(`/v1/documents/${publicId}/revoke`, {
-      ...{ method: 'POST', headers: { authorization: `Bearer ${API_KEY}` } },
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}` },
     })
     await page.locator('#offer-here').click()
     await page.getByText('The document is not valid now.').waitFor()

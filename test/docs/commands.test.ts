@@ -19,8 +19,8 @@ import { createParser } from '#cli/program.ts'
 import { GATEWAY } from '#operate/program.ts'
 import { readBundle } from '#verifier/index.ts'
 import { pythonOfExamples } from '../examples/python.ts'
+import { ADA } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { ADA } from '../support/stack.ts'
 import { sheetsOf } from '../support/workbook.ts'
 import { type Example, NOT_RUN, RUN } from './examples.ts'
 import { type Block, pages, root } from './markdown.ts'
@@ -94,6 +94,8 @@ beforeAll(() => {
   chmodSync(join(bin, 'docreg'), 0o755)
   if ('value' in python) symlinkSync(dirname(dirname(python.value)), join(checkout, 'venv'))
   env = {
+    // Of this test only, because the command has another path at each run.
+    NODE_COMPILE_CACHE: join(checkout, 'compiled'),
     PATH: [bin, dirname(process.execPath), process.env.PATH].join(delimiter),
     HOME: process.env.HOME ?? '',
     API_KEY: 'a-key-that-only-the-docs-have',

@@ -17,9 +17,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { goTool } from '#tools/go-tool.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { type GethNode, gethBinary, startGethNode } from '../support/geth.ts'
+import { randomKey } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 import { readPage, root } from './markdown.ts'
 import { deploySafe, type Safe } from './safe.ts'
@@ -79,14 +80,18 @@ beforeAll(async () => {
   admin = await deploySafe(provider, payer, owners)
   issuer = await deploySafe(provider, payer, owners)
   env = {
+    ...COMPILE_CACHE,
     PATH: [bin, dirname(process.execPath), process.env.PATH].join(delimiter),
     HOME: process.env.HOME ?? '',
     PORT: `${port}`,
     LOG_LEVEL: 'error',
-    ...{ rpc: node.url, domain: `localhost:${proxyPort}`, otherDisk: folder },
+    rpc: node.url,
+    domain: `localhost:${proxyPort}`,
+    otherDisk: folder,
     // An address may have these characters.
     rpcs: `${node.url}/?key=1&more=2`,
-    ...{ adminWallet: admin.address, issuerWallet: issuer.address },
+    adminWallet: admin.address,
+    issuerWallet: issuer.address,
     // Of this test only: Caddy's own authority signs for localhost.
     XDG_DATA_HOME: join(folder, 'caddy'),
     CURL_CA_BUNDLE: join(folder, 'caddy/caddy/pki/authorities/local/root.crt'),
@@ -118,10 +123,7 @@ function shell(code: string): ChildProcess {
     .replace(/ @(\w+\.txt)/, ` @${join(folder, 'checkout')}/$1`)
   // Hardhat would build again in a checkout made of links.
   const cwd = code.includes('docreg registry') ? root : join(folder, 'checkout')
-  return spawn('sh', ['-euc', own], {
-    ...{ cwd, env, detached: true },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return spawn('sh', ['-euc', own], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
 function codeOf(has: string): string {
@@ -205,12 +207,14 @@ async function issueOther(): Promise<string> {
     method: 'POST',
     headers: { authorization: `Bearer ${env.API_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ subjectName: 'Zoë Müller', subjectId: '2', category: 'diploma' },
+      subjectName: 'Zoë Müller',
+      subjectId: '2',
+      category: 'diploma',
       issuedAt: '2026-02-01',
     }),
   })
   const { publicId } = ((await response.json()) as { data: { publicId: string } }).data
-  await expect.poll(() => statusOf(publicId), { interval: 500, timeout: 60_000 }).toBe('valid')
+  await expect.poll(() => statusOf(publicId), { interval: 500 }).toBe('valid')
   return publicId
 }
 
@@ -313,7 +317,9 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       ] as const)
         await transact(provider, env.registry ?? '', stolenKey, name, [1, ...args])
       const { stdout } = spawnSync('sh', ['-euc', codeOf('docreg-gateway fsck')], {
-        ...{ cwd: join(folder, 'checkout'), env, encoding: 'utf8' },
+        cwd: join(folder, 'checkout'),
+        env,
+        encoding: 'utf8',
       })
       expect(stdout).toContain(FORGED)
       await sendBy(issuer, await run('distrust-account 1'))

@@ -57,7 +57,11 @@ export async function deploySafe(
   const addresses = wallets.map(({ address }) => address)
   const noPayment = [ZeroAddress, 0, ZeroAddress]
   const setup = safe.abi.encodeFunctionData('setup', [
-    ...[addresses, 2, ZeroAddress, '0x', ZeroAddress],
+    addresses,
+    2,
+    ZeroAddress,
+    '0x',
+    ZeroAddress,
     ...noPayment,
   ])
   const args = [singleton, setup, 0]
@@ -79,8 +83,16 @@ export async function deploySafe(
       const chainId = Number(await provider.request({ method: 'eth_chainId' }))
       const nonce = await view(address, safe.abi, 'nonce')
       const message = {
-        ...{ to, value: 0, data, operation: 0, safeTxGas: 0, baseGas: 0, gasPrice: 0 },
-        ...{ gasToken: ZeroAddress, refundReceiver: ZeroAddress, nonce },
+        to,
+        value: 0,
+        data,
+        operation: 0,
+        safeTxGas: 0,
+        baseGas: 0,
+        gasPrice: 0,
+        gasToken: ZeroAddress,
+        refundReceiver: ZeroAddress,
+        nonce,
       }
       const domain = { chainId, verifyingContract: address }
       // The wallet requires signatures in the order of their owners' addresses.

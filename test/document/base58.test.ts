@@ -31,7 +31,22 @@ test('default: decodes any text of digits as multiformats does', () => {
 })
 
 test.each([
-  ...['0', 'O', 'I', 'l', ' ', '+', '-', '_', '\n', '\0', 'é', 'ı', 'ſ', '１', '\ud800', '😀'],
+  '0',
+  'O',
+  'I',
+  'l',
+  ' ',
+  '+',
+  '-',
+  '_',
+  '\n',
+  '\0',
+  'é',
+  'ı',
+  'ſ',
+  '１',
+  '\ud800',
+  '😀',
 ])('error: refuses %j, wherever it stands', (character) => {
   for (const text of [character, `${character}2`, `2${character}`, `222222222${character}`])
     expect(decodeBase58(text)).toBeUndefined()

@@ -16,7 +16,7 @@ describe.skipIf(python === undefined)('the vectors', () => {
     const { dir, remove } = temporaryFolder()
     try {
       await run(join(VECTORS, 'generate.py'), dir)
-      for (const file of [...['documents', 'batches', 'must-fail', 'presentations']]) {
+      for (const file of ['documents', 'batches', 'must-fail', 'presentations']) {
         const [made, committed] = [dir, VECTORS].map((folder) =>
           JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')),
         )

@@ -102,10 +102,8 @@ function libraryOn({ proof, codeHash, ...options }: Given): object {
     return {
       status,
       isRegistered: result.isRegistered,
-      documents: shapeOf(result.documents, (one) => [
-        ...[one.documentHash, one.status, one.account],
-      ]),
-      batches: shapeOf(result.batches, (one) => [...[one.root, one.status, one.account, one.size]]),
+      documents: shapeOf(result.documents, (one) => [one.documentHash, one.status, one.account]),
+      batches: shapeOf(result.batches, (one) => [one.root, one.status, one.account, one.size]),
     }
   } catch (error) {
     if (error instanceof FormatError) return { error: error.code }
@@ -132,7 +130,10 @@ async function expectSame(given: Given[]): Promise<object[]> {
 }
 
 const given = (name: string, proof: object, more: object = {}): Given => ({
-  ...{ name, proof: JSON.stringify(proof), registry, codeHash: null },
+  name,
+  proof: JSON.stringify(proof),
+  registry,
+  codeHash: null,
   trustedBlocks: proofs.map((one) => decodeHeader(one.proof.header).blockHash),
   ...more,
 })
@@ -148,8 +149,15 @@ test.skipIf(python === undefined)(
   async () => {
     const found = await expectSame(proofs.map(({ name, proof }) => given(name, proof)))
     expect(found.map((one) => 'status' in one && one.status)).toEqual([
-      ...['complete', 'incomplete', 'complete', 'incomplete'],
-      ...['incomplete', 'complete', 'complete', 'complete', 'complete'],
+      'complete',
+      'incomplete',
+      'complete',
+      'incomplete',
+      'incomplete',
+      'complete',
+      'complete',
+      'complete',
+      'complete',
     ])
     const strangers = found.flatMap((one, i) =>
       'isRegistered' in one && one.isRegistered ? [] : [proofs[i]?.name],
@@ -261,7 +269,10 @@ function proofOver(trie: Trie, more: RlpItem[] = [], codeHash = new Uint8Array(3
   const header = encodeRlp(fields)
   const proof = {
     ...(proofs[5]?.proof as CompletenessProof),
-    ...{ issuerId: 1, header: toHex(header), accountProof: [toHex(account)], nodes },
+    issuerId: 1,
+    header: toHex(header),
+    accountProof: [toHex(account)],
+    nodes,
   }
   return { proof, trustedBlocks: [toHex(keccak_256(header))] }
 }

@@ -26,11 +26,18 @@ export function startExample(python: string, processes: number): Example {
 export function argumentsFor(one: CorpusCase): string[] {
   const [rpc = ''] = one.rpc
   return [
-    ...['--rpc', rpc, '--registry', one.registry],
+    '--rpc',
+    rpc,
+    '--registry',
+    one.registry,
     ...one.ipfs.flatMap((url) => ['--ipfs', url]),
-    ...['--max-head-age', `${one.maxHeadAge}`, '--timeout', `${one.timeout}`],
+    '--max-head-age',
+    `${one.maxHeadAge}`,
+    '--timeout',
+    `${one.timeout}`,
     ...(one.domain ? [] : ['--no-identity']),
     ...(one.issuerDomain ? ['--issuer-domain', one.issuerDomain] : []),
-    ...['--', one.presentation ? one.given : publicIdOf(one)],
+    '--',
+    one.presentation ? one.given : publicIdOf(one),
   ]
 }

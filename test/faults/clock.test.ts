@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { API_KEY } from '../support/given.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
-import { API_KEY } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 

@@ -42,8 +42,11 @@ async function run(seconds: number) {
   times.sort((a, b) => a - b)
   const at = (share: number) => Math.round(times[Math.floor(times.length * share)] ?? 0)
   return {
-    ...{ issued: times.length, others, perSecond: Number(perSecond.toFixed(1)) },
-    ...{ p50: at(0.5), p99: at(0.99) },
+    issued: times.length,
+    others,
+    perSecond: Number(perSecond.toFixed(1)),
+    p50: at(0.5),
+    p99: at(0.99),
   }
 }
 

@@ -44,7 +44,7 @@ test('behavior: at the cap of the hour, issuing answers fee_too_high, also after
   // The restart has not reset the sum.
   await gateway.kill()
   await gateway.start()
-  expect(await feesOfHour()).toBeCloseTo(await spent(), 7)
+  await expect.poll(feesOfHour).toBeCloseTo(await spent(), 7)
   expect(await answerOf()).toBe('fee_too_high')
   expect(await spent()).toBeLessThanOrEqual(0.0005)
   // What was accepted before the cap was known waits until the hour has passed.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { prunedHistory } from '../support/fault-proxy.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
-import { API_KEY } from './support/client.ts'
+import { API_KEY } from '../support/given.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'

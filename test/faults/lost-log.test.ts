@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, requestsTo } from '../support/stack.ts'
-import { API_KEY } from './support/client.ts'
+import { ADA, API_KEY, requestsTo } from '../support/stack.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 
 // SQLite starts without a word from a write-ahead log that was deleted or damaged.
@@ -54,7 +53,7 @@ async function startClosed(): Promise<void> {
       ({ status }) => status,
       () => 0,
     )
-  await expect.poll(healthy, { timeout: 60_000 }).toBe(200)
+  await expect.poll(healthy).toBe(200)
 }
 
 async function expectClosed(): Promise<void> {

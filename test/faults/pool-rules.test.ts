@@ -2,8 +2,8 @@ import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { gethPoolRules } from '../support/geth-pool-rules.ts'
-import { randomKey } from '../support/stack.ts'
+import { randomKey } from '../support/given.ts'
+import { gethPoolRules } from './support/geth-pool-rules.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 
 // Checks the proxy's pool rules, which other tests use. The messages are those of geth's txpool

@@ -131,8 +131,9 @@ test('behavior: two running gateways lose and double nothing, and report each ot
   await loaded
   for (const { url, output } of both) {
     expect(output()).toMatch(/"event":"foreign_transaction","nonce":\d+,"transactionHash":"0x/)
-    const metrics = await (await fetch(`${url}/metrics`)).text()
-    expect(metrics).toMatch(/^document_registry_foreign_transactions_total [1-9]\d*$/m)
+    await expect
+      .poll(async () => (await fetch(`${url}/metrics`)).text())
+      .toMatch(/^document_registry_foreign_transactions_total [1-9]\d*$/m)
   }
 
   const promised = client.wishes.filter((wish) => promisesOf(wish).length > 0)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GatewayProcess } from '../support/gateway-process.ts'
+import { API_KEY } from '../support/given.ts'
 import { postgresFolder } from '../support/postgres.ts'
-import { type SharedGateways, startSharedGateways } from '../support/shared-gateways.ts'
-import { type Acknowledged, issueAt, issueInTurn, statusAt } from '../support/shared-load.ts'
-import { API_KEY } from '../support/stack.ts'
+import { type SharedGateways, startSharedGateways } from './support/shared-gateways.ts'
+import { type Acknowledged, issueAt, issueInTurn, statusAt } from './support/shared-load.ts'
 
 const folder = postgresFolder()
 const PATIENCE = { timeout: 60_000 }
@@ -62,7 +62,10 @@ describe.skipIf(folder === undefined)('gateways on one database', () => {
 
   test('behavior: when gateways are killed in a run, the others go on, and no row is doubled', async () => {
     const rows = Array.from({ length: 900 }, (_, i) => ({
-      ...{ subjectName: 'Ada', subjectId: `${i}`, category: 'run', issuedAt: '2026-01-31' },
+      subjectName: 'Ada',
+      subjectId: `${i}`,
+      category: 'run',
+      issuedAt: '2026-01-31',
     }))
     const before = (await shared.issuedEvents()).length
     const ask = async (gateway: GatewayProcess | undefined, path: string, init = {}) => {

@@ -13,7 +13,9 @@ import { parseArgs } from 'node:util'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { postgresFolder } from '../support/postgres.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
-import { type SharedGateways, startSharedGateways } from '../support/shared-gateways.ts'
+import { judgeEvents } from './support/events.ts'
+import { readLedger } from './support/ledger.ts'
+import { type SharedGateways, startSharedGateways } from './support/shared-gateways.ts'
 import {
   type Acknowledged,
   issueAt,
@@ -21,9 +23,7 @@ import {
   revokeInTurn,
   statusAt,
   textAt,
-} from '../support/shared-load.ts'
-import { judgeEvents } from './support/events.ts'
-import { readLedger } from './support/ledger.ts'
+} from './support/shared-load.ts'
 
 const { values } = parseArgs({
   options: {
@@ -239,7 +239,11 @@ try {
   for (const wrong of wrongEvents) say(wrong)
   const unlisted = await countUnlisted(first, acknowledged)
   const figures = {
-    ...{ lost, doubled, wrongStatus, otherAnswers, unlisted },
+    lost,
+    doubled,
+    wrongStatus,
+    otherAnswers,
+    unlisted,
     wrongEvents: wrongEvents.length,
   }
   say(`${seconds()} s: ${JSON.stringify({ ...figures, repeats: sample.length })}`)

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, randomKey } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, randomKey } from '../support/stack.ts'
 
 const KEY = 'a-key-that-only-the-tests-have'
 const CORRECTED = { ...ADA, subjectName: 'Augusta Ada King' }
@@ -14,8 +14,11 @@ let gateway: GatewayProcess
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
   gateway = gatewayProcess({
-    ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
-    ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: randomKey() },
+    PORT: `${await freePort()}`,
+    CHAIN_PORT: `${await freePort()}`,
+    DATA_DIR: join(folder, 'data'),
+    API_KEY: KEY,
+    ISSUER_KEY: randomKey(),
   })
   await gateway.start()
 })
@@ -28,7 +31,8 @@ async function post(path: string, fields: object, idempotencyKey: string) {
   const response = await fetch(`${gateway.url}/v1/documents${path}`, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/json',
       'idempotency-key': idempotencyKey,
     },
     body: JSON.stringify(fields),

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { randomStep } from '../support/random.ts'
-import { ADA } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
-import { API_KEY } from './support/client.ts'
 import { reorg } from './support/rewrite.ts'
 import { MAX_STEPS, stepAfter } from './support/steps.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
@@ -65,7 +64,7 @@ test('behavior: repeats all three after a reorg dropped issue, suspension and re
 test('behavior: does not suspend again what somebody else released before the suspension was final', async () => {
   const { publicId, documentHash, registry } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
-  await transact(provider(), registry, world.issuerKeys[0], 'release', [...[1, documentHash]])
+  await transact(provider(), registry, world.issuerKeys[0], 'release', [1, documentHash])
   // A fork without the release restores the suspension; with it, there is nothing to do.
   await world.chain.request('anvil_mine', `0x${(2 * FINALITY + 2).toString(16)}`)
   await twoLooks()

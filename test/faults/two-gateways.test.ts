@@ -1,26 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
-import { parseRegistryId } from '#document/registry-id.ts'
-import { startLocalChain } from '#local-chain/local-chain.ts'
-import { ensureRegistry } from '#operate/local-registry.ts'
-import type { Eip1193Provider } from '#verifier/ports.ts'
-import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { type GatewayProcess, gatewayProcess, settingsOf } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, API_KEY, randomKey } from '../support/stack.ts'
-import { transact } from '../support/transact.ts'
+import { type LocalIssuer, startLocalIssuer } from '../support/local-issuer.ts'
 
-type Chain = Awaited<ReturnType<typeof startLocalChain>>
 type Issued = { publicId: string; documentHash: Hex; status: string }
 
 let folder: string
-let chain: Chain
-let provider: Eip1193Provider
+let issuer: LocalIssuer
 let gateways: [GatewayProcess, GatewayProcess]
 
 /**
@@ -29,37 +21,16 @@ let gateways: [GatewayProcess, GatewayProcess]
  */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
-  const [adminKey, ...issuerKeys] = [randomKey(), randomKey(), randomKey()]
-  const [first = '', second = ''] = issuerKeys.map((key) => new Wallet(key).address)
-  chain = await startLocalChain({
-    dataDir: join(folder, 'chain'),
-    port: 0,
-    host: '127.0.0.1',
-    log: () => {},
-    fund: [new Wallet(adminKey).address, first, second],
-  })
-  provider = createFetchProvider(chain.url)
-  const registry = await ensureRegistry(provider, adminKey, {
-    account: first,
-    name: 'Two gateways',
-    uri: '',
-  })
-  await transact(provider, registry, adminKey, 'addAccount', [1, second, 3])
+  issuer = await startLocalIssuer(join(folder, 'chain'), 2)
+  const settings = { ...settingsOf(issuer.chain.url, issuer.registry), LOG_LEVEL: 'silent' }
   const ports = [await freePort(), await freePort()]
-  const issuerSecret = randomKey()
-  const [one, two] = issuerKeys.map((key, i) =>
+  const [one, two] = issuer.keys.map((key, i) =>
     gatewayProcess({
+      ...settings,
       PORT: String(ports[i]),
       DATA_DIR: join(folder, `gateway-${i}`),
-      API_KEY,
-      RPC_URL: chain.url,
-      REGISTRY_ADDRESS: parseRegistryId(registry).address,
-      ISSUER_ID: '1',
       ISSUER_KEY: key,
-      ISSUER_SECRET: issuerSecret,
-      MAX_HEAD_AGE_SECONDS: '999999999',
       IPFS_GATEWAYS: `http://127.0.0.1:${ports[1 - i]}`,
-      LOG_LEVEL: 'silent',
     }),
   )
   if (!one || !two) throw new Error('two gateways')
@@ -68,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.kill()))
-  await chain.stop()
+  await issuer.chain.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -103,7 +74,7 @@ async function statusOf({ url }: GatewayProcess, publicId: string) {
 
 async function issuedEvents(): Promise<Hex[]> {
   const topic = registryAbi.getEvent('DocumentIssued')?.topicHash
-  const logs = await provider.request({
+  const logs = await issuer.provider.request({
     method: 'eth_getLogs',
     params: [{ fromBlock: '0x0', topics: [topic] }],
   })

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseEventId } from '#events/events.ts'
+import { API_KEY } from '../support/given.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import {
   type Received,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts'
-import { API_KEY } from './support/client.ts'
 import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 

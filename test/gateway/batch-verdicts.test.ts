@@ -20,8 +20,8 @@ import { createProvingReader } from '#verifier/readers/proof.ts'
 import type { Verdict } from '#verifier/verdict.ts'
 import { verify } from '#verifier/verify.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
+import { ADA, randomKey } from '../support/given.ts'
 import { patient } from '../support/patient.ts'
-import { ADA, randomKey } from '../support/stack.ts'
 import { deployRegistry, transact } from '../support/transact.ts'
 
 // Documents of batches in each status, read from one node, with a proof, and from a bundle.
@@ -150,9 +150,7 @@ describe('documents of a batch', () => {
     const publicId = issuedId(batch, sealed)
     const verdict = await judge(publicId)
     expect(verdict.status).toBe(status)
-    expect(verdict.checks[0]).toEqual({
-      ...{ check: 'batch', outcome: 'pass', code: 'read' },
-    })
+    expect(verdict.checks[0]).toEqual({ check: 'batch', outcome: 'pass', code: 'read' })
     expect(verdict.checks.at(-1)?.code).toBe('agrees')
     expect(verdict.document?.subjectName).toBe(ADA.subjectName)
     expect(verdict.blockchainProof).toMatchObject({
@@ -165,12 +163,12 @@ describe('documents of a batch', () => {
     const proven = await judge(publicId, proving())
     expect(proven.blockchainProof).toEqual(verdict.blockchainProof)
     const bundle = await createBundle(publicId, {
-      ...{ provider: provider(), registry, blocks: [blocks] },
+      provider: provider(),
+      registry,
+      blocks: [blocks],
     })
     const trustedBlocks = [readBundle(bundle).block.blockHash]
-    const read = await verifyBundle(JSON.stringify(bundle), {
-      ...{ registry, trustedBlocks },
-    })
+    const read = await verifyBundle(JSON.stringify(bundle), { registry, trustedBlocks })
     expect([read.status, read.document]).toEqual([status, verdict.document])
   })
 
@@ -207,7 +205,10 @@ describe('unusable batch blocks', () => {
   ])('error: reports not_issued for %s', async (_, more) => {
     for (const chain of [one(), proving()])
       expect(ended(await judge(changed(more()), chain))).toEqual([
-        ...['not_issued', 'record', 'fail', 'not_issued'],
+        'not_issued',
+        'record',
+        'fail',
+        'not_issued',
       ])
   })
 
@@ -220,7 +221,9 @@ describe('unusable batch blocks', () => {
     const foreign = formatRegistryId(31_337, `0x${'5a'.repeat(20)}`)
     const [sealed] = documents as [Sealed]
     const garbage = encodePublicId({
-      ...{ kind: 'batch', issuerId: 1, documentKey: sealed.documentKey },
+      kind: 'batch',
+      issuerId: 1,
+      documentKey: sealed.documentKey,
       hash: store(new TextEncoder().encode('{}')),
     })
     const other = publicIdOf(blockOf(open, sealed), sealed, 2)
@@ -234,7 +237,9 @@ describe('unusable batch blocks', () => {
       expect(ended(verdict)).toEqual(['tampered', 'batch', 'fail', code])
       expect([verdict.asOf, verdict.checks.length]).toEqual([null, 1])
       const bundle = await createBundle(publicId, {
-        ...{ provider: provider(), registry, blocks: [blocks] },
+        provider: provider(),
+        registry,
+        blocks: [blocks],
       })
       const trustedBlocks = [readBundle(bundle).block.blockHash]
       const read = await verifyBundle(JSON.stringify(bundle), { registry, trustedBlocks })
@@ -253,26 +258,30 @@ describe('unusable batch blocks', () => {
       [source(async () => ({ status: 'found', bytes: new Uint8Array(1) })), 'wrong_bytes'],
     ] as const) {
       expect(ended(await judge(publicId, one(), [...from]))).toEqual([
-        ...['unverifiable', 'batch', 'unknown', code],
+        'unverifiable',
+        'batch',
+        'unknown',
+        code,
       ])
       await expect(
-        createBundle(publicId, {
-          ...{ provider: provider(), registry, blocks: from },
-        }),
+        createBundle(publicId, { provider: provider(), registry, blocks: from }),
       ).rejects.toMatchObject({
-        ...{ code: 'batch_unknown', cause: { check: 'batch', outcome: 'unknown', code } },
+        code: 'batch_unknown',
+        cause: { check: 'batch', outcome: 'unknown', code },
       })
     }
   })
 
   test('error: rejects a bundle without its batch block, or with another', async () => {
     const bundle = await createBundle(issuedId(open), {
-      ...{ provider: provider(), registry, blocks: [blocks] },
+      provider: provider(),
+      registry,
+      blocks: [blocks],
     })
     const trustedBlocks = [readBundle(bundle).block.blockHash]
     const outcome = async (batch: string | null) =>
       ended(await verifyBundle({ ...bundle, batch }, { registry, trustedBlocks }))
-    expect(await outcome(null)).toEqual([...['unverifiable', 'batch', 'unknown', 'missing']])
-    expect(await outcome('{}')).toEqual([...['unverifiable', 'batch', 'unknown', 'wrong_bytes']])
+    expect(await outcome(null)).toEqual(['unverifiable', 'batch', 'unknown', 'missing'])
+    expect(await outcome('{}')).toEqual(['unverifiable', 'batch', 'unknown', 'wrong_bytes'])
   })
 })

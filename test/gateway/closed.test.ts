@@ -4,11 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
-import { startGateway } from '#gateway/main.ts'
-import { modulesOf } from '#modules/all.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, API_KEY, randomKey, type Stack, startStack } from '../support/stack.ts'
+import { ADA, API_KEY, type Stack, startGatewayFor, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
 let stack: Stack
@@ -54,10 +52,10 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
 
   // What waits is counted each second.
   const metrics = async () => Buffer.from((await stack.request('/metrics')).body).toString()
-  await expect.poll(metrics, { timeout: 10_000 }).toMatch(/intents_refused 1$/m)
+  await expect.poll(metrics).toMatch(/intents_refused 1$/m)
   await admin('reopenIssuer')
   const statusOf = async () => (await stack.verify(waiting.body.data.publicId)).body.data.status
-  await expect.poll(statusOf, { timeout: 10_000 }).toBe('valid')
+  await expect.poll(statusOf).toBe('valid')
   const again = await stack.issue({ ...ADA, subjectId: '3' })
   expect(again.status).toBe(201)
 })
@@ -85,18 +83,11 @@ test('behavior: a gateway starts although its issuer is closed', async () => {
     LOG_LEVEL: 'silent',
   })
   const { registry, issuerKey, chainUrl } = stack
-  const gateway = await startGateway(
-    config,
-    {
-      rpc: createRpcPool([chainUrl], config.rpcTimeout),
-      ...{ registry, issuerId: 1, issuerSecrets: [randomKey()] },
-      signer: createKeySigner(issuerKey),
-    },
-    modulesOf(config),
-    (error) => {
-      throw error
-    },
-  )
+  const gateway = await startGatewayFor(config, {
+    rpc: createRpcPool([chainUrl], config.rpcTimeout),
+    registry,
+    signer: createKeySigner(issuerKey),
+  })
   expect((await fetch(`${config.baseUrl}/healthz`)).status).toBe(200)
   await gateway.stop()
   rmSync(dataDir, { recursive: true, force: true })

@@ -137,7 +137,9 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
       test.each(['read', 'unread', 'batch'] as const)('behavior: verifies: %s', async (name) => {
         const publicId = issued[name]
         expect(await verdictOf(stack, publicId)).toMatchObject({
-          ...{ status: 200, verdict: 'valid', document: DOCUMENT },
+          status: 200,
+          verdict: 'valid',
+          document: DOCUMENT,
         })
         expect(await client.pageVerdict(publicId)).toBe('valid')
       })
@@ -155,7 +157,9 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
       test.each(['erased', 'erasing'] as const)('behavior: stays hidden: %s', async (name) => {
         const publicId = issued[name]
         expect(await verdictOf(stack, publicId)).toEqual({
-          ...{ status: 200, verdict: 'erased', document: null },
+          status: 200,
+          verdict: 'erased',
+          document: null,
         })
         const block = await client.get(`/ipfs/${cidOf(hashOf(publicId))}?format=raw`)
         expect(codeOf(block)).toEqual([410, 'erased'])
@@ -170,9 +174,14 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         const path = `/v1/documents/${issued.read}`
         const byHash = `/v1/documents/${toHex(hashOf(issued.read))}`
         const answers = await Promise.all([
-          ...[stack.issue(ADA), client.get('/readyz'), client.get('/v1/documents')],
-          ...[client.get(path), client.get(byHash), client.get(`${path}/bundle`)],
-          ...[client.revoke(issued.read), client.erase(issued.read)],
+          stack.issue(ADA),
+          client.get('/readyz'),
+          client.get('/v1/documents'),
+          client.get(path),
+          client.get(byHash),
+          client.get(`${path}/bundle`),
+          client.revoke(issued.read),
+          client.erase(issued.read),
         ])
         expect(answers.map(codeOf)).toEqual(answers.map(() => AWAY))
       })
@@ -226,7 +235,9 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
 
       test('behavior: shows a revocation', async () => {
         expect(await verdictOf(stack, issued.revoked)).toMatchObject({
-          ...{ status: 200, verdict: 'revoked', document: null },
+          status: 200,
+          verdict: 'revoked',
+          document: null,
         })
       })
 

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
-import { ADA, API_KEY } from '../support/stack.ts'
 
 // A permissioned chain without fees, such as Besu's.
 
@@ -24,8 +24,12 @@ afterAll(async () => {
 
 const gatewayWith = async (env: Record<string, string>): Promise<GatewayProcess> =>
   gatewayProcess({
-    ...{ ...issuer.env, ISSUER_KEY: issuer.keys.issuer, LOG_LEVEL: 'error' },
-    ...{ DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), ...env },
+    ...issuer.env,
+    ISSUER_KEY: issuer.keys.issuer,
+    LOG_LEVEL: 'error',
+    DATA_DIR: join(folder, 'data'),
+    PORT: String(await freePort()),
+    ...env,
   })
 
 test('default: an account without a balance issues', async () => {

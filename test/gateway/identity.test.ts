@@ -34,7 +34,10 @@ test('behavior: asks the domain once for all accounts, and reports each', async 
   const registry = `eip155:1:0x${'1'.repeat(40)}` as const
   const [listed, other] = [`0x${'2'.repeat(40)}`, `0x${'3'.repeat(40)}`] as const
   const document = createDidDocument({
-    ...{ did: 'did:web:university.example', registry, issuerId: 1, accounts: [listed] },
+    did: 'did:web:university.example',
+    registry,
+    issuerId: 1,
+    accounts: [listed],
   })
   const reported: unknown[] = []
   const report = (event: string, fields?: object) => reported.push([event, fields])
@@ -43,7 +46,9 @@ test('behavior: asks the domain once for all accounts, and reports each', async 
     readConfig({}),
     { request: async () => answer },
     {
-      ...{ registry, issuerId: 1, accounts: [listed, other] },
+      registry,
+      issuerId: 1,
+      accounts: [listed, other],
       fetchDid: async () => {
         asked++
         return Response.json(document)

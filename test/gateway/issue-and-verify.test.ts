@@ -120,9 +120,13 @@ test('args: accepts dates in the form in which they are returned, and no other',
     expect([again.status, again.body]).toEqual([201, first.body])
   }
   for (const issuedAt of [
-    ...['2026-01-31T00:00:00.001Z', '2026-01-31T00:00:00+00:00'],
-    ...['2026-01-31T00:00:01Z', '2026-01-31T00:00Z', '2026-01-31t00:00:00z'],
-    ...['2026-02-30T00:00:00Z', ' 2026-01-31T00:00:00Z'],
+    '2026-01-31T00:00:00.001Z',
+    '2026-01-31T00:00:00+00:00',
+    '2026-01-31T00:00:01Z',
+    '2026-01-31T00:00Z',
+    '2026-01-31t00:00:00z',
+    '2026-02-30T00:00:00Z',
+    ' 2026-01-31T00:00:00Z',
   ]) {
     const refused = await stack.issue({ ...ADA, issuedAt })
     expect([refused.status, refused.body.error?.details]).toEqual([

@@ -29,7 +29,7 @@ test('default: issues and verifies with ten calls a second, and fails no request
   expect(counts.refused).toBeGreaterThan(0)
   // A gateway that went on at its own pace would be refused most of its calls.
   expect(counts.refused).toBeLessThan(proxy.asked.length / 2)
-}, 60_000)
+})
 
 test('behavior: asks nothing while the node asks for a pause', async () => {
   const { proxy } = stack

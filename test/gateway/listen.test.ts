@@ -9,13 +9,17 @@ import type { Env } from '#http/core/env.ts'
 import { OPERATIONS } from '#modules/all.ts'
 import { type Listener, listen } from '#parts/listen.ts'
 import { bareApp } from '../support/bare-app.ts'
-import { API_KEY } from '../support/stack.ts'
+import { API_KEY } from '../support/given.ts'
 
 // Hostile clients, through real sockets, at a server with little patience.
 
 const PATIENCE = {
-  ...{ headersTimeout: 300, connectionsCheckingInterval: 50 },
-  ...{ windowMs: 600, minBytes: 10_000, totalMs: 1_000, bytesPerSecond: 40_000 },
+  headersTimeout: 300,
+  connectionsCheckingInterval: 50,
+  windowMs: 600,
+  minBytes: 10_000,
+  totalMs: 1_000,
+  bytesPerSecond: 40_000,
 }
 let listener: Listener
 beforeAll(async () => {
@@ -160,7 +164,8 @@ describe('large requests and answers', () => {
     async (_, more) => {
       const before = cancelled
       const socket = connect({
-        ...{ port: strict.port, host: '127.0.0.1' },
+        port: strict.port,
+        host: '127.0.0.1',
         onread: {
           buffer: Buffer.alloc(20_000),
           callback() {
@@ -173,7 +178,7 @@ describe('large requests and answers', () => {
       socket.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n')
       const asking = setInterval(() => socket.write(more), 100)
       try {
-        await expect.poll(() => cancelled, { timeout: 20_000 }).toBe(before + 1)
+        await expect.poll(() => cancelled).toBe(before + 1)
       } finally {
         clearInterval(asking)
         socket.destroy()

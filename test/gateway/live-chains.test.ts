@@ -26,8 +26,12 @@ describe('LIVE_CHAINS', () => {
   /** @returns What a gateway says about its network: answers, pages, the verify page's config. */
   async function toldBy(env: Record<string, string>) {
     const gateway = gatewayProcess({
-      ...{ ...issuer.env, ISSUER_KEY: issuer.keys.issuer, ...env },
-      ...{ DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), LOG_LEVEL: 'error' },
+      ...issuer.env,
+      ISSUER_KEY: issuer.keys.issuer,
+      ...env,
+      DATA_DIR: join(folder, 'data'),
+      PORT: String(await freePort()),
+      LOG_LEVEL: 'error',
     })
     const read = async (path: string, headers = {}) =>
       (await fetch(gateway.url + path, { headers })).text()
@@ -52,13 +56,21 @@ describe('LIVE_CHAINS', () => {
 
   test('default: a chain that nobody knows has the banner, and the start says so', async () => {
     expect(await toldBy({})).toEqual({
-      ...{ ready: 'test', home: 'test', banners: [true, true], page: [], start: true },
+      ready: 'test',
+      home: 'test',
+      banners: [true, true],
+      page: [],
+      start: true,
     })
   })
 
   test('behavior: the operator names it, and answers, pages and verify page follow', async () => {
     expect(await toldBy({ LIVE_CHAINS: `5, ${CHAIN}` })).toEqual({
-      ...{ ready: 'live', home: 'live', banners: [false, false], page: [5, CHAIN], start: false },
+      ready: 'live',
+      home: 'live',
+      banners: [false, false],
+      page: [5, CHAIN],
+      start: false,
     })
   })
 

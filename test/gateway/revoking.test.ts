@@ -114,7 +114,8 @@ describeDatabases('revoking', (settings) => {
     const issueBatch = async () => {
       const fields = { ...ADA, subjectName: `Ada ${++batches}` }
       const { body } = await stack.request('/v1/batches', {
-        ...{ method: 'POST', body: JSON.stringify(fields) },
+        method: 'POST',
+        body: JSON.stringify(fields),
         headers: { ...headers, 'content-type': 'application/x-ndjson' },
       })
       const { data } = JSON.parse(Buffer.from(body).toString())

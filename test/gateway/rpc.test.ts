@@ -77,7 +77,8 @@ test('default: permits the proof of a verdict that needs most slots', () => {
     {
       status: 'suspended',
       record: { ...unpackRecord(0n), anchoredBlock: 1 },
-      ...{ account, revoker },
+      account,
+      revoker,
       // The most that the registry accepts.
       issuer: { ...unpackState(0n), id: 1, name: 'n'.repeat(200), uri: 'u'.repeat(400) },
     },

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { API_KEY } from '../faults/support/client.ts'
 import { startAnvilWorld } from '../faults/support/world.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { IS_LONG } from '../support/long.ts'
-import { ADA } from '../support/stack.ts'
 
 // A gateway in its own process, killed while it works on a run.
 

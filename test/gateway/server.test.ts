@@ -7,11 +7,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
-import { startGateway } from '#gateway/main.ts'
-import { modulesOf } from '#modules/all.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from '../support/http.ts'
-import { randomKey, type Stack, startStack } from '../support/stack.ts'
+import { randomKey, type Stack, startGatewayFor, startStack } from '../support/stack.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -29,10 +27,7 @@ test('error: frees data folder and account when its port is taken', async () => 
     const config = { ...readConfig(settings), rpcUrls: [chainUrl] }
     const rpc = createRpcPool([chainUrl], config.rpcTimeout)
     const signer = createKeySigner(issuerKey)
-    const identity = { rpc, registry, issuerId: 1, issuerSecrets, signer }
-    return startGateway(config, identity, modulesOf(config), (error) => {
-      throw error
-    })
+    return startGatewayFor(config, { rpc, registry, issuerSecrets, signer })
   }
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')

@@ -24,7 +24,9 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
   let gateways: SharedGateway[]
   beforeAll(async () => {
     stack = await startSharedStack(folder ?? '', 2, {
-      ...{ WEBHOOK_ALLOW_PRIVATE: 'true', RPC_TIMEOUT_SECONDS: '60', ADDRESS_RATE_LIMIT: 'off' },
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      RPC_TIMEOUT_SECONDS: '60',
+      ADDRESS_RATE_LIMIT: 'off',
     })
     gateways = [await stack.start(), await stack.start(), await stack.start()]
   })

@@ -220,9 +220,7 @@ describe('a gateway without a key', () => {
     expect(refused.body.error.code).toBe('signer_unavailable')
     server.answer = answer
     const { publicId } = accepted.body.data
-    await expect
-      .poll(async () => (await stack.verify(publicId)).body.data.status, { timeout: 10_000 })
-      .toBe('valid')
+    await expect.poll(async () => (await stack.verify(publicId)).body.data.status).toBe('valid')
     await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 })

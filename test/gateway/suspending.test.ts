@@ -153,9 +153,11 @@ describeDatabases('suspending', (settings) => {
     await distrust()
     const { data } = (await stack.verify(publicId)).body
     expect(data).toMatchObject({
-      ...{ valid: false, status: 'suspended' },
+      valid: false,
+      status: 'suspended',
       blockchainProof: {
-        ...{ reason: 'certificateHold', revokedAt: null },
+        reason: 'certificateHold',
+        revokedAt: null,
         releasedAt: expect.stringMatching(INSTANT),
         revoker: { address: thief, distrustedFrom: 1 },
       },
@@ -176,8 +178,10 @@ describeDatabases('suspending', (settings) => {
     const suspended = await change('suspend', publicId)
     expect(suspended.status).toBe(200)
     expect(suspended.body.data).toMatchObject({
-      ...{ status: 'suspended', reason: 'certificateHold' },
-      ...{ suspendedAt: null, blockchainHash: null },
+      status: 'suspended',
+      reason: 'certificateHold',
+      suspendedAt: null,
+      blockchainHash: null,
     })
     expect(sent()).toBe(from)
     expect((await revise(stack, 'revoke', publicId)).body.data.status).toBe('revoked')

@@ -29,11 +29,7 @@ beforeAll(async () => {
   publicIds = [...ours, ...foreign, ...ours.slice(0, 5)]
   const statuses = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, i) => (from + i < 3 ? 'revoked' : 'valid'))
-  expected = [
-    ...statuses(0, COUNT),
-    ...['not_issued', 'not_issued', 'wrong_key'],
-    ...statuses(0, 5),
-  ]
+  expected = [...statuses(0, COUNT), 'not_issued', 'not_issued', 'wrong_key', ...statuses(0, 5)]
 })
 afterEach(() => {
   stack.proxy.refuse = () => false

@@ -15,8 +15,13 @@ import { hold, present } from '../support/presented.ts'
 const registry = formatRegistryId(1, `0x${'12'.repeat(20)}`)
 const memory = createMemoryRegistry(registry, 1, 'https://testville.example')
 const ada: Document = {
-  ...{ subjectName: 'Ada Lovelace', subjectId: '18151210', category: 'diploma' },
-  ...{ issuedAt: '2026-01-31', registry, issuerId: 1, metadata: { grade: 'A' } },
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'diploma',
+  issuedAt: '2026-01-31',
+  registry,
+  issuerId: 1,
+  metadata: { grade: 'A' },
 }
 let good: string
 let sealed: Uint8Array

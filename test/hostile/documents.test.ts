@@ -14,8 +14,8 @@ import type { Verdict } from '#verifier/verdict.ts'
 import { verify } from '#verifier/verify.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
-import { nodeWith, type Record, resultsFor } from '../support/memory-node.ts'
 import { sealAnything } from '../support/seal-plaintext.ts'
+import { nodeWith, type Record, resultsFor } from './memory-node.ts'
 
 // Anything that anyone has anchored ends in a verdict, and what the chain says about it is never
 // lost.
@@ -282,7 +282,10 @@ describe('batch blocks', () => {
     documentHash: `0x${'5a'.repeat(32)}` as const,
     manifest: `0x${'6b'.repeat(32)}` as const,
     root: `0x${'7c'.repeat(32)}` as const,
-    ...{ issuerId: 1, registry: REGISTRY, size: 5, validUntil: 0 },
+    issuerId: 1,
+    registry: REGISTRY,
+    size: 5,
+    validUntil: 0,
   }
   const GOOD = encodeBatchBlock({ ...BLOCK, proof: new Uint8Array(64) })
 
@@ -306,9 +309,7 @@ describe('batch blocks', () => {
     const good = encodeBatchBlock({ ...BLOCK, documentHash, proof })
     expect((await verdictOf(good)).status).toBe('valid')
     const { checks } = await verdictOf(GOOD)
-    expect(checks).toContainEqual({
-      ...{ check: 'payload', outcome: 'unknown', code: 'wrong_bytes' },
-    })
+    expect(checks).toContainEqual({ check: 'payload', outcome: 'unknown', code: 'wrong_bytes' })
     expect(checks).not.toContainEqual(expect.objectContaining({ check: 'content' }))
   })
 

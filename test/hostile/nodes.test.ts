@@ -19,7 +19,7 @@ import { verify } from '#verifier/verify.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
 import { serveHttp, type TestServer } from '../support/http.ts'
-import { memoryNode, nodeWith, resultsFor } from '../support/memory-node.ts'
+import { memoryNode, nodeWith, resultsFor } from './memory-node.ts'
 
 // Any answer of a node or a gateway ends in a verdict, and functions that can be called alone end
 // in a ChainError.
@@ -200,8 +200,24 @@ describe('results', () => {
 })
 
 const NOT_QUANTITIES = [
-  ...[null, true, false, 3, '', '3', '0x', '0x03', '0X3', '0xA', ' 0x3', {}],
-  ...[[], ['0x3'], '0x20000000000000', `0x${'f'.repeat(64)}`, '3n', '-0x3'],
+  null,
+  true,
+  false,
+  3,
+  '',
+  '3',
+  '0x',
+  '0x03',
+  '0X3',
+  '0xA',
+  ' 0x3',
+  {},
+  [],
+  ['0x3'],
+  '0x20000000000000',
+  `0x${'f'.repeat(64)}`,
+  '3n',
+  '-0x3',
 ]
 
 describe('the event', () => {

@@ -43,10 +43,14 @@ const SOME: Choice = {
 
 beforeAll(async () => {
   const document: Document = {
-    ...{ subjectName: 'Ada Lovelace', subjectId: '18151210' },
-    ...{ category: 'diploma', issuedAt: '2026-01-31' },
-    ...{ expiresAt: '2999-12-31', metadata: { grade: 'A', place: 'London' } },
-    ...{ registry: REGISTRY, issuerId: 1 },
+    subjectName: 'Ada Lovelace',
+    subjectId: '18151210',
+    category: 'diploma',
+    issuedAt: '2026-01-31',
+    expiresAt: '2999-12-31',
+    metadata: { grade: 'A', place: 'London' },
+    registry: REGISTRY,
+    issuerId: 1,
   }
   for (const [i, name] of names.entries()) {
     const salt = new Uint8Array(16).fill(i)
@@ -263,7 +267,9 @@ describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {
 function caseOf(name: string): Case {
   const batch = { size: 5, block: {}, sources: [] }
   return {
-    ...{ name, title: name, why: '' },
+    name,
+    title: name,
+    why: '',
     payload: { document: {} },
     chain: [{ issue: { by: 'issuer', alone: false } }],
     nodes: ['honest'],

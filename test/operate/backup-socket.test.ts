@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { API_KEY } from '../support/stack.ts'
 
 let dataDir: string
 let gateway: GatewayProcess | undefined

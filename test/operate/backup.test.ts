@@ -21,7 +21,7 @@ import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { bindFile } from '#test/support/bind-file.ts'
 
 import { docregGateway } from '../support/docreg.ts'
-import { randomKey } from '../support/stack.ts'
+import { randomKey } from '../support/given.ts'
 
 let dir: string
 let dataDir: string

@@ -34,8 +34,18 @@ test('default: a link signs in at a running service at once, and once', async ()
 test('default: takes a tenant and categories, and the address of the settings', async () => {
   const { stdout } = await desk(
     [
-      ...['invite', '--name', 'Ada', '--role', 'registrar', '--tenant', 'office', '--json'],
-      ...['--category', 'diploma', '--category', 'licence'],
+      'invite',
+      '--name',
+      'Ada',
+      '--role',
+      'registrar',
+      '--tenant',
+      'office',
+      '--json',
+      '--category',
+      'diploma',
+      '--category',
+      'licence',
     ],
     { BASE_URL: 'https://documents.example' },
   )

@@ -97,16 +97,21 @@ test('behavior: with --json, start and what it leaves are one object each', asyn
   const env = { PORT: `${port}`, CHAIN_PORT: `${chainPort}`, LOG_LEVEL: 'error' }
   const dataDir = join(folder, 'data')
   const child = spawn(process.execPath, [DOCREG_GATEWAY, 'start', '--json'], {
-    ...{ cwd: folder, env: { ...env, DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: folder,
+    env: { ...env, DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'close')
   let printed = ''
   child.stdout.on('data', (chunk) => {
     printed += chunk
   })
-  await expect.poll(() => printed, { timeout: 60_000 }).toMatch(/^}$/m)
+  await expect.poll(() => printed).toMatch(/^}$/m)
   expect(JSON.parse(printed)).toMatchObject({
-    ...{ url: `http://127.0.0.1:${port}`, network: 'test', issuer: 1, data: dataDir },
+    url: `http://127.0.0.1:${port}`,
+    network: 'test',
+    issuer: 1,
+    data: dataDir,
     apiKeyFile: join(dataDir, 'first-api-key'),
     deskLinkFile: join(dataDir, 'first-desk-link'),
   })
@@ -151,7 +156,8 @@ test('default: npx runs it from a folder of the checkout, and start with its fla
   expect(told).toMatchObject({ code: 0, stdout: `${VERSION}\n` })
   const flags = `data:text/javascript,console.log(process.execArgv.slice(0, 2).join(' '))`
   const started = await run(process.execPath, [bin, 'start', '--bogus'], {
-    ...{ cwd: folder, env: { ...env, NODE_OPTIONS: `--import "${flags}"` } },
+    cwd: folder,
+    env: { ...env, NODE_OPTIONS: `--import "${flags}"` },
   })
   expect(started).toMatchObject({
     code: 64,

@@ -4,39 +4,31 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseRegistryId } from '#document/registry-id.ts'
 import { remoteIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
-import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { docregGateway } from '../support/docreg.ts'
-import { patient } from '../support/patient.ts'
+import { randomKey } from '../support/given.ts'
+import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
-import { randomKey } from '../support/stack.ts'
-import { deployRegistry, transact } from '../support/transact.ts'
+import { transact } from '../support/transact.ts'
 
 let folder: string
-let anvil: AnvilNode
+let issuer: RemoteIssuer
 let env: Record<string, string>
-const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey() }
-let send: (key: keyof typeof keys, name: string, args: unknown[]) => Promise<unknown>
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'doctor-'))
-  anvil = await startAnvilNode(folder, [], 1)
-  for (const key of Object.values(keys))
-    await anvil.request('anvil_setBalance', new Wallet(key).address, '0x56bc75e2d63100000')
-  const provider = patient(createFetchProvider(anvil.url))
-  const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
-  send = (key, name, args) => transact(provider, registry, keys[key], name, args)
+  issuer = await startRemoteIssuer(folder, [], 1)
   env = {
-    ...{ RPC_URL: anvil.url, REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_ID: '1' },
-    ...{ ISSUER_SECRET: randomKey(), ISSUER_KEY: keys.issuer, DATA_DIR: join(folder, 'data') },
+    ...issuer.env,
+    ISSUER_KEY: issuer.keys.issuer,
+    DATA_DIR: join(folder, 'data'),
     BASE_URL: 'http://127.0.0.1:1',
   }
 })
 afterAll(async () => {
-  await anvil?.kill()
+  await issuer?.anvil.kill()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -63,7 +55,7 @@ test('default: finds nothing that fails in a good installation', async () => {
 })
 
 test('behavior: names an endpoint that is down without its key, and a registry that is not there', async () => {
-  const down = await doctor({ RPC_URL: `${anvil.url},http://127.0.0.1:1/v2/secret-key` })
+  const down = await doctor({ RPC_URL: `${issuer.anvil.url},http://127.0.0.1:1/v2/secret-key` })
   expect(down.fails).toEqual(['endpoints'])
   expect(down.stdout).not.toContain('secret-key')
   const elsewhere = await doctor({ REGISTRY_ADDRESS: `0x${'12'.repeat(20)}` })
@@ -106,9 +98,11 @@ test('error: lists several recorded registries of the chain, and takes the only 
 
 test('behavior: sees an account without the permission, one that manages, and a recovery', async () => {
   expect((await doctor({ ISSUER_KEY: randomKey() })).fails).toEqual(['account'])
-  const manager = await doctor({ ISSUER_KEY: keys.manager })
+  const manager = await doctor({ ISSUER_KEY: issuer.keys.manager })
   expect(manager.warns).toContain('account')
-  await send('admin', 'proposeAccount', [1, new Wallet(keys.admin).address])
+  const { provider, registry, keys } = issuer
+  const admin = new Wallet(keys.admin).address
+  await transact(provider, registry, keys.admin, 'proposeAccount', [1, admin])
   expect((await doctor()).fails).toEqual(['recovery'])
 })
 
@@ -155,7 +149,8 @@ describe('proofs', () => {
   ])('error: names what a node with proofs of %s cannot do', async (_, has, message, advice) => {
     expect(await foundWith(has)).toEqual([
       {
-        ...{ check: 'proofs', outcome: 'warn' },
+        check: 'proofs',
+        outcome: 'warn',
         message: expect.stringMatching(message),
         advice: expect.stringMatching(advice),
       },

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { ConfigError, readConfig } from '#settings/config.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
+import { ADA } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { ADA } from '../support/stack.ts'
 
 // `npm start` shows a linked issuer: the gateway is the domain of the local chain's issuer.
 
@@ -21,8 +21,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 async function startGateway(env: Record<string, string> = {}) {
   const [port, chainPort] = [await freePort(), await freePort()]
   const gateway = gatewayProcess({
-    ...{ PORT: `${port}`, CHAIN_PORT: `${chainPort}`, API_KEY: KEY },
-    ...{ DATA_DIR: folder, ...env },
+    PORT: `${port}`,
+    CHAIN_PORT: `${chainPort}`,
+    API_KEY: KEY,
+    DATA_DIR: folder,
+    ...env,
   })
   onTestFinished(async () => void (await gateway.stop()))
   await gateway.start()
@@ -52,7 +55,10 @@ test('default: the issuer of the local chain is linked to the gateway, also afte
   })
   const { publicId, registry } = body.data
   const linked = ({ url, host }: typeof first, name: string) => ({
-    ...{ code: 'linked', name, uri: url, domain: host },
+    code: 'linked',
+    name,
+    uri: url,
+    domain: host,
   })
   await expect.poll(() => first.issuerOf(publicId)).toEqual(linked(first, 'Local test issuer'))
 
@@ -77,7 +83,10 @@ test('behavior: with another ISSUER_URI, the gateway is not the domain', async (
     body: JSON.stringify(ADA),
   })
   expect(await gateway.issuerOf(body.data.publicId)).toEqual({
-    ...{ code: 'no_domain', name: 'Local test issuer', uri, domain: null },
+    code: 'no_domain',
+    name: 'Local test issuer',
+    uri,
+    domain: null,
   })
   const { response } = await gateway.request('/.well-known/did.json')
   expect(response.status).toBe(404)

@@ -7,9 +7,9 @@ import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DOCREG_GATEWAY } from '../support/docreg.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
-import { ADA, API_KEY } from '../support/stack.ts'
 import { PERMISSION, transact } from '../support/transact.ts'
 
 // A chain that others run can remove the block in which a document was issued again.
@@ -62,7 +62,7 @@ function issueAgain(...args: string[]) {
     })
   const ended = once(child, 'close').then(([code]) => code as number)
   const endsWith = async (code: number) => expect(await ended, output).toBe(code)
-  const says = (text: string) => expect.poll(() => output, { timeout: 60_000 }).toContain(text)
+  const says = (text: string) => expect.poll(() => output).toContain(text)
   return { endsWith, says, output: () => output }
 }
 

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { docregGateway } from '../support/docreg.ts'
+import { ADA, randomKey } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
-import { ADA, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
+import { type LocalGateway, localGateway } from './local-gateway.ts'
 
 // The theft of an issuing key: a thief issues a forged document, the account is distrusted, and the
 // gateway issues its own documents again with a new account.
@@ -31,8 +31,11 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const stolen = randomKey()
   env = {
-    ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
-    ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: stolen },
+    PORT: `${await freePort()}`,
+    CHAIN_PORT: `${await freePort()}`,
+    DATA_DIR: join(folder, 'data'),
+    API_KEY: KEY,
+    ISSUER_KEY: stolen,
   }
   gateway = localGateway(env)
   await gateway.start()

@@ -65,7 +65,13 @@ test('behavior: a rotated key ends after the overlap', async () => {
 
 test('behavior: a key issues the allowed categories alone', async () => {
   const { out: key, id } = await keys(
-    ...['create', '--scope', 'documents:issue', '--category', 'diploma', '--category', 'licence'],
+    'create',
+    '--scope',
+    'documents:issue',
+    '--category',
+    'diploma',
+    '--category',
+    'licence',
   )
   const { status, body } = await issue(key)
   expect(status).toBe(403)
@@ -77,12 +83,20 @@ test('behavior: a key issues the allowed categories alone', async () => {
 
 test('behavior: change replaces the named settings alone', async () => {
   const { id } = await keys(
-    ...['create', '--scope', 'verify', '--label', 'a', '--expires', '2999-01-01'],
+    'create',
+    '--scope',
+    'verify',
+    '--label',
+    'a',
+    '--expires',
+    '2999-01-01',
   )
   await keys('change', id, '--label', 'b', '--rate-limit', '7', '--no-expires')
   const { label, rateLimit, scopes, expiresAt } = await lineOf(id)
   expect({ label, rateLimit, scopes, expiresAt }).toEqual({
-    ...{ label: 'b', rateLimit: 7, scopes: ['verify'] },
+    label: 'b',
+    rateLimit: 7,
+    scopes: ['verify'],
     expiresAt: undefined,
   })
 })

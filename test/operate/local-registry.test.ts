@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { ensureRegistry, LocalRegistryError } from '#operate/local-registry.ts'
 import { startAnvilNode } from '../support/anvil.ts'
+import { randomKey } from '../support/given.ts'
 import { patient } from '../support/patient.ts'
-import { randomKey } from '../support/stack.ts'
 
 /** A registry on a chain of its own. @returns How to find it again, and its code. */
 async function registryOnChain() {

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
-import { databaseRows } from '../support/database-rows.ts'
 import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../support/postgres.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
-import { ADA, API_KEY } from '../support/stack.ts'
 import { PERMISSION, transact } from '../support/transact.ts'
+import { databaseRows } from './database-rows.ts'
 
 // The commands of an operator with DATABASE_URL: a lost gateway comes back in PostgreSQL, and runs
 // while the other commands work.
@@ -38,8 +38,11 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     env = {
       ...COMPILE_CACHE,
       ...issuer.env,
-      ...{ DATABASE_URL: await server.newDatabase(), DATA_DIR: join(dir, 'data') },
-      ...{ ISSUER_KEY: keys[0], LOCK_SECONDS: '3', PORT: `${await freePort()}` },
+      DATABASE_URL: await server.newDatabase(),
+      DATA_DIR: join(dir, 'data'),
+      ISSUER_KEY: keys[0],
+      LOCK_SECONDS: '3',
+      PORT: `${await freePort()}`,
     }
     gateway = gatewayProcess(env)
   })
@@ -75,7 +78,9 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
   test('default: recover rebuilds a lost gateway in an empty database, and keys work there', async () => {
     const { DATABASE_URL: _, ...alone } = env
     const lost = gatewayProcess({
-      ...{ ...alone, DATA_DIR: join(dir, 'lost'), PORT: `${await freePort()}` },
+      ...alone,
+      DATA_DIR: join(dir, 'lost'),
+      PORT: `${await freePort()}`,
     })
     await lost.start()
     const documents = [await issue(lost, '1'), await issue(lost, '2')]
@@ -146,8 +151,12 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     const { code, found } = await fsck(broken)
     expect(found.differences.map((difference: { code: string }) => difference.code).sort()).toEqual(
       [
-        ...['history_missing', 'history_without_record', 'index_differs', 'index_missing'],
-        ...['payload_damaged', 'payload_missing'],
+        'history_missing',
+        'history_without_record',
+        'index_differs',
+        'index_missing',
+        'payload_damaged',
+        'payload_missing',
       ],
     )
     expect(code).toBe(1)

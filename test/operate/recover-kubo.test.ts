@@ -6,10 +6,10 @@ import { fromHex } from '#document/hex.ts'
 import { blockCid } from '#kubo/group.ts'
 import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
 import { createKubo, type Kubo, kuboBinary } from '../support/kubo.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
-import { ADA, API_KEY } from '../support/stack.ts'
 
 // A gateway is lost with its data folder. Chain, Kubo, issuer secret and erasure list are left.
 
@@ -30,7 +30,8 @@ beforeAll(async () => {
   await kubo.start()
   env = {
     ...issuer.env,
-    ...{ IPFS_API_URL: kubo.apiUrl, ERASURE_LIST: join(folder, 'erased', 'list.txt') },
+    IPFS_API_URL: kubo.apiUrl,
+    ERASURE_LIST: join(folder, 'erased', 'list.txt'),
   }
   gateway = await gatewayIn('lost')
 })

@@ -12,9 +12,9 @@ import { startBlockServer } from '../support/block-server.ts'
 import { makeCredentialKey } from '../support/credential-key.ts'
 import { docregGateway } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { ADA, API_KEY, randomKey } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
 import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
-import { ADA, API_KEY, randomKey } from '../support/stack.ts'
 import { statusesIn } from '../support/status-list.ts'
 import { PERMISSION, transact } from '../support/transact.ts'
 
@@ -33,11 +33,15 @@ beforeAll(async () => {
   env = issuer.env
   credentialKey = makeCredentialKey()
   const settings = {
-    ...{ ...env, ISSUER_KEY: issuer.keys.issuer, CREDENTIAL_KEY_FILE: credentialKey.path },
+    ...env,
+    ISSUER_KEY: issuer.keys.issuer,
+    CREDENTIAL_KEY_FILE: credentialKey.path,
   }
   lost = gatewayProcess({ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'a') })
   recovered = gatewayProcess({
-    ...{ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'b') },
+    ...settings,
+    PORT: `${await freePort()}`,
+    DATA_DIR: join(folder, 'b'),
   })
   await lost.start()
 })
@@ -76,7 +80,13 @@ async function shown(gateway: GatewayProcess) {
   for (const { publicId, documentHash, status, subjectId, batchRoot } of documents) {
     const { blockchainHash, supersededBy } = dataOf(await call(gateway, `/documents/${publicId}`))
     whole.push({
-      ...{ publicId, documentHash, status, subjectId, batchRoot, blockchainHash, supersededBy },
+      publicId,
+      documentHash,
+      status,
+      subjectId,
+      batchRoot,
+      blockchainHash,
+      supersededBy,
     })
   }
   const { batches } = dataOf(await call(gateway, '/batches'))
@@ -240,8 +250,13 @@ test('behavior: fsck finds nothing in it, and then each fault that is planted, a
   const { stdout, code } = await fsck()
   const { differences } = JSON.parse(stdout)
   expect(differences.map((one: { code: string }) => one.code).sort()).toEqual([
-    ...['erased_but_present', 'history_missing', 'history_without_record', 'index_differs'],
-    ...['index_missing', 'payload_damaged', 'payload_missing'],
+    'erased_but_present',
+    'history_missing',
+    'history_without_record',
+    'index_differs',
+    'index_missing',
+    'payload_damaged',
+    'payload_missing',
   ])
   expect(code).toBe(1)
   expect(readFileSync(join(folder, 'b', 'gateway.db')).equals(before)).toBe(true)

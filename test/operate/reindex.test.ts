@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseRegistryId } from '#document/registry-id.ts'
-import { databaseRows } from '../support/database-rows.ts'
 import { describeDatabases } from '../support/databases.ts'
 import { docregGateway } from '../support/docreg.ts'
+import { ADA, randomKey } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
-import { ADA, randomKey } from '../support/stack.ts'
+import { databaseRows } from './database-rows.ts'
+import { type LocalGateway, localGateway } from './local-gateway.ts'
 
 // `docreg-gateway reindex` between two runs of a gateway, in one data folder and on one local
 // chain.
@@ -22,10 +22,14 @@ describeDatabases('reindex', (settings) => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
     env = {
-      ...{ PORT: `${await freePort()}`, CHAIN_PORT: `${await freePort()}` },
-      ...{ DATA_DIR: join(folder, 'data'), API_KEY: KEY, ISSUER_KEY: randomKey() },
+      PORT: `${await freePort()}`,
+      CHAIN_PORT: `${await freePort()}`,
+      DATA_DIR: join(folder, 'data'),
+      API_KEY: KEY,
+      ISSUER_KEY: randomKey(),
       ISSUER_SECRET: randomKey(),
-      ...{ LOCK_SECONDS: '3', ...(await settings()) },
+      LOCK_SECONDS: '3',
+      ...(await settings()),
     }
     gateway = localGateway(env)
     await gateway.start()

@@ -3,13 +3,8 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  call,
-  issueWith,
-  type MovableService,
-  startMovableService,
-} from '../support/movable-service.ts'
 import { postgresFolder } from '../support/postgres.ts'
+import { call, issueWith, type MovableService, startMovableService } from './movable-service.ts'
 
 const folder = postgresFolder()
 /** It starts many processes. */

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { shortFingerprint } from '#store/binding.ts'
+import { ADA, API_KEY, randomKey } from '../support/given.ts'
 import { freePort } from '../support/http.ts'
-import { type LocalGateway, localGateway } from '../support/local-gateway.ts'
-import { ADA, API_KEY, randomKey } from '../support/stack.ts'
+import { type LocalGateway, localGateway } from './local-gateway.ts'
 
 const OLD = randomKey()
 const NEW = randomKey()

@@ -8,6 +8,7 @@ import { readQrCodes } from '#cli/qr-image.ts'
 import { parseRegistryId } from '#document/registry-id.ts'
 import { collectIssued } from '#verifier/readers/issued-logs.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { freePort } from '../support/http.ts'
 
 const KEY = 'a-first-key-given-from-outside'
@@ -29,6 +30,7 @@ beforeEach(async () => {
   url = `http://127.0.0.1:${port}`
   const chainPort = await freePort()
   env = {
+    ...COMPILE_CACHE,
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
     PORT: `${port}`,

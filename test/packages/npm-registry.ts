@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/http.ts'
-import { npm } from '../support/npm.ts'
-import { npmTools } from '../support/npm-tools.ts'
+import { npm } from './npm.ts'
+import { npmTools } from './npm-tools.ts'
 
 /** A real npm registry on loopback, which has what is published here, and fetches all else. */
 export type NpmRegistry = {

@@ -20,7 +20,7 @@ import vectors from '#corpus/vectors/documents.json' with { type: 'json' }
 import proofs from '#corpus/vectors/state-proofs.json' with { type: 'json' }
 import { makePackages, type Package } from '#scripts/packages.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { npmTools } from '../support/npm-tools.ts'
+import { npmTools } from './npm-tools.ts'
 
 // The packages as somebody else has them: packed, in a folder of their own, with the dependencies
 // that they name and no others.
@@ -247,7 +247,7 @@ test.each(nodes())('default: can be imported by %s', async (node) => {
 test.each(nodes())('default: the command runs with %s', async (node) => {
   const command = join(installed('docreg'), manifestOf('docreg').bin.docreg)
   const photo = join(root, 'test/cli/images/photo.jpg')
-  const sources = [...['--rpc', 'http://127.0.0.1:1'], ...['--registry', proof?.registry ?? '']]
+  const sources = ['--rpc', 'http://127.0.0.1:1', '--registry', proof?.registry ?? '']
   const { code, stdout } = await run(node, [command, 'verify', photo, '--json', ...sources], {
     cwd: consumer,
   }).catch((error) => error)
@@ -313,9 +313,18 @@ test.each(['nodenext', 'node16', 'bundler'])(
       [
         'use.mts',
         ...DOCUMENTED.map((_, i) => `documented${i}.mts`),
-        ...['--noEmit', '--strict', '--target', 'es2022'],
-        ...['--module', module, '--moduleResolution', moduleResolution],
-        ...['--lib', 'es2022,dom,dom.iterable', '--types', ''],
+        '--noEmit',
+        '--strict',
+        '--target',
+        'es2022',
+        '--module',
+        module,
+        '--moduleResolution',
+        moduleResolution,
+        '--lib',
+        'es2022,dom,dom.iterable',
+        '--types',
+        '',
         // Once is enough for the types themselves.
         ...(moduleResolution === 'nodenext' ? [] : ['--skipLibCheck']),
       ],

@@ -19,9 +19,9 @@ import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { type Run, run } from '../support/docreg.ts'
 import { serveHttp } from '../support/http.ts'
 import { IS_LONG } from '../support/long.ts'
-import { npmTools } from '../support/npm-tools.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import { type NpmRegistry, startNpmRegistry, verdaccio } from './npm-registry.ts'
+import { npmTools } from './npm-tools.ts'
 
 // Both packages are published to a real registry, and installed from there into empty folders, where
 // the code of their READMEs runs against a real chain and gateway.

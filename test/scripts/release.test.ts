@@ -66,8 +66,16 @@ describe('licences', () => {
   )
 
   test.each([
-    ...['GPL-3.0-only', 'LGPL-2.1-or-later', 'AGPL-3.0', 'MPL-2.0', 'SEE LICENSE IN x'],
-    ...['UNLICENSED', 'MIT AND GPL-2.0', '(MIT AND (GPL-2.0 OR ISC))', '', undefined],
+    'GPL-3.0-only',
+    'LGPL-2.1-or-later',
+    'AGPL-3.0',
+    'MPL-2.0',
+    'SEE LICENSE IN x',
+    'UNLICENSED',
+    'MIT AND GPL-2.0',
+    '(MIT AND (GPL-2.0 OR ISC))',
+    '',
+    undefined,
   ])('error: names the package with the licence %s', (license) => {
     expect(refusedLicences(licensed(license))).toEqual([
       expect.stringContaining(`@b/c 1.2.3 has the licence ${license || '(none)'},`),
@@ -110,8 +118,15 @@ function cloneTo(folder: string): string {
   execFileSync(
     'git',
     [
-      ...['-c', 'user.name=test', '-c', 'user.email=test@example.org'],
-      ...['commit', '--quiet', '--allow-empty', '-m', 'Test a release'],
+      '-c',
+      'user.name=test',
+      '-c',
+      'user.email=test@example.org',
+      'commit',
+      '--quiet',
+      '--allow-empty',
+      '-m',
+      'Test a release',
     ],
     {
       cwd: folder,

@@ -120,8 +120,12 @@ function keyOf({ issuerId, documentHash, batch }: Key): DocumentKey {
 
 const NOBODY = {
   account: `0x${'00'.repeat(20)}`,
-  ...{ accountIndex: 0, permissions: 0, addedBlock: 0, changedBlock: 0 },
-  ...{ retiredBlock: 0, distrustedFrom: 0 },
+  accountIndex: 0,
+  permissions: 0,
+  addedBlock: 0,
+  changedBlock: 0,
+  retiredBlock: 0,
+  distrustedFrom: 0,
 }
 
 /** @returns A reading in the ABI's structure. */
@@ -150,10 +154,7 @@ function readingOf(one: Answer, registry: RegistryId): Promise<object> {
   return codeOrShape(() => reader.read(keyOf(one), at(one.block)))
 }
 
-async function verdictOf(
-  text: string,
-  { registry, trustedBlocks, codeHash }: Trust,
-): Promise<{ error: string } | { status: string; notPassed: string[] }> {
+async function verdictOf(text: string, { registry, trustedBlocks, codeHash }: Trust) {
   try {
     const verdict = await verifyBundle(text, {
       registry,
@@ -165,7 +166,7 @@ async function verdictOf(
       // Leaves out the identity check, which does not depend on the bundle.
       .filter(({ check, outcome }) => outcome !== 'pass' && check !== 'identity')
       .map(({ check, outcome, code }) => `${check} ${outcome} ${code}`)
-    return { status, notPassed, ...{ document, asOf } }
+    return { status, notPassed, document, asOf }
   } catch (error) {
     return { error: String((error as { code?: string }).code ?? error) }
   }

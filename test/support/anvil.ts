@@ -49,7 +49,9 @@ export async function startAnvilNode(
     const args = ['--quiet', '--port', String(port), ...STATE, ...options]
     const program = [binary(), ...args, '--slots-in-an-epoch', String(finality)]
     child = spawn('/bin/sh', ['-c', START_AND_WATCH, 'sh', ...program], {
-      ...{ cwd: dir, env: {}, detached: true },
+      cwd: dir,
+      env: {},
+      detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     })
     const pipe = child.stdio[3] as Socket

@@ -2,8 +2,19 @@ import fc from 'fast-check'
 
 /** Names that every object inherits, or that programs may misread. */
 const ODD_NAMES = [
-  ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf'],
-  ...['toJSON', 'then', 'length', 'hasOwnProperty', 'get', '0', '-1', ''],
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'toJSON',
+  'then',
+  'length',
+  'hasOwnProperty',
+  'get',
+  '0',
+  '-1',
+  '',
 ]
 
 const name = fc.oneof(fc.constantFrom(...ODD_NAMES), fc.string({ unit: 'binary', maxLength: 8 }))

@@ -36,8 +36,11 @@ export function createAuthenticator(origin: string) {
     Buffer.from(JSON.stringify({ type, challenge, origin: deviation.origin ?? origin }))
 
   const credential = (response: object) => ({
-    ...{ id: base64url(id), rawId: base64url(id), type: 'public-key' },
-    ...{ clientExtensionResults: {}, response },
+    id: base64url(id),
+    rawId: base64url(id),
+    type: 'public-key',
+    clientExtensionResults: {},
+    response,
   })
 
   return {

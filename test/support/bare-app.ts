@@ -7,7 +7,7 @@ import type { AppDeps } from '#http/deps.ts'
 import { bySession } from '#http/resources/signed-in.ts'
 import type { Grant } from '#keys/grant.ts'
 import { MODULES } from '#modules/all.ts'
-import { API_KEY } from './stack.ts'
+import { API_KEY } from './given.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
 
@@ -35,7 +35,9 @@ export function bareApp(parts: Partial<AppDeps> & Record<string, unknown> = {}) 
     findKey: async (key) => (key === API_KEY ? GRANT : undefined),
     addresses: ADDRESSES,
     rateLimits: {
-      ...{ keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
+      keys: limiter,
+      addresses: limiter,
+      addressOf: () => '192.0.2.1',
       refused: () => {},
     },
     verifyPage: { html: '', policy: '' },

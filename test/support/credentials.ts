@@ -55,7 +55,11 @@ export function credentialOf(
     over({ alg: 'ES256', typ: 'dc+sd-jwt', kid: ISSUER_KEY.kid }, header),
     over(
       {
-        ...{ ...claims, documentHash, batch, iss: ISS, iat: IAT },
+        ...claims,
+        documentHash,
+        batch,
+        iss: ISS,
+        iat: IAT,
         vct: 'https://testville.example/v1/types/birth_certificate',
         cnf: { jwk: HOLDER_KEY.jwk },
         status: { status_list: { idx: 7, uri: 'https://testville.example/v1/status-lists/1' } },
@@ -71,7 +75,9 @@ export function credentialOf(
 /** @param shown The credential with its last tilde. */
 export function bindingOf(shown: string, { header, payload, by = 'holder' }: JwsParts): string {
   const said = {
-    ...{ iat: IAT, aud: 'https://verifier.example', nonce: 'a-nonce' },
+    iat: IAT,
+    aud: 'https://verifier.example',
+    nonce: 'a-nonce',
     sd_hash: encodeBase64url(sha256(utf8ToBytes(shown))),
   }
   return signJws(over({ alg: 'ES256', typ: 'kb+jwt' }, header), over(said, payload), by)
@@ -105,7 +111,9 @@ export function didWithKeys(
   }: { did?: string; keys?: TestKey[] } = {},
 ): object {
   const methods = keys.map(({ jwk, kid }) => ({
-    ...{ id: `${did}#${kid}`, type: 'JsonWebKey', controller: did },
+    id: `${did}#${kid}`,
+    type: 'JsonWebKey',
+    controller: did,
     publicKeyJwk: jwk,
   }))
   return {
@@ -114,7 +122,8 @@ export function didWithKeys(
     assertionMethod: methods.map(({ id }) => id),
     service: [
       {
-        ...{ id: `${did}#document-registry`, type: 'DocumentRegistry' },
+        id: `${did}#document-registry`,
+        type: 'DocumentRegistry',
         serviceEndpoint: [{ registry, issuerId }],
       },
     ],

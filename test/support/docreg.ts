@@ -97,7 +97,8 @@ function startHost(key: string, program: string, env: Record<string, string>): H
 
 /** The settings that a developer's machine may have are excluded. */
 const hermetic = (env: Record<string, string>) => ({
-  ...{ ...COMPILE_CACHE, DOCREG_CONFIG: '/dev/null' },
+  ...COMPILE_CACHE,
+  DOCREG_CONFIG: '/dev/null',
   ...env,
 })
 

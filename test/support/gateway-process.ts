@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseRegistryId, type RegistryId } from '#document/registry-id.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
 import { DOCREG_GATEWAY } from './docreg.ts'
 import type { Order } from './gateway-preload.ts'
+import { API_KEY, randomKey } from './given.ts'
 
 /** The maximum duration of a start in milliseconds. */
 const PATIENCE = 120_000
@@ -32,6 +34,17 @@ export type GatewayProcess = {
   /** The last part of its output. */
   output(): string
 }
+
+/** The settings of a gateway of issuer 1, without `PORT`, `DATA_DIR` and `ISSUER_KEY`. */
+export const settingsOf = (rpcUrl: string, registry: RegistryId) => ({
+  API_KEY,
+  RPC_URL: rpcUrl,
+  REGISTRY_ADDRESS: parseRegistryId(registry).address,
+  ISSUER_ID: '1',
+  ISSUER_SECRET: randomKey(),
+  // A chain that makes a block for each transaction stands still in between.
+  MAX_HEAD_AGE_SECONDS: '999999999',
+})
 
 const PRELOAD = new URL('./gateway-preload.ts', import.meta.url).href
 

@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { Wallet } from 'ethers'
-import { type Hex, toHex } from '#document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { startLocalChain } from '#local-chain/local-chain.ts'
 import { ensureRegistry } from '#operate/local-registry.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
+import { randomKey } from './given.ts'
 import { PERMISSION, transact } from './transact.ts'
-
-const newKey = (): Hex => toHex(randomBytes(32))
 
 /** A local chain with issuer 1. */
 export type LocalIssuer = {
@@ -23,8 +21,8 @@ export type LocalIssuer = {
 
 /** @param dataDir The folder of the chain. @param accounts The number of accounts. */
 export async function startLocalIssuer(dataDir: string, accounts = 1): Promise<LocalIssuer> {
-  const adminKey = newKey()
-  const keys: [Hex, ...Hex[]] = [newKey(), ...Array.from({ length: accounts - 1 }, newKey)]
+  const adminKey = randomKey()
+  const keys: [Hex, ...Hex[]] = [randomKey(), ...Array.from({ length: accounts - 1 }, randomKey)]
   const [account = '', ...others] = keys.map((key) => new Wallet(key).address)
   const chain = await startLocalChain({
     dataDir,

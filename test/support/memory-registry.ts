@@ -68,8 +68,14 @@ export function createMemoryRegistry(registry: RegistryId, issuerId = 1, uri = '
 
 function emptyRecord(): RegistryRecord {
   return {
-    ...{ accountIndex: 0, anchoredBlock: 0, anchoredAt: 0, validUntil: 0 },
-    ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+    accountIndex: 0,
+    anchoredBlock: 0,
+    anchoredAt: 0,
+    validUntil: 0,
+    revokerIndex: 0,
+    revokedBlock: 0,
+    revokedAt: 0,
+    reason: 0,
     setAside: false,
   }
 }
@@ -78,12 +84,11 @@ function issuedRecord(validUntil: number, isRevoked: boolean): RegistryRecord {
   const { blockTime } = BLOCK
   return {
     ...emptyRecord(),
-    ...{ accountIndex: 1, anchoredBlock: 10, anchoredAt: blockTime - 100 },
+    accountIndex: 1,
+    anchoredBlock: 10,
+    anchoredAt: blockTime - 100,
     validUntil,
-    ...(isRevoked && {
-      ...{ revokerIndex: 1, revokedBlock: 15, revokedAt: blockTime - 50 },
-      reason: 1,
-    }),
+    ...(isRevoked && { revokerIndex: 1, revokedBlock: 15, revokedAt: blockTime - 50, reason: 1 }),
   }
 }
 

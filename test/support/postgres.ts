@@ -119,9 +119,13 @@ export async function startPostgres(
 
   async function start(): Promise<void> {
     const defaults = [
-      ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', `port=${port}`],
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      `port=${port}`,
       // Without it, only a killed machine loses data, not a killed process.
-      ...['fsync=off', 'max_connections=200', 'logging_collector=off'],
+      'fsync=off',
+      'max_connections=200',
+      'logging_collector=off',
     ]
     const args = [...defaults, ...settings].flatMap((setting) => ['-c', setting])
     const started = spawn(join(folder, 'postgres'), ['-D', data, ...args], {

@@ -41,30 +41,43 @@ function registryOf(registry: RegistryId, validUntil: number) {
   const asked: DocumentKey[] = []
   const account = {
     account: `0x${'11'.repeat(20)}` as const,
-    ...{ accountIndex: 1, permissions: 1, addedBlock: 1, changedBlock: 0 },
-    ...{ retiredBlock: 0, distrustedFrom: 0 },
+    accountIndex: 1,
+    permissions: 1,
+    addedBlock: 1,
+    changedBlock: 0,
+    retiredBlock: 0,
+    distrustedFrom: 0,
   }
   const chain: ChainReader = {
     registry,
     async read(key): Promise<ChainReading> {
       asked.push(key)
       return {
-        ...{ blockNumber: 1, blockTime: 1, status: 'valid' },
+        blockNumber: 1,
+        blockTime: 1,
+        status: 'valid',
         record: {
-          ...{ accountIndex: 1, anchoredBlock: 1, anchoredAt: 1, validUntil },
-          ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+          accountIndex: 1,
+          anchoredBlock: 1,
+          anchoredAt: 1,
+          validUntil,
+          revokerIndex: 0,
+          revokedBlock: 0,
+          revokedAt: 0,
+          reason: 0,
           setAside: false,
         },
         account,
         revoker: null,
         issuer: {
-          ...{ id: key.issuerId, name: '', uri: '', documentCount: 1 },
-          ...{
-            batchCount: 0,
-            accountCount: 1,
-            changedBlock: 1,
-            closedBlock: 0,
-          },
+          id: key.issuerId,
+          name: '',
+          uri: '',
+          documentCount: 1,
+          batchCount: 0,
+          accountCount: 1,
+          changedBlock: 1,
+          closedBlock: 0,
         },
       }
     },

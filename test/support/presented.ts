@@ -65,7 +65,10 @@ export function present(
   includeSealed = true,
 ): Promise<Presentation> {
   return createPresentation({
-    ...{ publicId, sealed, choose, includeSealed },
+    publicId,
+    sealed,
+    choose,
+    includeSealed,
     ...(batchBlock && { batchBlock }),
   })
 }

@@ -1,11 +1,12 @@
 import { Wallet } from 'ethers'
 import type { Hex } from '#document/hex.ts'
-import { parseRegistryId, type RegistryId } from '#document/registry-id.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from './anvil.ts'
+import { settingsOf } from './gateway-process.ts'
+import { randomKey } from './given.ts'
 import { patient } from './patient.ts'
-import { API_KEY, randomKey } from './stack.ts'
 import { deployRegistry } from './transact.ts'
 
 /** Issuer 1 on a chain that the gateway does not run. */
@@ -36,10 +37,6 @@ export async function startRemoteIssuer(
   const keys = { admin, manager, issuer: key }
   const provider = patient(createFetchProvider(anvil.url))
   const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
-  const { address } = parseRegistryId(registry)
-  const env = {
-    ...{ RPC_URL: anvil.url, REGISTRY_ADDRESS: address, ISSUER_ID: '1' },
-    ...{ ISSUER_SECRET: randomKey(), API_KEY, MAX_HEAD_AGE_SECONDS: '100000000' },
-  }
+  const env = settingsOf(anvil.url, registry)
   return { anvil, provider, registry, keys, fundedKey, env }
 }

@@ -42,5 +42,5 @@ export async function addAccount(stack: Stack, permissions: number): Promise<Hex
 export async function endRefusals(stack: Stack): Promise<void> {
   stack.proxy.refuse = () => false
   const status = async () => (await stack.request('/readyz')).status
-  await expect.poll(status, { timeout: 5_000 }).toBe(200)
+  await expect.poll(status).toBe(200)
 }

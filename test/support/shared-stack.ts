@@ -4,15 +4,12 @@ import { join } from 'node:path'
 import { createRpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import type { Hex } from '#document/hex.ts'
-import { startGateway } from '#gateway/main.ts'
-import { modulesOf } from '#modules/all.ts'
-import { openCredentialKeys } from '#parts/signer.ts'
 import { readConfig } from '#settings/config.ts'
 import { freePort } from './http.ts'
 import { type LocalIssuer, startLocalIssuer } from './local-issuer.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { type Answer, API_KEY, randomKey, requestsTo } from './stack.ts'
+import { type Answer, API_KEY, randomKey, requestsTo, startGatewayFor } from './stack.ts'
 
 /** One of several gateways in this process. */
 export type SharedGateway = {
@@ -57,25 +54,24 @@ export async function startSharedStack(
     const proxy = await startRpcProxy(issuer.chain.url)
     const dataDir = mkdtempSync(join(dir, 'gateway-'))
     const config = readConfig({
-      ...{ PORT: String(await freePort()), DATA_DIR: dataDir, ERASURE_LIST: `${dataDir}.erased` },
-      ...{ API_KEY, DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', LOCK_SECONDS: '3' },
-      ...{ LOG_LEVEL: 'silent', BASE_URL: 'https://documents.example', ...settings, ...env },
+      PORT: String(await freePort()),
+      DATA_DIR: dataDir,
+      ERASURE_LIST: `${dataDir}.erased`,
+      API_KEY,
+      DATABASE_URL: databaseUrl,
+      RATE_LIMIT: 'off',
+      LOCK_SECONDS: '3',
+      LOG_LEVEL: 'silent',
+      BASE_URL: 'https://documents.example',
+      ...settings,
+      ...env,
     })
     const [signer, ...otherSigners] = keys.map(createKeySigner)
     if (signer === undefined) throw new Error('a gateway needs an account')
-    const identity = {
-      ...{ registry: issuer.registry, issuerId: 1, signer, otherSigners, issuerSecrets },
-      rpc: createRpcPool([proxy.url], config.rpcTimeout),
-      ...(config.credentialKeyFile && {
-        credentialKeys: await openCredentialKeys(config.credentialKeyFile),
-      }),
-      fetchDid: async () => {
-        throw new Error('tests make no outside requests')
-      },
-    }
-    const gateway = await startGateway(config, identity, modulesOf(config), (error) => {
-      throw error
-    })
+    const rpc = createRpcPool([proxy.url], config.rpcTimeout)
+    const { registry } = issuer
+    const identity = { rpc, registry, signer, otherSigners, issuerSecrets }
+    const gateway = await startGatewayFor(config, identity)
     const url = `http://127.0.0.1:${config.port}`
     const request = requestsTo(url)
     let stopped: Promise<void> | undefined
@@ -85,12 +81,15 @@ export async function startSharedStack(
     }
     stops.push(stop)
     return {
-      ...{ url, proxy, stop },
+      url,
+      proxy,
+      stop,
       call: (method, path, body, headers) =>
         request(path, {
           method,
           headers: {
-            ...{ authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+            authorization: `Bearer ${API_KEY}`,
+            'content-type': 'application/json',
             ...headers,
           },
           ...(body && { body: JSON.stringify(body) }),
@@ -99,7 +98,10 @@ export async function startSharedStack(
   }
 
   return {
-    ...{ ...issuer, postgres, databaseUrl, start },
+    ...issuer,
+    postgres,
+    databaseUrl,
+    start,
     async remove() {
       await Promise.all(stops.map((stop) => stop()))
       await issuer.chain.stop()

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +5,7 @@ import { createLog } from '#base/log.ts'
 import { createRpcPool } from '#chain/rpc.ts'
 import type { Signer } from '#chain/signer.ts'
 import { createKeySigner } from '#chain/signer.ts'
-import { type Hex, toHex } from '#document/hex.ts'
+import type { Hex } from '#document/hex.ts'
 import type { RegistryId } from '#document/registry-id.ts'
 import { type Gateway, startGateway } from '#gateway/main.ts'
 import type { Scope } from '#keys/grant.ts'
@@ -14,6 +13,7 @@ import { makeKey } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { modulesOf } from '#modules/all.ts'
 import { LOCAL_ISSUER_ID } from '#operate/local-registry.ts'
+import type { Identity } from '#parts/chain.ts'
 import { openCredentialKeys } from '#parts/signer.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
@@ -22,19 +22,12 @@ import { createKeyStore } from '#store/keys.ts'
 
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { departures } from './described.ts'
+import { ADA, API_KEY, randomKey } from './given.ts'
 import { freePort } from './http.ts'
 import { startLocalIssuer } from './local-issuer.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 
-export const API_KEY = 'a-key-that-only-the-tests-have'
-export const randomKey = (): Hex => toHex(randomBytes(32))
-
-export const ADA = {
-  subjectName: 'Ada Lovelace',
-  subjectId: '18151210',
-  category: 'birth_certificate',
-  issuedAt: '2026-01-31',
-}
+export { ADA, API_KEY, randomKey }
 
 export type Answer = {
   status: number
@@ -91,6 +84,30 @@ export function requestsTo(url: string): (path: string, init?: RequestInit) => P
 }
 
 /**
+ * Starts a gateway of issuer 1 in this process. Every test that has one does it here.
+ *
+ * @param issuer A part that is not named is made up.
+ */
+export async function startGatewayFor(
+  config: Config,
+  issuer: Pick<Identity, 'rpc' | 'registry' | 'signer'> & Partial<Identity>,
+): Promise<Gateway> {
+  const { credentialKeyFile } = config
+  const identity = {
+    issuerId: LOCAL_ISSUER_ID,
+    issuerSecrets: [randomKey()] as [Hex],
+    ...(credentialKeyFile && { credentialKeys: await openCredentialKeys(credentialKeyFile) }),
+    fetchDid: async () => {
+      throw new Error('tests make no outside requests')
+    },
+    ...issuer,
+  }
+  return startGateway(config, identity, modulesOf(config), (error) => {
+    throw error
+  })
+}
+
+/**
  * @param signerOf Creates the signer from the issuer account's key.
  * @param nodesOf The gateway's nodes, from the addresses of the proxy and of the chain behind it.
  */
@@ -124,22 +141,9 @@ export async function startStack(
     rmSync(dataDir, { recursive: true, force: true })
     rmSync(config.erasureList, { force: true })
   }
-  const identity = {
-    rpc: createRpcPool(nodesOf(proxy.url, chain.url), config.rpcTimeout),
-    registry,
-    issuerId: LOCAL_ISSUER_ID,
-    signer: await signerOf(issuerKey),
-    issuerSecrets: [randomKey()] as [Hex],
-    ...(config.credentialKeyFile && {
-      credentialKeys: await openCredentialKeys(config.credentialKeyFile),
-    }),
-    fetchDid: async () => {
-      throw new Error('tests make no outside requests')
-    },
-  }
-  const gateway: Gateway = await startGateway(config, identity, modulesOf(config), (error) => {
-    throw error
-  }).catch(async (error) => {
+  const rpc = createRpcPool(nodesOf(proxy.url, chain.url), config.rpcTimeout)
+  const issuer = { rpc, registry, signer: await signerOf(issuerKey) }
+  const gateway = await startGatewayFor(config, issuer).catch(async (error) => {
     await leave()
     throw error
   })

@@ -108,7 +108,11 @@ export async function sendTransaction(
     request<Hex>('eth_estimateGas', { from, ...call }).then(BigInt),
   ])
   const raw = await wallet.signTransaction({
-    ...{ type: 2, chainId, nonce, gasLimit, ...call },
+    type: 2,
+    chainId,
+    nonce,
+    gasLimit,
+    ...call,
     maxPriorityFeePerGas: 1_000_000_000n,
     maxFeePerGas: 10_000_000_000n,
   })

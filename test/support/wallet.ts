@@ -35,7 +35,9 @@ export function createWallet(get: typeof fetch = fetch) {
         .sign(createPrivateKey(privateKey.export({ type: 'pkcs8', format: 'pem' }))),
       signerJwk: publicJwk,
     }),
-    ...{ verifyJwt: never, decryptJwe: never, encryptJwe: never },
+    verifyJwt: never,
+    decryptJwe: never,
+    encryptJwe: never,
     clientAuthentication: clientAuthenticationAnonymous(),
   }
   const client = new Openid4vciClient({ callbacks })
@@ -62,7 +64,8 @@ export function createWallet(get: typeof fetch = fetch) {
       const { access_token: accessToken } = accessTokenResponse
       const authorized = { issuerMetadata, accessToken, ...(dpop && { dpop }) }
       const { credentialResponse } = await client.retrieveCredentials({
-        ...{ ...common, ...authorized },
+        ...common,
+        ...authorized,
         proofs: { jwt: [jwt] },
       })
       const { credentials = [], notification_id: notificationId = '' } = credentialResponse

@@ -325,7 +325,13 @@ test('behavior: a copied cell is quoted only for a tab, a line break or a quotat
   const cells = ['"Annie" Test', '3.5"', '"open', '"x\ny"', '"q ""z"""', '"Annie"', 'a ""b"" c']
   const rows = linesOf(`n\tm\n${cells.map((cell) => `${cell}\t1\n`).join('')}`).slice(1)
   expect(rows.map(([, cell]) => cell)).toEqual([
-    ...['"Annie" Test', '3.5"', '"open', 'x\ny', 'q "z"', 'Annie', 'a ""b"" c'],
+    '"Annie" Test',
+    '3.5"',
+    '"open',
+    'x\ny',
+    'q "z"',
+    'Annie',
+    'a ""b"" c',
   ])
 })
 

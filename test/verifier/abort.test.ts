@@ -19,7 +19,7 @@ import {
   revoked,
   source,
   useNodes,
-} from '../support/nodes.ts'
+} from './nodes.ts'
 
 useNodes()
 

@@ -8,6 +8,7 @@ import type { Eip1193Provider } from '#verifier/ports.ts'
 import { createChainReader } from '#verifier/readers/chain.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createProvingReader } from '#verifier/readers/proof.ts'
+import { deployRegistry, transact } from '../support/transact.ts'
 import {
   before,
   both,
@@ -28,8 +29,7 @@ import {
   source,
   twoOfThree,
   useNodes,
-} from '../support/nodes.ts'
-import { deployRegistry, transact } from '../support/transact.ts'
+} from './nodes.ts'
 
 useNodes()
 

@@ -21,7 +21,7 @@ import {
   trusting,
   useBundles,
 } from '../support/bundles.ts'
-import { ADA, randomKey } from '../support/stack.ts'
+import { ADA, randomKey } from '../support/given.ts'
 
 useBundles()
 

@@ -69,9 +69,16 @@ describe('checkDating', () => {
 
 describe('statusOf', () => {
   const names = [
-    ...['chain', 'record', 'issuer'],
-    ...['supersession', 'revocation', 'suspension'],
-    ...['payload', 'key', 'content', 'expiry'],
+    'chain',
+    'record',
+    'issuer',
+    'supersession',
+    'revocation',
+    'suspension',
+    'payload',
+    'key',
+    'content',
+    'expiry',
   ] as Check['check'][]
   const passed = names.map<Check>((check) => ({
     check,

@@ -73,30 +73,70 @@ describe('identityAddressOf', () => {
   })
 
   test.each([
-    ...['', ' https://example.edu', 'https://example.edu\n', 'example.edu'],
-    ...['ftp://example.edu', 'http://example.edu', 'javascript://example.edu'],
-    ...['https:/example.edu', 'https:\\\\example.edu', '//example.edu'],
-    ...['https://user@example.edu', 'https://user:secret@example.edu'],
-    ...['https://example.edu?a', 'https://example.edu/?a', 'https://a.edu#b'],
-    ...['https://example.edu//a', 'https://example.edu/a//b', 'https://a.b//'],
-    ...['https://example.edu/../a', 'https://example.edu/a/.'],
-    ...['https://example.edu/a%2Fb', 'https://example.edu/%2e%2e/a'],
-    ...['https://example.edu:0', 'https://example.edu:65536', 'https://a.b:'],
-    ...['https://example.edu:080', 'https://example.edu:8a'],
-    ...['https://localhost', 'https://a.localhost', 'https://intranet'],
-    ...['https://127.0.0.1', 'https://10.0.0.1', 'https://192.168.1.1:8443'],
-    ...['https://2130706433', 'https://0x7f.1', 'https://1.2.3.0x4'],
-    ...['https://[::1]', 'https://[fd00::1]:443', 'https://169.254.169.254'],
-    ...['http://localhost:3000', 'http://127.0.0.1:3000'],
-    ...['https://.edu', 'https://a..edu', 'https://-a.edu', 'https://a-.edu'],
-    ...['https://example.edu.', `https://${'a'.repeat(64)}.edu`],
+    '',
+    ' https://example.edu',
+    'https://example.edu\n',
+    'example.edu',
+    'ftp://example.edu',
+    'http://example.edu',
+    'javascript://example.edu',
+    'https:/example.edu',
+    'https:\\\\example.edu',
+    '//example.edu',
+    'https://user@example.edu',
+    'https://user:secret@example.edu',
+    'https://example.edu?a',
+    'https://example.edu/?a',
+    'https://a.edu#b',
+    'https://example.edu//a',
+    'https://example.edu/a//b',
+    'https://a.b//',
+    'https://example.edu/../a',
+    'https://example.edu/a/.',
+    'https://example.edu/a%2Fb',
+    'https://example.edu/%2e%2e/a',
+    'https://example.edu:0',
+    'https://example.edu:65536',
+    'https://a.b:',
+    'https://example.edu:080',
+    'https://example.edu:8a',
+    'https://localhost',
+    'https://a.localhost',
+    'https://intranet',
+    'https://127.0.0.1',
+    'https://10.0.0.1',
+    'https://192.168.1.1:8443',
+    'https://2130706433',
+    'https://0x7f.1',
+    'https://1.2.3.0x4',
+    'https://[::1]',
+    'https://[fd00::1]:443',
+    'https://169.254.169.254',
+    'http://localhost:3000',
+    'http://127.0.0.1:3000',
+    'https://.edu',
+    'https://a..edu',
+    'https://-a.edu',
+    'https://a-.edu',
+    'https://example.edu.',
+    `https://${'a'.repeat(64)}.edu`,
     `https://${'a.'.repeat(126)}edu`,
     `https://example.edu/${'a'.repeat(400)}`,
-    ...['https://müller.example', 'https://exаmple.edu', 'https://ex%61mple.edu'],
-    ...['did:web:', 'did:web:example.edu:', 'did:web:example.edu::a'],
-    ...['did:web:example.edu/a', 'did:web:example.edu#a', 'did:web:a.b:..:c'],
-    ...['did:web:example.edu:8443:a b', 'did:web:10.0.0.1', 'DID:WEB:a.edu'],
-    ...['did:web:localhost%3A3000', 'did:key:z6Mk', 'did:web:a.edu%3A8443%3A1'],
+    'https://müller.example',
+    'https://exаmple.edu',
+    'https://ex%61mple.edu',
+    'did:web:',
+    'did:web:example.edu:',
+    'did:web:example.edu::a',
+    'did:web:example.edu/a',
+    'did:web:example.edu#a',
+    'did:web:a.b:..:c',
+    'did:web:example.edu:8443:a b',
+    'did:web:10.0.0.1',
+    'DID:WEB:a.edu',
+    'did:web:localhost%3A3000',
+    'did:key:z6Mk',
+    'did:web:a.edu%3A8443%3A1',
   ])('error: finds no domain in %j', (uri) => {
     expect(identityAddressOf(uri, 1)).toBeUndefined()
   })
@@ -110,8 +150,12 @@ describe('identityAddressOf', () => {
     )
     expect(identityAddressOf(uri, LOCAL)).toEqual(root)
     for (const uri of [
-      ...['http://localhost', 'https://localhost:3000', 'http://10.0.0.1:80'],
-      ...['http://example.edu:80', 'http://[::1]:3000', 'http://127.1:3000'],
+      'http://localhost',
+      'https://localhost:3000',
+      'http://10.0.0.1:80',
+      'http://example.edu:80',
+      'http://[::1]:3000',
+      'http://127.1:3000',
     ])
       expect(identityAddressOf(uri, LOCAL)).toBeUndefined()
   })
@@ -252,8 +296,15 @@ describe('readDidDocument', () => {
 
   test('behavior: answers any input or refuses it as malformed', () => {
     const members = fc.constantFrom(
-      ...['id', 'service', 'verificationMethod', 'type', 'serviceEndpoint'],
-      ...['registry', 'issuerId', 'blockchainAccountId', 'constructor'],
+      'id',
+      'service',
+      'verificationMethod',
+      'type',
+      'serviceEndpoint',
+      'registry',
+      'issuerId',
+      'blockchainAccountId',
+      'constructor',
     )
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -503,8 +554,16 @@ describe('verify', () => {
     }),
   }
   const names = [
-    ...['chain', 'record', 'issuer', 'identity', 'supersession', 'revocation'],
-    ...['suspension', 'payload', 'expiry', 'event'],
+    'chain',
+    'record',
+    'issuer',
+    'identity',
+    'supersession',
+    'revocation',
+    'suspension',
+    'payload',
+    'expiry',
+    'event',
   ]
 
   test('default: identity comes after issuer, and names the domain', async () => {
@@ -564,13 +623,20 @@ describe('verify', () => {
 
 describe('statusOf', () => {
   const names = [
-    ...['chain', 'record', 'issuer', 'identity', 'supersession', 'revocation'],
-    ...['suspension', 'payload', 'key', 'content', 'expiry'],
+    'chain',
+    'record',
+    'issuer',
+    'identity',
+    'supersession',
+    'revocation',
+    'suspension',
+    'payload',
+    'key',
+    'content',
+    'expiry',
   ] as Check['check'][]
   const checks = (outcomes: Partial<Record<Check['check'], Check['outcome']>>): Check[] =>
-    names.map((check) => ({
-      ...{ check, code: 'x', outcome: outcomes[check] ?? 'pass' },
-    }))
+    names.map((check) => ({ check, code: 'x', outcome: outcomes[check] ?? 'pass' }))
 
   test('default: identity decides no status', () => {
     for (const identity of ['pass', 'fail', 'unknown'] as const) {

@@ -18,10 +18,21 @@ test.each([
 })
 
 test.each([
-  ...['', 'x', '[]', 'null', '{"result":NaN}', '{}', '{"error":null}', '\ufeff{"result":2}'],
-  ...['{"result":2,"error":false}', '{"result":2,"error":{"code":1,"message":""}}'],
-  ...['{"error":"x"}', '{"error":{"code":1}}', '{"error":{"code":1.5,"message":""}}'],
-  ...['{"error":{"code":"1","message":""}}', '{"error":{"code":9007199254740992,"message":""}}'],
+  '',
+  'x',
+  '[]',
+  'null',
+  '{"result":NaN}',
+  '{}',
+  '{"error":null}',
+  '\ufeff{"result":2}',
+  '{"result":2,"error":false}',
+  '{"result":2,"error":{"code":1,"message":""}}',
+  '{"error":"x"}',
+  '{"error":{"code":1}}',
+  '{"error":{"code":1.5,"message":""}}',
+  '{"error":{"code":"1","message":""}}',
+  '{"error":{"code":9007199254740992,"message":""}}',
 ])('error: %j is no answer', async (text) => {
   await expect(answer(text)).rejects.toMatchObject({ code: 'rpc_malformed' })
 })

@@ -62,8 +62,16 @@ const answerOf = async (id: string): Promise<Json> =>
 const command = (id: string, ...more: string[]) =>
   docreg(
     [
-      ...['verify', '-', '--json', '--rpc', stack.chainUrl],
-      ...['--registry', stack.registry, '--ipfs', liar.url, ...more],
+      'verify',
+      '-',
+      '--json',
+      '--rpc',
+      stack.chainUrl,
+      '--registry',
+      stack.registry,
+      '--ipfs',
+      liar.url,
+      ...more,
     ],
     { stdin: id },
   )

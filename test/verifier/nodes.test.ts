@@ -27,7 +27,7 @@ import {
   tell,
   twoOfThree,
   useNodes,
-} from '../support/nodes.ts'
+} from './nodes.ts'
 
 useNodes()
 

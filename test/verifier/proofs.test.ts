@@ -18,7 +18,7 @@ import {
   registry,
   source,
   useNodes,
-} from '../support/nodes.ts'
+} from './nodes.ts'
 
 useNodes()
 

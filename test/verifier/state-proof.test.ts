@@ -94,8 +94,10 @@ describe('proofs of real nodes', () => {
     const slots = slotsAt(hidden)
     const [thief, issuer] = [3, 1]
     expect(hidden.stateProof.storageProof.slice(0, 5).map(({ key }) => key)).toEqual([
-      ...[slots.ofBatch(slots.root), slots.record(slots.documentHash)],
-      ...[slots.signer(thief), slots.signer(issuer)],
+      slots.ofBatch(slots.root),
+      slots.record(slots.documentHash),
+      slots.signer(thief),
+      slots.signer(issuer),
       slots.account(hidden.reading.account.account),
     ])
     // Without the thief's slot, or with it at the end, it proves nothing.
@@ -243,7 +245,9 @@ describe('accounts without a registry, and invalid proofs', () => {
   test('error: an account has four items, and two hashes of 32 bytes', () => {
     const address: Hex = `0x${'ab'.repeat(20)}`
     const [none, hash, short] = [0, 32, 31].map((length) => new Uint8Array(length).fill(7)) as [
-      ...[Uint8Array, Uint8Array, Uint8Array],
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
     ]
     /** The account is alone in its trie. */
     const readAccount = (...account: RlpItem[]) => {

@@ -81,7 +81,10 @@ test('default: encodes both calls as ethers does', () => {
     const batch = { root: ROOT, validUntil: 2 ** 40 - 1, proof }
     expect(encodeVerificationCall({ ...KEY, batch })).toBe(
       registryAbi.encodeFunctionData('verificationInBatch', [
-        ...[KEY.issuerId, ROOT, HASH, 2 ** 40 - 1],
+        KEY.issuerId,
+        ROOT,
+        HASH,
+        2 ** 40 - 1,
         siblings,
       ]),
     )

@@ -3,8 +3,8 @@ import { formatRegistryId } from '#document/registry-id.ts'
 import { type Bundle, readBundle } from '#verifier/index.ts'
 import type { PageConfig } from '#web/config.ts'
 import { describeInBrowser } from '../support/chromium.ts'
-import { give } from '../support/give-file.ts'
-import { startLiveWorld, usePage } from '../support/page-fixture.ts'
+import { give } from './give-file.ts'
+import { startLiveWorld, usePage } from './page-fixture.ts'
 
 describeInBrowser('what the page shows is never out of date and green', () => {
   const fixture = usePage()

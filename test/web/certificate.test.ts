@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeInBrowser } from '../support/chromium.ts'
-import { pdfOf } from '../support/give-file.ts'
-import { serveDidDocument, usePage } from '../support/page-fixture.ts'
+import { pdfOf } from './give-file.ts'
+import { serveDidDocument, usePage } from './page-fixture.ts'
 
 const COMPARE = 'Compare every entry: nobody has checked what is printed'
 const PHONE = { width: 390, height: 844 }

@@ -163,8 +163,14 @@ describe("the reader's input", () => {
 describe('a node that stands still', () => {
   const nobody = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
   const answer = (chainId: number) => [
-    ...[chainId, 9, 1_700_000_000, 0, [0, 0, 0, 0, 0, 0, 0, 0, false]],
-    ...[nobody, nobody, ['', '', 0, 0, 0, 0, 0]],
+    chainId,
+    9,
+    1_700_000_000,
+    0,
+    [0, 0, 0, 0, 0, 0, 0, 0, false],
+    nobody,
+    nobody,
+    ['', '', 0, 0, 0, 0, 0],
   ]
   const judge = async (chainId: number, maxHeadAge?: number) => {
     const node = await serveHttp((_, response) => {

@@ -5,8 +5,8 @@ import { inWords } from '#web/views/document.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { CAN_ASK, casesOfRun } from '../support/corpus/cut.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
-import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
+import { give } from './give-file.ts'
 
 /** What the page says where the library refuses what its reader holds. */
 const PROBLEMS: Record<string, string> = {

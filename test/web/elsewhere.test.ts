@@ -9,10 +9,10 @@ import { toHex } from '#document/hex.ts'
 import { decodePublicId, encodePublicId } from '#document/public-id.ts'
 import { readBundle } from '#verifier/index.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
+import { give } from './give-file.ts'
 import { qrVideo } from './qr-video.ts'
 
 describeInBrowser('the page, from elsewhere and from other things than links', () => {
@@ -91,10 +91,7 @@ describeInBrowser('the page, from elsewhere and from other things than links', (
   test('default: works from disk, as built with a configuration or saved from a gateway', async () => {
     const built = join(dir, 'built.html')
     const { registry, rpc, ipfs } = config()
-    build(
-      ...['--registry', registry, '--rpc', rpc.join(), '--ipfs', ipfs.join()],
-      ...['--out', built],
-    )
+    build('--registry', registry, '--rpc', rpc.join(), '--ipfs', ipfs.join(), '--out', built)
     const saved = join(dir, 'saved.html')
     writeFileSync(saved, (await stack.request('/verify')).body)
     for (const file of [built, saved]) {

@@ -6,8 +6,8 @@ import { decodePublicId } from '#document/public-id.ts'
 import { readBundle } from '#verifier/index.ts'
 import type { PageConfig } from '#web/config.ts'
 import { describeInBrowser } from '../support/chromium.ts'
-import { give } from '../support/give-file.ts'
-import { usePage } from '../support/page-fixture.ts'
+import { give } from './give-file.ts'
+import { usePage } from './page-fixture.ts'
 
 /** No value is part of another, or of what else is in an excerpt. */
 const DIPLOMA = {

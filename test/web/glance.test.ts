@@ -9,7 +9,7 @@ import type { PageConfig } from '#web/config.ts'
 import { LANGUAGES } from '#web/i18n.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
-import { type PageWorld, startPageWorld } from '../support/page-world.ts'
+import { type PageWorld, startPageWorld } from './page-world.ts'
 
 const ETHEREUM = 1
 const SEPOLIA = 11155111

@@ -7,7 +7,7 @@ import { createDidDocument } from '#verifier/identity.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { serveHttp, type TestServer } from '../support/http.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
-import { type PageWorld, startPageWorld } from '../support/page-world.ts'
+import { type PageWorld, startPageWorld } from './page-world.ts'
 
 const ETHEREUM = 1
 const LOCAL = 31337

@@ -3,9 +3,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { pdfOf } from '../support/give-file.ts'
 import { takePicture } from '../support/pictures.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { pdfOf } from './give-file.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)> Valid through'
 const KIND = {
@@ -77,8 +77,14 @@ describeInBrowser("the issuer's words", () => {
     await words(page).waitFor()
     // Ours stay ours: an issuer cannot call its name something else.
     expect(await names(page)).toEqual([
-      ...['Name', 'Identifier', 'Kind of document', 'Date of issue', 'Valid through'],
-      ...['Degree awarded degree', `${HOSTILE} grade`, 'place'],
+      'Name',
+      'Identifier',
+      'Kind of document',
+      'Date of issue',
+      'Valid through',
+      'Degree awarded degree',
+      `${HOSTILE} grade`,
+      'place',
     ])
     expect(await page.locator('.document dd').nth(2).textContent()).toBe('Course of study Diploma')
     expect(await page.locator('.document img').count()).toBe(0)

@@ -10,12 +10,12 @@ import { TEXTS } from '#web/strings/all.ts'
 import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { startWorld, type World } from '../support/corpus/world.ts'
-import { give, pdfOf } from '../support/give-file.ts'
 import { IS_LONG } from '../support/long.ts'
-import { ISSUER, serveDidDocument } from '../support/page-fixture.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
-import { type PageWorld, startPageWorld } from '../support/page-world.ts'
 import { takePicture } from '../support/pictures.ts'
+import { give, pdfOf } from './give-file.ts'
+import { ISSUER, serveDidDocument } from './page-fixture.ts'
+import { type PageWorld, startPageWorld } from './page-world.ts'
 
 /** Every state that the page can be in, by a case of the corpus that brings it there. */
 const STATES = {

@@ -115,7 +115,8 @@ describeInBrowser('the page, as the gateway serves it', () => {
       toHex(documentKey).slice(2),
       Buffer.from(documentKey).toString('base64'),
       Buffer.from(documentKey).toString('base64url'),
-      ...['Lovelace', ADA.subjectId],
+      'Lovelace',
+      ADA.subjectId,
     ]
     const sent = await Promise.all(
       requests.map(async (request) => [

@@ -11,8 +11,8 @@ import { seal } from '#document/sealed.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import type { AnvilNode } from '../../support/anvil.ts'
 import type { BlockServer } from '../../support/block-server.ts'
+import { ADA, randomKey } from '../../support/given.ts'
 import { patient } from '../../support/patient.ts'
-import { ADA, randomKey } from '../../support/stack.ts'
 import { deployRegistry, PERMISSION, setTexts, transact } from '../../support/transact.ts'
 
 const DAY = 86_400

@@ -36,7 +36,9 @@ beforeAll(async () => {
   )
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/x-ndjson' }
   const response = await fetch(`${stack.url}/v1/batches`, {
-    ...{ method: 'POST', headers, body: `${lines.join('\n')}\n` },
+    method: 'POST',
+    headers,
+    body: `${lines.join('\n')}\n`,
   })
   const text = (await response.text()).trimEnd()
   batch = text.split('\n').map((line) => JSON.parse(line).data)
@@ -72,7 +74,10 @@ const audit = (...args: string[]) =>
     ...trusted(),
     '--ipfs',
     front.url,
-    ...['--payloads', '--young-days', '0', ...args],
+    '--payloads',
+    '--young-days',
+    '0',
+    ...args,
   ])
 const countsIn = (stdout: string): Record<string, number> =>
   Object.fromEntries(
@@ -90,7 +95,8 @@ test('default: waits for a service that limits requests, and misses nothing', as
   const { code, stdout } = await audit('--json')
   expect(Object.keys(countsIn(stdout))).toEqual(['code_unchecked'])
   expect(JSON.parse(stdout).issuers[0].counts).toMatchObject({
-    ...{ documentsInBatches: BATCH, unlistedDocuments: 0 },
+    documentsInBatches: BATCH,
+    unlistedDocuments: 0,
   })
   expect(code).toBe(0)
 })
@@ -105,7 +111,9 @@ test('error: a block that a source does not give now is not missing, and the hea
   writeFileSync(ids, `${single.publicId}\n${first.publicId}\n`)
   const { code, stdout } = await audit('--public-ids', ids, '--json')
   expect(countsIn(stdout)).toEqual({
-    ...{ payload_unreachable: 1, batch_block_unreachable: 1, public_id_unreachable: 1 },
+    payload_unreachable: 1,
+    batch_block_unreachable: 1,
+    public_id_unreachable: 1,
     code_unchecked: 1,
   })
   expect(code).toBe(2)
@@ -125,7 +133,8 @@ test('error: a block that a source does not give now is not missing, and the hea
   const [issuer] = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8')).issuers
   expect(issuer.counts).toMatchObject({ documentsInBatches: 0, unlistedDocuments: BATCH })
   expect(issuer.batches[0]).toMatchObject({
-    ...{ recount: 'unreachable', findings: ['batch_manifest_unreachable'] },
+    recount: 'unreachable',
+    findings: ['batch_manifest_unreachable'],
   })
 
   // Nobody asked for what only --ipfs gives.

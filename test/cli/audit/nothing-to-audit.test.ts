@@ -10,9 +10,9 @@ import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { toWord } from '#verifier/readers/verification-codec.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { docreg } from '../../support/docreg.ts'
+import { randomKey } from '../../support/given.ts'
 import { patient } from '../../support/patient.ts'
 import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
-import { randomKey } from '../../support/stack.ts'
 import { deployRegistry, transact } from '../../support/transact.ts'
 
 // An audit that proves nothing says so: an issuer, documents or a registry that are not there at
@@ -32,7 +32,8 @@ beforeAll(async () => {
     await anvil.request('anvil_setBalance', new Wallet(key).address, '0x56bc75e2d63100000')
   await anvil.request('anvil_mine', '0x10')
   registry = await deployRegistry(patient(createFetchProvider(anvil.url)), keys, {
-    ...{ name: 'Testville', uri: '' },
+    name: 'Testville',
+    uri: '',
   })
   proxy = await startRpcProxy(anvil.url)
 })
@@ -65,7 +66,13 @@ test('error: a registry that is newer than the final block', async () => {
   }
   const nowhere = registry.replace(/.{8}$/, '00000000')
   const { stderr } = await docreg([
-    ...['audit', '--issuer', '1', '--registry', nowhere, '--rpc', proxy.url],
+    'audit',
+    '--issuer',
+    '1',
+    '--registry',
+    nowhere,
+    '--rpc',
+    proxy.url,
   ])
   expect(stderr).toBe('there is no account at the address\n')
   await pass()
@@ -92,8 +99,16 @@ test('error: an issuer that was never registered', async () => {
 
   const hash = await anvil.request<{ hash: Hex }>('eth_getBlockByNumber', 'latest', false)
   const offline = await docreg([
-    ...['list', '--issuer', '999', '--registry', registry, '--json'],
-    ...['--check', join(dir, 'proof.json'), '--block-hash', hash.hash],
+    'list',
+    '--issuer',
+    '999',
+    '--registry',
+    registry,
+    '--json',
+    '--check',
+    join(dir, 'proof.json'),
+    '--block-hash',
+    hash.hash,
   ])
   expect(offline.code).toBe(2)
   expect(JSON.parse(offline.stdout).error.code).toBe('unknown_issuer')
@@ -178,7 +193,10 @@ test('error: a node that lies about the newest block makes no unknown issuer an 
 async function proofOf(issuerId: number, result: unknown, params: unknown[]): Promise<unknown> {
   const [address, , block] = params
   const other = await anvil.request<{ storageProof: object[] }>(
-    ...(['eth_getProof', address, [slotsOfIssuer(issuerId).state], block] as const),
+    'eth_getProof',
+    address,
+    [slotsOfIssuer(issuerId).state],
+    block,
   )
   return { ...(result as object), storageProof: other.storageProof }
 }

@@ -115,7 +115,8 @@ async function plantFaults(): Promise<void> {
   await send('thief', 'revoke', 1, good[1]?.documentHash, REASON.keyCompromise)
   await plantTheftOfRevoke(batch.root, documents)
   const [log] = await anvil.request<{ blockNumber: Hex }[]>('eth_getLogs', {
-    ...{ address: world.registry.split(':')[2], fromBlock: '0x0' },
+    address: world.registry.split(':')[2],
+    fromBlock: '0x0',
     topics: [null, forged.documentHash],
   })
   await send('manager', 'distrustFrom', 1, addresses.thief, Number(log?.blockNumber))
@@ -198,8 +199,15 @@ afterAll(async () => {
 const audit = (...args: string[]) =>
   docreg(['audit', '--issuer', '1', '--registry', world.registry, '--rpc', proxy.url, ...args])
 const everything = () => [
-  ...['--ipfs', blocks.url, '--payloads', '--public-ids', publicIds],
-  ...['--account', world.addresses.manager, '--account', world.addresses.issuer],
+  '--ipfs',
+  blocks.url,
+  '--payloads',
+  '--public-ids',
+  publicIds,
+  '--account',
+  world.addresses.manager,
+  '--account',
+  world.addresses.issuer,
 ]
 const foundIn = (stdout: string): Found[] => JSON.parse(stdout).issuers[0].findings
 const countsOf = (found: Found[]) => Object.fromEntries(found.map((one) => [one.code, one.count]))
@@ -248,11 +256,13 @@ test('default: names by its hash what a distrusted account released or revoked',
   type Named = { root: Hex; status: string; reason: string; findings: string[] }
   const ofBatch = (root?: Hex) => issuers[0].batches.find((one: Named) => one.root === root)
   expect(ofBatch(batch)).toMatchObject({
-    ...{ status: 'suspended', reason: 'removeFromCRL' },
+    status: 'suspended',
+    reason: 'removeFromCRL',
     findings: expect.arrayContaining(['batch_released_by_distrusted']),
   })
   expect(ofBatch(lostBatch)).toMatchObject({
-    ...{ status: 'suspended', reason: 'certificateHold' },
+    status: 'suspended',
+    reason: 'certificateHold',
     findings: expect.arrayContaining(['batch_revoked_by_distrusted']),
   })
   // A document of the batch is suspended, and not by its own hash.
@@ -264,8 +274,15 @@ test('default: names by its hash what a distrusted account released or revoked',
     expect(one).toMatchObject({ status: 'suspended', ownReason: null, findings: ['suspended'] })
   const { manifest, revokedBlock } = ofBatch(batch)
   const counted = await docreg([
-    ...['recount', manifest, '--json', '--registry', world.registry],
-    ...['--rpc', proxy.url, '--ipfs', blocks.url],
+    'recount',
+    manifest,
+    '--json',
+    '--registry',
+    world.registry,
+    '--rpc',
+    proxy.url,
+    '--ipfs',
+    blocks.url,
   ])
   expect(JSON.parse(counted.stdout)).toMatchObject({ complete: true, revokedBlock })
   expect(revokedBlock).toBeGreaterThan(0)
@@ -386,7 +403,10 @@ test('behavior: follows accounts, recoveries, renamed and unknown issuers', asyn
   const found: string[] = []
   let looks = 0
   const alerts = follow(request, {
-    ...{ registry: world.registry, issuers: [1], from: head + 1, signal: stop.signal },
+    registry: world.registry,
+    issuers: [1],
+    from: head + 1,
+    signal: stop.signal,
     async sleep() {
       looks++
       proxy.refuse = () => looks === 1
@@ -402,7 +422,11 @@ test('behavior: follows accounts, recoveries, renamed and unknown issuers', asyn
   })
   for await (const { alert } of alerts) found.push(alert)
   expect(found).toEqual([
-    ...['node_unreachable', 'node_back', 'issuer_reopened', 'unknown_issuer', 'issuer_renamed'],
+    'node_unreachable',
+    'node_back',
+    'issuer_reopened',
+    'unknown_issuer',
+    'issuer_renamed',
     'recovery_vetoed',
   ])
 
@@ -414,7 +438,11 @@ test('behavior: follows accounts, recoveries, renamed and unknown issuers', asyn
   )
   const firstFrom = async (last: Mark) => {
     const again = follow(request, {
-      ...{ registry: world.registry, issuers: [1], from: 0, last, sleep: async () => {} },
+      registry: world.registry,
+      issuers: [1],
+      from: 0,
+      last,
+      sleep: async () => {},
     })
     const { value } = await again.next()
     await again.return(undefined)
@@ -430,7 +458,10 @@ test('behavior: follows the role of the admin', async () => {
   const { addresses, send, pass } = world
   const { admin, issuer } = addresses
   const alerts = follow(createRequest(createFetchProvider(proxy.url)), {
-    ...{ registry: world.registry, issuers: [1], from: head + 1, signal: stop.signal },
+    registry: world.registry,
+    issuers: [1],
+    from: head + 1,
+    signal: stop.signal,
     async sleep() {
       if (found.length > 0) return stop.abort()
       await send('admin', 'beginDefaultAdminTransfer', addresses.thief)
@@ -474,8 +505,13 @@ test('behavior: would report a change of the delay, which the registry refuses',
   const place = { transactionHash, blockHash: transactionHash, blockNumber: '0x7', logIndex: '0x0' }
   const log = { address, topics, data, ...place }
   expect(decodeFollowedLog(log, address)).toEqual({
-    ...{ event: 'admin_delay_change_scheduled', account: null, by: null },
-    ...{ delay: 1, acceptFrom: 2_000, block: 7, transactionHash },
+    event: 'admin_delay_change_scheduled',
+    account: null,
+    by: null,
+    delay: 1,
+    acceptFrom: 2_000,
+    block: 7,
+    transactionHash,
   })
   expect(() => decodeFollowedLog({ ...log, data: '0x' }, address)).toThrow(FormatError)
 })

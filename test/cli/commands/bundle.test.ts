@@ -37,10 +37,7 @@ async function trustedHashOf(path: string): Promise<Hex> {
   return (block as { hash: Hex }).hash
 }
 
-const asked = () => [
-  ...['--rpc', stack.chainUrl, '--ipfs', stack.url],
-  ...['--registry', stack.registry],
-]
+const asked = () => ['--rpc', stack.chainUrl, '--ipfs', stack.url, '--registry', stack.registry]
 
 /** Any use of the network ends the process. */
 const OFFLINE = `data:text/javascript,${encodeURIComponent(
@@ -75,8 +72,12 @@ test('behavior: making and reading a bundle of a test network shows the banner',
   const made = await docreg(['bundle', publicId, ...asked()])
   expect(made.stderr).toBe('Warning: Test network, or one not known to carry real documents\n')
   const { stdout } = await docreg([
-    ...['verify', file, '--registry', stack.registry],
-    ...['--block-hash', blockHash],
+    'verify',
+    file,
+    '--registry',
+    stack.registry,
+    '--block-hash',
+    blockHash,
   ])
   expect(stdout.split('\n')[1]).toBe('Test network, or one not known to carry real documents')
 })
@@ -102,7 +103,7 @@ test('behavior: writes a bundle of a document that was never issued to standard 
   expect(stderr).toContain('Warning')
   const absent = join(dir, 'absent.json')
   writeFileSync(absent, stdout)
-  const verdict = await offline(...[absent, '--block-hash', await trustedHashOf(absent)])
+  const verdict = await offline(absent, '--block-hash', await trustedHashOf(absent))
   expect(JSON.parse(verdict.stdout).status).toBe('not_issued')
   expect(verdict.code).toBe(1)
 })
@@ -147,8 +148,13 @@ test('error: reports an untrusted block', async () => {
 
 test('error: rejects a bundle of a registry other than the trusted one', async () => {
   const { code, stdout } = await docreg([
-    ...['verify', file, '--json', '--block-hash', blockHash],
-    ...['--registry', `eip155:1:0x${'a'.repeat(40)}`],
+    'verify',
+    file,
+    '--json',
+    '--block-hash',
+    blockHash,
+    '--registry',
+    `eip155:1:0x${'a'.repeat(40)}`,
   ])
   expect(code).toBe(2)
   expect(JSON.parse(stdout).checks[0].code).toBe('other_registry')
@@ -190,7 +196,7 @@ test.each<[string, (text: string) => Uint8Array]>([
 
 test('error: rejects a bundle of another document', async () => {
   const other = (await stack.issue(ADA)).body.data.publicId
-  const { code, stdout } = await offline(...['--bundle', file, other, '--block-hash', blockHash])
+  const { code, stdout } = await offline('--bundle', file, other, '--block-hash', blockHash)
   expect(code).toBe(2)
   expect(JSON.parse(stdout).error.code).toBe('bundle_of_another')
 })
@@ -217,8 +223,13 @@ test('error: reports a file that cannot be written and a node that is down', asy
   const unwritable = await docreg(['bundle', publicId, ...asked(), '--out', out])
   expect(unwritable).toMatchObject({ code: 2, stdout: '' })
   const down = await docreg([
-    ...['bundle', publicId, '--json', '--rpc', 'http://127.0.0.1:1'],
-    ...['--registry', stack.registry],
+    'bundle',
+    publicId,
+    '--json',
+    '--rpc',
+    'http://127.0.0.1:1',
+    '--registry',
+    stack.registry,
   ])
   expect(down.code).toBe(2)
   expect(JSON.parse(down.stdout).error.code).toBe('rpc_unreachable')

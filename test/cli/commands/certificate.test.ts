@@ -32,10 +32,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const sources = () => [
-  ...['--rpc', stack.chainUrl, '--ipfs', stack.url],
-  ...['--registry', stack.registry],
-]
+const sources = () => ['--rpc', stack.chainUrl, '--ipfs', stack.url, '--registry', stack.registry]
 const env = () => ({ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' })
 const print = (out: string) =>
   docreg(
@@ -77,10 +74,7 @@ test('behavior: leaves what is there, and writes again what is broken', async ()
 
 test('behavior: prints a table from standard input, from the bundles of a gateway', async () => {
   const { code, stdout, stderr } = await docreg(
-    [
-      ...['certificate', '--from', '-', '--gateway', stack.url],
-      ...['--out', join(dir, 'gateway'), '--json'],
-    ],
+    ['certificate', '--from', '-', '--gateway', stack.url, '--out', join(dir, 'gateway'), '--json'],
     { env: { ...env(), DOCREG_API_KEY: API_KEY }, stdin: readFileSync(table) },
   )
   expect(code, stderr).toBe(0)
@@ -97,8 +91,15 @@ test('behavior: prints a folder of bundles', async () => {
   expect(saved.code, saved.stderr).toBe(0)
   const { code, stdout, stderr } = await docreg(
     [
-      ...['certificate', '--from', bundles, '--verify-url', 'https://registry.example/verify'],
-      ...['--out', join(dir, 'of-bundles'), '--json', ...sources()],
+      'certificate',
+      '--from',
+      bundles,
+      '--verify-url',
+      'https://registry.example/verify',
+      '--out',
+      join(dir, 'of-bundles'),
+      '--json',
+      ...sources(),
     ],
     { env: env() },
   )
@@ -127,7 +128,8 @@ test('behavior: a template with walletCode prints a second link, for the wallet'
 test('error: prints no document that is not valid', async () => {
   const { publicId, verifyUrl } = (await stack.issue({ ...ADA, subjectId: '77' })).body.data
   const revocation = await stack.request(`/v1/documents/${publicId}/revoke`, {
-    ...{ method: 'POST', body: '{}' },
+    method: 'POST',
+    body: '{}',
     headers: { Authorization: `Bearer ${API_KEY}`, 'Content-Type': 'application/json' },
   })
   expect(revocation.status).toBe(200)

@@ -30,7 +30,8 @@ const TERMINAL = fileURLToPath(new URL('../../support/terminal.py', import.meta.
 /** Runs the command on a terminal, and types an answer once it asks. */
 async function answered(answer: string, args: readonly string[], settings: object = {}) {
   const child = spawn('python3', [TERMINAL, process.execPath, DOCREG, ...args], {
-    ...{ cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] },
+    cwd: dir,
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: { DOCREG_CONFIG: 'docreg.config.json', ...settings },
   })
   let printed = ''
@@ -105,7 +106,8 @@ describe('one document', () => {
     const [row] = parseCsv(readFileSync(join(dir, 'corrected.csv'))).rows
     expect(row?.cells).toMatchObject({
       ...ADA,
-      ...{ subjectName: 'Augusta Ada King', 'metadata.degree': 'BSc' },
+      subjectName: 'Augusta Ada King',
+      'metadata.degree': 'BSc',
     })
     expect(row?.cells).not.toHaveProperty('metadata.grade')
     expect(await statusOf(row?.cells.publicId ?? '')).toBe('valid')

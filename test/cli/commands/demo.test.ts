@@ -11,8 +11,16 @@ afterAll(() => stack.stop())
 const demo = (...more: string[]) =>
   docreg(
     [
-      ...['demo', '--gateway', stack.url, '--rpc', stack.chainUrl, '--ipfs', stack.url],
-      ...['--registry', stack.registry, ...more],
+      'demo',
+      '--gateway',
+      stack.url,
+      '--rpc',
+      stack.chainUrl,
+      '--ipfs',
+      stack.url,
+      '--registry',
+      stack.registry,
+      ...more,
     ],
     { env: { API_KEY } },
   )
@@ -21,7 +29,10 @@ test('default: walks through valid, shared and revoked, with a QR code', async (
   const { code, stdout } = await demo()
   expect(code).toBe(0)
   expect(stdout.match(/^ {2}(VALID|NOT VALID: revoked)/gm)).toEqual([
-    ...['  VALID', '  VALID', '  NOT VALID: revoked', '  NOT VALID: revoked'],
+    '  VALID',
+    '  VALID',
+    '  NOT VALID: revoked',
+    '  NOT VALID: revoked',
   ])
   expect(stdout).toContain('█▀▀▀▀▀█')
   const [, shared = ''] = stdout.split('3. Share')

@@ -26,9 +26,15 @@ function write(path: string, text: string | Uint8Array) {
 /** A table as `docreg issue` writes it; documents are numbered, as their hashes are. */
 function table(path: string, documents: Record<number, Record<string, string>>) {
   const rows = Object.entries(documents).map(([n, cells]) => ({
-    ...{ line: n, subjectName: 'Nobody', subjectId: n, category: 'diploma' },
-    ...{ issuedAt: '2026-07-01', ...cells },
-    ...{ publicId: PUBLIC_ID, documentHash: hashOf(Number(n)), status: 'valid' },
+    line: n,
+    subjectName: 'Nobody',
+    subjectId: n,
+    category: 'diploma',
+    issuedAt: '2026-07-01',
+    ...cells,
+    publicId: PUBLIC_ID,
+    documentHash: hashOf(Number(n)),
+    status: 'valid',
   }))
   write(path, formatTable([...new Set(rows.flatMap((row) => Object.keys(row)))], rows))
 }
@@ -85,8 +91,10 @@ describe('finds', () => {
     const { rows } = parseCsv(Buffer.from(csv))
     expect(rows.map(({ cells }) => cells)).toMatchObject(
       [1, 2].map((n) => ({
-        ...{ file: 'run/issued.csv', subjectId: `${n}` },
-        ...{ publicId: PUBLIC_ID, documentHash: hashOf(n) },
+        file: 'run/issued.csv',
+        subjectId: `${n}`,
+        publicId: PUBLIC_ID,
+        documentHash: hashOf(n),
       })),
     )
   })

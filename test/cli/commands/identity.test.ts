@@ -40,8 +40,14 @@ describe('docreg identity', () => {
   test('behavior: takes a URI with a path and accounts, writes a file, and says where to serve it', async () => {
     const out = join(dir, 'did.json')
     const { code, stdout, stderr } = await make(
-      ...['--uri', 'https://example.edu:8443/law/', '--out', out],
-      ...['--account', account, '--account', other],
+      '--uri',
+      'https://example.edu:8443/law/',
+      '--out',
+      out,
+      '--account',
+      account,
+      '--account',
+      other,
     )
     expect([code, stderr]).toEqual([0, ''])
     const document = JSON.parse(readFileSync(out, 'utf8'))
@@ -87,14 +93,12 @@ describe('docreg identity', () => {
     ['issuer 0', [...domain, '--issuer', '0']],
     ['check into a file', ['check', ...issuer, ...domain, '--out', 'x']],
   ])('error: explains wrong usage: %s', async (_, args) => {
-    const { code, stdout } = await docreg([...['identity', '--registry', registry, ...args]])
+    const { code, stdout } = await docreg(['identity', '--registry', registry, ...args])
     expect([code, stdout]).toEqual([64, ''])
   })
 
   test('error: reports a file that cannot be written', async () => {
-    const { code, stderr } = await make(
-      ...['--domain', 'a.edu', '--out', join(dir, 'no', 'folder')],
-    )
+    const { code, stderr } = await make('--domain', 'a.edu', '--out', join(dir, 'no', 'folder'))
     expect(code).toBe(2)
     expect(stderr).toContain('cannot be written')
   })
@@ -102,7 +106,12 @@ describe('docreg identity', () => {
 
 describe('docreg identity check', () => {
   const options = (host: string) => [
-    ...['--registry', local, '--issuer', '7', '--uri', `http://${host}`],
+    '--registry',
+    local,
+    '--issuer',
+    '7',
+    '--uri',
+    `http://${host}`,
   ]
   const ask = (host: string, ...more: string[]) =>
     docreg(['identity', 'check', ...options(host), ...more])
@@ -127,7 +136,8 @@ describe('docreg identity check', () => {
     expect(stdout).not.toMatch(/fail|warning|Apache/)
     const answer = JSON.parse((await ask(host, '--json')).stdout)
     expect(answer).toMatchObject({
-      ...{ url: `http://${host}/.well-known/did.json`, isLinked: true },
+      url: `http://${host}/.well-known/did.json`,
+      isLinked: true,
       did: `did:web:${host.replace(':', '%3A')}`,
     })
   })
@@ -160,7 +170,7 @@ describe('docreg identity check', () => {
 
   test('behavior: accepts a header that allows the asking origin, and no other', async () => {
     const only = { 'access-control-allow-origin': 'https://example.edu' }
-    expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([...[1, 'no_cors']])
+    expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([1, 'no_cors'])
     let file = ''
     const host = await serveInTest(({ headers }, response) => {
       response.setHeader('access-control-allow-origin', headers.origin ?? '').end(file)
@@ -178,7 +188,8 @@ describe('docreg identity check', () => {
     ).toEqual([1, 'redirect'])
     expect(await code((_, response) => void response.writeHead(404).end())).toEqual([1, 'status'])
     expect(await code((_, response) => void response.writeHead(429).end())).toEqual([
-      ...[2, 'unreachable'],
+      2,
+      'unreachable',
     ])
     expect(
       await code((_, response) => {
@@ -195,7 +206,7 @@ describe('docreg identity check', () => {
 
   test('error: reports another issuer, and an account that is not listed', async () => {
     const host = await serveOwn({ ...JSON_TYPE, ...OPEN }, account)
-    expect(await codesOf(host, '--account', other)).toEqual([...[1, 'account_not_listed']])
+    expect(await codesOf(host, '--account', other)).toEqual([1, 'account_not_listed'])
     expect(await codesOf(host, '--issuer', '8')).toEqual([1, 'denied'])
   })
 })

@@ -25,7 +25,8 @@ afterAll(async () => {
 
 /** The engine is in the cache of this user. */
 const env = () => ({
-  ...{ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
+  PATH: process.env.PATH ?? '',
+  HOME: process.env.HOME ?? '',
   DOCREG_API_KEY: API_KEY,
 })
 const TABLE = `subjectName,subjectId,category,issuedAt
@@ -107,7 +108,8 @@ test('behavior: killed while it prints, goes on, and each PDF is there whole and
   const gateway = await servingBundles(3)
   const args = [
     ...argsOf(folder, 'letter', `${TABLE.split('\n', 1)}\n${people.join('')}`),
-    ...['--gateway', gateway.url],
+    '--gateway',
+    gateway.url,
   ]
   const pdfs = () => readdirSync(printed).filter((name) => name.endsWith('.pdf'))
   try {

@@ -76,8 +76,15 @@ test('default: writes publicIds and QR codes that verify, readable by their owne
   ).toEqual(['.png', '.png', '.svg', '.svg'])
   const [row] = tableOf('issued', 'issued.csv')
   const verdict = await docreg([
-    ...['verify', join(dir, 'issued', row?.['qr.png'] ?? ''), '--rpc', stack.chainUrl],
-    ...['--ipfs', stack.url, '--registry', stack.registry, '--no-identity'],
+    'verify',
+    join(dir, 'issued', row?.['qr.png'] ?? ''),
+    '--rpc',
+    stack.chainUrl,
+    '--ipfs',
+    stack.url,
+    '--registry',
+    stack.registry,
+    '--no-identity',
   ])
   expect(verdict.stdout).toMatch(/^VALID/)
   expect(verdict.stdout).toContain('Person 0')
@@ -94,9 +101,18 @@ describe('the table', () => {
     const text = 'Full name;No;Degree;Note\n"Müller; Zoë";7;BSc;x\n'
     const { code, text: told } = await dryRun(
       Buffer.from(`\ufeff${text}`, 'utf16le'),
-      ...['--map', 'Full name=subjectName', '--map', 'No=subjectId'],
-      ...['--map', 'Degree=metadata.degree', '--map', 'Note='],
-      ...['--set', 'category=diploma', '--set', 'issuedAt=2026-07-01'],
+      '--map',
+      'Full name=subjectName',
+      '--map',
+      'No=subjectId',
+      '--map',
+      'Degree=metadata.degree',
+      '--map',
+      'Note=',
+      '--set',
+      'category=diploma',
+      '--set',
+      'issuedAt=2026-07-01',
     )
     expect(told).toContain('1 row, all good')
     expect(told).toMatch(/--batch +about [\d.]+, at most [\d.]+ ether/)
@@ -272,10 +288,7 @@ describe('the table', () => {
   test('behavior: failed.csv issued into a new folder makes no document of a repeated row', async () => {
     const row = (name: string, id: string) => `${name},${id},repeated,2026-07-01\n`
     const text = HEADER + row('Ada', '1') + row('Ada', '1') + row('Bob', 'x') + row('Ada', '1')
-    const first = await issue([
-      file('repeated.csv', text),
-      ...['--out', out('repeated'), '--skip-bad'],
-    ])
+    const first = await issue([file('repeated.csv', text), '--out', out('repeated'), '--skip-bad'])
     expect(first.code).toBe(1)
     expect(first.stdout).toContain('line 5: is a duplicate of line 2')
     expect(first.stdout).toContain('failed.csv  1 row not issued')
@@ -352,9 +365,24 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     return Buffer.from(text.replaceAll('Ž', '\x8e'), 'latin1')
   }
   const args = [
-    ...['--map', 'Name=subjectName', '--map', 'Nr=subjectId', '--map', 'Degree=metadata.degree'],
-    ...['--map', 'Date=issuedAt', '--map', 'Note=', '--set', 'category=registrar'],
-    ...['--dates', 'dmy', '--encoding', 'windows-1252', '--qr', 'none'],
+    '--map',
+    'Name=subjectName',
+    '--map',
+    'Nr=subjectId',
+    '--map',
+    'Degree=metadata.degree',
+    '--map',
+    'Date=issuedAt',
+    '--map',
+    'Note=',
+    '--set',
+    'category=registrar',
+    '--dates',
+    'dmy',
+    '--encoding',
+    'windows-1252',
+    '--qr',
+    'none',
   ]
   const folder = () => out('registrar')
   const table = () => {
@@ -369,8 +397,12 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
     const bad = tableOf('registrar', 'failed.csv')
     expect(bad.map(({ line }) => line)).toEqual(['12', '22', '32'])
     expect(bad[0]).toMatchObject({
-      ...{ subjectName: 'Žoë Müller 10', subjectId: 'x', category: 'registrar' },
-      ...{ 'metadata.degree': 'BSc', issuedAt: '2026-06-30', '(Note)': 'Büro 10' },
+      subjectName: 'Žoë Müller 10',
+      subjectId: 'x',
+      category: 'registrar',
+      'metadata.degree': 'BSc',
+      issuedAt: '2026-06-30',
+      '(Note)': 'Büro 10',
     })
     expect(bad[0]?.problem).toContain('subjectId must')
     const failed = join(folder(), 'failed.csv')
@@ -414,7 +446,8 @@ describe('a registrar with a spreadsheet of 200 rows', () => {
       expect(
         await issue([
           file('mistyped.csv', `line,problem,${HEADER.trim()},${column},(Room)\n${row},A,7\n`),
-          ...['--out', out('mistyped')],
+          '--out',
+          out('mistyped'),
         ]),
       ).toMatchObject({ code: 64, stderr: expect.stringContaining(`unknown columns: ${column}.`) })
     expect(await count('mistyped')).toBe(0)

@@ -146,7 +146,7 @@ test('error: reports a node without old logs as pruned', async () => {
   }).listen(0, '127.0.0.1')
   await once(node, 'listening')
   const { port } = node.address() as AddressInfo
-  const { code, stdout } = await ofIssuer(...['--rpc', `http://127.0.0.1:${port}`, '--json'])
+  const { code, stdout } = await ofIssuer('--rpc', `http://127.0.0.1:${port}`, '--json')
   node.close()
   expect(JSON.parse(stdout).error.code).toBe('pruned')
   expect(code).toBe(2)
@@ -159,7 +159,7 @@ test('error: refuses a file with too many hashes, or with a line without one', a
     [lines.join('\n'), 'too_many'],
     ['document 0x12', 'unreadable'],
   ] as const) {
-    const { code, stdout } = await list(...['--hashes', fileOf('bad', text), '--json'])
+    const { code, stdout } = await list('--hashes', fileOf('bad', text), '--json')
     expect(JSON.parse(stdout).error.code).toBe(expected)
     expect(code).toBe(2)
   }

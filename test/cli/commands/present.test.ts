@@ -58,8 +58,12 @@ describe('present', () => {
   test('behavior: shows the named fields, in a file that only its owner can read', async () => {
     const file = path('shown.json')
     const { code, stdout, stderr } = await present(
-      ...['--fields', 'subjectName,category', '--metadata', 'grade'],
-      ...['--out', file],
+      '--fields',
+      'subjectName,category',
+      '--metadata',
+      'grade',
+      '--out',
+      file,
     )
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toBe('Warning: Test network, or one not known to carry real documents\n')
@@ -72,10 +76,12 @@ describe('present', () => {
     expect(JSON.parse(verdict.stdout)).toMatchObject({
       status: 'valid',
       disclosed: {
-        ...{ subjectName: ADA.subjectName, category: ADA.category },
+        subjectName: ADA.subjectName,
+        category: ADA.category,
         metadata: { grade: METADATA.grade },
       },
-      ...{ network: 'test', warnings: [] },
+      network: 'test',
+      warnings: [],
     })
   })
 
@@ -127,8 +133,15 @@ describe('present', () => {
   test('behavior: asks nobody when it has the sealed document and the proof', async () => {
     const file = path('proven.json')
     const made = await present(
-      ...[...NAME, '--sealed', '--proof', '--rpc', stack.chainUrl],
-      ...['--out', file, '--link', PAGE],
+      ...NAME,
+      '--sealed',
+      '--proof',
+      '--rpc',
+      stack.chainUrl,
+      '--out',
+      file,
+      '--link',
+      PAGE,
     )
     expect(made.code).toBe(0)
     const link = await decodePresentationLink(made.stdout.trim())
@@ -163,9 +176,7 @@ describe('present', () => {
   })
 
   test('error: names the fields that the document lacks', async () => {
-    const { code, stderr } = await present(
-      ...['--fields', 'expiresAt,grade', '--metadata', 'marks'],
-    )
+    const { code, stderr } = await present('--fields', 'expiresAt,grade', '--metadata', 'marks')
     expect(code).toBe(2)
     for (const name of ['expiresAt', 'grade', 'metadata.marks'])
       expect(stderr).toContain(`${name} is not in the document`)
@@ -183,8 +194,14 @@ describe('present', () => {
   test('error: refuses a document of another registry', async () => {
     const { code, stdout } = await docreg(
       [
-        ...['present', '-', '--ipfs', stack.url, ...NAME, '--json'],
-        ...['--registry', `eip155:1:0x${'0'.repeat(40)}`],
+        'present',
+        '-',
+        '--ipfs',
+        stack.url,
+        ...NAME,
+        '--json',
+        '--registry',
+        `eip155:1:0x${'0'.repeat(40)}`,
       ],
       { stdin: publicId },
     )

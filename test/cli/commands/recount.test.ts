@@ -22,8 +22,15 @@ const send = (name: string, ...args: unknown[]) =>
   transact(createFetchProvider(stack.chainUrl), stack.registry, stack.issuerKey, name, args)
 const recount = (hash: string, registry: string = stack.registry, ipfs = stack.url) =>
   docreg([
-    ...['recount', hash, '--json', '--rpc', stack.chainUrl],
-    ...['--registry', registry, '--ipfs', ipfs],
+    'recount',
+    hash,
+    '--json',
+    '--rpc',
+    stack.chainUrl,
+    '--registry',
+    registry,
+    '--ipfs',
+    ipfs,
   ])
 
 type Issued = { publicId: string; documentHash: Hex; batchRoot: Hex }
@@ -59,8 +66,13 @@ test('default: recounts a thousand, which verify, and are revoked and suspended 
   expect(counted).toMatchObject({ code: 0 })
   const { manifest } = JSON.parse(counted.stdout)
   expect(JSON.parse(counted.stdout)).toMatchObject({
-    ...{ complete: true, code: null, registry: stack.registry, issuerId: 1 },
-    ...{ root, size: 1000, revokedBlock: 0 },
+    complete: true,
+    code: null,
+    registry: stack.registry,
+    issuerId: 1,
+    root,
+    size: 1000,
+    revokedBlock: 0,
   })
   expect((await recount(manifest)).stdout).toBe(counted.stdout)
   const { registry: other } = parseRegistryId(

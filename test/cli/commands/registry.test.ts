@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { docreg } from '../../support/docreg.ts'
-import { randomKey } from '../../support/stack.ts'
+import { randomKey } from '../../support/given.ts'
 
 // What goes wrong before anything is sent. test/contracts/ deploys, checks and changes roles.
 

@@ -20,8 +20,18 @@ import { bodyOf, serveHttp } from '../../support/http.ts'
 import { ADA, type Stack, startStack } from '../../support/stack.ts'
 
 const MONTHS = [
-  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
-  ...['August', 'September', 'October', 'November', 'December'],
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
 ]
 
 let stack: Stack
@@ -32,7 +42,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'docreg-'))
   stack = await startStack()
   issued = (await stack.issue({ ...ADA, metadata: HOSTILE })).body.data
-  asked = [...['--rpc', stack.chainUrl, '--registry', stack.registry], ...['--ipfs', stack.url]]
+  asked = ['--rpc', stack.chainUrl, '--registry', stack.registry, '--ipfs', stack.url]
 })
 afterAll(async () => {
   await stack.stop()
@@ -349,7 +359,7 @@ describe('wrong usage exits with 64 and asks nobody', () => {
     ['a malformed address', ['verify', 'a', '--rpc', 'localhost:8545']],
     [
       'a node that would agree with itself',
-      [...['verify', 'a', '--rpc', 'http://127.0.0.1:1'], ...['--rpc', 'http://127.0.0.1:1/']],
+      ['verify', 'a', '--rpc', 'http://127.0.0.1:1', '--rpc', 'http://127.0.0.1:1/'],
     ],
     ['a malformed registry', ['verify', 'a', '--registry', '0x00']],
     ['a chain without a deployment', ['verify', 'a', '--registry', 'eip155:9']],
@@ -371,8 +381,10 @@ describe('wrong usage exits with 64 and asks nobody', () => {
     const { code, stderr } = await docreg([
       'verify',
       issued.publicId,
-      ...['--registry', 'eip155:31337'],
-      ...['--rpc', stack.chainUrl],
+      '--registry',
+      'eip155:31337',
+      '--rpc',
+      stack.chainUrl,
     ])
     expect(code).toBe(64)
     expect(stderr).toContain('--registry')
@@ -416,7 +428,7 @@ test('behavior: a stale node gives no verdict, unless any age is accepted', asyn
   const account = [`0x${'1'.repeat(40)}`, 1, 3, 4, 0, 0, 0]
   const none = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
   const issuer = ['', '', 1, 0, 2, 3, 0]
-  const answer = [...[1, 9, 1_700_000_000, 1], ...[record, account, none, issuer]]
+  const answer = [1, 9, 1_700_000_000, 1, record, account, none, issuer]
   const node = await serveHttp(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request))
     const result =
@@ -426,8 +438,13 @@ test('behavior: a stale node gives no verdict, unless any age is accepted', asyn
   const told = (...options: string[]) => toldOf(1, ...options)
   const toldOf = (chainId: number, ...options: string[]) =>
     docreg([
-      ...['verify', issued.publicId, '--rpc', node.url],
-      ...['--registry', `eip155:${chainId}:0x${'a'.repeat(40)}`, ...options],
+      'verify',
+      issued.publicId,
+      '--rpc',
+      node.url,
+      '--registry',
+      `eip155:${chainId}:0x${'a'.repeat(40)}`,
+      ...options,
     ])
   const chainCheck = async (...options: string[]) => {
     const { network, checks } = JSON.parse((await told('--json', ...options)).stdout)

@@ -1,5 +1,6 @@
 import type { Hex } from '#document/hex.ts'
-import { API_KEY, type Client } from './client.ts'
+import { API_KEY } from '../../support/given.ts'
+import type { Client } from './client.ts'
 import type { Ledger } from './ledger.ts'
 import { fieldsOf } from './wish.ts'
 
@@ -22,7 +23,8 @@ type Line = { data: { publicId: string; batchRoot: Hex } }
 export async function sendBatch(client: Client, batch: Batch): Promise<boolean> {
   const { idempotencyKey, numbers } = batch
   const reply = await client.call({
-    ...{ method: 'POST', path: '/v1/batches' },
+    method: 'POST',
+    path: '/v1/batches',
     headers: {
       authorization: `Bearer ${API_KEY}`,
       'content-type': 'application/x-ndjson',

@@ -38,7 +38,10 @@ export type ChangeJudgement = {
 type Judged = Pick<World, 'client' | 'ledger'>
 
 export const NO_WRONG_CHANGE = {
-  ...{ wronglySuspended: [], halfSuperseded: [], servedErased: [], wronglyListed: [] },
+  wronglySuspended: [],
+  halfSuperseded: [],
+  servedErased: [],
+  wronglyListed: [],
 } satisfies Partial<ChangeJudgement>
 
 const hashOf = (wish: Wish): Hex => toHex(decodePublicId(promisesOf(wish)[0] ?? '').hash)
@@ -70,7 +73,9 @@ export async function judgeChanges({ client, ledger }: Judged): Promise<ChangeJu
       .length,
     erased: promised.filter(({ erasure }) => erasure && [...erasure.values()].every(Boolean))
       .length,
-    ...{ wronglySuspended, halfSuperseded, servedErased },
+    wronglySuspended,
+    halfSuperseded,
+    servedErased,
     wronglyListed: await judgeLists(client, promised, statuses),
   }
 }
@@ -113,7 +118,8 @@ async function isBothOrNeither(
   if (!successor || promisesOf(successor).length === 0) {
     // Nobody was told of a successor, but the gateway may still know one.
     const reply = await client.call({
-      ...{ method: 'POST', path: '/v1/documents/search' },
+      method: 'POST',
+      path: '/v1/documents/search',
       body: JSON.stringify({ subjectId: successor?.number }),
     })
     if (reply?.status !== 200 || client.gateways > 1) return true

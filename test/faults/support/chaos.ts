@@ -25,8 +25,14 @@ export type Figures = Found &
 
 /** The figures that every run must have. */
 export const NOTHING_WRONG_AT_ALL = {
-  ...{ ...NOTHING_WRONG, ...NO_WRONG_CHANGE, lostBatches: [], doubledBatches: [] },
-  ...{ falseValid: 0, notFound: 0, servedEarly: 0, falselyListed: 0 },
+  ...NOTHING_WRONG,
+  ...NO_WRONG_CHANGE,
+  lostBatches: [],
+  doubledBatches: [],
+  falseValid: 0,
+  notFound: 0,
+  servedEarly: 0,
+  falselyListed: 0,
 } satisfies Partial<Figures>
 
 /** A fault other than a kill; the chain is up again when it resolves. */
@@ -134,7 +140,9 @@ export async function runChaos(
     await judgeBatches(world, operations.batches),
   ]
   return {
-    ...{ ...judgement, ...ofChanges, ...ofBatches },
+    ...judgement,
+    ...ofChanges,
+    ...ofBatches,
     kills: killed,
     settled,
     ...looks.found(),

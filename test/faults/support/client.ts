@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { RevocationReason } from '#verifier/reasons.ts'
+import { API_KEY } from '../../support/given.ts'
 import { fieldsOf, promisesOf, type Revocation, type Told, type Wish } from './wish.ts'
 
 export type Verdict = {
@@ -65,8 +66,6 @@ export type Client = {
   block(cid: string): Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
-
-export const API_KEY = 'a-key-that-only-the-fault-tests-have'
 
 /**
  * More than the requests that wait for a block of 12 s at 60 per second, so that none waits for a
@@ -162,7 +161,8 @@ export function createClient(...urls: [string, ...string[]]): Client {
     const pool = (gateway === undefined ? undefined : pools[gateway]) ?? poolsFromHere()[0]
     try {
       const { statusCode, body } = await pool.request({
-        ...{ method, path },
+        method,
+        path,
         headers: { authorization, 'content-type': 'application/json', ...headers },
         ...(sent !== undefined && { body: sent }),
       })

@@ -87,7 +87,9 @@ export function readLedger(request: Request, registry: string): Ledger {
 
   const logsOf = (events: readonly string[]) =>
     request<Log[]>('eth_getLogs', {
-      ...{ address, fromBlock: '0x0', toBlock: 'latest' },
+      address,
+      fromBlock: '0x0',
+      toBlock: 'latest',
       topics: [events.map((event) => registryAbi.getEvent(event)?.topicHash)],
     })
 

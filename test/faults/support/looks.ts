@@ -33,8 +33,12 @@ export function createLooks(
 ): Looks {
   const { client } = world
   const found: Found = {
-    ...{ verdicts: 0, falseValid: 0, searches: 0 },
-    ...{ notFound: 0, servedEarly: 0, falselyListed: 0 },
+    verdicts: 0,
+    falseValid: 0,
+    searches: 0,
+    notFound: 0,
+    servedEarly: 0,
+    falselyListed: 0,
   }
   const ways = [
     async (wish: Wish) => {

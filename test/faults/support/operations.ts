@@ -105,7 +105,8 @@ export function createOperations(client: Client, random: Random, over: () => boo
     wish.successor = successor
     await insist(async () => {
       const reply = await client.call({
-        ...{ method: 'POST', path: `/v1/documents/${publicId}/supersede` },
+        method: 'POST',
+        path: `/v1/documents/${publicId}/supersede`,
         headers: { 'idempotency-key': idempotencyKey, ...prefer() },
         body: JSON.stringify(fieldsOf(successor)),
       })

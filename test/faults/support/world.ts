@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
-import { parseRegistryId } from '#document/registry-id.ts'
+import type { RegistryId } from '#document/registry-id.ts'
 import { ensureRegistry } from '#operate/local-registry.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
-import { type GatewayProcess, gatewayProcess } from '../../support/gateway-process.ts'
+import { type GatewayProcess, gatewayProcess, settingsOf } from '../../support/gateway-process.ts'
+import { randomKey } from '../../support/given.ts'
 import { freePort } from '../../support/http.ts'
-import { randomKey } from '../../support/stack.ts'
-import { API_KEY, type Client, createClient } from './client.ts'
+import { type Client, createClient } from './client.ts'
 import { type Ledger, readLedger } from './ledger.ts'
 import { temporaryFolder } from './machine.ts'
 import { type Judgement, judge } from './oracle.ts'
@@ -133,34 +133,29 @@ export async function startWorld(
   env: Record<string, string> = {},
   { gateways: count = 1, patience = PATIENCE }: WorldSize = {},
 ): Promise<World> {
-  const [adminKey, issuerSecret] = [randomKey(), randomKey()]
+  const adminKey = randomKey()
   const keys: [Hex, ...Hex[]] = [randomKey(), ...Array.from({ length: count - 1 }, randomKey)]
   for (const key of [adminKey, ...keys]) await chain.fund(new Wallet(key).address)
-  let registry = ''
-  for (const key of keys) registry = await deploy(chain, adminKey, new Wallet(key).address)
+  const [first, ...others] = keys
+  const registry = await deploy(chain, adminKey, new Wallet(first).address)
+  for (const key of others) await deploy(chain, adminKey, new Wallet(key).address)
   const proxy = await startFaultProxy(chain.url)
   const ports = await Promise.all(keys.map(freePort))
   const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+  const ofAll = settingsOf(proxy.url, registry)
   const settings = keys.map((key, i) => ({
+    ...ofAll,
     PORT: String(ports[i]),
     DATA_DIR: join(dir, i === 0 ? 'gateway' : `gateway-${i}`),
-    API_KEY,
-    RPC_URL: proxy.url,
-    REGISTRY_ADDRESS: parseRegistryId(registry).address,
-    ISSUER_ID: '1',
     ISSUER_KEY: key,
-    ISSUER_SECRET: issuerSecret,
     IPFS_GATEWAYS: urls.filter((_, other) => other !== i).join(','),
     LOG_LEVEL: 'info',
-    RATE_LIMIT: 'off',
-    // A chain that makes a block for each transaction stands still while a long run is judged.
-    MAX_HEAD_AGE_SECONDS: '999999999',
     ...env,
   }))
   const gateways = settings.map(gatewayProcess)
   const [gateway] = gateways
-  const [first] = settings
-  if (!gateway || !first) throw new Error('a world has a gateway')
+  const [firstSettings] = settings
+  if (!gateway || !firstSettings) throw new Error('a world has a gateway')
   const client = createClient(...(urls as [string]))
   const ledger = readLedger(chain.request, registry)
   const close = async () => {
@@ -198,11 +193,11 @@ export async function startWorld(
     gateways,
     client,
     ledger,
-    issuerSecret,
+    issuerSecret: ofAll.ISSUER_SECRET,
     issuerKeys: keys,
     accounts: keys.map((key) => new Wallet(key).address),
-    dataDir: first.DATA_DIR,
-    env: first,
+    dataDir: firstSettings.DATA_DIR,
+    env: firstSettings,
     async settle() {
       proxy.heal()
       for (const one of gateways)
@@ -212,7 +207,7 @@ export async function startWorld(
       while (!(await allKept()) && performance.now() < began + patience) await sleep(50)
       return performance.now() - began
     },
-    judge: () => judge({ client, ledger, issuerSecret }),
+    judge: () => judge({ client, ledger, issuerSecret: ofAll.ISSUER_SECRET }),
     close,
   }
 }
@@ -221,7 +216,7 @@ export async function startWorld(
  * Repeats until it succeeds, because one call may not be enough on a chain with a block time. Each
  * step is done only once.
  */
-async function deploy({ request }: Chain, adminKey: Hex, account: string): Promise<string> {
+async function deploy({ request }: Chain, adminKey: Hex, account: string): Promise<RegistryId> {
   const provider = {
     request: ({ method, params = [] }: { method: string; params?: readonly unknown[] }) =>
       request(method, ...params),

@@ -28,7 +28,9 @@ const open = (limits: { maxKeys?: number; maxCalls?: number } = {}) => {
     callOf: (key) => key.slice(0, 1),
     readMany: send,
     readOne: async (key, signal) => (await send([key], signal))[0] ?? '',
-    ...{ maxKeys: 100, maxCalls: 100, ...limits },
+    maxKeys: 100,
+    maxCalls: 100,
+    ...limits,
   })
 }
 

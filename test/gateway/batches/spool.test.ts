@@ -45,7 +45,9 @@ test('error: uploads of one owner take its share of the disk, and leave the rest
   const write = (to: Spool, length: number) =>
     allOf(to.write(inChunks(randomBytes(length), 50_000)))
   const [again, other, third] = [
-    ...[await newSpool('one'), await newSpool('two'), await newSpool('three')],
+    await newSpool('one'),
+    await newSpool('two'),
+    await newSpool('three'),
   ] as const
   await write(spool, 400_000)
   await expect(write(again, 250_000)).rejects.toThrow('disk space reserved for them')

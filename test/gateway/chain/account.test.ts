@@ -34,7 +34,9 @@ function open(states = HEAD + 1, changes: Record<string, unknown> = {}) {
     }),
   }
   const ownIn = (nonce: number) => ({
-    ...{ from: ADDRESS.toLowerCase(), nonce: `0x${nonce.toString(16)}`, hash: hashOf(nonce) },
+    from: ADDRESS.toLowerCase(),
+    nonce: `0x${nonce.toString(16)}`,
+    hash: hashOf(nonce),
   })
   const provider = {
     async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
@@ -43,7 +45,9 @@ function open(states = HEAD + 1, changes: Record<string, unknown> = {}) {
     },
   }
   const account = createAccount(createChainCalls(provider, `0x${'12'.repeat(20)}`), {
-    ...{ registry: REGISTRY, chainId: 31337, issuerId: 1 },
+    registry: REGISTRY,
+    chainId: 31337,
+    issuerId: 1,
     signer: { address: ADDRESS, assertReady: ready, sign: noSigner },
   })
   return { ...account, calls: () => calls }

@@ -16,8 +16,12 @@ const ADDRESS: Hex = `0x${'ab'.repeat(20)}`
 const NONCE = 7
 const raw: Hex = '0x02'
 const transaction: SignedTransaction = {
-  ...{ nonce: NONCE, hash: toHex(randomBytes(32)), raw, gasLimit: 21_000n },
-  ...{ maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
+  nonce: NONCE,
+  hash: toHex(randomBytes(32)),
+  raw,
+  gasLimit: 21_000n,
+  maxFeePerGas: 2n,
+  maxPriorityFeePerGas: 1n,
 }
 
 type Words = [client: string, code: number, message: string]

@@ -57,9 +57,21 @@ describe('readings', () => {
     expect(node.asked.map(({ call }) => call)).toEqual(['verificationsOf'])
     for (const [i, key] of keys.entries()) expect(readings[i]).toEqual(await alone.read(key))
     expect(readings.map(({ status }) => status)).toEqual([
-      ...['valid', 'valid', 'revoked', 'valid', 'valid', 'revoked', 'valid'],
-      ...['valid', 'revoked', 'valid', 'not_issued', 'not_issued'],
-      ...['not_issued', 'revoked', 'valid'],
+      'valid',
+      'valid',
+      'revoked',
+      'valid',
+      'valid',
+      'revoked',
+      'valid',
+      'valid',
+      'revoked',
+      'valid',
+      'not_issued',
+      'not_issued',
+      'not_issued',
+      'revoked',
+      'valid',
     ])
   })
 
@@ -100,7 +112,7 @@ describe('readings', () => {
       return result
     }
     const readings = await readAll(keysTo(3))
-    expect(readings.map(({ status }) => status)).toEqual([...['valid', 'valid', 'revoked']])
+    expect(readings.map(({ status }) => status)).toEqual(['valid', 'valid', 'revoked'])
     expect(countOf('eth_call', 'verificationsOf')).toBe(1)
     expect(countOf('eth_call', 'verificationOf')).toBe(3)
   })
@@ -158,7 +170,7 @@ describe('hostile answers to a group', () => {
     node.answer = ({ call }, result) =>
       call === 'verificationsOf' ? change(String(result)) : result
     const readings = await readAll(keysTo(3))
-    expect(readings.map(({ status }) => status)).toEqual([...['valid', 'valid', 'revoked']])
+    expect(readings.map(({ status }) => status)).toEqual(['valid', 'valid', 'revoked'])
     expect(countOf('eth_call', 'verificationOf')).toBe(3)
   })
 

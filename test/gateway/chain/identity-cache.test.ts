@@ -12,7 +12,8 @@ const at = (host: string): IdentityAddress => ({
 const EDU = at('example.edu')
 const NOT_ASKED = { status: 'not_asked' }
 const answer = (text: string): IdentityRead => ({
-  ...{ status: 'found', bytes: new TextEncoder().encode(text) },
+  status: 'found',
+  bytes: new TextEncoder().encode(text),
 })
 const settle = () => new Promise((resolve) => setTimeout(resolve))
 

@@ -10,7 +10,9 @@ import { REGISTRY } from '../../support/corpus/payload.ts'
 const ADDRESS: string = parseRegistryId(REGISTRY).address
 const ACCOUNT: RegistryAccount = {
   ...NO_ACCOUNT,
-  ...{ account: `0x${'ab'.repeat(20)}`, accountIndex: 1, addedBlock: 1 },
+  account: `0x${'ab'.repeat(20)}`,
+  accountIndex: 1,
+  addedBlock: 1,
 }
 
 export type Entry = {
@@ -40,7 +42,11 @@ export type RegistryNode = {
 
 export function createRegistryNode(): RegistryNode {
   const node: RegistryNode = {
-    ...{ head: 100, finalized: 90, safe: 95, entries: [], asked: [] },
+    head: 100,
+    finalized: 90,
+    safe: 95,
+    entries: [],
+    asked: [],
     answer: (_, result) => result,
     provider: {
       async request({ method, params = [] }) {
@@ -95,13 +101,19 @@ export function verificationOf(
   const status = entry ? (revokedBlock ? 'revoked' : 'valid') : 'not_issued'
   const { id, ...nobody } = emptyIssuer(issuerId)
   return {
-    ...{ chainId: 31337, blockNumber: head, blockTime: 1000 + head },
+    chainId: 31337,
+    blockNumber: head,
+    blockTime: 1000 + head,
     status: REGISTRY_STATUSES.indexOf(status),
     record: {
-      ...{ accountIndex: entry ? 1 : 0, anchoredBlock: block },
-      ...{ anchoredAt: entry ? 1000 + block : 0, validUntil: 0 },
-      ...{ revokerIndex: revokedBlock ? 1 : 0, revokedBlock },
-      ...{ revokedAt: revokedBlock, reason: revokedBlock ? 1 : 0 },
+      accountIndex: entry ? 1 : 0,
+      anchoredBlock: block,
+      anchoredAt: entry ? 1000 + block : 0,
+      validUntil: 0,
+      revokerIndex: revokedBlock ? 1 : 0,
+      revokedBlock,
+      revokedAt: revokedBlock,
+      reason: revokedBlock ? 1 : 0,
       setAside: false,
     },
     account: entry ? ACCOUNT : NO_ACCOUNT,

@@ -53,12 +53,22 @@ beforeEach(async () => {
   records = []
   const signer = createKeySigner(hash())
   account = {
-    ...{ account: signer.address, accountIndex: 1, permissions: 3 },
-    ...{ addedBlock: 5, changedBlock: 0, retiredBlock: 0, distrustedFrom: 0 },
+    account: signer.address,
+    accountIndex: 1,
+    permissions: 3,
+    addedBlock: 5,
+    changedBlock: 0,
+    retiredBlock: 0,
+    distrustedFrom: 0,
   }
   issuer = {
-    ...{ name: 'Office', uri: '', documentCount: 0, batchCount: 0 },
-    ...{ accountCount: 2, changedBlock: 5, closedBlock: 0 },
+    name: 'Office',
+    uri: '',
+    documentCount: 0,
+    batchCount: 0,
+    accountCount: 2,
+    changedBlock: 5,
+    closedBlock: 0,
   }
   const answers: Record<string, (params: unknown[]) => unknown> = {
     eth_chainId: () => '0x7a69',
@@ -327,7 +337,10 @@ describe('receipts', () => {
     logIndex: '0x0',
   })
   const mined = (logs: unknown[], status = '0x1') => ({
-    ...{ blockNumber: '0x10', blockHash, status, logs },
+    blockNumber: '0x10',
+    blockHash,
+    status,
+    logs,
   })
 
   test("default: returns the issuer's documents in the registry's logs", async () => {
@@ -338,8 +351,11 @@ describe('receipts', () => {
       log(ADDRESS, issued, other, ISSUER_ID + 1),
     ])
     expect(await ports.registry.receiptOf(transactionHash)).toEqual({
-      ...{ blockNumber: 16, blockHash, succeeded: true },
-      ...{ issued: new Set([one]), revised: new Map() },
+      blockNumber: 16,
+      blockHash,
+      succeeded: true,
+      issued: new Set([one]),
+      revised: new Map(),
     })
   })
 
@@ -407,7 +423,17 @@ describe('receipts', () => {
 
 describe('malformed answers', () => {
   const NOT_QUANTITIES = [
-    ...[null, true, 5, '', '5', '0x', '0x05', '0XA', '0xg', {}, []],
+    null,
+    true,
+    5,
+    '',
+    '5',
+    '0x',
+    '0x05',
+    '0XA',
+    '0xg',
+    {},
+    [],
     `0x1${'0'.repeat(64)}`,
   ]
   const asks: Record<string, () => Promise<unknown>> = {
@@ -473,8 +499,14 @@ describe('malformed answers', () => {
 
 describe('records', () => {
   const recordAt = (anchoredBlock: number, accountIndex = 1) => ({
-    ...{ accountIndex, anchoredBlock, anchoredAt: 1, validUntil: 0 },
-    ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+    accountIndex,
+    anchoredBlock,
+    anchoredAt: 1,
+    validUntil: 0,
+    revokerIndex: 0,
+    revokedBlock: 0,
+    revokedAt: 0,
+    reason: 0,
     setAside: false,
   })
 
@@ -488,7 +520,7 @@ describe('records', () => {
     account.distrustedFrom = 9
     records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
     const read = await ports.registry.records(records.map(key))
-    expect(read.map(({ distrusted }) => distrusted)).toEqual([...[false, true, true, false]])
+    expect(read.map(({ distrusted }) => distrusted)).toEqual([false, true, true, false])
   })
 
   test('behavior: tells from which block the last revoker is distrusted', async () => {
@@ -513,7 +545,9 @@ describe('records', () => {
 describe('readiness', () => {
   test('default: reports the balance, and that it may revoke', async () => {
     expect(await ports.account.assertReady()).toEqual({
-      ...{ balance: 0xffffffffffn, mayIssue: true, mayRevoke: true },
+      balance: 0xffffffffffn,
+      mayIssue: true,
+      mayRevoke: true,
     })
   })
 

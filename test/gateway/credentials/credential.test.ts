@@ -14,9 +14,14 @@ import { CERTIFIED_KEY } from './certified-key.ts'
 
 const registry = createMemoryRegistry(REGISTRY)
 const document: Document = {
-  ...{ subjectName: 'Ada Lovelace', subjectId: '18151210', category: 'diploma' },
-  ...{ issuedAt: '2026-01-31', expiresAt: '2999-12-31', metadata: { grade: 'A', iss: 'evil' } },
-  ...{ registry: REGISTRY, issuerId: 1 },
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'diploma',
+  issuedAt: '2026-01-31',
+  expiresAt: '2999-12-31',
+  metadata: { grade: 'A', iss: 'evil' },
+  registry: REGISTRY,
+  issuerId: 1,
 }
 
 let context: CredentialContext
@@ -31,7 +36,9 @@ beforeAll(async () => {
   const own = identityAddressOf('https://example.edu/law', 1)
   if (!own) throw new Error('no domain')
   context = {
-    ...{ keys: await readCredentialKeys(CERTIFIED_KEY.key), own, naming: 'https' },
+    keys: await readCredentialKeys(CERTIFIED_KEY.key),
+    own,
+    naming: 'https',
     holder: pair.publicKey.export({ format: 'jwk' }) as CredentialContext['holder'],
     type: { vct: 'https://example.edu/types/diploma', integrity: 'sha256-AAAA' },
     status: { uri: 'https://example.edu/status/1', idx: 7 },
@@ -45,9 +52,12 @@ test('default: another reader opens it and presents some fields', async () => {
   const instance = createSdJwtReader({ issuerKey, holder })
   const claims = await instance.getClaims(credential)
   expect(claims).toMatchObject({
-    ...{ subjectName: 'Ada Lovelace', category: 'diploma', expiresAt: '2999-12-31' },
+    subjectName: 'Ada Lovelace',
+    category: 'diploma',
+    expiresAt: '2999-12-31',
     metadata: { grade: 'A', iss: 'evil' },
-    ...{ iss: 'https://example.edu/law', vct: 'https://example.edu/types/diploma' },
+    iss: 'https://example.edu/law',
+    vct: 'https://example.edu/types/diploma',
   })
   const shown = await instance.present(
     credential,
@@ -72,9 +82,13 @@ test('behavior: the sealed digest is that of five members of the credential', as
     expect(rest).toEqual({
       documentHash: `0x${Buffer.from(held.documentHash).toString('hex')}`,
       ...(held === inBatch && { batch: expect.objectContaining({ proof: expect.any(String) }) }),
-      ...{ vct: context.type.vct, 'vct#integrity': 'sha256-AAAA', iss: 'https://example.edu/law' },
-      ...{ iat: expect.any(Number), exp: 32503680000 },
-      ...{ cnf: { jwk: context.holder }, status: { status_list: context.status } },
+      vct: context.type.vct,
+      'vct#integrity': 'sha256-AAAA',
+      iss: 'https://example.edu/law',
+      iat: expect.any(Number),
+      exp: 32503680000,
+      cnf: { jwk: context.holder },
+      status: { status_list: context.status },
     })
     expect(rest.iat % 86_400).toBe(0)
   }

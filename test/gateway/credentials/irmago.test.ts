@@ -92,7 +92,8 @@ describe.skipIf(binary === undefined).each([
   const offer = async (category: string, terms: object = {}) => {
     const { publicId } = await send('POST', '/v1/documents', { ...ADA, category })
     const { link, txCode } = await send('POST', `/v1/documents/${publicId}/offer`, {
-      ...{ iss, ...terms },
+      iss,
+      ...terms,
     })
     return { publicId, link, txCode }
   }
@@ -106,7 +107,8 @@ describe.skipIf(binary === undefined).each([
     run('verify', 'verifier', [audience, nonce], presentation)
   const judge = ({ presentation, audience, nonce }: Shown) =>
     verifyCredential(presentation, {
-      ...{ audience, nonce },
+      audience,
+      nonce,
       chain: createChainReader(stack.provider, stack.registry),
       blocks: [createIpfsGatewaySource(url)],
       identity: {
@@ -174,11 +176,14 @@ async function createVerifier() {
       response_type: 'vp_token',
       response_mode: 'direct_post',
       response_uri: `https://${VERIFIER}/response`,
-      ...{ nonce, state: 'a-state' },
+      nonce,
+      state: 'a-state',
       dcql_query: {
         credentials: [
           {
-            ...{ id: 'one', format: 'dc+sd-jwt', meta: { vct_values: [vct] } },
+            id: 'one',
+            format: 'dc+sd-jwt',
+            meta: { vct_values: [vct] },
             claims: [{ path: ['subjectName'] }],
           },
         ],
@@ -189,9 +194,7 @@ async function createVerifier() {
         },
       },
     })
-      .setProtectedHeader({
-        ...{ alg: 'ES256', typ: 'oauth-authz-req+jwt', kid: `did:jwk:${jwk}#0` },
-      })
+      .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', kid: `did:jwk:${jwk}#0` })
       .setAudience('https://self-issued.me/v2')
       .setIssuedAt()
       .sign(privateKey)
@@ -211,7 +214,8 @@ async function createVerifier() {
     request(asked: string) {
       ;[vct, nonce, presentation] = [asked, crypto.randomUUID(), '']
       const query = new URLSearchParams({
-        ...{ client_id: audience, request_uri: `https://${VERIFIER}/request` },
+        client_id: audience,
+        request_uri: `https://${VERIFIER}/request`,
       })
       return { link: `openid4vp://?${query}`, audience, nonce }
     },

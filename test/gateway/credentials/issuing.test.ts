@@ -43,9 +43,7 @@ test('default: a wallet that nobody here wrote imports, holds and presents', asy
   const { credential } = await wallet.fetch(link)
   const { published } = await openCredentialKeys(key.path)
   const statusList = async (uri: string) => (await fetch(uri)).text()
-  const reader = createSdJwtReader({
-    ...{ issuerKey: published[0], holder: wallet.holder, statusList },
-  })
+  const reader = createSdJwtReader({ issuerKey: published[0], holder: wallet.holder, statusList })
   const shown = await reader.present(
     credential,
     { subjectName: true },
@@ -55,13 +53,17 @@ test('default: a wallet that nobody here wrote imports, holds and presents', asy
   )
   const { payload } = await reader.verify(shown, { keyBindingNonce: 'n' })
   expect(payload).toMatchObject({
-    ...{ subjectName: ADA.subjectName, documentHash, issuerId: 1, registry: stack.registry },
+    subjectName: ADA.subjectName,
+    documentHash,
+    issuerId: 1,
+    registry: stack.registry,
     iss: 'did:web:testville.example',
   })
   expect(payload).not.toHaveProperty('subjectId')
 
   await stack.request(`/v1/documents/${publicId}/revoke`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${API_KEY}` } },
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}` },
   })
   const isAccepted = () =>
     reader.verify(shown, { keyBindingNonce: 'n' }).then(
@@ -140,7 +142,8 @@ test('behavior: an offer is for an issuer over https where the key has a certifi
   const other = await startStack({ CREDENTIAL_KEY_FILE: certified.path })
   const { publicId } = (await other.issue(ADA)).body.data
   const { body } = await other.request('/wallets/offers', {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ publicId }),
   })
   expect(body.data.offer.credential_configuration_ids).toEqual(['plain'])

@@ -16,9 +16,7 @@ test('default: signs with the first key, and publishes all', async () => {
   expect(keys.published).toHaveLength(3)
   const [published] = keys.published
   const jws = await keys.sign({ typ: 'dc+sd-jwt', kid: published.kid }, { a: 1 })
-  expect(decodeProtectedHeader(jws)).toEqual({
-    ...{ alg: 'ES256', typ: 'dc+sd-jwt', kid: published.kid },
-  })
+  expect(decodeProtectedHeader(jws)).toEqual({ alg: 'ES256', typ: 'dc+sd-jwt', kid: published.kid })
   const { payload } = await compactVerify(jws, await importJWK(published))
   expect(JSON.parse(Buffer.from(payload).toString())).toEqual({ a: 1 })
   expect(JSON.stringify(keys.published)).not.toContain('"d"')

@@ -167,14 +167,10 @@ describe('an offer', () => {
     const answers = []
     for (let i = 0; i < 4; i++) answers.push(outcomeOf(await exchange(code)))
     expect(answers).toEqual([
-      ...[
-        [200, 'ok'],
-        [200, 'ok'],
-      ],
-      ...[
-        [400, 'invalid_grant'],
-        [400, 'invalid_grant'],
-      ],
+      [200, 'ok'],
+      [200, 'ok'],
+      [400, 'invalid_grant'],
+      [400, 'invalid_grant'],
     ])
   })
 
@@ -336,7 +332,11 @@ describe('a credential', () => {
     const { publicId, access_token } = await bearer()
     const { code } = await codeOf(publicId)
     for (const authorization of [
-      ...['', 'Bearer x', `Bearer ${code}`, `Basic ${access_token}`, `DPoP ${access_token}`],
+      '',
+      'Bearer x',
+      `Bearer ${code}`,
+      `Basic ${access_token}`,
+      `DPoP ${access_token}`,
       `Bearer ${API_KEY}`,
     ]) {
       const answer = await post('/wallets/credential', await wanted(), { authorization })

@@ -28,13 +28,25 @@ const subkeys = [deriveSubkeys(new Uint8Array(32).fill(7))] as const
 const hash = (seed: number): Hex => toHex(new Uint8Array(32).fill(seed))
 
 const RECORD: TrustedRecord = {
-  ...{ accountIndex: 1, anchoredBlock: 10, anchoredAt: 1, validUntil: 0 },
-  ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0, setAside: false },
-  ...{ distrusted: false, revoker: null },
+  accountIndex: 1,
+  anchoredBlock: 10,
+  anchoredAt: 1,
+  validUntil: 0,
+  revokerIndex: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
+  setAside: false,
+  distrusted: false,
+  revoker: null,
 }
 const revised = (reason: number, distrustedFrom = 0) => ({
   ...RECORD,
-  ...{ revokerIndex: 1, revokedBlock: 15, revokedAt: 2, reason, revoker: { distrustedFrom } },
+  revokerIndex: 1,
+  revokedBlock: 15,
+  revokedAt: 2,
+  reason,
+  revoker: { distrustedFrom },
 })
 const NOT_ISSUED = { ...RECORD, anchoredBlock: 0 }
 
@@ -97,9 +109,7 @@ describe('the statuses are those of the chain', () => {
     ['distrusted', { ...RECORD, distrusted: true }, STATUS.invalid],
     ['not on the chain', NOT_ISSUED, STATUS.suspended],
   ])('default: %s', async (_, record, status) => {
-    const entries = [3, 4, 5].map((index) => ({
-      ...{ index, documentHash: hash(index), erased: false },
-    }))
+    const entries = [3, 4, 5].map((index) => ({ index, documentHash: hash(index), erased: false }))
     const records = new Map([
       [hash(3), RECORD],
       [hash(4), record],
@@ -148,12 +158,14 @@ describe('the token', () => {
     const token = await lists([], new Map()).token('1')
     const { payload, bits, size } = await read(token)
     expect(decodeProtectedHeader(token ?? '')).toMatchObject({
-      ...{ alg: 'ES256', typ: 'statuslist+jwt' },
+      alg: 'ES256',
+      typ: 'statuslist+jwt',
       kid: `did:web:documents.example#${keys.published[0].kid}`,
     })
     expect(payload).toMatchObject({
       iss: 'did:web:documents.example',
-      ...{ sub: 'https://documents.example/v1/status-lists/1', ttl: 60 },
+      sub: 'https://documents.example/v1/status-lists/1',
+      ttl: 60,
     })
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBeLessThanOrEqual(120)
     expect([bits, size]).toEqual([2, LIST_SIZE])

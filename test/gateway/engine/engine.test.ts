@@ -62,7 +62,7 @@ test('behavior: an outage answers a request and its repeat with pending, and anc
   expect(() => leader.assertOpen()).toThrow('the price of gas')
   expect(chain.anchored.size).toBe(0)
   isOutage = false
-  await expect.poll(() => chain.anchored.has(intent.documentHash), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => chain.anchored.has(intent.documentHash)).toBe(true)
   expect(chain.signed).toEqual([0])
   await expect.poll(() => events).toContain('issuing_resumed')
   expect((await store.get(fromHex(intent.documentHash))).status).toBe('found')
@@ -250,9 +250,7 @@ test('behavior: sends a revocation once its document is noted, without another e
   chain.mining = true
   chain.mine()
   expect(await issued).toMatchObject({ status: 'anchored' })
-  await expect
-    .poll(leader.depth, { timeout: 5_000 })
-    .toEqual({ queued: 1, refused: 0, inFlight: 0 })
+  await expect.poll(leader.depth).toEqual({ queued: 1, refused: 0, inFlight: 0 })
   disk = (done) => done()
   for (const done of flushes) done()
   expect(await revoked).toMatchObject({ status: 'anchored' })

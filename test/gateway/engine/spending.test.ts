@@ -78,7 +78,7 @@ describe('in turn', () => {
     const other = inTurn(work('other', false))
     await one
     expect(await other).toBe('other')
-    expect(events).toEqual([...['one begins', 'one ends'], ...['other begins', 'other ends']])
+    expect(events).toEqual(['one begins', 'one ends', 'other begins', 'other ends'])
   })
 })
 

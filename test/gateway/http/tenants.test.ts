@@ -135,7 +135,9 @@ function requestsOf(
   if (!Array.isArray(example) || !isNamed(json?.schema)) return []
   const { publicId: _, ...rest } = example[0]
   return entriesOf(of, other).map((entry) => ({
-    ...{ ...base, path, lines: true },
+    ...base,
+    path,
+    lines: true,
     body: JSON.stringify([{ ...rest, ...entry }]),
   }))
 }
@@ -154,10 +156,20 @@ describe('the walk', () => {
     expect(named.length).toBeGreaterThan(15)
     expect(other.map(({ operation }) => operation.operationId).sort()).toEqual(
       [
-        ...['createWebhook', 'issueBatch', 'issueDocument', 'listBatches', 'listDocuments'],
-        ...['beginRun', 'listRuns'],
-        ...['listEvents', 'listKinds', 'listTemplates', 'listWebhooks', 'printSpecimen'],
-        ...['retrieveOverview', 'searchDocuments'],
+        'createWebhook',
+        'issueBatch',
+        'issueDocument',
+        'listBatches',
+        'listDocuments',
+        'beginRun',
+        'listRuns',
+        'listEvents',
+        'listKinds',
+        'listTemplates',
+        'listWebhooks',
+        'printSpecimen',
+        'retrieveOverview',
+        'searchDocuments',
         // test/modules/certificates/routes.test.ts tries it with those of another tenant.
         'printCertificates',
       ].sort(),

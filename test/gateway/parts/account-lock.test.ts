@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { lockAccount } from '#parts/account-lock.ts'
-import { randomKey } from '../../support/stack.ts'
+import { randomKey } from '../../support/given.ts'
 
 // That a kill frees the account too is in `test/faults/shared-account.test.ts`.
 

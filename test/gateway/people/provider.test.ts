@@ -25,12 +25,16 @@ beforeAll(async () => {
   server = createServer(async ({ url }, response) => {
     const answers: Record<string, () => Promise<object> | object> = {
       '/.well-known/openid-configuration': () => ({
-        ...{ issuer, jwks_uri: `${issuer}/jwks`, token_endpoint: `${issuer}/token` },
+        issuer,
+        jwks_uri: `${issuer}/jwks`,
+        token_endpoint: `${issuer}/token`,
         authorization_endpoint: `${issuer}/auth`,
       }),
       '/jwks': () => jwks,
       '/token': async () => ({
-        ...{ access_token: 'a', token_type: 'Bearer', id_token: await idToken() },
+        access_token: 'a',
+        token_type: 'Bearer',
+        id_token: await idToken(),
       }),
     }
     response.setHeader('content-type', 'application/json')
@@ -50,7 +54,11 @@ async function signIn(said: Record<string, unknown>): Promise<{ name: string; ro
   let login: unknown
   const provider = createProvider(
     {
-      ...{ issuer, clientId: CLIENT, scope: 'openid', groupsClaim: 'groups', tenant: 'office' },
+      issuer,
+      clientId: CLIENT,
+      scope: 'openid',
+      groupsClaim: 'groups',
+      tenant: 'office',
       roles: new Map([
         ['staff', 'clerk'],
         ['5', 'administrator'],

@@ -72,7 +72,8 @@ test('default: several are a ZIP, and those that are not valid are named', async
   expect(Object.keys(files)).toEqual([
     `Ada ${names[0]}.pdf`,
     `Bob x ${names[1]}.pdf`,
-    ...['failed.json', 'not-printed.csv'],
+    'failed.json',
+    'not-printed.csv',
   ])
   const ids = Object.values(files).slice(0, 2).map(publicIdIn)
   expect(await Promise.all(ids)).toEqual([ada.publicId, bob.publicId])
@@ -91,7 +92,8 @@ test('default: people whose script has no font are named with script, reason and
     { place: 2, code: 'fonts_missing', message: NO_CHINESE },
     { place: 3, code: 'fonts_missing', message: NO_CHINESE.replace('Chinese', 'Korean') },
     {
-      ...{ place: 4, code: 'fonts_missing' },
+      place: 4,
+      code: 'fonts_missing',
       message: expect.stringMatching(/^no font has its Georgian characters: put one into the /),
     },
   ])
@@ -104,7 +106,9 @@ test('default: people whose script has no font are named with script, reason and
 
   const { status, body: alone } = await print([issued[1].publicId])
   expect([status, alone.error.code, alone.error.message]).toEqual([
-    ...[501, 'fonts_missing', NO_CHINESE],
+    501,
+    'fonts_missing',
+    NO_CHINESE,
   ])
 })
 const NO_CHINESE =
@@ -156,12 +160,14 @@ test('default: without a template, it is that of the kind of documents', async (
   const unprintable = { ...ADA, category: 'diploma', subjectName: '\u{13000}' }
   const { status, body } = await post('/v1/certificates/specimen', unprintable)
   expect([status, body.error.message]).toEqual([
-    ...[422, `no font has one of its characters${named('our letter')}`],
+    422,
+    `no font has one of its characters${named('our letter')}`,
   ])
   await put('PUT', 'their letter')
   const wrong = (await specimen()).body.error
   expect([wrong.code, wrong.details[0].message]).toEqual([
-    ...['bad_query', `must be one of our letter${named('their letter')}`],
+    'bad_query',
+    `must be one of our letter${named('their letter')}`,
   ])
   await put('DELETE')
 })
@@ -180,24 +186,36 @@ test('error: names what is wrong with a request', async () => {
   }
   const path = '/v1/certificates?template=our%20letter'
   expect(await codeOf('/v1/certificates?template=x', { documents: ['x'] })).toEqual([
-    ...[400, 'bad_query', 'template'],
+    400,
+    'bad_query',
+    'template',
   ])
   expect(await codeOf('/v1/certificates?template=..', { documents: ['x'] })).toEqual([
-    ...[400, 'bad_query', 'template'],
+    400,
+    'bad_query',
+    'template',
   ])
   expect(await codeOf(path, { documents: [], more: 1 })).toEqual([
-    ...[422, 'bad_fields', 'documents', 'more'],
+    422,
+    'bad_fields',
+    'documents',
+    'more',
   ])
   expect(await codeOf(path, { documents: Array(101).fill('x') })).toEqual([
-    ...[422, 'bad_fields', 'documents'],
+    422,
+    'bad_fields',
+    'documents',
   ])
   expect(await codeOf(path, { documents: ['x'] })).toEqual([400, 'bad_public_id', 'publicId'])
   const specimen = path.replace('?', '/specimen?')
   expect(await codeOf(specimen, { ...ADA, subjectId: 'x' })).toEqual([
-    ...[422, 'bad_fields', 'subjectId'],
+    422,
+    'bad_fields',
+    'subjectId',
   ])
   expect(await codeOf(specimen, { ...ADA, subjectName: 'Unprintable \u{13000}' })).toEqual([
-    ...[422, 'unprintable'],
+    422,
+    'unprintable',
   ])
   const reader = stack.key(['documents:read'])
   expect(await codeOf(specimen, ADA, reader)).toEqual([403, 'forbidden'])
@@ -219,7 +237,9 @@ test('behavior: readers who do not read stop nobody else', async () => {
   const stopped = new AbortController()
   const unread = async ({ key, documents }: { key: string; documents: string[] }) => {
     const response = await fetch(`${stack.url}/v1/certificates?template=our%20letter`, {
-      ...{ method: 'POST', signal: stopped.signal, body: JSON.stringify({ documents }) },
+      method: 'POST',
+      signal: stopped.signal,
+      body: JSON.stringify({ documents }),
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     })
     return response.status

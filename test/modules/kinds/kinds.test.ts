@@ -26,14 +26,10 @@ describePorts('the kinds of an issuer', (ports) => {
     expect((await other.current())('diploma')).toBeUndefined()
     await one.put(DIPLOMA)
     expect((await one.current())('diploma')).toEqual(DIPLOMA)
-    await expect
-      .poll(async () => (await other.current())('diploma'), { timeout: 3_000 })
-      .toEqual(DIPLOMA)
+    await expect.poll(async () => (await other.current())('diploma')).toEqual(DIPLOMA)
     await one.remove('diploma')
     expect((await one.current())('diploma')).toBeUndefined()
-    await expect
-      .poll(async () => (await other.current())('diploma'), { timeout: 3_000 })
-      .toBeUndefined()
+    await expect.poll(async () => (await other.current())('diploma')).toBeUndefined()
   })
 
   test('default: the type of a credential is what everybody can read', async () => {

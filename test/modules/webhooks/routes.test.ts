@@ -48,8 +48,14 @@ describe('deliveries', () => {
     expect(created).toMatchObject({
       id: expect.stringMatching(/^wh_[0-9a-f]{24}$/),
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
-      ...{ url: receiver.url, types: ['document.issued'], enabled: true, disabledReason: null },
-      ...{ tenant: 'default', allTenants: false, failingSince: null, createdBy: 'environment' },
+      url: receiver.url,
+      types: ['document.issued'],
+      enabled: true,
+      disabledReason: null,
+      tenant: 'default',
+      allTenants: false,
+      failingSince: null,
+      createdBy: 'environment',
     })
     const documentHash = await issue()
     await expect.poll(hashes).toEqual([documentHash])
@@ -180,16 +186,12 @@ describe('whose webhooks', () => {
     expect(await idsOf(other)).toEqual([])
     expect(await idsOf(API_KEY)).toEqual([id])
     for (const [method, path] of [
-      ...([
-        ['GET', ''],
-        ['PATCH', ''],
-        ['DELETE', ''],
-      ] as const),
-      ...([
-        ['POST', '/rotate'],
-        ['POST', '/replay'],
-      ] as const),
-    ]) {
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/rotate'],
+      ['POST', '/replay'],
+    ] as const) {
       const body = method === 'PATCH' || method === 'POST' ? {} : undefined
       expect((await call(method, `/${id}${path}`, body, other)).status).toBe(404)
     }
@@ -281,9 +283,15 @@ describe('a service that allows no private addresses', () => {
   afterAll(() => strict.stop())
 
   test.each([
-    ...['https://127.0.0.1/', 'https://[::1]/', 'https://10.0.0.8/', 'https://169.254.169.254/'],
-    ...['https://[::ffff:10.0.0.8]/', 'https://2130706433/', 'https://0x7f.1/'],
-    ...['https://localhost/', 'http://receiver.example/'],
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://10.0.0.8/',
+    'https://169.254.169.254/',
+    'https://[::ffff:10.0.0.8]/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://localhost/',
+    'http://receiver.example/',
   ])('error: refuses %s', async (url) => {
     const { status, body } = await call('POST', '', { url }, API_KEY, strict)
     expect([status, body.error.code]).toEqual([422, 'bad_fields'])

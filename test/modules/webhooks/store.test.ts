@@ -184,10 +184,8 @@ describePorts('webhooks', (ports) => {
     expect(await stores.events.leaveBehind(time)).toEqual([])
     expect(await stores.events.leaveBehind(Date.now() + 60_000)).toEqual(['wh_one'])
     expect(await webhooks.list()).toMatchObject([
-      ...[
-        { id: 'wh_new', disabledReason: null },
-        { id: 'wh_one', disabledReason: 'behind' },
-      ],
+      { id: 'wh_new', disabledReason: null },
+      { id: 'wh_one', disabledReason: 'behind' },
     ])
     expect(await stores.events.backlog()).toEqual({ events: 0, failing: 0, disabled: 1 })
     await stores.events.prune(Date.now() + 60_000)

@@ -22,9 +22,8 @@ import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
 import { MOVED } from '#store/tables.ts'
 import { bindFile } from '#test/support/bind-file.ts'
-
+import { randomKey } from '../../support/given.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../../support/postgres.ts'
-import { randomKey } from '../../support/stack.ts'
 
 const folder = postgresFolder()
 const key = randomKey()
@@ -309,20 +308,30 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
       run(
         `INSERT INTO document (document_hash, issued_on, valid_until, subject, category, tenant)
          VALUES (?, 20260131, 0, ?, ?, ?)`,
-        ...[sha256(bytes), -(2n ** 63n) + BigInt(i), 2n ** 63n - 1n, BigInt(i % 3)],
+        sha256(bytes),
+        -(2n ** 63n) + BigInt(i),
+        2n ** 63n - 1n,
+        BigInt(i % 3),
       )
   }
   sqlite.exec('COMMIT')
   const raw = await new Wallet(key).signTransaction({
-    ...{ chainId: 1, nonce: 7, gasLimit: 21_000, maxFeePerGas: 10n ** 20n, type: 2 },
-    ...{ maxPriorityFeePerGas: 1n, to: new Wallet(key).address, data: '0x00ff' },
+    chainId: 1,
+    nonce: 7,
+    gasLimit: 21_000,
+    maxFeePerGas: 10n ** 20n,
+    type: 2,
+    maxPriorityFeePerGas: 1n,
+    to: new Wallet(key).address,
+    data: '0x00ff',
   })
   const account = fromHex(new Wallet(key).address.toLowerCase() as Hex)
   run('INSERT INTO plan (account, nonce, head) VALUES (?, 7, 12)', account)
   run(
     `INSERT INTO attempt (plan, hash, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas)
      VALUES (1, ?, ?, 21000, '100000000000000000000', '1')`,
-    ...[hash('attempt'), fromHex(raw as Hex)],
+    hash('attempt'),
+    fromHex(raw as Hex),
   )
   const intent = (kind: string, name: string, more: Record<string, SQLInputValue> = {}) => {
     const row = { account, kind, document_hash: hash(name), ...more }
@@ -371,7 +380,8 @@ async function fill(sqlite: DatabaseSync): Promise<void> {
   run('INSERT INTO batch_draft (request, batch) VALUES (?, 1)', hash('r'))
   run(
     "INSERT INTO batch (root, size, manifest, tenant, promised) VALUES (?, 3, ?, 'default', 1)",
-    ...[hash('root'), hash('manifest')],
+    hash('root'),
+    hash('manifest'),
   )
   run('INSERT INTO document_index VALUES (2)')
   run('INSERT INTO succession VALUES (?, ?, ?, 0)', hash('old'), hash('new'), hash('root'))

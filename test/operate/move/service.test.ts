@@ -4,15 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toHex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
-
-import {
-  call,
-  issueWith,
-  type MovableService,
-  startMovableService,
-} from '../../support/movable-service.ts'
 import { postgresFolder } from '../../support/postgres.ts'
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
+import { call, issueWith, type MovableService, startMovableService } from '../movable-service.ts'
 
 const folder = postgresFolder()
 /** It starts many processes. */
@@ -56,7 +50,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
       const second = await start(shared)
       const verified = async (publicId: string) =>
         (await call(second, `/v1/verify?publicId=${publicId}`, { key })).body.data.status
-      await expect.poll(() => verified(pending.data.publicId), { timeout: 60_000 }).toBe('valid')
+      await expect.poll(() => verified(pending.data.publicId)).toBe('valid')
       const mined = await call(second, `/v1/documents/${pending.data.publicId}`)
       expect(mined.body.data.blockchainHash).toBe(signed)
       for (const [repeat, answer] of Object.entries({ valid, pending }))
@@ -68,7 +62,7 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
       expect(issued.map((one: { data: object }) => one.data)).toEqual([
         expect.objectContaining({ documentHash: pending.data.documentHash }),
       ])
-      await expect.poll(() => receiver.accepted.length, { timeout: 60_000 }).toBe(2)
+      await expect.poll(() => receiver.accepted.length).toBe(2)
       expect(receiver.once()).toHaveLength(2)
 
       const { body: added3 } = await issueWith(second, 'in PostgreSQL')

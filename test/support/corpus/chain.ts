@@ -59,7 +59,7 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
   const present = () => now ?? Math.floor(Date.now() / 1000)
   const anvil = await startAnvilNode(
     dir,
-    [...['--chain-id', String(chainId)], ...['--timestamp', String(present() - AGE)]],
+    ['--chain-id', String(chainId), '--timestamp', String(present() - AGE)],
     undefined,
     async (request) => {
       if (now !== undefined) await request('anvil_setBlockTimestampInterval', 1)
@@ -77,7 +77,7 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
   await registerOther(send)
   // The permission lets it set aside a thief's revocations.
   const permissions = PERMISSION.manage | PERMISSION.revoke
-  await send(MANAGER_KEY, 'setPermissions', ...[ISSUER_ID, addressOf(MANAGER_KEY), permissions])
+  await send(MANAGER_KEY, 'setPermissions', ISSUER_ID, addressOf(MANAGER_KEY), permissions)
   return {
     url: anvil.url,
     registry,

@@ -66,11 +66,13 @@ async function presentationFrom(
 
 function presentLie({ bytes, hash, batch }: Made, { claims, disclosures }: Lied): Presentation {
   return {
-    ...{ type: 'document-registry-presentation', v: 1 },
+    type: 'document-registry-presentation',
+    v: 1,
     registry: claims.registry,
     issuerId: claims.issuerId,
     documentHash: toHex(hash),
-    ...{ claims, disclosures },
+    claims,
+    disclosures,
     batch: batch ? pathOf(batch.bytes) : null,
     sealed: decodeUtf8(bytes),
     stateProof: null,

@@ -62,8 +62,12 @@ async function credential(random: Random, seed: number, parts: CredentialParts =
     Array.from({ length: random.below(9) }, (_, i) => [`key ${i}`, random.pick(NAMES)]),
   )
   const document: Document = {
-    ...{ subjectName: random.pick(NAMES), subjectId: String(seed), category: 'diploma' },
-    ...{ issuedAt: '2026-01-31', registry, issuerId: 1 },
+    subjectName: random.pick(NAMES),
+    subjectId: String(seed),
+    category: 'diploma',
+    issuedAt: '2026-01-31',
+    registry,
+    issuerId: 1,
     ...(Object.keys(metadata).length > 0 && { metadata }),
   }
   const salt = Buffer.alloc(16)

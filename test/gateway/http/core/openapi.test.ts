@@ -50,7 +50,8 @@ describe('the list of operations', () => {
   test('error: a slash at the end is 404, which says so', async () => {
     const answer = await bareApp().app.request('/v1/documents/', { method: 'POST' })
     expect([answer.status, (await answer.json()).error.message]).toEqual([
-      ...[404, 'no such resource: leave out the slash at the end'],
+      404,
+      'no such resource: leave out the slash at the end',
     ])
   })
 
@@ -347,7 +348,10 @@ describe('the document', () => {
         .map(({ schema }) => schema),
     )
     const range = (maximum: number, fallback: number) => ({
-      ...{ type: 'integer', minimum: 1, maximum, default: fallback },
+      type: 'integer',
+      minimum: 1,
+      maximum,
+      default: fallback,
     })
     const [page, rows] = [range(100, 20), range(1_000, 100)]
     // Documents, batches, the rows of a run, events.

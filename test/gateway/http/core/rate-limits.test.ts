@@ -60,7 +60,9 @@ const REFUSED: BatchAnswer = {
 
 function appWith(rateLimits: RateLimits) {
   const { app } = bareApp({
-    ...{ rateLimits, version: '0', findKey: async (key: string) => grants[key] },
+    rateLimits,
+    version: '0',
+    findKey: async (key: string) => grants[key],
     metrics: {
       served: () => {},
       contentType: 'text/plain',
@@ -130,7 +132,9 @@ describe('keys', () => {
     const { withKey } = appWith(limits({}))
     const { status, headers } = await withKey('plain')
     expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([
-      ...[400, null, null],
+      400,
+      null,
+      null,
     ])
     expect((await withKey('wide')).headers.get('ratelimit-policy')).toBe('"key";q=5;w=1')
   })
@@ -253,7 +257,8 @@ describe('settings', () => {
   ])('default: %o', (env, expected) => {
     const { keyRateLimit, addressRateLimit } = readConfig(env)
     expect({ keyRateLimit, addressRateLimit }).toEqual({
-      ...{ keyRateLimit: undefined, addressRateLimit: undefined },
+      keyRateLimit: undefined,
+      addressRateLimit: undefined,
       ...expected,
     })
   })
@@ -261,7 +266,10 @@ describe('settings', () => {
   test('behavior: trusted proxies are addresses and networks', () => {
     const TRUSTED_PROXIES = '10.0.0.7, 192.168.0.0/16,::1,2001:db8::/32'
     expect(readConfig({ TRUSTED_PROXIES }).trustedProxies).toEqual([
-      ...['10.0.0.7', '192.168.0.0/16', '::1', '2001:db8::/32'],
+      '10.0.0.7',
+      '192.168.0.0/16',
+      '::1',
+      '2001:db8::/32',
     ])
     expect(readConfig({}).trustedProxies).toEqual([])
   })

@@ -34,10 +34,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     )
     const response = await fetch(`${stack.url}/v1/batches`, {
       method: 'POST',
-      headers: {
-        ...{ authorization, 'content-type': NDJSON },
-        ...(key && { 'idempotency-key': key }),
-      },
+      headers: { authorization, 'content-type': NDJSON, ...(key && { 'idempotency-key': key }) },
       body: lines.join('\n'),
     })
     const text = await response.text()
@@ -96,7 +93,8 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     const change = (hash: Hex, action: string) =>
       send('POST', `/v1/documents/${hash}/${action}`, {})
     expect((await change(one.documentHash, 'revoke')).body.data).toMatchObject({
-      ...{ publicId: one.publicId, status: 'revoked' },
+      publicId: one.publicId,
+      status: 'revoked',
     })
     expect((await change(two.documentHash, 'suspend')).body.data.status).toBe('suspended')
     expect(await listed('status=suspended&limit=1')).toMatchObject(
@@ -169,8 +167,11 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     expect([receipt.status, receipt.body.data]).toEqual([
       200,
       {
-        ...{ documentHash: one.documentHash, status: 'erased', removed: [place] },
-        ...{ erasedAt: expect.stringMatching(/Z$/), network: 'test' },
+        documentHash: one.documentHash,
+        status: 'erased',
+        removed: [place],
+        erasedAt: expect.stringMatching(/Z$/),
+        network: 'test',
         remains: expect.arrayContaining(['backups']),
       },
     ])

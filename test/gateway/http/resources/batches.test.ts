@@ -205,12 +205,15 @@ describe('POST /v1/batches', () => {
     const { batchRoot, publicId } = lines[0].data
     expect(lines[0].data.status).toBe('pending')
     expect((await get(`/v1/batches/${batchRoot}`)).body.data).toMatchObject({
-      ...{ status: 'pending', size: 2, blockNumber: null },
+      status: 'pending',
+      size: 2,
+      blockNumber: null,
     })
     expect(await statusOf(publicId)).toBe('pending')
     const pending = await get(`/v1/documents/${publicId}`)
     expect(pending.body.data).toMatchObject({
-      ...{ status: 'pending', documentHash: lines[0].data.documentHash },
+      status: 'pending',
+      documentHash: lines[0].data.documentHash,
     })
     stack.proxy.refuse = () => false
     await expect.poll(() => statusOf(publicId)).toBe('valid')
@@ -318,12 +321,13 @@ describe('POST /v1/batches', () => {
   })
 
   test('behavior: makes an answer no faster than its client reads it', async () => {
-    const documents = people(20_000)
+    // An answer of more than the sockets hold.
+    const documents = people(8_000)
     const upload = httpRequest(`${stack.url}/v1/batches`, {
       method: 'POST',
       headers: { authorization, 'content-type': NDJSON },
     })
-    upload.end(bodyOf(documents.map((one) => ({ ...one }))))
+    upload.end(bodyOf(documents))
     const count = await new Promise<number>((resolve, reject) => {
       upload.on('error', reject)
       upload.on('response', async (response) => {
@@ -339,7 +343,7 @@ describe('POST /v1/batches', () => {
         response.resume()
       })
     })
-    expect(count).toBe(20_000)
+    expect(count).toBe(documents.length)
   })
 })
 
@@ -412,7 +416,9 @@ describe('batches', () => {
     expect(revoked.body.data.blockchainHash).toMatch(/^0x/)
     expect((await change(two, 'suspend')).body.data.status).toBe('suspended')
     expect(await Promise.all([one, two, three].map(statusOf))).toEqual([
-      ...['revoked', 'suspended', 'valid'],
+      'revoked',
+      'suspended',
+      'valid',
     ])
     expect((await change(two, 'release')).body.data.status).toBe('valid')
     expect(await statusOf(two)).toBe('valid')
@@ -448,7 +454,9 @@ describe('batches', () => {
     expect(body.data).toEqual({ batches: [], nextCursor: null })
     expect((await stack.request(`/v1/batches/${root}`, { headers })).status).toBe(404)
     const revoked = await stack.request(`/v1/batches/${root}/revoke`, {
-      ...{ method: 'POST', headers, body: '{}' },
+      method: 'POST',
+      headers,
+      body: '{}',
     })
     expect([revoked.status, revoked.body.error.code]).toEqual([404, 'not_found'])
   })
@@ -478,10 +486,15 @@ describe('batches', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.map(({ data, error }) => data.status ?? error.code)).toEqual([
-      ...['revoked', 'superseded', 'revoked', 'not_issued'],
+      'revoked',
+      'superseded',
+      'revoked',
+      'not_issued',
     ])
     expect(await Promise.all(ids.map(({ publicId }) => statusOf(publicId)))).toEqual([
-      ...['revoked', 'superseded', 'revoked'],
+      'revoked',
+      'superseded',
+      'revoked',
     ])
   })
 })

@@ -34,8 +34,13 @@ test('default: makes a key that can be used at once, and shows its secret once',
   expect(status).toBe(201)
   const { secret, ...key } = answer.data
   expect(key).toEqual({
-    ...{ id: expect.stringMatching(/^[0-9a-f]{12}$/), createdAt: expect.any(String) },
-    ...{ ...body, categories: null, expiresAt: LATER, lastUsedAt: null, replacedBy: null },
+    id: expect.stringMatching(/^[0-9a-f]{12}$/),
+    createdAt: expect.any(String),
+    ...body,
+    categories: null,
+    expiresAt: LATER,
+    lastUsedAt: null,
+    replacedBy: null,
   })
   expect(await statusWith(secret)).toBe(422)
   expect(await listed(key.id)).toEqual({ ...key, lastUsedAt: (await listed(key.id)).lastUsedAt })
@@ -201,7 +206,11 @@ describe('refusals', () => {
     [
       'every bad field',
       {
-        ...{ scopes: ['all'], tenant: 'a b', label: '', categories: ['A B'], rateLimit: 0 },
+        scopes: ['all'],
+        tenant: 'a b',
+        label: '',
+        categories: ['A B'],
+        rateLimit: 0,
         expiresAt: '2020-01-01T00:00:00Z',
       },
       ['categories.0', 'expiresAt', 'label', 'rateLimit', 'scopes.0', 'tenant'],

@@ -69,9 +69,7 @@ describeDatabases('the overview', (settings) => {
 
     const root = rootIn(await issueBatch())
     await mine()
-    await expect
-      .poll(() => typesOf(root), { timeout: 8000 })
-      .toEqual(['batch.issued', 'batch.final'])
+    await expect.poll(() => typesOf(root)).toEqual(['batch.issued', 'batch.final'])
     const counted = await thisWeek(reader)
     const again = await issueBatch()
     expect([again.status, rootIn(again)]).toEqual([201, root])
@@ -80,16 +78,19 @@ describeDatabases('the overview', (settings) => {
     await expect.poll(() => typesOf(documentHash)).toEqual(['document.issued', 'document.final'])
     expect(await typesOf(root)).toEqual(['batch.issued', 'batch.final'])
     expect(await thisWeek(reader)).toEqual({ ...counted, issued: counted.issued + 1 })
-  }, 60_000)
+  })
 
   test('default: says what the account pays for, and what is wrong', async () => {
-    const { weeks, account, fees, alerts, backup, waiting } = await overviewOf(reader)
+    const { weeks, account, fees, alerts, backup } = await overviewOf(reader)
     expect(weeks).toHaveLength(8)
     expect(new Date(weeks[0].from).getUTCDay()).toBe(1)
     expect(account.documents).toBe(Number(BigInt(account.balance) / BigInt(account.fee)))
     expect(account.documents).toBeGreaterThan(1_000)
     expect([fees.cap, alerts, backup.madeAt]).toEqual([null, [], null])
-    expect(waiting).toEqual({ queued: 0, refused: 0, inFlight: 0 })
+    // What was issued before may still be in flight.
+    await expect
+      .poll(async () => (await overviewOf(reader)).waiting)
+      .toEqual({ queued: 0, refused: 0, inFlight: 0 })
   })
 })
 

@@ -45,7 +45,8 @@ test('default: for=wallet is a picture without a format, also for a browser', as
 test('error: for=wallet gives no offer of a document that is not valid, or of nobody', async () => {
   const { publicId } = await issue()
   await stack.request(`/v1/documents/${publicId}/revoke`, {
-    ...{ method: 'POST', headers: { authorization: `Bearer ${API_KEY}` } },
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}` },
   })
   expect(await codeOf(publicId)).toEqual([409, 'not_valid'])
   expect(await codeOf('nonsense')).toEqual([400, 'bad_public_id'])

@@ -78,7 +78,8 @@ test('behavior: a run goes on when its person has signed out, and stops when rem
     stack.request('/v1/runs', {
       method: 'POST',
       headers: {
-        ...{ cookie: desk.cookie, 'x-csrf-token': desk.csrfToken },
+        cookie: desk.cookie,
+        'x-csrf-token': desk.csrfToken,
         'content-type': 'application/x-ndjson',
       },
       body: rows.map((row) => JSON.stringify(row)).join('\n'),

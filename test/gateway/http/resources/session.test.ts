@@ -45,7 +45,8 @@ describe('an invitation', () => {
       scopes: ['documents:read', 'verify', 'documents:issue'],
       csrfToken: expect.stringMatching(/^[\w-]{43}$/),
       expiresAt: expect.any(String),
-      ...{ passkeys: 0, network: 'test' },
+      passkeys: 0,
+      network: 'test',
     })
     const hours = (Date.parse(answer.body.data.expiresAt) - Date.now()) / 3_600_000
     expect(hours).toBeCloseTo(12, 1)
@@ -225,7 +226,9 @@ describe('a request from elsewhere', () => {
     const { invitation } = await invite(stack)
     const send = (headers: Record<string, string>) =>
       stack.request('/v1/session/invitation', {
-        ...{ method: 'POST', headers, body: JSON.stringify({ invitation }) },
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ invitation }),
       })
     expect(codeOf(await send({ ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }))).toEqual(CODE)
     // What a form of another page can send.
@@ -276,7 +279,9 @@ describe('a passkey', () => {
     (await stack.request('/v1/session/passkey/options', { method: 'POST' })).body.data
   const answer = (response: object) =>
     stack.request('/v1/session/passkey', {
-      ...{ method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ response }) },
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: JSON.stringify({ response }),
     })
   const register = (desk: Desk, response: object, label = 'Laptop', proof?: object) =>
     desk.send('POST', '/v1/passkeys', { response, label, ...(proof && { proof }) })
@@ -404,7 +409,9 @@ describe('a passkey', () => {
     const { passkeys } = (await desk.send('GET', '/v1/passkeys')).body.data
     expect(passkeys).toEqual([
       {
-        ...{ id, label: 'Laptop', createdAt: expect.any(String) },
+        id,
+        label: 'Laptop',
+        createdAt: expect.any(String),
         lastUsedAt: expect.stringMatching(/Z$/),
       },
     ])
@@ -586,13 +593,15 @@ test('behavior: behind https, no other host can set the cookie', async () => {
   const { app } = bareApp({
     addresses: { ...ADDRESSES, baseUrl: 'https://documents.example' },
     sessions: {
-      ...{ find: async (secret: string) => (secret === 'drs_x' ? { person, session } : undefined) },
+      find: async (secret: string) => (secret === 'drs_x' ? { person, session } : undefined),
       useInvitation: async () => ({ person, session, secret: 'drs_x' }),
     } as unknown as AppDeps['sessions'],
     passkeys: { list: async () => [] } as unknown as AppDeps['passkeys'],
   })
   const { headers } = await app.request('/v1/session/invitation', {
-    ...{ method: 'POST', headers: JSON_TYPE, body: '{"invitation":"x"}' },
+    method: 'POST',
+    headers: JSON_TYPE,
+    body: '{"invitation":"x"}',
   })
   expect(headers.get('set-cookie')).toBe(
     '__Host-docreg_session=drs_x; Path=/; HttpOnly; Secure; SameSite=Strict',

@@ -41,13 +41,16 @@ describe('superseding', () => {
     expect(status).toBe(201)
     const { superseded, ...successor } = body.data
     expect(successor).toMatchObject({
-      ...{ subjectName: 'Augusta Ada King', status: 'valid' },
+      subjectName: 'Augusta Ada King',
+      status: 'valid',
       supersedes: old.documentHash,
     })
     expect(headers.get('location')).toContain(successor.publicId)
     expect(superseded).toMatchObject({
-      ...{ publicId: old.publicId, documentHash: old.documentHash },
-      ...{ status: 'superseded', reason: 'superseded' },
+      publicId: old.publicId,
+      documentHash: old.documentHash,
+      status: 'superseded',
+      reason: 'superseded',
       supersededBy: successor.documentHash,
       revokedAt: expect.stringMatching(/Z$/),
       blockchainHash: expect.stringMatching(/^0x/),
@@ -81,7 +84,8 @@ describe('superseding', () => {
     const second = (await supersede(first.publicId)).body.data
     const third = (await supersede(second.publicId, { ...CORRECTED, subjectId: '1' })).body.data
     expect(await retrieve(second.publicId)).toMatchObject({
-      ...{ supersedes: first.documentHash, supersededBy: third.documentHash },
+      supersedes: first.documentHash,
+      supersededBy: third.documentHash,
       status: 'superseded',
     })
   })
@@ -134,9 +138,7 @@ describe('superseding', () => {
     const other = await supersede(old.publicId, { ...CORRECTED, subjectId: '3' })
     expect(other.body.error.code).toBe('already_superseded')
     stack.proxy.fail = () => undefined
-    await expect
-      .poll(async () => (await retrieve(old.publicId)).status, { timeout: 10_000 })
-      .toBe('superseded')
+    await expect.poll(async () => (await retrieve(old.publicId)).status).toBe('superseded')
     expect((await retrieve(accepted.body.data.publicId)).status).toBe('valid')
   })
 

@@ -45,7 +45,8 @@ describePorts('batches before and after their promise', (ports) => {
   const missing = async (blocks: readonly { hash: Uint8Array }[]) =>
     (await stores.embedded.missing(blocks.map((one) => one.hash))).length
   const counts = async () => [
-    ...[await ports.count('document'), await ports.count('batch')],
+    await ports.count('document'),
+    await ports.count('batch'),
     await ports.count('batch_draft'),
   ]
 

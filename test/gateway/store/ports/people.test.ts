@@ -6,17 +6,31 @@ const EVER = '2099-01-01T00:00:00.000Z'
 const NOW = '2026-01-01T00:00:00.000Z'
 
 const ADA: Person = {
-  ...{ id: 'ada', name: 'Ada Lovelace', role: 'registrar', tenant: 'one', createdAt: NOW },
+  id: 'ada',
+  name: 'Ada Lovelace',
+  role: 'registrar',
+  tenant: 'one',
+  createdAt: NOW,
   categories: ['diploma', 'permit'],
 }
 const BOB: Person = { id: 'bob', name: 'Bob', role: 'reader', tenant: 'two', createdAt: NOW }
 
 const sessionOf = (id: string): BegunSession => ({
-  ...{ id, digest: `digest of ${id}`, createdAt: NOW, expiresAt: EVER, lastUsedAt: NOW },
+  id,
+  digest: `digest of ${id}`,
+  createdAt: NOW,
+  expiresAt: EVER,
+  lastUsedAt: NOW,
 })
 const PASSKEY: Passkey = {
-  ...{ id: 'passkey', person: 'ada', label: 'Laptop', credential: 'AQID', counter: 1 },
-  ...{ publicKey: new Uint8Array([0, 1, 255]), transports: ['internal'], createdAt: NOW },
+  id: 'passkey',
+  person: 'ada',
+  label: 'Laptop',
+  credential: 'AQID',
+  counter: 1,
+  publicKey: new Uint8Array([0, 1, 255]),
+  transports: ['internal'],
+  createdAt: NOW,
 }
 const challenge = (name: string) => ({ challenge: name, expiresAt: Date.parse(EVER) })
 /** A use of the passkey that answers this challenge. */
@@ -178,7 +192,8 @@ describePorts('people', (ports) => {
     await store.invite('ada', { digest: 'again' })
     const block = (id: string, isBlocked: boolean) =>
       store.update(id, ({ isBlocked: _, ...before }) => ({
-        ...{ after: { ...before, ...(isBlocked && { isBlocked }) }, endsSessions: true },
+        after: { ...before, ...(isBlocked && { isBlocked }) },
+        endsSessions: true,
       }))
     for (const id of ['ada', 'cy']) await block(id, true)
     const attempts = [
@@ -199,11 +214,12 @@ describePorts('people', (ports) => {
 
   test('a removed person who comes back from the provider has the same tenant and categories', async () => {
     const login = { digest: 'of cy', name: 'Cy', role: 'clerk', tenant: 'one' } as const
-    const cy: Person = { ...BOB, ...{ id: 'cy', name: 'Cy', role: 'clerk', tenant: 'one' } }
+    const cy: Person = { ...BOB, id: 'cy', name: 'Cy', role: 'clerk', tenant: 'one' }
     await store.useLogin(login, cy, sessionOf('a'), 3)
     const categories = ['diploma', 'permit']
     await store.update('cy', (before) => ({
-      ...{ after: { ...before, tenant: 'two', categories }, endsSessions: true },
+      after: { ...before, tenant: 'two', categories },
+      endsSessions: true,
     }))
     // They do not count while the provider says administrator.
     await store.useLogin({ ...login, role: 'administrator' }, cy, sessionOf('b'), 3)

@@ -3,9 +3,16 @@ import type { Run, RunStore } from '#runs/ports.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const RUN: Run = {
-  ...{ id: 'one', tenant: 'default', owner: 'person ada', mode: 'single', size: 3 },
-  ...{ content: new Uint8Array([1]), state: 'loading', reason: null },
-  ...{ createdAt: 1_000, endedAt: null },
+  id: 'one',
+  tenant: 'default',
+  owner: 'person ada',
+  mode: 'single',
+  size: 3,
+  content: new Uint8Array([1]),
+  state: 'loading',
+  reason: null,
+  createdAt: 1_000,
+  endedAt: null,
 }
 const MOST = { all: 3, tenant: 2, each: 2 }
 const bytes = (...values: number[]) => new Uint8Array(values)

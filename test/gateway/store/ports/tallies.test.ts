@@ -8,7 +8,9 @@ const hash = (digit: string): Hex => `0x${digit.repeat(64)}`
 
 describePorts('tallies', (ports) => {
   const at = (blockNumber: number) => ({
-    ...{ blockNumber, blockHash: hash('b'), transactionHash: hash('c') },
+    blockNumber,
+    blockHash: hash('b'),
+    transactionHash: hash('c'),
   })
   async function anchor(intent: Intent) {
     await ports.outbox.add(intent)

@@ -377,7 +377,8 @@ test('error: says what to do about a folder that is read-only', async () => {
   const nobody = process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }
   if (nobody) chownSync(dir, nobody.uid, nobody.gid)
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
-    ...{ encoding: 'utf8', cwd: process.cwd() },
+    encoding: 'utf8',
+    cwd: process.cwd(),
     ...nobody,
   })
   chmodSync(dir, 0o700)

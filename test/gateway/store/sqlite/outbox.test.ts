@@ -21,8 +21,12 @@ const at = (blockNumber: number): Anchoring => ({
   transactionHash: word(2_000 + blockNumber),
 })
 const signedOf = (nonce: number) => ({
-  ...{ nonce, hash: word(3_000 + nonce), raw: '0x02' as const },
-  ...{ gasLimit: 1n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+  nonce,
+  hash: word(3_000 + nonce),
+  raw: '0x02' as const,
+  gasLimit: 1n,
+  maxFeePerGas: 1n,
+  maxPriorityFeePerGas: 1n,
 })
 
 test('behavior: no statement scans all intents or all blocks', async () => {

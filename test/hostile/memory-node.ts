@@ -5,12 +5,15 @@ import { type Eip1193Provider, REGISTRY_STATUSES, type RegistryAccount } from '#
 import { createProvider } from '#verifier/readers/json-rpc.ts'
 import { ISSUED_TOPIC } from '#verifier/readers/verification-codec.ts'
 import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
-import { REGISTRY } from './corpus/payload.ts'
+import { REGISTRY } from '../support/corpus/payload.ts'
 
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const ISSUING: RegistryAccount = {
   ...NO_ACCOUNT,
-  ...{ account: ACCOUNT, accountIndex: 1, permissions: 3, addedBlock: 3 },
+  account: ACCOUNT,
+  accountIndex: 1,
+  permissions: 3,
+  addedBlock: 3,
 }
 const BLOCK_HASH = `0x${'b1'.repeat(32)}`
 

@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { registryAbi } from '#base/registry-abi.ts'
 import type { Hex } from '#document/hex.ts'
-import { parseRegistryId } from '#document/registry-id.ts'
 import type { Eip1193Provider } from '#verifier/ports.ts'
-import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
-import { freePort } from './http.ts'
-import { startLocalIssuer } from './local-issuer.ts'
-import { type PostgresServer, startPostgres } from './postgres.ts'
-import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
-import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { API_KEY, randomKey } from './stack.ts'
+import { type GatewayProcess, gatewayProcess, settingsOf } from '../../support/gateway-process.ts'
+import { freePort } from '../../support/http.ts'
+import { startLocalIssuer } from '../../support/local-issuer.ts'
+import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { type PostgresProxy, startPostgresProxy } from '../../support/postgres-proxy.ts'
+import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
 
 /** Gateways as processes on one PostgreSQL and one chain, with the accounts of one issuer. */
 export type SharedGateways = {
@@ -56,15 +54,10 @@ export async function startSharedGateways(
   const proxy = await startRpcProxy(chain.url)
   const firstProxy = counts.nodes === 2 ? await startRpcProxy(chain.url) : proxy
   const settings = {
-    API_KEY,
+    ...settingsOf([...new Set([firstProxy.url, proxy.url])].join(','), registry),
     DATABASE_URL: postgresProxy.url,
-    RPC_URL: [...new Set([firstProxy.url, proxy.url])].join(','),
-    REGISTRY_ADDRESS: parseRegistryId(registry).address,
-    ISSUER_ID: '1',
     ISSUER_KEY: keys.join(','),
-    ISSUER_SECRET: randomKey(),
     LOCK_SECONDS: '3',
-    MAX_HEAD_AGE_SECONDS: '999999999',
     LOG_LEVEL: 'debug',
     ...env,
   }
@@ -77,7 +70,14 @@ export async function startSharedGateways(
   }
   await Promise.all(gateways.map((gateway) => gateway.start()))
   return {
-    ...{ gateways, postgres, databaseUrl, postgresProxy, proxy, firstProxy, provider, registry },
+    gateways,
+    postgres,
+    databaseUrl,
+    postgresProxy,
+    proxy,
+    firstProxy,
+    provider,
+    registry,
     issuedEvents: () => hashesIn(provider, 'DocumentIssued'),
     revokedEvents: () => hashesIn(provider, 'DocumentRevoked'),
     async remove() {

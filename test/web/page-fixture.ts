@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { createDidDocument } from '#verifier/identity.ts'
-import { launchChromium } from './chromium.ts'
-import { type PageServer, startPageServer } from './page-server.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { type PageServer, startPageServer } from '../support/page-server.ts'
 import { type PageWorld, startPageWorld } from './page-world.ts'
 
 /**

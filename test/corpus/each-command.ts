@@ -7,7 +7,7 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import type { Run } from '../docreg.ts'
+import type { Run } from '../support/docreg.ts'
 
 export type Call = {
   args: string[]

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '#document/hex.ts'
-import type { GatewayProcess } from './gateway-process.ts'
-import { ADA, API_KEY } from './stack.ts'
+import type { GatewayProcess } from '../../support/gateway-process.ts'
+import { ADA, API_KEY } from '../../support/given.ts'
 
 /** A document that a gateway has acknowledged as valid or pending. */
 export type Acknowledged = { idempotencyKey: string; publicId: string; documentHash: Hex }
@@ -44,7 +44,9 @@ export async function revokeInTurn(
   for (let turn = from; ; turn++) {
     const { url } = gateways[turn % gateways.length] as GatewayProcess
     const response = await fetch(`${url}/v1/documents/${publicId}/revoke`, {
-      ...{ method: 'POST', headers, body: JSON.stringify({ reason }) },
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ reason }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     }).catch(() => undefined)
     if (response?.ok) return

@@ -1,7 +1,6 @@
-import { startGateway } from '#gateway/main.ts'
-import { modulesOf } from '#modules/all.ts'
 import { openIdentity } from '#operate/identity.ts'
 import { readConfig } from '#settings/config.ts'
+import { startGatewayFor } from '../support/stack.ts'
 
 /** A gateway in this process, which a test stops and starts again like one in its own. */
 export type LocalGateway = {
@@ -26,9 +25,7 @@ export function localGateway(env: Record<string, string>): LocalGateway {
       const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMIT: 'off', ...env, ...more })
       try {
         const identity = await openIdentity(config, stops, () => {})
-        const gateway = await startGateway(config, identity, modulesOf(config), (error) => {
-          throw error
-        })
+        const gateway = await startGatewayFor(config, identity)
         stops.unshift(gateway.stop)
       } catch (error) {
         await stop()

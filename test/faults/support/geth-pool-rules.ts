@@ -1,6 +1,6 @@
 import { Transaction } from 'ethers'
 import type { Hex } from '#document/hex.ts'
-import type { Fault, FaultProxy, RpcCall } from './fault-proxy.ts'
+import type { Fault, FaultProxy, RpcCall } from '../../support/fault-proxy.ts'
 
 /** The minimum fee increase of a replacement in per cent: geth's `--txpool.pricebump`. */
 const PRICE_BUMP = 10n

@@ -5,17 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRpcPool, type RpcPool } from '#chain/rpc.ts'
 import { createKeySigner } from '#chain/signer.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
-import { startGateway } from '#gateway/main.ts'
-import { modulesOf } from '#modules/all.ts'
 import { readConfig } from '#settings/config.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
-
-import { freePort } from '../http.ts'
-import { API_KEY } from '../stack.ts'
-import { ISSUER_KEY } from './chain.ts'
-import { didFetchOf, identityTold } from './judge.ts'
-import { FIELDS, ISSUER_SECRET, REGISTRY } from './payload.ts'
-import type { CorpusCase, World } from './world.ts'
+import { ISSUER_KEY } from '../support/corpus/chain.ts'
+import { didFetchOf, identityTold } from '../support/corpus/judge.ts'
+import { FIELDS, ISSUER_SECRET, REGISTRY } from '../support/corpus/payload.ts'
+import type { CorpusCase, World } from '../support/corpus/world.ts'
+import { freePort } from '../support/http.ts'
+import { API_KEY, startGatewayFor } from '../support/stack.ts'
 
 export type RestAnswer = {
   status: number
@@ -65,14 +62,11 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
   const identity = {
     rpc,
     registry: REGISTRY,
-    issuerId: 1,
     signer: createKeySigner(ISSUER_KEY),
     issuerSecrets: [ISSUER_SECRET] as [Hex],
     fetchDid: async (...args: Parameters<typeof fetch>) => fetchDid(...args),
   }
-  const gateway = await startGateway(config, identity, modulesOf(config), (error) => {
-    throw error
-  })
+  const gateway = await startGatewayFor(config, identity)
   const request = async (path: string, init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${API_KEY}`, ...init.headers }
     const url = `${config.baseUrl}${path}`

@@ -1,14 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseRegistryId } from '#document/registry-id.ts'
-import { docregGateway } from './docreg.ts'
-import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
-import { freePort } from './http.ts'
-import { startLocalIssuer } from './local-issuer.ts'
-import { type PostgresServer, startPostgres } from './postgres.ts'
-import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { ADA, type Answer, API_KEY, randomKey } from './stack.ts'
+import { docregGateway } from '../support/docreg.ts'
+import { type GatewayProcess, gatewayProcess, settingsOf } from '../support/gateway-process.ts'
+import { freePort } from '../support/http.ts'
+import { startLocalIssuer } from '../support/local-issuer.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
+import { ADA, type Answer, API_KEY } from '../support/stack.ts'
 
 /** One issuer on a chain, a PostgreSQL, and a folder for data folders. */
 export type MovableService = {
@@ -29,17 +28,21 @@ export async function startMovableService(folder: string): Promise<MovableServic
   const postgres = await startPostgres(folder)
   const { chain, registry, keys } = await startLocalIssuer(join(dir, 'chain'))
   const proxy = await startRpcProxy(chain.url)
-  const port = await freePort()
   const settings = {
-    ...{ API_KEY, RPC_URL: proxy.url, PORT: String(port), ISSUER_ID: '1', ISSUER_KEY: keys[0] },
-    ...{ REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_SECRET: randomKey() },
-    ...{ ERASURE_LIST: join(dir, 'erased.txt'), MAX_HEAD_AGE_SECONDS: '999999999' },
-    ...{ WAIT_SECONDS: '2', LOCK_SECONDS: '2', WEBHOOK_ALLOW_PRIVATE: 'true' },
-    ...{ LOG_LEVEL: 'info' },
+    ...settingsOf(proxy.url, registry),
+    PORT: String(await freePort()),
+    ISSUER_KEY: keys[0],
+    ERASURE_LIST: join(dir, 'erased.txt'),
+    WAIT_SECONDS: '2',
+    LOCK_SECONDS: '2',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    LOG_LEVEL: 'info',
   }
   const gateways: GatewayProcess[] = []
   return {
-    ...{ dir, postgres, proxy },
+    dir,
+    postgres,
+    proxy,
     async start(where) {
       const gateway = gatewayProcess({ ...settings, ...where })
       gateways.push(gateway)
@@ -71,7 +74,8 @@ export async function call(
   const response = await fetch(`${url}${path}`, {
     method,
     headers: {
-      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
       ...(repeat !== undefined && { 'idempotency-key': repeat }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),

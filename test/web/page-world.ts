@@ -20,12 +20,12 @@ import {
 } from '#verifier/index.ts'
 import { REVOCATION_REASONS, SUSPENDED } from '#verifier/reasons.ts'
 import type { PageConfig } from '#web/config.ts'
-import { startAnvilNode } from './anvil.ts'
-import { startBlockServer } from './block-server.ts'
-import { miningFirst } from './corpus/chain.ts'
-import { bodyOf, serveHttp } from './http.ts'
-import { ADA, randomKey } from './stack.ts'
-import { PERMISSION, transact } from './transact.ts'
+import { startAnvilNode } from '../support/anvil.ts'
+import { startBlockServer } from '../support/block-server.ts'
+import { miningFirst } from '../support/corpus/chain.ts'
+import { ADA, randomKey } from '../support/given.ts'
+import { bodyOf, serveHttp } from '../support/http.ts'
+import { PERMISSION, transact } from '../support/transact.ts'
 
 /**
  * How requests are treated: forwarded, held back while this is set, cut off, or answered with 404.

@@ -16,13 +16,13 @@ import { createIpfsGatewaySource } from '#verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createQuorumReader } from '#verifier/readers/quorum.ts'
 import { type VerifyOptions, verify } from '#verifier/verify.ts'
-import { type AnvilNode, startAnvilNode } from './anvil.ts'
-import { type BlockServer, startBlockServer } from './block-server.ts'
-import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
-import { patient } from './patient.ts'
-import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
-import { ADA, randomKey } from './stack.ts'
-import { deployRegistry, transact } from './transact.ts'
+import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
+import { type BlockServer, startBlockServer } from '../support/block-server.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { ADA, randomKey } from '../support/given.ts'
+import { patient } from '../support/patient.ts'
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
+import { deployRegistry, transact } from '../support/transact.ts'
 
 // Three nodes of one chain: two that can be behind, slow or down, and one that can lie.
 
@@ -176,7 +176,8 @@ export const LIES: [string, () => void][] = [
         status: 4,
         record: {
           ...told.record,
-          ...{ revokerIndex: told.record.accountIndex, revokedBlock: 9 },
+          revokerIndex: told.record.accountIndex,
+          revokedBlock: 9,
           reason: 1,
         },
         revoker: told.account,
@@ -190,7 +191,8 @@ export const LIES: [string, () => void][] = [
         status: 3,
         record: {
           ...told.record,
-          ...{ revokerIndex: told.record.accountIndex, revokedBlock: 9 },
+          revokerIndex: told.record.accountIndex,
+          revokedBlock: 9,
           reason: 6,
         },
         revoker: told.account,
