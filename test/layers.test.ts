@@ -50,7 +50,7 @@ const ROOMS: Record<string, readonly string[]> = {
   // It serves the verify page, draws QR codes, and writes tables for people.
   'gateway/http': [...PROMISED, ...SUBJECTS, 'web', 'certificates'],
   // The limits of a setting are those of the room that it configures, and so are the roles.
-  'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/people'],
+  'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/keys'],
 }
 /** Puts the rooms of the gateway together. */
 ROOMS['gateway/parts'] = Object.keys(ROOMS).filter((room) => room !== 'cli')

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
+import { ROLES, SCOPES_OF } from '#keys/roles.ts'
 import { digestOf, newSecret } from '#keys/secret.ts'
 import { assertConsistent, categories, DEFAULT_TENANT, label, tenant } from '#keys/settings.ts'
 import { assertOwn, MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
 import type { Invitation, ListedPerson, Passkey, PeopleStore, Person } from './ports.ts'
-import { ROLES, SCOPES_OF } from './roles.ts'
 import { isOver } from './sessions.ts'
 
 const INVITATION_TTL_MS = 7 * 86_400_000

@@ -1,4 +1,4 @@
-import type { Role } from './roles.ts'
+import type { Role } from '#keys/roles.ts'
 
 // Times are in ISO 8601 unless they are numbers.
 

@@ -3,25 +3,10 @@ import type { Configuration } from 'openid-client'
 import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import { VISIBLE } from '#document/members.ts'
+import { ROLES, type Role } from '#keys/roles.ts'
+import type { ProviderSettings } from '#settings/oidc.ts'
 import { isLoopback } from '#verifier/readers/loopback.ts'
-import { ROLES, type Role } from './roles.ts'
 import type { NewSession, Sessions } from './sessions.ts'
-
-/** How an organisation signs its people in with OpenID Connect. */
-export type ProviderSettings = {
-  /** The provider's issuer URL. */
-  issuer: string
-  clientId: string
-  /** Absent = a public client, which proves itself by PKCE alone. */
-  clientSecret?: string
-  scope: string
-  /** The claim with the groups of a person. */
-  groupsClaim: string
-  /** The role of each group. */
-  roles: ReadonlyMap<string, Role>
-  /** The tenant of people who sign in for the first time. */
-  tenant: string
-}
 
 /** The identity provider of an organisation. */
 export type Provider = {

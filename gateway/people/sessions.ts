@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto'
 import { clock } from '#base/clock.ts'
 import { Refusal } from '#base/refusal.ts'
 import type { Grant } from '#keys/grant.ts'
+import { SCOPES_OF } from '#keys/roles.ts'
 import { digestOf, newId, newSecret } from '#keys/secret.ts'
 import { MAX_PEOPLE, newPerson, tooManyPeople } from './person.ts'
 import type { BegunSession, Login, PeopleStore, Person, Session, UsedPasskey } from './ports.ts'
-import { SCOPES_OF } from './roles.ts'
 
 const SESSION_TTL_MS = 12 * 3_600_000
 const IDLE_TTL_MS = 3_600_000

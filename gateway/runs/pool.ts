@@ -1,9 +1,11 @@
+import { MAX_TOGETHER } from '#batches/duration.ts'
+
 /**
- * The rows of all runs that are under way at a time. With regular blocks, those of two full
- * transactions share a block with all others. Where a block is made for each transaction, more rows
- * make it later, and so the documents of others; `quiet` = nobody else has issued for a while.
+ * The rows of all runs that are under way at a time. With regular blocks, they share one with all
+ * others. Where a block is made for each transaction, more rows make it later, and so the documents
+ * of others; `quiet` = nobody else has issued for a while.
  */
-export const MAX_ROWS = { regular: 400, quiet: 200, busy: 16 } as const
+export const MAX_ROWS = { regular: MAX_TOGETHER, quiet: 200, busy: 16 } as const
 /** The intents that may wait for a transaction when a row begins. */
 const MAX_QUEUED = 400
 const LOOK_INTERVAL_MS = 50

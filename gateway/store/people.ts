@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { Role } from '#keys/roles.ts'
 import type {
   BegunSession,
   Invitation,
@@ -10,7 +11,6 @@ import type {
   SpentChallenge,
   UsedPasskey,
 } from '#people/ports.ts'
-import type { Role } from '#people/roles.ts'
 import type { Database } from './database.ts'
 import { all, first, isSet, onPostgres, type Row, statement, type Work } from './sql.ts'
 

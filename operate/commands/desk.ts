@@ -1,9 +1,9 @@
 import { type Command, defineCommand } from '#cli/command.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import { printableJson } from '#cli/printable.ts'
+import { ROLES } from '#keys/roles.ts'
 import { invitationLinkOf } from '#people/desk.ts'
 import { createPeople, personSettings } from '#people/people.ts'
-import { ROLES } from '#people/roles.ts'
 import { readBaseUrl } from '#settings/config.ts'
 import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
 

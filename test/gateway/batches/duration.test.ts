@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { durationOf } from '#runs/duration.ts'
+import { durationOf } from '#batches/duration.ts'
 
 describe('how long a run takes', () => {
   test.each([

@@ -1,4 +1,4 @@
-import type { Scope } from '#keys/grant.ts'
+import type { Scope } from './grant.ts'
 
 const READER = ['documents:read', 'verify'] as const
 const CLERK = [...READER, 'documents:issue'] as const
