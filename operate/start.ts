@@ -20,6 +20,7 @@ import { type Config, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { shortFingerprint } from '#store/binding.ts'
 import { prepareFolder } from '#store/drivers/sqlite/open-file.ts'
+import { createPeopleStore } from '#store/people.ts'
 import { networkOf, TEST_NETWORK } from '#verifier/network.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
@@ -119,10 +120,11 @@ async function firstSecrets(config: Config): Promise<FirstSecrets> {
   const keys = await adapter.openKeys(createLog('warn'))
   try {
     const needsKey = config.apiKey === undefined && !(await keys.hadKeys())
-    const needsLink = config.rpcUrls.length === 0 && (await keys.people.list()).length === 0
+    const people = createPeopleStore(keys.database)
+    const needsLink = config.rpcUrls.length === 0 && (await people.list()).length === 0
     return {
       key: needsKey ? await firstKey(config, keys.store) : undefined,
-      link: needsLink ? await firstLink(config, keys.people) : undefined,
+      link: needsLink ? await firstLink(config, people) : undefined,
     }
   } finally {
     await keys.close()

@@ -30,6 +30,7 @@ import { createStandingOf } from '#promise/revisable.ts'
 import type { Runs } from '#runs/runs.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
+import { createPeopleStore } from '#store/people.ts'
 import { createBundle } from '#verifier/bundle.ts'
 import type { PageConfig } from '#web/config.ts'
 import type { BatchParts } from './batches.ts'
@@ -73,7 +74,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     await stores.assertReady()
     await kubo?.assertReady()
   }, READINESS_TTL_MS)
-  const people = openPeople(config, identity, stores.people, log)
+  const people = openPeople(config, identity, createPeopleStore(stores.besideKeys), log)
   const deps: AppDeps = {
     issuing,
     revising,

@@ -5,6 +5,7 @@ import { createRowSealer } from '#runs/rows.ts'
 import { createRuns, type Runs } from '#runs/runs.ts'
 import { createRunWorker, type RunWorker } from '#runs/worker.ts'
 import type { Config } from '#settings/config.ts'
+import { createRunStore } from '#store/runs.ts'
 import type { BatchParts } from './batches.ts'
 import type { Identity } from './chain.ts'
 import type { IssuingParts } from './issuing.ts'
@@ -33,7 +34,7 @@ export function openRuns(
   { issuerSecrets }: Identity,
   { stores, pipeline, batches, apiKeys, checkDocument, logger: log }: Parts,
 ): { runs: Runs; startRuns: RunWorker['start']; pipeline: IssuingParts } {
-  const { runs: store } = stores
+  const store = createRunStore(stores.database)
   let requestedAt = Number.NEGATIVE_INFINITY
   const isBusy = () => performance.now() - requestedAt < QUIET_AFTER_MS
   const sealer = createRowSealer(issuerSecrets)

@@ -11,7 +11,7 @@ import type {
   SpentChallenge,
   UsedPasskey,
 } from '#people/ports.ts'
-import type { Database } from './database.ts'
+import type { KeysDatabase } from './database.ts'
 import { all, first, isSet, onPostgres, type Row, statement, type Work } from './sql.ts'
 
 /** The maximum number of sessions of a person. The oldest one ends for another. */
@@ -108,17 +108,8 @@ const SPEND_CHALLENGE = statement(`
   ON CONFLICT (challenge) DO NOTHING RETURNING challenge`)
 const DELETE_OLD_CHALLENGES = statement('DELETE FROM spent_challenge WHERE expires_at <= :now')
 
-/** @param markUsed Writes without waiting for the disk; absent = writes like everything else. */
-export function createPeopleStore(
-  {
-    read,
-    snapshot,
-    write,
-    brief,
-    change,
-  }: Pick<Database, 'read' | 'snapshot' | 'write' | 'brief' | 'change'>,
-  markUsed: Database['change'] = change,
-): PeopleStore {
+export function createPeopleStore(database: KeysDatabase): PeopleStore {
+  const { read, snapshot, write, brief, change, changeLoosely } = database
   return {
     list: () => brief(() => snapshot(listed)),
     async get(id) {
@@ -196,7 +187,7 @@ export function createPeopleStore(
         yield* all(DEMOTE, { digest })
       }),
     async markUsed(id, time) {
-      await markUsed(MARK_USED, { id, time })
+      await changeLoosely(MARK_USED, { id, time })
     },
     async endSession(id) {
       await change(END_SESSION, { id })

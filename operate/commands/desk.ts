@@ -5,6 +5,7 @@ import { ROLES } from '#keys/roles.ts'
 import { invitationLinkOf } from '#people/desk.ts'
 import { createPeople, personSettings } from '#people/people.ts'
 import { readBaseUrl } from '#settings/config.ts'
+import { createPeopleStore } from '#store/people.ts'
 import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
 
 export const deskCommands: readonly Command[] = [
@@ -39,9 +40,11 @@ export const deskCommands: readonly Command[] = [
         { categories: 'category' },
       )
       const baseUrl = readBaseUrl(process.env)
-      const { people, close } = await openKeysOfSettings()
+      const { database, close } = await openKeysOfSettings()
       try {
-        const { person, secret, invitation } = await createPeople(people).add(settings)
+        const { person, secret, invitation } = await createPeople(createPeopleStore(database)).add(
+          settings,
+        )
         const link = invitationLinkOf(baseUrl, secret)
         const { expiresAt } = invitation
         if (json) write(printableJson({ person, invitation: link, expiresAt }))

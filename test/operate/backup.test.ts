@@ -18,6 +18,7 @@ import { newPerson } from '#people/person.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
+import { createPeopleStore } from '#store/people.ts'
 import { bindFile } from '#test/support/bind-file.ts'
 
 import { docregGateway } from '../support/docreg.ts'
@@ -101,7 +102,7 @@ test('behavior: API keys and people are copied whole while another process has t
   await store.put(key)
   const person = newPerson({ name: 'Ada', role: 'clerk', tenant: 'default' })
   const { invitation } = newInvitation()
-  await store.people.add(person, invitation, 1)
+  await createPeopleStore(store.database).add(person, invitation, 1)
   await backUp('copy')
   store.close()
   const { files } = await readBackup(join(dir, 'copy'))
@@ -109,6 +110,6 @@ test('behavior: API keys and people are copied whole while another process has t
   const restored = openKeysFile(join(dir, 'copy', 'keys.db'))
   expect(await restored.list()).toEqual([key])
   const listed = [{ ...person, invitation, sessions: [], passkeys: 0 }]
-  expect(await restored.people.list()).toEqual(listed)
+  expect(await createPeopleStore(restored.database).list()).toEqual(listed)
   restored.close()
 })

@@ -20,6 +20,7 @@ import type { PeopleStore } from '#people/ports.ts'
 import { readConfig } from '#settings/config.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
+import { createPeopleStore } from '#store/people.ts'
 import { MOVED } from '#store/tables.ts'
 import { bindFile } from '#test/support/bind-file.ts'
 
@@ -88,7 +89,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     })
     await keys.put(second)
     await keys.remove(second.id)
-    await fillPeople(keys.people)
+    await fillPeople(createPeopleStore(keys.database))
     keys.close()
   }
 

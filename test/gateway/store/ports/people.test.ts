@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { BegunSession, Passkey, PeopleStore, Person, UsedPasskey } from '#people/ports.ts'
+import { createPeopleStore } from '#store/people.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const EVER = '2099-01-01T00:00:00.000Z'
@@ -29,7 +30,7 @@ const used = (name: string, counter: number): UsedPasskey => ({
 describePorts('people', (ports) => {
   let store: PeopleStore
   beforeEach(async () => {
-    store = ports.stores.people
+    store = createPeopleStore(ports.stores.besideKeys)
     expect(await store.add(ADA, { digest: 'of ada', expiresAt: EVER }, 2)).toBe(true)
     expect(await store.add(BOB, { digest: 'of bob' }, 2)).toBe(true)
   })
@@ -51,7 +52,7 @@ describePorts('people', (ports) => {
     expect(await store.passkeysOf('ada')).toEqual([PASSKEY])
     expect(await store.findSession('digest of first')).toEqual({ session, person: ADA })
     await ports.reopen()
-    expect(await ports.stores.people.findPasskey('AQID')).toEqual(PASSKEY)
+    expect(await createPeopleStore(ports.stores.besideKeys).findPasskey('AQID')).toEqual(PASSKEY)
   })
 
   test('error: adds nobody beyond the limit', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Run, RunStore } from '#runs/ports.ts'
+import { createRunStore } from '#store/runs.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const RUN: Run = {
@@ -14,7 +15,7 @@ const ROWS = [1, 2, 3].map((line) => ({ line, sealed: bytes(line, 0, 255) }))
 describePorts('runs', (ports) => {
   let store: RunStore
   beforeEach(async () => {
-    store = ports.stores.runs
+    store = createRunStore(ports.stores.database)
     expect(await store.begin(RUN, MOST)).toEqual(RUN)
   })
 
