@@ -13,6 +13,8 @@ import { openKeys } from '#parts/keys.ts'
 import type { LeadingSession } from '#parts/leader.ts'
 import { listen } from '#parts/listen.ts'
 import { type Module, openModules } from '#parts/module.ts'
+import type { Ports } from '#parts/ports.ts'
+import { noteRequests } from '#parts/requests.ts'
 import { openRuns } from '#parts/runs.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openVerifying } from '#parts/verifying.ts'
@@ -85,16 +87,30 @@ async function start(
   const isApart = !stores.shared.isSole || config.rpcUrls.length === 0
   const unlock = isApart ? async () => {} : await lockAccount(chain.accountId)
   undo.push(unlock)
-  const pipeline = openIssuing(config, identity, { chain, readers, stores, log })
+  const ports: Ports = {}
+  const pipeline = openIssuing(config, identity, { chain, readers, stores, ports, log })
   const { batcher, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
   const verifying = openVerifying(config, identity, { readers, identities, stores, log })
-  const served = { stores, metrics, certainTime, identities, apiKeys, verifying, log }
-  const core = { config, identity, ...served }
-  const opened = openModules(modules, core)
+  const requests = noteRequests(pipeline)
+  const opened = openModules(modules, {
+    config,
+    identity,
+    stores,
+    metrics,
+    certainTime,
+    identities,
+    apiKeys,
+    verifying,
+    ports,
+    pipeline,
+    quotes: chain.transactions,
+    quietFor: requests.quietFor,
+    log,
+  })
   undo.push(opened.close)
   const { checkDocument } = opened
   const stopping = new AbortController()
@@ -102,10 +118,23 @@ async function start(
   const { signal } = stopping
   const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
-  const { startRuns, ...runsServed } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, checkDocument, batches, ...runsServed, modules: opened, verifying }
-  const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
-  const app = openApp(config, identity, parts)
+  const { quietFor } = requests
+  const { startRuns, runs } = openRuns(config, identity, { ...work, batches, apiKeys, quietFor })
+  const { app, chores } = openApp(config, identity, {
+    readers,
+    identities,
+    stores,
+    pipeline: requests.pipeline,
+    apiKeys,
+    checkDocument,
+    batches,
+    runs,
+    modules: opened,
+    ports,
+    verifying,
+    quotes: chain.transactions,
+    log,
+  })
 
   undo.push(batcher.stop)
   batches.batches.start()
@@ -116,7 +145,7 @@ async function start(
       startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
     startRuns,
-    ...opened.chores,
+    ...chores,
   ]
   const stopChores = startChores.map(batcher.chore)
   undo.push(...stopChores)

@@ -96,19 +96,6 @@ export type EventPage = {
   hasMore: boolean
 }
 
-/** What webhooks wait for. */
-type Backlog = {
-  /**
-   * The number of events that must still be sent to enabled webhooks, whether or not they match
-   * their types.
-   */
-  events: number
-  /** The number of enabled webhooks whose last attempt failed. */
-  failing: number
-  /** The number of webhooks that were disabled because their receiver failed or was gone. */
-  disabled: number
-}
-
 /**
  * The log of events, the oldest first. An event is written together with the outcome that it
  * reports.
@@ -136,8 +123,6 @@ export type EventLog = {
    * @returns Whether there may be more to delete.
    */
   prune(before: number): Promise<boolean>
-  /** @returns The numbers for monitoring. */
-  backlog(): Promise<Backlog>
 }
 
 /** An event as the REST API and webhooks show it. */

@@ -38,8 +38,9 @@ import type { Identity, openReaders } from './chain.ts'
 import type { Identities } from './identity.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
-import type { Modules } from './module.ts'
+import type { Chore, Modules } from './module.ts'
 import { openServiceState } from './overview.ts'
+import type { Ports } from './ports.ts'
 import type { Stores } from './stores.ts'
 import type { Verifying } from './verifying.ts'
 
@@ -55,6 +56,7 @@ export type AppParts = {
   batches: BatchParts
   runs: Runs
   modules: Modules
+  ports: Ports
   verifying: Verifying
   log: Log
 }
@@ -62,11 +64,15 @@ export type AppParts = {
 /** Anybody may request readiness, so database and Kubo are asked once in this time. */
 const READINESS_TTL_MS = 1_000
 
-/** @returns The REST API. */
-export function openApp(config: Config, identity: Identity, parts: AppParts) {
+/** @returns The REST API, and the chores of modules. */
+export function openApp(
+  config: Config,
+  identity: Identity,
+  parts: AppParts,
+): { app: ReturnType<typeof createApp>; chores: readonly Chore[] } {
   const { readers, identities, stores, pipeline, apiKeys, checkDocument, log } = parts
   const { blocks, verifyOptions, newDeadline, addresses } = parts.verifying
-  const { walletOffers } = parts.modules.ports
+  const { walletOffers } = parts.ports
   const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
@@ -128,7 +134,8 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     deskPage: readDeskPage(),
     addresses,
   }
-  return createApp(deps, parts.modules.serve(deps))
+  const { resources, chores } = parts.modules.serve(deps)
+  return { app: createApp(deps, resources), chores }
 }
 
 /** Opens the documents of this issuer with the gateway's index. */

@@ -6,6 +6,7 @@ import type { ServiceState } from '#http/deps.ts'
 import type { Quotes } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import type { IssuingParts } from './issuing.ts'
+import type { Ports } from './ports.ts'
 import type { Stores } from './stores.ts'
 
 /** People look at it often, and the price of gas costs a call to the node. */
@@ -13,14 +14,15 @@ const STATE_TTL_MS = 15_000
 
 type StateParts = {
   quotes: Quotes
-  stores: Pick<Stores, 'events' | 'erasures' | 'backups'>
+  stores: Pick<Stores, 'erasures' | 'backups'>
+  ports: Ports
   pipeline: Pick<IssuingParts, 'batcher' | 'readiness' | 'headAge'>
 }
 
 /** @returns The state of the service. What cannot be read at the moment is unknown. */
 export function openServiceState(
   { feeCaps, lowBalance, rpcUrls }: Config,
-  { quotes, stores, pipeline }: StateParts,
+  { quotes, stores, ports, pipeline }: StateParts,
 ): () => Promise<ServiceState> {
   const { batcher, readiness, headAge } = pipeline
   // Every document costs the same.
@@ -32,7 +34,7 @@ export function openServiceState(
       known(headAge()),
       known(quotes.quote([sample])),
       known(batcher.spentLastHour()),
-      known(stores.events.backlog()),
+      known(ports.webhookBacklog?.()),
       known(stores.erasures.unfinished()),
       known(stores.backups?.last()),
     ])

@@ -18,25 +18,20 @@ type Parts = {
   batches: BatchParts
   apiKeys: ApiKeys
   checkDocument: CheckDocument
+  quietFor: () => number
   logger: Log
 }
 
 /** How long after the request of somebody else few rows are under way. */
 const QUIET_AFTER_MS = 60_000
 
-/**
- * Assembles runs, and the chore that issues their rows.
- *
- * @returns `pipeline` is that for requests, which come before rows.
- */
+/** Assembles runs, and the chore that issues their rows. */
 export function openRuns(
   config: Config,
   { issuerSecrets }: Identity,
-  { stores, pipeline, batches, apiKeys, checkDocument, logger: log }: Parts,
-): { runs: Runs; startRuns: RunWorker['start']; pipeline: IssuingParts } {
+  { stores, pipeline, batches, apiKeys, checkDocument, quietFor, logger: log }: Parts,
+): { runs: Runs; startRuns: RunWorker['start'] } {
   const store = createRunStore(stores.database)
-  let requestedAt = Number.NEGATIVE_INFINITY
-  const isBusy = () => performance.now() - requestedAt < QUIET_AFTER_MS
   const sealer = createRowSealer(issuerSecrets)
   // Without a wait, rows would not be under way until they are in a block.
   const wait = config.wait || config.rpcTimeout
@@ -49,7 +44,11 @@ export function openRuns(
     grantOf: (owner) => grantOfOwner(owner, stores, apiKeys),
     kinds: checkDocument.current,
     room: () =>
-      pipeline.blockTime.interval() === undefined ? (isBusy() ? 'busy' : 'quiet') : 'regular',
+      pipeline.blockTime.interval() === undefined
+        ? quietFor() < QUIET_AFTER_MS
+          ? 'busy'
+          : 'quiet'
+        : 'regular',
     queued: () => pipeline.batcher.depth().queued,
     wait,
     newDeadline: () => createDeadline(wait),
@@ -57,24 +56,5 @@ export function openRuns(
   return {
     runs: createRuns({ store, sealer, issuerSecrets, wake: worker.wake }),
     startRuns: worker.start,
-    pipeline: noting(pipeline, () => {
-      requestedAt = performance.now()
-    }),
-  }
-}
-
-/** @param requested Called with each request for one document. */
-function noting(pipeline: IssuingParts, requested: () => void): IssuingParts {
-  const noted =
-    <A, R>(work: (request: A) => R) =>
-    (request: A): R => {
-      requested()
-      return work(request)
-    }
-  return {
-    ...pipeline,
-    issuing: { issue: noted(pipeline.issuing.issue) },
-    revising: { revise: noted(pipeline.revising.revise) },
-    superseding: { supersede: noted(pipeline.superseding.supersede) },
   }
 }

@@ -37,7 +37,7 @@ export const walletsModule: Module = {
     const credentials = openCredentials(core)
     const { addresses } = verifying
     return {
-      serve: (deps) => bind<WalletDeps>(RESOURCES, { ...deps, ...credentials }),
+      serve: (deps) => ({ resources: bind<WalletDeps>(RESOURCES, { ...deps, ...credentials }) }),
       ...(identity.credentialKeys && {
         provides: {
           walletOffers: {

@@ -11,7 +11,7 @@ import { succeed } from '../core/envelope.ts'
 import { operation, resource } from '../core/operation.ts'
 import { chargeSignIn } from '../core/rate-limits.ts'
 import { parseBody, readJson, readQuery } from '../core/request.ts'
-import { assertSameOrigin, setCookieOf } from '../core/session.ts'
+import { assertSameOrigin, cookieNameOf, setCookieOf } from '../core/session.ts'
 import * as schemas from './schemas.ts'
 import { signedInOf } from './signed-in.ts'
 
@@ -276,6 +276,7 @@ export const sessionRoutes = resource(
     })
   },
   { Person: personSchema, Session: sessionSchema },
+  (baseUrl) => ({ session: { type: 'apiKey', in: 'cookie', name: cookieNameOf(baseUrl) } }),
 )
 
 export function presentPerson(person: Person): AnswerOf<typeof personSchema> {
