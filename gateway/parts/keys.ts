@@ -4,9 +4,9 @@ import { createKeyCache, createLastUses } from '#keys/key-cache.ts'
 import { createKeys, type Keys } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
-import { grantOf } from '#people/sessions.ts'
+import { grantOf } from '#modules/desk/people/sessions.ts'
+import { createPeopleStore } from '#modules/desk/people/store.ts'
 import type { Config } from '#settings/config.ts'
-import { createPeopleStore } from '#store/people.ts'
 import type { Stores } from './stores.ts'
 
 /** The id of the key from the setting `API_KEY`. */

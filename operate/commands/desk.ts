@@ -2,10 +2,10 @@ import { type Command, defineCommand } from '#cli/command.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import { printableJson } from '#cli/printable.ts'
 import { ROLES } from '#keys/roles.ts'
-import { invitationLinkOf } from '#people/desk.ts'
-import { createPeople, personSettings } from '#people/people.ts'
+import { invitationLinkOf } from '#modules/desk/people/desk.ts'
+import { createPeople, personSettings } from '#modules/desk/people/people.ts'
+import { createPeopleStore } from '#modules/desk/people/store.ts'
 import { readBaseUrl } from '#settings/config.ts'
-import { createPeopleStore } from '#store/people.ts'
 import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
 
 export const deskCommands: readonly Command[] = [

@@ -4,9 +4,9 @@ import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { createApp } from '#http/app.ts'
 import { bind, type Resource } from '#http/core/operation.ts'
 import type { AppDeps } from '#http/deps.ts'
-import { bySession } from '#http/resources/signed-in.ts'
 import type { Grant } from '#keys/grant.ts'
 import { MODULES } from '#modules/all.ts'
+import { bySession } from '#modules/desk/people/signed-in.ts'
 import { API_KEY } from './stack.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deskUrlOf, invitationLinkOf } from '#people/desk.ts'
+import { deskUrlOf, invitationLinkOf } from '#modules/desk/people/desk.ts'
 
 test.each([
   ['http://127.0.0.1:3000', 'http://localhost:3000/desk'],

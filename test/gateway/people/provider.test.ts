@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createProvider } from '#people/provider.ts'
+import { createProvider } from '#modules/desk/people/provider.ts'
 
 // A provider whose ID tokens say what a test wants. test/desk/provider.test.ts has a real one.
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPool, MAX_ROWS, type Pool } from '#runs/pool.ts'
+import { createPool, MAX_ROWS, type Pool } from '#modules/desk/runs/pool.ts'
 
 /** Lets a tenant ask for places. @returns The functions that free those it has so far. */
 function ask(pool: Pool, tenant: string, places: number, entered: string[]) {

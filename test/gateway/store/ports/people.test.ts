@@ -1,6 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { BegunSession, Passkey, PeopleStore, Person, UsedPasskey } from '#people/ports.ts'
-import { createPeopleStore } from '#store/people.ts'
+import type {
+  BegunSession,
+  Passkey,
+  PeopleStore,
+  Person,
+  UsedPasskey,
+} from '#modules/desk/people/ports.ts'
+import { createPeopleStore } from '#modules/desk/people/store.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const EVER = '2099-01-01T00:00:00.000Z'

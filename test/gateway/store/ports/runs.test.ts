@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Run, RunStore } from '#runs/ports.ts'
-import { createRunStore } from '#store/runs.ts'
+import type { Run, RunStore } from '#modules/desk/runs/ports.ts'
+import { createRunStore } from '#modules/desk/runs/store.ts'
 import { describePorts } from '#test/support/databases.ts'
 
 const RUN: Run = {

@@ -1,5 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { Role } from '#keys/roles.ts'
+import type { KeysDatabase } from '#store/database.ts'
+import { all, first, isSet, onPostgres, type Row, statement, type Work } from '#store/sql.ts'
 import type {
   BegunSession,
   Invitation,
@@ -10,9 +12,7 @@ import type {
   Session,
   SpentChallenge,
   UsedPasskey,
-} from '#people/ports.ts'
-import type { KeysDatabase } from './database.ts'
-import { all, first, isSet, onPostgres, type Row, statement, type Work } from './sql.ts'
+} from './ports.ts'
 
 /** The maximum number of sessions of a person. The oldest one ends for another. */
 const MAX_SESSIONS = 20

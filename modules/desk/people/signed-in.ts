@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
-import { csrfTokenOf, grantOf, type Sessions, type SignedIn } from '#people/sessions.ts'
-import type { Authenticate } from '../core/env.ts'
-import { ApiError } from '../core/errors.ts'
-import { assertSameOrigin, cookieNameOf } from '../core/session.ts'
+import type { Authenticate } from '#http/core/env.ts'
+import { ApiError } from '#http/core/errors.ts'
+import { assertSameOrigin, cookieNameOf } from './cookies.ts'
+import { csrfTokenOf, grantOf, type Sessions, type SignedIn } from './sessions.ts'
 
 const SAFE_METHODS = ['GET', 'HEAD']
 

@@ -1,15 +1,7 @@
-import type {
-  CountedRun,
-  MostRuns,
-  Run,
-  RunMode,
-  RunState,
-  RunStore,
-  StoredRow,
-} from '#runs/ports.ts'
-import type { Database } from './database.ts'
-import { all, each, first, onPostgres, type Row, statement, type Work } from './sql.ts'
-import { insertItems } from './tables.ts'
+import type { Database } from '#store/database.ts'
+import { all, each, first, onPostgres, type Row, statement, type Work } from '#store/sql.ts'
+import { insertItems } from '#store/tables.ts'
+import type { CountedRun, MostRuns, Run, RunMode, RunState, RunStore, StoredRow } from './ports.ts'
 
 // New runs come one after another, so that they can be counted. Any other number would do.
 const LOCK = onPostgres('SELECT pg_advisory_xact_lock(7160026)')

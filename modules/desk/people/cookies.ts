@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { generateCookie } from 'hono/cookie'
-import { ApiError } from './errors.ts'
+import { ApiError } from '#http/core/errors.ts'
 
 const COOKIE = 'docreg_session'
 

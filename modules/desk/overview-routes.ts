@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { ALERTS } from '#base/alerts.ts'
 import { clock } from '#base/clock.ts'
+import type { AnswerOf } from '#http/core/answers.ts'
+import { succeed } from '#http/core/envelope.ts'
+import { operation, resource } from '#http/core/operation.ts'
+import { instant } from '#http/resources/present.ts'
+import * as schemas from '#http/resources/schemas.ts'
 import { tenantOf } from '#keys/grant.ts'
 import type { Tallied, Tally } from '#promise/tallies.ts'
-import type { AnswerOf } from '../core/answers.ts'
-import { succeed } from '../core/envelope.ts'
-import { operation, resource } from '../core/operation.ts'
-import { instant } from './present.ts'
-import * as schemas from './schemas.ts'
 
 const WEEKS = 8
 const DAY_MS = 86_400_000

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { type BuiltPage, readBuilt } from './built-file.ts'
+import { type BuiltPage, readBuilt } from '#http/pages/built-file.ts'
 
 /** The desk as built by the set-up or `scripts/build-desk.ts`. */
-export const DESK_FILE = new URL('../../../dist/desk.html', import.meta.url)
+export const DESK_FILE = new URL('../../dist/desk.html', import.meta.url)
 /** The texts of each of its languages. */
 export const DESK_TEXTS_FILE = new URL('desk-texts.json', DESK_FILE)
 /** The script that reads tables for it. */

@@ -3,11 +3,11 @@ import { alertsOf } from '#base/alerts.ts'
 import { shareRead } from '#base/concurrency.ts'
 import { toHex } from '#document/hex.ts'
 import type { ServiceState } from '#http/deps.ts'
+import type { IssuingParts } from '#parts/issuing.ts'
+import type { Ports } from '#parts/ports.ts'
+import type { Stores } from '#parts/stores.ts'
 import type { Quotes } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
-import type { IssuingParts } from './issuing.ts'
-import type { Ports } from './ports.ts'
-import type { Stores } from './stores.ts'
 
 /** People look at it often, and the price of gas costs a call to the node. */
 const STATE_TTL_MS = 15_000
