@@ -3,7 +3,6 @@ import { createLog, type Log } from '#base/log.ts'
 import type { StartChore } from '#engine/leader.ts'
 import { pruneEvents } from '#events/events.ts'
 import { watchFinality } from '#finality/finality.ts'
-import { openRuns } from '#modules/desk/runs/open.ts'
 import { lockAccount } from '#parts/account-lock.ts'
 import { openApp } from '#parts/app.ts'
 import { openBatches } from '#parts/batches.ts'
@@ -118,8 +117,6 @@ async function start(
   const { signal } = stopping
   const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
-  const { quietFor } = requests
-  const { startRuns, runs } = openRuns(config, identity, { ...work, batches, apiKeys, quietFor })
   const { app, chores } = openApp(config, identity, {
     readers,
     identities,
@@ -128,11 +125,9 @@ async function start(
     apiKeys,
     checkDocument,
     batches,
-    runs,
     modules: opened,
     ports,
     verifying,
-    quotes: chain.transactions,
     log,
   })
 
@@ -144,7 +139,6 @@ async function start(
     ({ outbox: own }) =>
       startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
-    startRuns,
     ...chores,
   ]
   const stopChores = startChores.map(batcher.chore)

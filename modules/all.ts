@@ -2,6 +2,7 @@ import { CORE } from '#http/operations.ts'
 import type { Module } from '#parts/module.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
 import { certificatesModule } from './certificates/module.ts'
+import { deskModule } from './desk/module.ts'
 import { kindsModule } from './kinds/module.ts'
 import { walletsModule } from './wallets/module.ts'
 import { webhooksModule } from './webhooks/module.ts'
@@ -10,6 +11,7 @@ import { webhooksModule } from './webhooks/module.ts'
 export const MODULES: readonly Module[] = [
   kindsModule,
   certificatesModule,
+  deskModule,
   webhooksModule,
   walletsModule,
 ]

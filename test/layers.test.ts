@@ -9,14 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 const LIBRARY = ['document', 'verifier']
 /** What a request promises, and what keeps it. */
 const PROMISED = [...LIBRARY, 'gateway/base', 'gateway/promise']
-const SUBJECTS = [
-  'gateway/batches',
-  'gateway/documents',
-  'gateway/events',
-  'gateway/keys',
-  'gateway/people',
-  'gateway/runs',
-]
+const SUBJECTS = ['gateway/batches', 'gateway/documents', 'gateway/events', 'gateway/keys']
 
 /**
  * The rooms of the house, and what each may import beside itself. A room is a folder. What is not
@@ -39,11 +32,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/batches': PROMISED,
   'gateway/documents': [...PROMISED, 'gateway/keys'],
   'gateway/keys': PROMISED,
-  // A role is a set of scopes.
-  'gateway/people': [...PROMISED, 'gateway/keys'],
   'gateway/events': PROMISED,
-  // A run acts for whoever began it, also as a batch.
-  'gateway/runs': [...PROMISED, 'gateway/keys', 'gateway/batches'],
   'gateway/store': [...PROMISED, ...SUBJECTS],
   'gateway/chain': PROMISED,
   'gateway/kubo': PROMISED,

@@ -1,9 +1,3 @@
-import { overviewRoutes } from '#modules/desk/overview-routes.ts'
-import { passkeyRoutes } from '#modules/desk/people/passkeys-routes.ts'
-import { peopleRoutes } from '#modules/desk/people/people-routes.ts'
-import { providerRoutes } from '#modules/desk/people/provider-routes.ts'
-import { sessionRoutes } from '#modules/desk/people/session-routes.ts'
-import { runRoutes } from '#modules/desk/runs/routes.ts'
 import type { DescribedResource, Resource } from './core/operation.ts'
 import { actRoutes } from './resources/acts.ts'
 import { batchRoutes } from './resources/batches.ts'
@@ -36,22 +30,16 @@ export const CORE_RESOURCES: readonly Resource[] = [
   bulkRevisionRoutes,
   batchRoutes,
   batchRevisionRoutes,
-  runRoutes,
   bundleRoutes,
   eraseRoutes,
   verifyRoutes,
   eventRoutes,
-  sessionRoutes,
-  providerRoutes,
-  passkeyRoutes,
-  peopleRoutes,
   qrRoutes,
   pageRoutes,
   ipfsRoutes,
   rpcRoutes,
   didRoutes,
   homeRoutes,
-  overviewRoutes,
   healthRoutes,
 ]
 

@@ -15,20 +15,8 @@ import { createClientAddress } from '#http/core/client-address.ts'
 import type { RateLimits } from '#http/core/env.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
-import { openServiceState } from '#modules/desk/overview.ts'
-import { readDeskPage } from '#modules/desk/page.ts'
-import { deskUrlOf, returnUrlOf } from '#modules/desk/people/desk.ts'
-import { createPasskeys, type Passkeys } from '#modules/desk/people/passkeys.ts'
-import { createPeople, type People } from '#modules/desk/people/people.ts'
-import type { PeopleStore } from '#modules/desk/people/ports.ts'
-import { createProvider, type Provider } from '#modules/desk/people/provider.ts'
-import { createSessions, type Sessions } from '#modules/desk/people/sessions.ts'
-import { bySession } from '#modules/desk/people/signed-in.ts'
-import { createPeopleStore } from '#modules/desk/people/store.ts'
-import type { Runs } from '#modules/desk/runs/runs.ts'
 import type { CheckDocument } from '#promise/check-document.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
-import type { Quotes } from '#promise/ports.ts'
 import { createStandingOf } from '#promise/revisable.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
@@ -50,11 +38,9 @@ export type AppParts = {
   identities: Identities
   stores: Stores
   pipeline: IssuingParts
-  quotes: Quotes
   apiKeys: ApiKeys
   checkDocument: CheckDocument
   batches: BatchParts
-  runs: Runs
   modules: Modules
   ports: Ports
   verifying: Verifying
@@ -72,7 +58,7 @@ export function openApp(
 ): { app: ReturnType<typeof createApp>; chores: readonly Chore[] } {
   const { readers, identities, stores, pipeline, apiKeys, checkDocument, log } = parts
   const { blocks, verifyOptions, newDeadline, addresses } = parts.verifying
-  const { walletOffers } = parts.ports
+  const { walletOffers, people } = parts.ports
   const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
@@ -80,7 +66,6 @@ export function openApp(
     await stores.assertReady()
     await kubo?.assertReady()
   }, READINESS_TTL_MS)
-  const people = openPeople(config, identity, createPeopleStore(stores.besideKeys), log)
   const deps: AppDeps = {
     issuing,
     revising,
@@ -100,11 +85,7 @@ export function openApp(
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
     checkDocument,
-    ...people,
-    authenticators: [
-      bySession(config.baseUrl, people.sessions.find),
-      ...parts.modules.authenticators,
-    ],
+    authenticators: parts.modules.authenticators,
     rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()
@@ -112,8 +93,6 @@ export function openApp(
       await storesReady()
       return assertOpenIssuer(await pipeline.readiness())
     },
-    tallies: stores.tallies,
-    serviceState: openServiceState(config, parts),
     headAge: pipeline.headAge,
     lowBalance: config.lowBalance,
     version: VERSION,
@@ -121,7 +100,6 @@ export function openApp(
     standingOf: createStandingOf(issuerId, outbox, store),
     ...parts.batches,
     verifyOptions,
-    runs: parts.runs,
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>
       createBundle(publicId, { signal, provider: rpc, registry, blocks }),
@@ -131,7 +109,7 @@ export function openApp(
       ...pageConfigOf(config, registry),
       ...(walletOffers?.areForHolders && { walletsOf: issuerId }),
     }),
-    deskPage: readDeskPage(),
+    peoplePage: people?.page,
     addresses,
   }
   const { resources, chores } = parts.modules.serve(deps)
@@ -195,20 +173,4 @@ function pageConfigOf(
     liveChains,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
   }
-}
-
-/** Assembles the parts with which people sign in to the desk. */
-function openPeople(
-  { baseUrl, oidc }: Config,
-  { issuerSecrets }: Identity,
-  store: PeopleStore,
-  log: Log,
-): { people: People; sessions: Sessions; passkeys: Passkeys; provider?: Provider } {
-  const sessions = createSessions(store, (error) =>
-    log.warn('session_use_not_written', { error: String(error) }),
-  )
-  const deskUrl = deskUrlOf(baseUrl)
-  const passkeys = createPasskeys(store, sessions, { deskUrl, issuerSecrets })
-  const provider = oidc && createProvider(oidc, returnUrlOf(baseUrl), sessions)
-  return { people: createPeople(store), sessions, passkeys, ...(provider && { provider }) }
 }

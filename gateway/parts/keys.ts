@@ -4,10 +4,8 @@ import { createKeyCache, createLastUses } from '#keys/key-cache.ts'
 import { createKeys, type Keys } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
-import { grantOf } from '#modules/desk/people/sessions.ts'
-import { createPeopleStore } from '#modules/desk/people/store.ts'
 import type { Config } from '#settings/config.ts'
-import type { Stores } from './stores.ts'
+import type { Ports } from './ports.ts'
 
 /** The id of the key from the setting `API_KEY`. */
 const FROM_ENVIRONMENT = 'environment'
@@ -47,13 +45,8 @@ export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): P
  */
 export async function grantOfOwner(
   owner: string,
-  { besideKeys }: Pick<Stores, 'besideKeys'>,
-  apiKeys: ApiKeys,
+  { apiKeys, ports }: { apiKeys: Pick<ApiKeys, 'grantOf'>; ports: Pick<Ports, 'people'> },
 ): Promise<Grant | undefined> {
   const [kind, id = ''] = owner.split(' ')
-  if (kind === 'person') {
-    const person = await createPeopleStore(besideKeys).get(id)
-    return person && grantOf(person)
-  }
-  return apiKeys.grantOf(id)
+  return kind === 'person' ? ports.people?.grantOf(id) : apiKeys.grantOf(id)
 }

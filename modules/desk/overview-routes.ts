@@ -8,6 +8,7 @@ import { instant } from '#http/resources/present.ts'
 import * as schemas from '#http/resources/schemas.ts'
 import { tenantOf } from '#keys/grant.ts'
 import type { Tallied, Tally } from '#promise/tallies.ts'
+import type { DeskDeps } from './deps.ts'
 
 const WEEKS = 8
 const DAY_MS = 86_400_000
@@ -76,7 +77,7 @@ const OVERVIEW = operation({
 })
 
 /** Serves the numbers of the desk's first page. */
-export const overviewRoutes = resource([OVERVIEW], (serve, deps) => {
+export const overviewRoutes = resource<DeskDeps>([OVERVIEW], (serve, deps) => {
   serve(OVERVIEW, async (c) => {
     const monday = mondayOf(Math.floor(clock.now() / DAY_MS))
     const first = monday - 7 * (WEEKS - 1)

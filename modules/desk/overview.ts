@@ -1,29 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { alertsOf } from '#base/alerts.ts'
+import { type Alert, alertsOf } from '#base/alerts.ts'
 import { shareRead } from '#base/concurrency.ts'
 import { toHex } from '#document/hex.ts'
-import type { ServiceState } from '#http/deps.ts'
-import type { IssuingParts } from '#parts/issuing.ts'
-import type { Ports } from '#parts/ports.ts'
-import type { Stores } from '#parts/stores.ts'
-import type { Quotes } from '#promise/ports.ts'
-import type { Config } from '#settings/config.ts'
+import type { Core } from '#parts/module.ts'
 
 /** People look at it often, and the price of gas costs a call to the node. */
 const STATE_TTL_MS = 15_000
 
-type StateParts = {
-  quotes: Quotes
-  stores: Pick<Stores, 'erasures' | 'backups'>
-  ports: Ports
-  pipeline: Pick<IssuingParts, 'batcher' | 'readiness' | 'headAge'>
+/** The state of the service, the same for all tenants. Amounts are in wei, `null` = unknown. */
+export type ServiceState = {
+  waiting: { queued: number; refused: number; inFlight: number }
+  account: { balance: bigint | null; fee: bigint | null }
+  fees: { lastHour: bigint | null; cap: bigint | null }
+  alerts: readonly Alert[]
+  /** When the service made its last backup itself, in milliseconds of the Unix epoch. */
+  backupAt: number | null
 }
 
 /** @returns The state of the service. What cannot be read at the moment is unknown. */
-export function openServiceState(
-  { feeCaps, lowBalance, rpcUrls }: Config,
-  { quotes, stores, ports, pipeline }: StateParts,
-): () => Promise<ServiceState> {
+export function openServiceState({
+  config: { feeCaps, lowBalance, rpcUrls },
+  quotes,
+  stores,
+  ports,
+  pipeline,
+}: Pick<Core, 'config' | 'quotes' | 'stores' | 'ports' | 'pipeline'>): () => Promise<ServiceState> {
   const { batcher, readiness, headAge } = pipeline
   // Every document costs the same.
   const sample = { kind: 'issue', documentHash: toHex(randomBytes(32)), validUntil: 0 } as const

@@ -7,6 +7,7 @@ import { parseBody, readJson } from '#http/core/request.ts'
 import { membersOf } from '#http/resources/present.ts'
 import * as schemas from '#http/resources/schemas.ts'
 import { label } from '#keys/settings.ts'
+import type { DeskDeps } from '../deps.ts'
 import type { Passkey } from './ports.ts'
 import { assertion, attestation, EXAMPLE_ATTESTATION, requestOptions } from './session-routes.ts'
 import { signedInOf } from './signed-in.ts'
@@ -127,7 +128,7 @@ const REMOVE = operation({
 const OPERATIONS = [LIST, OPTIONS, REGISTER, REMOVE]
 
 /** Serves the passkeys of the person who is signed in. */
-export const passkeyRoutes = resource(
+export const passkeyRoutes = resource<DeskDeps>(
   OPERATIONS,
   (serve, { passkeys, log }) => {
     serve(LIST, async (c) => {

@@ -5,6 +5,7 @@ import { operation, resource } from '#http/core/operation.ts'
 import { parseBody, readJson, readOptionalJson } from '#http/core/request.ts'
 import { membersOf } from '#http/resources/present.ts'
 import * as schemas from '#http/resources/schemas.ts'
+import type { DeskDeps } from '../deps.ts'
 import { invitationLinkOf } from './desk.ts'
 import { EXAMPLE_PASSKEY, passkeySchema, presentPasskey } from './passkeys-routes.ts'
 import { type MadeInvitation, personChanges, personSettings } from './people.ts'
@@ -194,7 +195,7 @@ const INVITE = operation({
 const OPERATIONS = [LIST, ADD, CHANGE, REMOVE, SIGN_OUT, PASSKEYS, REMOVE_PASSKEY, INVITE]
 
 /** Serves the administration of people of all tenants. */
-export const peopleRoutes = resource(
+export const peopleRoutes = resource<DeskDeps>(
   OPERATIONS,
   (serve, { people, addresses, log }) => {
     const presentInvited = ({

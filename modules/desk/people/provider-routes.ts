@@ -8,6 +8,7 @@ import { operation, resource } from '#http/core/operation.ts'
 import { chargeAddress, chargeSignIn } from '#http/core/rate-limits.ts'
 import { readQuery } from '#http/core/request.ts'
 import * as schemas from '#http/resources/schemas.ts'
+import type { DeskDeps } from '../deps.ts'
 import { assertSameOrigin, cookieNameOf, isSecure, setCookieOf } from './cookies.ts'
 import { deskUrlOf } from './desk.ts'
 import type { Provider } from './provider.ts'
@@ -68,7 +69,7 @@ const RETURN = operation({
 })
 
 /** Serves signing in with the organisation's identity provider. */
-export const providerRoutes = resource([WAYS, BEGIN, RETURN], (serve, deps) => {
+export const providerRoutes = resource<DeskDeps>([WAYS, BEGIN, RETURN], (serve, deps) => {
   const { provider, addresses, log } = deps
   const { baseUrl } = addresses
   const deskUrl = deskUrlOf(baseUrl)

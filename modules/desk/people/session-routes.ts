@@ -10,6 +10,7 @@ import { chargeSignIn } from '#http/core/rate-limits.ts'
 import { parseBody, readJson, readQuery } from '#http/core/request.ts'
 import * as schemas from '#http/resources/schemas.ts'
 import { ROLES, SCOPES_OF } from '#keys/roles.ts'
+import type { DeskDeps } from '../deps.ts'
 import { assertSameOrigin, cookieNameOf, setCookieOf } from './cookies.ts'
 import type { Person } from './ports.ts'
 import { csrfTokenOf, type NewSession, type SignedIn } from './sessions.ts'
@@ -210,7 +211,7 @@ const WITH_PASSKEY = operation({
 const OPERATIONS = [RETRIEVE, SIGN_OUT, WITH_INVITATION, OPTIONS, WITH_PASSKEY]
 
 /** Serves signing in and out. */
-export const sessionRoutes = resource(
+export const sessionRoutes = resource<DeskDeps>(
   OPERATIONS,
   (serve, deps) => {
     const { sessions, passkeys, addresses, log } = deps

@@ -1,36 +1,27 @@
 import { createDeadline } from '#base/deadline.ts'
-import type { Log } from '#base/log.ts'
-import type { BatchParts } from '#parts/batches.ts'
-import type { Identity } from '#parts/chain.ts'
-import type { IssuingParts } from '#parts/issuing.ts'
-import { type ApiKeys, grantOfOwner } from '#parts/keys.ts'
-import type { Stores } from '#parts/stores.ts'
-import type { CheckDocument } from '#promise/check-document.ts'
-import type { Config } from '#settings/config.ts'
+import type { AppDeps } from '#http/deps.ts'
+import { grantOfOwner } from '#parts/keys.ts'
+import type { Core } from '#parts/module.ts'
 import { createRowSealer } from './rows.ts'
 import { createRuns, type Runs } from './runs.ts'
 import { createRunStore } from './store.ts'
 import { createRunWorker, type RunWorker } from './worker.ts'
 
-type Parts = {
-  stores: Stores
-  pipeline: IssuingParts
-  batches: BatchParts
-  apiKeys: ApiKeys
-  checkDocument: CheckDocument
-  quietFor: () => number
-  logger: Log
-}
+type Needs = Pick<
+  Core,
+  'config' | 'identity' | 'stores' | 'apiKeys' | 'ports' | 'pipeline' | 'quietFor' | 'log'
+>
 
 /** How long after the request of somebody else few rows are under way. */
 const QUIET_AFTER_MS = 60_000
 
 /** Assembles runs, and the chore that issues their rows. */
 export function openRuns(
-  config: Config,
-  { issuerSecrets }: Identity,
-  { stores, pipeline, batches, apiKeys, checkDocument, quietFor, logger: log }: Parts,
-): { runs: Runs; startRuns: RunWorker['start'] } {
+  core: Needs,
+  { batches, checkDocument }: Pick<AppDeps, 'batches' | 'checkDocument'>,
+): { runs: Runs; worker: RunWorker } {
+  const { config, identity, stores, pipeline, quietFor, log } = core
+  const { issuerSecrets } = identity
   const store = createRunStore(stores.database)
   const sealer = createRowSealer(issuerSecrets)
   // Without a wait, rows would not be under way until they are in a block.
@@ -40,21 +31,16 @@ export function openRuns(
     sealer,
     log,
     issuing: pipeline.issuing,
-    batches: batches.batches,
-    grantOf: (owner) => grantOfOwner(owner, stores, apiKeys),
+    batches,
+    grantOf: (owner) => grantOfOwner(owner, core),
     kinds: checkDocument.current,
-    room: () =>
-      pipeline.blockTime.interval() === undefined
-        ? quietFor() < QUIET_AFTER_MS
-          ? 'busy'
-          : 'quiet'
-        : 'regular',
+    room() {
+      if (pipeline.blockTime.interval() !== undefined) return 'regular'
+      return quietFor() < QUIET_AFTER_MS ? 'busy' : 'quiet'
+    },
     queued: () => pipeline.batcher.depth().queued,
     wait,
     newDeadline: () => createDeadline(wait),
   })
-  return {
-    runs: createRuns({ store, sealer, issuerSecrets, wake: worker.wake }),
-    startRuns: worker.start,
-  }
+  return { runs: createRuns({ store, sealer, issuerSecrets, wake: worker.wake }), worker }
 }

@@ -16,6 +16,7 @@ import { ISSUE_EXAMPLE, issueBody } from '#http/resources/issue-body.ts'
 import { type Addresses, instant, verifyUrlOf } from '#http/resources/present.ts'
 import * as schemas from '#http/resources/schemas.ts'
 import { shareOf, tenantOf } from '#keys/grant.ts'
+import type { DeskDeps } from '../deps.ts'
 import { type CountedRun, RUN_MODES, RUN_STATES } from './ports.ts'
 import type { RunRow } from './runs.ts'
 
@@ -176,7 +177,7 @@ const REMOVE = operation({
 const OPERATIONS = [BEGIN, LIST, RETRIEVE, RESULTS, STOP, RESUME, REMOVE]
 
 /** Serves runs, which the gateway issues by itself. */
-export const runRoutes = resource(
+export const runRoutes = resource<DeskDeps>(
   OPERATIONS,
   (serve, { runs, checkDocument, addresses }) => {
     const places = createPlaces(MAX_UPLOADS, 'uploads of runs')

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { AppDeps } from '#http/deps.ts'
 import type { Role } from '#keys/roles.ts'
+import type { DeskDeps } from '#modules/desk/deps.ts'
 import { cookieNameOf } from '#modules/desk/people/cookies.ts'
 import type { PeopleStore, Person } from '#modules/desk/people/ports.ts'
 import { createSessions } from '#modules/desk/people/sessions.ts'
@@ -588,8 +588,8 @@ test('behavior: behind https, no other host can set the cookie', async () => {
     sessions: {
       ...{ find: async (secret: string) => (secret === 'drs_x' ? { person, session } : undefined) },
       useInvitation: async () => ({ person, session, secret: 'drs_x' }),
-    } as unknown as AppDeps['sessions'],
-    passkeys: { list: async () => [] } as unknown as AppDeps['passkeys'],
+    } as unknown as DeskDeps['sessions'],
+    passkeys: { list: async () => [] } as unknown as DeskDeps['passkeys'],
   })
   const { headers } = await app.request('/v1/session/invitation', {
     ...{ method: 'POST', headers: JSON_TYPE, body: '{"invitation":"x"}' },
