@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { signIn } from '../../../support/desk.ts'
-import { ADA, type Answer, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
+import { signIn } from '#test/support/desk.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 
 let stack: Stack
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { API_KEY } from '../faults/support/client.ts'
-import { startAnvilWorld } from '../faults/support/world.ts'
-import type { GatewayProcess } from '../support/gateway-process.ts'
-import { IS_LONG } from '../support/long.ts'
-import { ADA } from '../support/stack.ts'
+import { API_KEY } from '#test/faults/support/client.ts'
+import { startAnvilWorld } from '#test/faults/support/world.ts'
+import type { GatewayProcess } from '#test/support/gateway-process.ts'
+import { IS_LONG } from '#test/support/long.ts'
+import { ADA } from '#test/support/stack.ts'
 
 // A gateway in its own process, killed while it works on a run.
 

@@ -6,7 +6,7 @@ import { describeDatabases } from '#test/support/databases.ts'
 import { type Desk, signIn } from '#test/support/desk.ts'
 import { ADA, type Answer, type Stack, startStack } from '#test/support/stack.ts'
 
-const ROOT = join(import.meta.dirname, '../../../..')
+const ROOT = join(import.meta.dirname, '../../..')
 
 describeDatabases('the overview', (settings) => {
   let stack: Stack

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { IS_LONG } from '../../support/long.ts'
+import { IS_LONG } from '#test/support/long.ts'
 
 /** An offer, as its holder gives it to a wallet. */
 export type HandedOffer = { offerUrl: string; txCode: string }
