@@ -1,3 +1,4 @@
+import type { DescribedResource } from '#http/core/operation.ts'
 import { CORE } from '#http/operations.ts'
 import type { Module } from '#parts/module.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
@@ -16,8 +17,12 @@ export const MODULES: readonly Module[] = [
   walletsModule,
 ]
 
-/** Every resource of the service with all its modules. */
-export const RESOURCES = [...CORE, ...MODULES.flatMap(({ resources }) => resources)]
+/** @returns Every resource of the service with these modules. */
+export const resourcesOf = (modules: readonly Module[]): readonly DescribedResource[] => [
+  ...CORE,
+  ...modules.flatMap(({ resources }) => resources),
+]
+export const RESOURCES = resourcesOf(MODULES)
 
 /** Every operation, in the same order. */
 export const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations)

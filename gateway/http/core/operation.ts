@@ -255,6 +255,16 @@ export function scopesOf({ scope, alsoScope }: Operation): Scope[] {
   return alsoScope ? [scope, alsoScope] : [scope]
 }
 
+/** @returns Why a key may not get these scopes: one that it can do nothing with misleads. */
+export function problemOfScopes(
+  resources: readonly DescribedResource[],
+  scopes: readonly Scope[],
+): string | undefined {
+  const used = resources.flatMap(({ operations }) => operations.flatMap(scopesOf))
+  const absent = scopes.find((one) => one !== 'admin' && !used.includes(one))
+  return absent && `no route needs ${absent}, because its module is off (MODULES)`
+}
+
 /** @returns What runs before the handler of an operation. */
 function checksOf(operation: Operation, authenticating: Authenticating) {
   const { scope, query } = operation
