@@ -12,7 +12,7 @@ import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
 import type { LeadingSession } from '#parts/leader.ts'
 import { listen } from '#parts/listen.ts'
-import { type Module, openModules } from '#parts/module.ts'
+import { type ChosenModules, openModules } from '#parts/module.ts'
 import type { Ports } from '#parts/ports.ts'
 import { noteRequests } from '#parts/requests.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
@@ -35,7 +35,6 @@ export type Gateway = {
 /**
  * Starts a gateway. This is the only place that knows every part.
  *
- * @param modules Those that are on.
  * @param end Ends the process at once without a response, because after a failed flush it is
  * unknown what is on disk.
  * @throws {IssueError} when the chain or the payload store cannot be used, the account cannot
@@ -46,7 +45,7 @@ export type Gateway = {
 export async function startGateway(
   config: Config,
   identity: Identity,
-  modules: readonly Module[],
+  modules: ChosenModules,
   end: (error: IssueError) => void,
 ): Promise<Gateway> {
   const undo: Undo = []
@@ -66,7 +65,7 @@ type Undo = (() => Promise<unknown>)[]
 async function start(
   config: Config,
   identity: Identity,
-  modules: readonly Module[],
+  modules: ChosenModules,
   end: (error: IssueError) => void,
   undo: Undo,
 ): Promise<Gateway> {

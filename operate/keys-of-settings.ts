@@ -32,7 +32,8 @@ export async function assertScopesUsed({ scopes }: { scopes?: readonly Scope[] }
   // They load the whole service, which help does not need.
   const { modulesOf, resourcesOf } = await import('#modules/all.ts')
   const { problemOfScopes } = await import('#http/core/operation.ts')
-  const problem = problemOfScopes(resourcesOf(modulesOf(readModules(process.env))), scopes)
+  const { on } = modulesOf(readModules(process.env))
+  const problem = problemOfScopes(resourcesOf(on), scopes)
   if (problem !== undefined) throw new UsageError(`--scope: ${problem}`)
 }
 

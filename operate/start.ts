@@ -18,7 +18,7 @@ import type { PeopleStore } from '#modules/desk/people/ports.ts'
 import { createPeopleStore } from '#modules/desk/people/store.ts'
 import type { Identity } from '#parts/chain.ts'
 import { databaseOf } from '#parts/databases.ts'
-import type { Module } from '#parts/module.ts'
+import type { ChosenModules } from '#parts/module.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { shortFingerprint } from '#store/binding.ts'
@@ -58,7 +58,7 @@ export async function start({ write, note }: Terminal, json: boolean): Promise<n
     if (json) write(printableJson(asJson(config, identity, { key, link })))
     else {
       describe(config, identity)
-      if (modules.includes(deskModule)) showDesk(config, link)
+      if (modules.on.includes(deskModule)) showDesk(config, link)
       showKey(config, key)
       if (sampleLink) await showSample(sampleLink)
       showCommands(config, sampleLink ? 'Issue the next document:' : 'Issue a document:')
@@ -117,13 +117,13 @@ type FirstSecrets = {
   link: string | undefined
 }
 
-async function firstSecrets(config: Config, modules: readonly Module[]): Promise<FirstSecrets> {
+async function firstSecrets(config: Config, { on }: ChosenModules): Promise<FirstSecrets> {
   const adapter = await databaseOf(config)
   const keys = await adapter.openKeys(createLog('warn'))
   try {
     const needsKey = config.apiKey === undefined && !(await keys.hadKeys())
     const people = createPeopleStore(keys.database)
-    const isOpenDesk = modules.includes(deskModule) && config.rpcUrls.length === 0
+    const isOpenDesk = on.includes(deskModule) && config.rpcUrls.length === 0
     const needsLink = isOpenDesk && (await people.list()).length === 0
     return {
       key: needsKey ? await firstKey(config, keys.store) : undefined,

@@ -5,7 +5,7 @@ import { createKeys, type Keys } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
 import type { Config } from '#settings/config.ts'
-import type { Ports } from './ports.ts'
+import type { PeopleWhoSignIn } from './ports.ts'
 
 /** The id of the key from the setting `API_KEY`. */
 const FROM_ENVIRONMENT = 'environment'
@@ -45,7 +45,10 @@ export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): P
  */
 export async function grantOfOwner(
   owner: string,
-  { apiKeys, ports }: { apiKeys: Pick<ApiKeys, 'grantOf'>; ports: Pick<Ports, 'people'> },
+  {
+    apiKeys,
+    ports,
+  }: { apiKeys: Pick<ApiKeys, 'grantOf'>; ports: { people?: Pick<PeopleWhoSignIn, 'grantOf'> } },
 ): Promise<Grant | undefined> {
   const [kind, id = ''] = owner.split(' ')
   return kind === 'person' ? ports.people?.grantOf(id) : apiKeys.grantOf(id)

@@ -47,6 +47,8 @@ export type Module = {
   /** What it serves, also for the generated client when it is off. */
   resources: readonly Resource<never>[]
   open(core: Core): OpenModule
+  /** @returns What it does about its rows while it is off; absent = nothing. */
+  whenOff?(core: Core): readonly Chore[]
 }
 
 /** A module that is on. */
@@ -82,10 +84,12 @@ export type Modules = {
   close(): Promise<void>
 }
 
-/** @param modules Those that others need come first. */
-export function openModules(modules: readonly Module[], core: Core): Modules {
+/** Which modules are on. Those that others need come first. */
+export type ChosenModules = { on: readonly Module[]; off: readonly Module[] }
+
+export function openModules({ on, off }: ChosenModules, core: Core): Modules {
   const open: OpenModule[] = []
-  for (const module of modules) {
+  for (const module of on) {
     const opened = module.open(core)
     Object.assign(core.ports, opened.provides)
     open.push(opened)
@@ -95,7 +99,10 @@ export function openModules(modules: readonly Module[], core: Core): Modules {
       const served = open.map((one) => one.serve(deps))
       return {
         resources: served.flatMap(({ resources }) => resources),
-        chores: served.flatMap(({ chores = [] }) => chores),
+        chores: [
+          ...served.flatMap(({ chores = [] }) => chores),
+          ...off.flatMap((one) => one.whenOff?.(core) ?? []),
+        ],
       }
     },
     checkDocument: open.find((one) => one.checkDocument)?.checkDocument ?? FORM_ALONE,

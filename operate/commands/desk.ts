@@ -13,7 +13,7 @@ import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
 async function isDeskOn(): Promise<boolean> {
   // It loads the whole service, which help does not need.
   const { modulesOf } = await import('#modules/all.ts')
-  return modulesOf(readModules(process.env)).some(({ name }) => name === 'desk')
+  return modulesOf(readModules(process.env)).on.some(({ name }) => name === 'desk')
 }
 
 export const deskCommands: readonly Command[] = [

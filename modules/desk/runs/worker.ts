@@ -23,9 +23,6 @@ const ROWS_A_TURN = 400
 const LOOK_INTERVAL_MS = 1_000
 /** The pause of a run after an outage. */
 const RETRY_INTERVAL_MS = 5_000
-/** How long rows and results are kept after the end of a run. */
-const KEPT_MS = 86_400_000
-const CLEAN_INTERVAL_MS = 60_000
 
 /** Refusals of one document. After any other, the same row can be issued later. */
 const OF_ROW: readonly IssueErrorCode[] = [
@@ -87,14 +84,6 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
     }
   }
 
-  async function clean(): Promise<void> {
-    const runs = await store.removeBefore(clock.now() - KEPT_MS)
-    if (runs > 0) log.info('runs_removed', { runs })
-    // Nobody can read their results any more.
-    for (const owner of await store.owners())
-      if ((await deps.grantOf(owner)) === undefined) await store.removeOf(owner)
-  }
-
   return {
     wake: nap.wake,
     start() {
@@ -107,14 +96,9 @@ export function createRunWorker(deps: WorkerDeps): RunWorker {
         beginBatch: limitInShares(MAX_BATCHES),
       }
       const everything = async () => {
-        let cleanedAt = 0
         while (!isStopped) {
           try {
             await look(working, shared)
-            if (clock.wall() - cleanedAt > CLEAN_INTERVAL_MS) {
-              cleanedAt = clock.wall()
-              await clean()
-            }
           } catch (error) {
             log.debug('runs_not_read', { error: String(error) })
           }
