@@ -12,7 +12,7 @@ import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
 import type { LeadingSession } from '#parts/leader.ts'
 import { listen } from '#parts/listen.ts'
-import { type ChosenModules, openModules } from '#parts/module.ts'
+import { type ChosenModules, type Core, openModules } from '#parts/module.ts'
 import type { Ports } from '#parts/ports.ts'
 import { noteRequests } from '#parts/requests.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
@@ -94,7 +94,7 @@ async function start(
   const { metrics } = pipeline
   const verifying = openVerifying(config, identity, { readers, identities, stores, log })
   const requests = noteRequests(pipeline)
-  const opened = openModules(modules, {
+  const core: Core = {
     config,
     identity,
     stores,
@@ -108,7 +108,8 @@ async function start(
     quotes: chain.transactions,
     quietFor: requests.quietFor,
     log,
-  })
+  }
+  const opened = openModules(modules, core)
   undo.push(opened.close)
   const { checkDocument } = opened
   const stopping = new AbortController()
@@ -116,18 +117,12 @@ async function start(
   const { signal } = stopping
   const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
-  const { app, chores } = openApp(config, identity, {
+  const { app, chores } = openApp({
+    ...core,
     readers,
-    identities,
-    stores,
     pipeline: requests.pipeline,
-    apiKeys,
-    checkDocument,
     batches,
     modules: opened,
-    ports,
-    verifying,
-    log,
   })
 
   undo.push(batcher.stop)

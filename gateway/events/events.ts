@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertainTime } from '#base/clock.ts'
+import { repeat } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import type { ActKind, Actor } from '#promise/acts.ts'
@@ -172,10 +173,7 @@ export function pruneEvents(
   log: Log,
   interval = PRUNE_INTERVAL_MS,
 ): () => Promise<void> {
-  const stop = new AbortController()
-  const { signal } = stop
-
-  async function prune(): Promise<void> {
+  async function prune(signal: AbortSignal): Promise<void> {
     const now = await certainTime()
     if (now === undefined) return
     for (const webhook of await events.leaveBehind(now - LONGER * retention))
@@ -184,14 +182,5 @@ export function pruneEvents(
       await sleep(PRUNE_PAUSE_MS, undefined, { signal }).catch(() => {})
   }
 
-  async function run(): Promise<void> {
-    while (await sleep(interval, true, { signal }).catch(() => false))
-      await prune().catch((error) => log.warn('events_not_pruned', { error: String(error) }))
-  }
-
-  const running = run()
-  return async () => {
-    stop.abort()
-    await running
-  }
+  return repeat(interval, prune, (error) => log.warn('events_not_pruned', { error: String(error) }))
 }

@@ -15,7 +15,6 @@ import { createClientAddress } from '#http/core/client-address.ts'
 import type { RateLimits } from '#http/core/env.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
-import type { CheckDocument } from '#promise/check-document.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
 import { createStandingOf } from '#promise/revisable.ts'
 import type { Config } from '#settings/config.ts'
@@ -24,39 +23,24 @@ import { createBundle } from '#verifier/bundle.ts'
 import type { PageConfig } from '#web/config.ts'
 import type { BatchParts } from './batches.ts'
 import type { Identity, openReaders } from './chain.ts'
-import type { Identities } from './identity.ts'
-import type { IssuingParts } from './issuing.ts'
-import type { ApiKeys } from './keys.ts'
-import type { Chore, Modules } from './module.ts'
-import type { Ports } from './ports.ts'
-import type { Stores } from './stores.ts'
-import type { Verifying } from './verifying.ts'
+import type { Chore, Core, Modules } from './module.ts'
 
-/** The parts that the REST API uses. */
-export type AppParts = {
+/** The parts that the REST API uses; `pipeline` is that for requests. */
+export type AppParts = Omit<Core, 'metrics' | 'certainTime' | 'quotes' | 'quietFor'> & {
   readers: ReturnType<typeof openReaders>
-  identities: Identities
-  stores: Stores
-  pipeline: IssuingParts
-  apiKeys: ApiKeys
-  checkDocument: CheckDocument
   batches: BatchParts
   modules: Modules
-  ports: Ports
-  verifying: Verifying
-  log: Log
 }
 
 /** Anybody may request readiness, so database and Kubo are asked once in this time. */
 const READINESS_TTL_MS = 1_000
 
 /** @returns The REST API, and the chores of modules. */
-export function openApp(
-  config: Config,
-  identity: Identity,
-  parts: AppParts,
-): { app: ReturnType<typeof createApp>; chores: readonly Chore[] } {
-  const { readers, identities, stores, pipeline, apiKeys, checkDocument, log } = parts
+export function openApp(parts: AppParts): {
+  app: ReturnType<typeof createApp>
+  chores: readonly Chore[]
+} {
+  const { config, identity, readers, identities, stores, pipeline, apiKeys, log } = parts
   const { blocks, verifyOptions, newDeadline, addresses } = parts.verifying
   const { walletOffers, people } = parts.ports
   const { rpc, registry, issuerId } = identity
@@ -84,7 +68,7 @@ export function openApp(
     newDeadline,
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
-    checkDocument,
+    checkDocument: parts.modules.checkDocument,
     authenticators: parts.modules.authenticators,
     rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {

@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { clock } from '#base/clock.ts'
+import { repeat } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { WorkerDeps } from './worker.ts'
 
 /** How long rows and results are kept after the end of a run. */
 const KEPT_MS = 86_400_000
-const CLEAN_INTERVAL_MS = 60_000
+const CLEAN_INTERVAL_MS = 10_000
 
 /**
  * Removes runs that ended a day ago, and those whose results nobody can read any more. This is a
@@ -17,9 +17,6 @@ export function startCleaning(
   { store, grantOf }: Pick<WorkerDeps, 'store' | 'grantOf'>,
   log: Log,
 ): () => Promise<void> {
-  const stop = new AbortController()
-  const { signal } = stop
-
   async function clean(): Promise<void> {
     const runs = await store.removeBefore(clock.now() - KEPT_MS)
     if (runs > 0) log.info('runs_removed', { runs })
@@ -27,14 +24,7 @@ export function startCleaning(
       if ((await grantOf(owner)) === undefined) await store.removeOf(owner)
   }
 
-  async function run(): Promise<void> {
-    do await clean().catch((error) => log.debug('runs_not_cleaned', { error: String(error) }))
-    while (await sleep(CLEAN_INTERVAL_MS, true, { signal }).catch(() => false))
-  }
-
-  const running = run()
-  return async () => {
-    stop.abort()
-    await running
-  }
+  return repeat(CLEAN_INTERVAL_MS, clean, (error) =>
+    log.debug('runs_not_cleaned', { error: String(error) }),
+  )
 }
