@@ -211,22 +211,6 @@ export type ReleasedBatch = {
   blockchainHash: string | null
 }
 
-export type Run = {
-  id: string
-  mode: 'single' | 'batch'
-  state: 'loading' | 'running' | 'stopped' | 'done'
-  /** Of a stopped run, why: `requested`, `forbidden` (its owner may not issue any more) or `internal`. Of one that is running, the error for which it waits. */
-  reason: string | null
-  /** The number of rows. */
-  size: number
-  /** How many of them have a result. */
-  done: number
-  createdAt: Instant
-  endedAt: string | null
-  tenant: string
-  owner: { kind: 'key' | 'person'; id: string }
-}
-
 export type ErasureReceipt = {
   documentHash: Hash
   status: 'erased' | 'pending'
@@ -273,6 +257,74 @@ export type Event = {
     /** The person or API key that asked for it, with the name or label of that time; `null` for a command, for what is from before actors were recorded, and for an actor of another tenant. */
     actor: { kind: 'person' | 'key'; id: string; label: string | null } | null
   }
+}
+
+export type JsonRpcRequest = {
+  jsonrpc: '2.0'
+  id?: string | number | null
+  method: string
+  params?: Array<unknown>
+}
+
+export type JsonRpcResponse = {
+  jsonrpc: '2.0'
+  id: string | number | null
+  result?: unknown
+  error?: { code: number; message: string; data?: string }
+}
+
+export type ApiKey = {
+  /** The id of the key, which is not secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** The only categories that the key may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` = the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** When the key expires; `null` = never. */
+  expiresAt: string | null
+  /** When the key was last used, exact to a minute. */
+  lastUsedAt: string | null
+  /** The id of the key that replaced it. */
+  replacedBy: string | null
+}
+
+export type ApiKeyWithSecret = {
+  /** The id of the key, which is not secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** The only categories that the key may issue and change; `null` = all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` = the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** When the key expires; `null` = never. */
+  expiresAt: string | null
+  /** When the key was last used, exact to a minute. */
+  lastUsedAt: string | null
+  /** The id of the key that replaced it. */
+  replacedBy: string | null
+  /** The API key itself, which is shown only here. */
+  secret: string
+}
+
+export type Run = {
+  id: string
+  mode: 'single' | 'batch'
+  state: 'loading' | 'running' | 'stopped' | 'done'
+  /** Of a stopped run, why: `requested`, `forbidden` (its owner may not issue any more) or `internal`. Of one that is running, the error for which it waits. */
+  reason: string | null
+  /** The number of rows. */
+  size: number
+  /** How many of them have a result. */
+  done: number
+  createdAt: Instant
+  endedAt: string | null
+  tenant: string
+  owner: { kind: 'key' | 'person'; id: string }
 }
 
 export type Person = {
@@ -326,58 +378,6 @@ export type ListedPerson = {
   passkeys: number
   /** The invitation that was not used yet. */
   invitation: { expiresAt: string | null } | null
-}
-
-export type JsonRpcRequest = {
-  jsonrpc: '2.0'
-  id?: string | number | null
-  method: string
-  params?: Array<unknown>
-}
-
-export type JsonRpcResponse = {
-  jsonrpc: '2.0'
-  id: string | number | null
-  result?: unknown
-  error?: { code: number; message: string; data?: string }
-}
-
-export type ApiKey = {
-  /** The id of the key, which is not secret. */ id: string
-  tenant: string
-  scopes: Array<Scope>
-  label: string | null
-  /** The only categories that the key may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Requests per second; `null` = the service's default. */
-  rateLimit: number | null
-  createdAt: string
-  /** When the key expires; `null` = never. */
-  expiresAt: string | null
-  /** When the key was last used, exact to a minute. */
-  lastUsedAt: string | null
-  /** The id of the key that replaced it. */
-  replacedBy: string | null
-}
-
-export type ApiKeyWithSecret = {
-  /** The id of the key, which is not secret. */ id: string
-  tenant: string
-  scopes: Array<Scope>
-  label: string | null
-  /** The only categories that the key may issue and change; `null` = all. */
-  categories: Array<string> | null
-  /** Requests per second; `null` = the service's default. */
-  rateLimit: number | null
-  createdAt: string
-  /** When the key expires; `null` = never. */
-  expiresAt: string | null
-  /** When the key was last used, exact to a minute. */
-  lastUsedAt: string | null
-  /** The id of the key that replaced it. */
-  replacedBy: string | null
-  /** The API key itself, which is shown only here. */
-  secret: string
 }
 
 export type Webhook = {
@@ -795,6 +795,177 @@ export type Calls = {
     input: { path: { root: string }; body?: Record<string, never> }
     data: ReleasedBatch
   }
+  /** Retrieve a proof that works offline. */
+  retrieveBundle: {
+    input: { path: { publicId: string } }
+    data: {
+      type: 'document-registry-bundle'
+      v: 1
+      publicId: PublicId
+      /** The CAIP-10 account ID of the registry, in lower case. */
+      registry: string
+      batch: string | null
+      sealed: string | null
+      stateProof: StateProof
+      unprovenEvent: { transactionHash: Hash; blockHash: Hash; logIndex: number } | null
+    }
+  }
+  /** Erase the content of a document, permanently. */
+  eraseDocument: { input: { path: { publicId: string } }; data: ErasureReceipt }
+  /** Verify a document. */
+  verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
+  /** List events of documents, the oldest first. */
+  listEvents: {
+    input: { query?: { after?: string; type?: string; limit?: number } }
+    data: { events: Array<Event>; next: string | null; hasMore: boolean }
+  }
+  /** Check whether the process responds. */
+  checkHealth: { input: object; data: { status: 'ok'; version: string } }
+  /** Check whether the service can issue. */
+  checkReadiness: {
+    input: object
+    data: {
+      status: 'ready'
+      network: Network
+      /** The CAIP-10 account ID of the registry, in lower case. */
+      registry: string
+      warnings: Array<'low_balance' | 'may_not_revoke' | 'clock_behind_chain'>
+    }
+  }
+  /** List the API keys. */
+  listKeys: { input: object; data: { keys: Array<ApiKey> } }
+  /** Create an API key. */
+  createKey: {
+    input: {
+      body: {
+        scopes: Array<Scope>
+        tenant?: string
+        label?: string
+        categories?: Array<string>
+        rateLimit?: number
+        /** When the key expires, in the future. */
+        expiresAt?: string
+      }
+    }
+    data: ApiKeyWithSecret
+  }
+  /** Retrieve an API key. */
+  retrieveKey: { input: { path: { id: string } }; data: ApiKey }
+  /** Change an API key. */
+  changeKey: {
+    input: {
+      path: { id: string }
+      body?: {
+        scopes?: Array<Scope>
+        label?: string | null
+        categories?: Array<string> | null
+        rateLimit?: number | null
+        /** When the key expires, in the future. */
+        expiresAt?: string | null
+      }
+    }
+    data: ApiKey
+  }
+  /** Revoke an API key. */
+  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
+  /** Replace an API key. */
+  rotateKey: {
+    input: {
+      path: { id: string }
+      body?: {
+        overlapSeconds?: number
+        /** When the key expires, in the future. */
+        expiresAt?: string
+      }
+    }
+    data: {
+      /** The id of the key, which is not secret. */ id: string
+      tenant: string
+      scopes: Array<Scope>
+      label: string | null
+      /** The only categories that the key may issue and change; `null` = all. */
+      categories: Array<string> | null
+      /** Requests per second; `null` = the service's default. */
+      rateLimit: number | null
+      createdAt: string
+      /** When the key expires; `null` = never. */
+      expiresAt: string | null
+      /** When the key was last used, exact to a minute. */
+      lastUsedAt: string | null
+      /** The id of the key that replaced it. */
+      replacedBy: string | null
+      /** The API key itself, which is shown only here. */
+      secret: string
+      replaces: { id: string; expiresAt: string }
+    }
+  }
+  /** List the kinds of documents. */
+  listKinds: {
+    input: object
+    data: {
+      kinds: Array<{
+        category: string
+        /** Grows by one with each change. */
+        version: number
+        updatedAt: string
+        /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
+        metadata: Record<string, unknown>
+      }>
+    }
+  }
+  /** Define a kind of documents. */
+  putKind: {
+    input: {
+      path: { category: string }
+      query?: { version?: string }
+      body: {
+        vct?: string
+        name?: string
+        description?: string
+        display: Array<{ locale: string; name: string; description?: string }>
+        claims?: Array<{
+          path: Array<string>
+          display?: Array<{ locale: string; label: string; description?: string }>
+          mandatory?: boolean
+          sd?: 'always'
+          document_registry?: {
+            type: 'text' | 'date' | 'number' | 'choice'
+            choices?: Array<string>
+          }
+        }>
+        document_registry?: { category?: string; template?: string }
+      }
+    }
+    data: {
+      category: string
+      /** Grows by one with each change. */
+      version: number
+      updatedAt: string
+      /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
+      metadata: Record<string, unknown>
+    }
+  }
+  /** Remove a kind of documents. */
+  removeKind: {
+    input: { path: { category: string }; query?: { version?: string } }
+    data: { category: string; deleted: boolean }
+  }
+  /** Retrieve the type metadata of a category. */
+  retrieveType: { input: { path: { issuerId: string; category: string } }; data: { vct: string } }
+  /** Retrieve a version of type metadata. */
+  retrieveTypeVersion: {
+    input: { path: { issuerId: string; category: string; version: string } }
+    data: { vct: string }
+  }
+  /** List the templates of certificates. */
+  listTemplates: { input: object; data: { isAvailable: boolean; templates: Array<string> } }
+  /** Print documents as PDF. */
+  printCertificates: {
+    input: { query?: { template?: string }; body: { documents: Array<string> } }
+    data: Uint8Array
+  }
+  /** Print how a document would look, before it is issued. */
+  printSpecimen: { input: { query?: { template?: string }; body: NewDocument }; data: Uint8Array }
   /** Issue up to 100,000 documents without waiting for them. */
   beginRun: {
     input: { query?: { mode?: 'single' | 'batch' }; body: Array<NewDocument> }
@@ -832,30 +1003,6 @@ export type Calls = {
   stopRun: { input: { path: { id: string } }; data: Run }
   /** Go on with a run that was stopped. */
   resumeRun: { input: { path: { id: string } }; data: Run }
-  /** Retrieve a proof that works offline. */
-  retrieveBundle: {
-    input: { path: { publicId: string } }
-    data: {
-      type: 'document-registry-bundle'
-      v: 1
-      publicId: PublicId
-      /** The CAIP-10 account ID of the registry, in lower case. */
-      registry: string
-      batch: string | null
-      sealed: string | null
-      stateProof: StateProof
-      unprovenEvent: { transactionHash: Hash; blockHash: Hash; logIndex: number } | null
-    }
-  }
-  /** Erase the content of a document, permanently. */
-  eraseDocument: { input: { path: { publicId: string } }; data: ErasureReceipt }
-  /** Verify a document. */
-  verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
-  /** List events of documents, the oldest first. */
-  listEvents: {
-    input: { query?: { after?: string; type?: string; limit?: number } }
-    data: { events: Array<Event>; next: string | null; hasMore: boolean }
-  }
   /** Retrieve who is signed in. */
   retrieveSession: { input: object; data: Session }
   /** Sign out. */
@@ -1066,153 +1213,6 @@ export type Calls = {
       }
     }
   }
-  /** Check whether the process responds. */
-  checkHealth: { input: object; data: { status: 'ok'; version: string } }
-  /** Check whether the service can issue. */
-  checkReadiness: {
-    input: object
-    data: {
-      status: 'ready'
-      network: Network
-      /** The CAIP-10 account ID of the registry, in lower case. */
-      registry: string
-      warnings: Array<'low_balance' | 'may_not_revoke' | 'clock_behind_chain'>
-    }
-  }
-  /** List the API keys. */
-  listKeys: { input: object; data: { keys: Array<ApiKey> } }
-  /** Create an API key. */
-  createKey: {
-    input: {
-      body: {
-        scopes: Array<Scope>
-        tenant?: string
-        label?: string
-        categories?: Array<string>
-        rateLimit?: number
-        /** When the key expires, in the future. */
-        expiresAt?: string
-      }
-    }
-    data: ApiKeyWithSecret
-  }
-  /** Retrieve an API key. */
-  retrieveKey: { input: { path: { id: string } }; data: ApiKey }
-  /** Change an API key. */
-  changeKey: {
-    input: {
-      path: { id: string }
-      body?: {
-        scopes?: Array<Scope>
-        label?: string | null
-        categories?: Array<string> | null
-        rateLimit?: number | null
-        /** When the key expires, in the future. */
-        expiresAt?: string | null
-      }
-    }
-    data: ApiKey
-  }
-  /** Revoke an API key. */
-  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: boolean } }
-  /** Replace an API key. */
-  rotateKey: {
-    input: {
-      path: { id: string }
-      body?: {
-        overlapSeconds?: number
-        /** When the key expires, in the future. */
-        expiresAt?: string
-      }
-    }
-    data: {
-      /** The id of the key, which is not secret. */ id: string
-      tenant: string
-      scopes: Array<Scope>
-      label: string | null
-      /** The only categories that the key may issue and change; `null` = all. */
-      categories: Array<string> | null
-      /** Requests per second; `null` = the service's default. */
-      rateLimit: number | null
-      createdAt: string
-      /** When the key expires; `null` = never. */
-      expiresAt: string | null
-      /** When the key was last used, exact to a minute. */
-      lastUsedAt: string | null
-      /** The id of the key that replaced it. */
-      replacedBy: string | null
-      /** The API key itself, which is shown only here. */
-      secret: string
-      replaces: { id: string; expiresAt: string }
-    }
-  }
-  /** List the kinds of documents. */
-  listKinds: {
-    input: object
-    data: {
-      kinds: Array<{
-        category: string
-        /** Grows by one with each change. */
-        version: number
-        updatedAt: string
-        /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
-        metadata: Record<string, unknown>
-      }>
-    }
-  }
-  /** Define a kind of documents. */
-  putKind: {
-    input: {
-      path: { category: string }
-      query?: { version?: string }
-      body: {
-        vct?: string
-        name?: string
-        description?: string
-        display: Array<{ locale: string; name: string; description?: string }>
-        claims?: Array<{
-          path: Array<string>
-          display?: Array<{ locale: string; label: string; description?: string }>
-          mandatory?: boolean
-          sd?: 'always'
-          document_registry?: {
-            type: 'text' | 'date' | 'number' | 'choice'
-            choices?: Array<string>
-          }
-        }>
-        document_registry?: { category?: string; template?: string }
-      }
-    }
-    data: {
-      category: string
-      /** Grows by one with each change. */
-      version: number
-      updatedAt: string
-      /** The SD-JWT VC Type Metadata, as wallets read it at its `vct`. */
-      metadata: Record<string, unknown>
-    }
-  }
-  /** Remove a kind of documents. */
-  removeKind: {
-    input: { path: { category: string }; query?: { version?: string } }
-    data: { category: string; deleted: boolean }
-  }
-  /** Retrieve the type metadata of a category. */
-  retrieveType: { input: { path: { issuerId: string; category: string } }; data: { vct: string } }
-  /** Retrieve a version of type metadata. */
-  retrieveTypeVersion: {
-    input: { path: { issuerId: string; category: string; version: string } }
-    data: { vct: string }
-  }
-  /** List the templates of certificates. */
-  listTemplates: { input: object; data: { isAvailable: boolean; templates: Array<string> } }
-  /** Print documents as PDF. */
-  printCertificates: {
-    input: { query?: { template?: string }; body: { documents: Array<string> } }
-    data: Uint8Array
-  }
-  /** Print how a document would look, before it is issued. */
-  printSpecimen: { input: { query?: { template?: string }; body: NewDocument }; data: Uint8Array }
   /** Add a receiver of events. */
   createWebhook: {
     input: { body: { url: string; types?: Array<EventType> | null; allTenants?: boolean } }
@@ -1428,13 +1428,6 @@ export const CALLS = {
   revokeBatch: { method: 'POST', path: '/v1/batches/{root}/revoke', hasIdempotencyKey: false },
   suspendBatch: { method: 'POST', path: '/v1/batches/{root}/suspend', hasIdempotencyKey: false },
   releaseBatch: { method: 'POST', path: '/v1/batches/{root}/release', hasIdempotencyKey: false },
-  beginRun: { method: 'POST', path: '/v1/runs', hasIdempotencyKey: true, isNdjson: true },
-  listRuns: { method: 'GET', path: '/v1/runs', hasIdempotencyKey: false },
-  retrieveRun: { method: 'GET', path: '/v1/runs/{id}', hasIdempotencyKey: false },
-  removeRun: { method: 'DELETE', path: '/v1/runs/{id}', hasIdempotencyKey: false },
-  retrieveRunRows: { method: 'GET', path: '/v1/runs/{id}/rows', hasIdempotencyKey: false },
-  stopRun: { method: 'POST', path: '/v1/runs/{id}/stop', hasIdempotencyKey: false },
-  resumeRun: { method: 'POST', path: '/v1/runs/{id}/resume', hasIdempotencyKey: false },
   retrieveBundle: {
     method: 'GET',
     path: '/v1/documents/{publicId}/bundle',
@@ -1447,6 +1440,47 @@ export const CALLS = {
   },
   verifyDocument: { method: 'GET', path: '/v1/verify', hasIdempotencyKey: false },
   listEvents: { method: 'GET', path: '/v1/events', hasIdempotencyKey: false },
+  checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
+  checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
+  listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
+  createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
+  retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
+  listKinds: { method: 'GET', path: '/v1/kinds', hasIdempotencyKey: false },
+  putKind: { method: 'PUT', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
+  removeKind: { method: 'DELETE', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
+  retrieveType: {
+    method: 'GET',
+    path: '/v1/types/{issuerId}/{category}',
+    hasIdempotencyKey: false,
+  },
+  retrieveTypeVersion: {
+    method: 'GET',
+    path: '/v1/types/{issuerId}/{category}/{version}',
+    hasIdempotencyKey: false,
+  },
+  listTemplates: { method: 'GET', path: '/v1/certificates', hasIdempotencyKey: false },
+  printCertificates: {
+    method: 'POST',
+    path: '/v1/certificates',
+    hasIdempotencyKey: false,
+    isFile: true,
+  },
+  printSpecimen: {
+    method: 'POST',
+    path: '/v1/certificates/specimen',
+    hasIdempotencyKey: false,
+    isFile: true,
+  },
+  beginRun: { method: 'POST', path: '/v1/runs', hasIdempotencyKey: true, isNdjson: true },
+  listRuns: { method: 'GET', path: '/v1/runs', hasIdempotencyKey: false },
+  retrieveRun: { method: 'GET', path: '/v1/runs/{id}', hasIdempotencyKey: false },
+  removeRun: { method: 'DELETE', path: '/v1/runs/{id}', hasIdempotencyKey: false },
+  retrieveRunRows: { method: 'GET', path: '/v1/runs/{id}/rows', hasIdempotencyKey: false },
+  stopRun: { method: 'POST', path: '/v1/runs/{id}/stop', hasIdempotencyKey: false },
+  resumeRun: { method: 'POST', path: '/v1/runs/{id}/resume', hasIdempotencyKey: false },
   retrieveSession: { method: 'GET', path: '/v1/session', hasIdempotencyKey: false },
   signOut: { method: 'DELETE', path: '/v1/session', hasIdempotencyKey: false },
   useInvitation: { method: 'POST', path: '/v1/session/invitation', hasIdempotencyKey: false },
@@ -1485,40 +1519,6 @@ export const CALLS = {
   },
   invitePerson: { method: 'POST', path: '/v1/people/{id}/invitations', hasIdempotencyKey: false },
   retrieveOverview: { method: 'GET', path: '/v1/overview', hasIdempotencyKey: false },
-  checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
-  checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
-  listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
-  createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
-  retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
-  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
-  listKinds: { method: 'GET', path: '/v1/kinds', hasIdempotencyKey: false },
-  putKind: { method: 'PUT', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
-  removeKind: { method: 'DELETE', path: '/v1/kinds/{category}', hasIdempotencyKey: false },
-  retrieveType: {
-    method: 'GET',
-    path: '/v1/types/{issuerId}/{category}',
-    hasIdempotencyKey: false,
-  },
-  retrieveTypeVersion: {
-    method: 'GET',
-    path: '/v1/types/{issuerId}/{category}/{version}',
-    hasIdempotencyKey: false,
-  },
-  listTemplates: { method: 'GET', path: '/v1/certificates', hasIdempotencyKey: false },
-  printCertificates: {
-    method: 'POST',
-    path: '/v1/certificates',
-    hasIdempotencyKey: false,
-    isFile: true,
-  },
-  printSpecimen: {
-    method: 'POST',
-    path: '/v1/certificates/specimen',
-    hasIdempotencyKey: false,
-    isFile: true,
-  },
   createWebhook: { method: 'POST', path: '/v1/webhooks', hasIdempotencyKey: false },
   listWebhooks: { method: 'GET', path: '/v1/webhooks', hasIdempotencyKey: false },
   retrieveWebhook: { method: 'GET', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },

@@ -12,8 +12,9 @@ import { type IssuingParts, openIssuing } from '#parts/issuing.ts'
 import { openKeys } from '#parts/keys.ts'
 import type { LeadingSession } from '#parts/leader.ts'
 import { listen } from '#parts/listen.ts'
-import { type Module, openModules } from '#parts/module.ts'
-import { openRuns } from '#parts/runs.ts'
+import { type ChosenModules, type Core, openModules } from '#parts/module.ts'
+import type { Ports } from '#parts/ports.ts'
+import { noteRequests } from '#parts/requests.ts'
 import { openStores, type Stores } from '#parts/stores.ts'
 import { openVerifying } from '#parts/verifying.ts'
 import type { IssueError } from '#promise/errors.ts'
@@ -34,7 +35,6 @@ export type Gateway = {
 /**
  * Starts a gateway. This is the only place that knows every part.
  *
- * @param modules Those that are on.
  * @param end Ends the process at once without a response, because after a failed flush it is
  * unknown what is on disk.
  * @throws {IssueError} when the chain or the payload store cannot be used, the account cannot
@@ -45,7 +45,7 @@ export type Gateway = {
 export async function startGateway(
   config: Config,
   identity: Identity,
-  modules: readonly Module[],
+  modules: ChosenModules,
   end: (error: IssueError) => void,
 ): Promise<Gateway> {
   const undo: Undo = []
@@ -65,7 +65,7 @@ type Undo = (() => Promise<unknown>)[]
 async function start(
   config: Config,
   identity: Identity,
-  modules: readonly Module[],
+  modules: ChosenModules,
   end: (error: IssueError) => void,
   undo: Undo,
 ): Promise<Gateway> {
@@ -85,15 +85,30 @@ async function start(
   const isApart = !stores.shared.isSole || config.rpcUrls.length === 0
   const unlock = isApart ? async () => {} : await lockAccount(chain.accountId)
   undo.push(unlock)
-  const pipeline = openIssuing(config, identity, { chain, readers, stores, log })
+  const ports: Ports = {}
+  const pipeline = openIssuing(config, identity, { chain, readers, stores, ports, log })
   const { batcher, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
   const certainTime = createCertainTime(chain.blocks.head, clock)
   const { metrics } = pipeline
   const verifying = openVerifying(config, identity, { readers, identities, stores, log })
-  const served = { stores, metrics, certainTime, identities, apiKeys, verifying, log }
-  const core = { config, identity, ...served }
+  const requests = noteRequests(pipeline)
+  const core: Core = {
+    config,
+    identity,
+    stores,
+    metrics,
+    certainTime,
+    identities,
+    apiKeys,
+    verifying,
+    ports,
+    pipeline,
+    quotes: chain.transactions,
+    quietFor: requests.quietFor,
+    log,
+  }
   const opened = openModules(modules, core)
   undo.push(opened.close)
   const { checkDocument } = opened
@@ -102,10 +117,13 @@ async function start(
   const { signal } = stopping
   const work = { chain, stores, pipeline, checkDocument, signal, logger: log }
   const batches = openBatches(config, identity, work)
-  const { startRuns, ...runsServed } = openRuns(config, identity, { ...work, batches, apiKeys })
-  const known = { apiKeys, checkDocument, batches, ...runsServed, modules: opened, verifying }
-  const parts = { readers, identities, stores, ...known, quotes: chain.transactions, log }
-  const app = openApp(config, identity, parts)
+  const { app, chores } = openApp({
+    ...core,
+    readers,
+    pipeline: requests.pipeline,
+    batches,
+    modules: opened,
+  })
 
   undo.push(batcher.stop)
   batches.batches.start()
@@ -115,8 +133,7 @@ async function start(
     ({ outbox: own }) =>
       startFinality(chain, { outbox: { ...outbox, ...own }, store, pipeline, log }),
     () => pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
-    startRuns,
-    ...opened.chores,
+    ...chores,
   ]
   const stopChores = startChores.map(batcher.chore)
   undo.push(...stopChores)

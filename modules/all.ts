@@ -1,7 +1,9 @@
+import type { DescribedResource } from '#http/core/operation.ts'
 import { CORE } from '#http/operations.ts'
-import type { Module } from '#parts/module.ts'
+import type { ChosenModules, Module } from '#parts/module.ts'
 import { type Config, ConfigError } from '#settings/config.ts'
 import { certificatesModule } from './certificates/module.ts'
+import { deskModule } from './desk/module.ts'
 import { kindsModule } from './kinds/module.ts'
 import { walletsModule } from './wallets/module.ts'
 import { webhooksModule } from './webhooks/module.ts'
@@ -10,24 +12,32 @@ import { webhooksModule } from './webhooks/module.ts'
 export const MODULES: readonly Module[] = [
   kindsModule,
   certificatesModule,
+  deskModule,
   webhooksModule,
   walletsModule,
 ]
 
-/** Every resource of the service with all its modules. */
-export const RESOURCES = [...CORE, ...MODULES.flatMap(({ resources }) => resources)]
+/** @returns Every resource of the service with these modules. */
+export const resourcesOf = (modules: readonly Module[]): readonly DescribedResource[] => [
+  ...CORE,
+  ...modules.flatMap(({ resources }) => resources),
+]
+export const RESOURCES = resourcesOf(MODULES)
 
 /** Every operation, in the same order. */
 export const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations)
 
 /**
- * @returns The modules that the settings switch on; all, unless they name some.
+ * @returns Which modules the settings switch on; all, unless they name some.
  * @throws {ConfigError} for a name that no module has.
  */
-export function modulesOf({ modules }: Pick<Config, 'modules'>): readonly Module[] {
-  if (modules === undefined) return MODULES
+export function modulesOf({ modules }: Pick<Config, 'modules'>): ChosenModules {
+  if (modules === undefined) return { on: MODULES, off: [] }
   const known = MODULES.map(({ name }) => name)
   const unknown = modules.filter((name) => !known.includes(name))
   if (unknown.length > 0) throw new ConfigError([`MODULES must be none, or of ${known.join(', ')}`])
-  return MODULES.filter(({ name }) => modules.includes(name))
+  return {
+    on: MODULES.filter(({ name }) => modules.includes(name)),
+    off: MODULES.filter(({ name }) => !modules.includes(name)),
+  }
 }

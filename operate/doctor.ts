@@ -1,7 +1,7 @@
 // Reports what is wrong with an installation and what to do. It changes nothing.
 import { createLog } from '#base/log.ts'
 import { DEPLOYMENTS, knownRegistries, onlyKnownRegistry } from '#cli/deployments.ts'
-import { MODULES, modulesOf } from '#modules/all.ts'
+import { modulesOf } from '#modules/all.ts'
 import { databaseOf } from '#parts/databases.ts'
 import type { Module } from '#parts/module.ts'
 import { openKubo } from '#parts/stores.ts'
@@ -46,8 +46,7 @@ function checkModules(config: Config): Finding {
   const namesOf = (modules: readonly Module[]) =>
     modules.map(({ name }) => name).join(', ') || 'none'
   try {
-    const on = modulesOf(config)
-    const off = MODULES.filter((one) => !on.includes(one))
+    const { on, off } = modulesOf(config)
     return ok('modules', `on: ${namesOf(on)}; off: ${namesOf(off)}`)
   } catch (error) {
     return fail('modules', reasonOf(error), 'correct it; docs/operate.md lists the settings')

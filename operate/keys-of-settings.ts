@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import * as v from 'valibot'
 import { createLog } from '#base/log.ts'
 import { InputError, UsageError } from '#cli/errors.ts'
-import { readDatabaseUrl, readDataDir } from '#settings/config.ts'
+import type { Scope } from '#keys/grant.ts'
+import { readDatabaseUrl, readDataDir, readModules } from '#settings/config.ts'
 
 // For commands that change the API keys or people of the gateway in DATA_DIR, or in the database of
 // DATABASE_URL. A running gateway notices every change within a second.
@@ -20,6 +21,20 @@ export async function openKeysOfSettings() {
   const { databaseOf } = await import('#parts/databases.ts')
   const database = await databaseOf({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) })
   return database.openKeys(createLog('warn'))
+}
+
+/**
+ * @throws {UsageError} for a scope that no route needs, because its module is off.
+ * @throws {ConfigError} when MODULES is wrong.
+ */
+export async function assertScopesUsed({ scopes }: { scopes?: readonly Scope[] }): Promise<void> {
+  if (scopes === undefined) return
+  // They load the whole service, which help does not need.
+  const { modulesOf, resourcesOf } = await import('#modules/all.ts')
+  const { problemOfScopes } = await import('#http/core/operation.ts')
+  const { on } = modulesOf(readModules(process.env))
+  const problem = problemOfScopes(resourcesOf(on), scopes)
+  if (problem !== undefined) throw new UsageError(`--scope: ${problem}`)
 }
 
 /**

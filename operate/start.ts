@@ -10,12 +10,15 @@ import { makeKey } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
 import { modulesOf } from '#modules/all.ts'
+import { deskModule } from '#modules/desk/module.ts'
+import { deskUrlOf, invitationLinkOf } from '#modules/desk/people/desk.ts'
+import { newInvitation } from '#modules/desk/people/people.ts'
+import { newPerson } from '#modules/desk/people/person.ts'
+import type { PeopleStore } from '#modules/desk/people/ports.ts'
+import { createPeopleStore } from '#modules/desk/people/store.ts'
 import type { Identity } from '#parts/chain.ts'
 import { databaseOf } from '#parts/databases.ts'
-import { deskUrlOf, invitationLinkOf } from '#people/desk.ts'
-import { newInvitation } from '#people/people.ts'
-import { newPerson } from '#people/person.ts'
-import type { PeopleStore } from '#people/ports.ts'
+import type { ChosenModules } from '#parts/module.ts'
 import { type Config, readConfig } from '#settings/config.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { shortFingerprint } from '#store/binding.ts'
@@ -49,13 +52,13 @@ export async function start({ write, note }: Terminal, json: boolean): Promise<n
       tellNoBackups(error, tell),
     )
     stops.unshift(stopAnswering)
-    const { key, link } = await firstSecrets(config)
+    const { key, link } = await firstSecrets(config, modules)
     const sampleLink = isNewcomer ? await issueSample(config, config.apiKey ?? key) : undefined
     if (config.rpcUrls.length === 0) writeCommandSettings(config, identity)
     if (json) write(printableJson(asJson(config, identity, { key, link })))
     else {
       describe(config, identity)
-      showDesk(config, link)
+      if (modules.on.includes(deskModule)) showDesk(config, link)
       showKey(config, key)
       if (sampleLink) await showSample(sampleLink)
       showCommands(config, sampleLink ? 'Issue the next document:' : 'Issue a document:')
@@ -110,19 +113,21 @@ function writeCommandSettings(
 type FirstSecrets = {
   /** Absent if `API_KEY` is set or there has been a key. */
   key: string | undefined
-  /** Signs in to the desk once. Absent with another chain, and if there are people. */
+  /** Signs in to the desk once. Absent with another chain, with the desk off, and if there are people. */
   link: string | undefined
 }
 
-async function firstSecrets(config: Config): Promise<FirstSecrets> {
+async function firstSecrets(config: Config, { on }: ChosenModules): Promise<FirstSecrets> {
   const adapter = await databaseOf(config)
   const keys = await adapter.openKeys(createLog('warn'))
   try {
     const needsKey = config.apiKey === undefined && !(await keys.hadKeys())
-    const needsLink = config.rpcUrls.length === 0 && (await keys.people.list()).length === 0
+    const people = createPeopleStore(keys.database)
+    const isOpenDesk = on.includes(deskModule) && config.rpcUrls.length === 0
+    const needsLink = isOpenDesk && (await people.list()).length === 0
     return {
       key: needsKey ? await firstKey(config, keys.store) : undefined,
-      link: needsLink ? await firstLink(config, keys.people) : undefined,
+      link: needsLink ? await firstLink(config, people) : undefined,
     }
   } finally {
     await keys.close()

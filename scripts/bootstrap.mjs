@@ -25,7 +25,7 @@ export function setUp() {
     'dist',
     digest([
       ...pages,
-      'gateway/http/pages/desk-page.ts',
+      'modules/desk/page.ts',
       'gateway/http/pages/verify-page.ts',
       'scripts/build-desk.ts',
       'scripts/build-page.ts',

@@ -9,14 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 const LIBRARY = ['document', 'verifier']
 /** What a request promises, and what keeps it. */
 const PROMISED = [...LIBRARY, 'gateway/base', 'gateway/promise']
-const SUBJECTS = [
-  'gateway/batches',
-  'gateway/documents',
-  'gateway/events',
-  'gateway/keys',
-  'gateway/people',
-  'gateway/runs',
-]
+const SUBJECTS = ['gateway/batches', 'gateway/documents', 'gateway/events', 'gateway/keys']
 
 /**
  * The rooms of the house, and what each may import beside itself. A room is a folder. What is not
@@ -39,18 +32,14 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/batches': PROMISED,
   'gateway/documents': [...PROMISED, 'gateway/keys'],
   'gateway/keys': PROMISED,
-  // A role is a set of scopes.
-  'gateway/people': [...PROMISED, 'gateway/keys'],
   'gateway/events': PROMISED,
-  // A run acts for whoever began it, also as a batch.
-  'gateway/runs': [...PROMISED, 'gateway/keys', 'gateway/batches'],
   'gateway/store': [...PROMISED, ...SUBJECTS],
   'gateway/chain': PROMISED,
   'gateway/kubo': PROMISED,
   // It serves the verify page, draws QR codes, and writes tables for people.
   'gateway/http': [...PROMISED, ...SUBJECTS, 'web', 'certificates'],
   // The limits of a setting are those of the room that it configures, and so are the roles.
-  'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/people'],
+  'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/keys'],
 }
 /** Puts the rooms of the gateway together. */
 ROOMS['gateway/parts'] = Object.keys(ROOMS).filter((room) => room !== 'cli')

@@ -16,6 +16,30 @@ export async function turnAfter(count: number, each = DOCUMENTS_A_TURN): Promise
 }
 
 /**
+ * Repeats work, with a pause before each time. What fails is repeated too.
+ *
+ * @param work Its signal aborts when it is to stop.
+ * @returns A function that stops it, and waits for what is under way.
+ */
+export function repeat(
+  pauseMs: number,
+  work: (signal: AbortSignal) => Promise<void>,
+  failed: (error: unknown) => void,
+): () => Promise<void> {
+  const stop = new AbortController()
+  const { signal } = stop
+  async function run(): Promise<void> {
+    while (await sleep(pauseMs, true, { signal }).catch(() => false))
+      await work(signal).catch(failed)
+  }
+  const running = run()
+  return async () => {
+    stop.abort()
+    await running
+  }
+}
+
+/**
  * Limits how many callers continue in one turn of the event loop, so that many requests at once do
  * not delay answers of chain and disk for which earlier requests wait.
  *

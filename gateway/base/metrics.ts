@@ -41,6 +41,19 @@ export type Metrics = {
   showTurns(turns: { quick: number; slow: number; waiting: number }): void
 }
 
+/** What webhooks wait for. */
+export type WebhookBacklog = {
+  /**
+   * The number of events that must still be sent to enabled webhooks, whether or not they match
+   * their types.
+   */
+  events: number
+  /** The number of enabled webhooks whose last attempt failed. */
+  failing: number
+  /** The number of webhooks that were disabled because their receiver failed or was gone. */
+  disabled: number
+}
+
 /** Values that are read for each scrape. Those that cannot be read are then absent. */
 export type MetricSources = {
   depth(): { queued: number; refused: number; inFlight: number }
@@ -56,7 +69,7 @@ export type MetricSources = {
   headAge(): Promise<number>
   /** @returns The number of erasures that have begun and are not finished, counted up to 16. */
   unfinishedErasures(): Promise<number>
-  webhookBacklog(): Promise<{ events: number; failing: number; disabled: number }>
+  webhookBacklog(): Promise<WebhookBacklog>
   /** The number of calls to nodes, by method. */
   rpcCalls: ReadonlyMap<string, number>
 }

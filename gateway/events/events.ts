@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertainTime } from '#base/clock.ts'
+import { repeat } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import type { ActKind, Actor } from '#promise/acts.ts'
@@ -96,19 +97,6 @@ export type EventPage = {
   hasMore: boolean
 }
 
-/** What webhooks wait for. */
-type Backlog = {
-  /**
-   * The number of events that must still be sent to enabled webhooks, whether or not they match
-   * their types.
-   */
-  events: number
-  /** The number of enabled webhooks whose last attempt failed. */
-  failing: number
-  /** The number of webhooks that were disabled because their receiver failed or was gone. */
-  disabled: number
-}
-
 /**
  * The log of events, the oldest first. An event is written together with the outcome that it
  * reports.
@@ -136,8 +124,6 @@ export type EventLog = {
    * @returns Whether there may be more to delete.
    */
   prune(before: number): Promise<boolean>
-  /** @returns The numbers for monitoring. */
-  backlog(): Promise<Backlog>
 }
 
 /** An event as the REST API and webhooks show it. */
@@ -187,10 +173,7 @@ export function pruneEvents(
   log: Log,
   interval = PRUNE_INTERVAL_MS,
 ): () => Promise<void> {
-  const stop = new AbortController()
-  const { signal } = stop
-
-  async function prune(): Promise<void> {
+  async function prune(signal: AbortSignal): Promise<void> {
     const now = await certainTime()
     if (now === undefined) return
     for (const webhook of await events.leaveBehind(now - LONGER * retention))
@@ -199,14 +182,5 @@ export function pruneEvents(
       await sleep(PRUNE_PAUSE_MS, undefined, { signal }).catch(() => {})
   }
 
-  async function run(): Promise<void> {
-    while (await sleep(interval, true, { signal }).catch(() => false))
-      await prune().catch((error) => log.warn('events_not_pruned', { error: String(error) }))
-  }
-
-  const running = run()
-  return async () => {
-    stop.abort()
-    await running
-  }
+  return repeat(interval, prune, (error) => log.warn('events_not_pruned', { error: String(error) }))
 }

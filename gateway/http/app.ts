@@ -5,7 +5,7 @@ import type { Env } from './core/env.ts'
 import { fail } from './core/envelope.ts'
 import { ApiError } from './core/errors.ts'
 import { describeApi } from './core/openapi.ts'
-import { type BoundResource, bind, scopesOf, serveAll } from './core/operation.ts'
+import { type BoundResource, bind, problemOfScopes, serveAll } from './core/operation.ts'
 import { chargeUnserved, limitRates } from './core/rate-limits.ts'
 import { prefers } from './core/request.ts'
 import { requestLog } from './core/request-log.ts'
@@ -27,10 +27,9 @@ export function createApp(deps: AppDeps, modules: readonly BoundResource[]): Hon
   const { addresses, version } = deps
   const all: BoundResource[] = [...bind(CORE_RESOURCES, deps), ...modules]
   const describe = (service: Parameters<typeof describeApi>[1]) => describeApi(all, service)
-  const isUsed = (scope: Scope) =>
-    all.some(({ operations }) => operations.some((one) => scopesOf(one).includes(scope)))
+  const problemOf = (scopes: readonly Scope[]) => problemOfScopes(all, scopes)
   all.push(...bind([openapiRoutes], { addresses, version, describe }))
-  all.push(...bind([keyRoutes], { keys: deps.keys, log: deps.log, isUsed }))
+  all.push(...bind([keyRoutes], { keys: deps.keys, log: deps.log, problemOf }))
   serveAll(app, all, { findKey: deps.findKey, authenticators: deps.authenticators })
   app.notFound(async (c) => {
     await chargeUnserved(c)

@@ -1,4 +1,3 @@
-import type { Alert } from '#base/alerts.ts'
 import type { NewDeadline } from '#base/deadline.ts'
 import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
@@ -9,10 +8,6 @@ import type { Listing } from '#documents/list.ts'
 import type { EventLog } from '#events/events.ts'
 import type { FindKey } from '#keys/grant.ts'
 import type { Keys } from '#keys/keys.ts'
-import type { Passkeys } from '#people/passkeys.ts'
-import type { People } from '#people/people.ts'
-import type { Provider } from '#people/provider.ts'
-import type { Sessions } from '#people/sessions.ts'
 import type { ActLog } from '#promise/acts.ts'
 import type { CheckDocument } from '#promise/check-document.ts'
 import type { DocumentIndex } from '#promise/document-index.ts'
@@ -22,8 +17,6 @@ import type { Issuing } from '#promise/issue.ts'
 import type { PayloadStore, Readiness } from '#promise/ports.ts'
 import type { Revising } from '#promise/revise.ts'
 import type { Successions, Superseding } from '#promise/supersede.ts'
-import type { Tallies } from '#promise/tallies.ts'
-import type { Runs } from '#runs/runs.ts'
 import type { Bundle } from '#verifier/bundle.ts'
 import type { ChainReader, Eip1193Provider } from '#verifier/ports.ts'
 import type { VerifyOptions } from '#verifier/verify.ts'
@@ -31,18 +24,7 @@ import type { Authenticate, RateLimits } from './core/env.ts'
 import type { StandingOf } from './core/promised.ts'
 import type { WalletOffers } from './core/wallet-offers.ts'
 import type { BuiltPage } from './pages/built-file.ts'
-import type { DeskPage } from './pages/desk-page.ts'
 import type { Addresses } from './resources/present.ts'
-
-/** The state of the service, the same for all tenants. Amounts are in wei, `null` = unknown. */
-export type ServiceState = {
-  waiting: { queued: number; refused: number; inFlight: number }
-  account: { balance: bigint | null; fee: bigint | null }
-  fees: { lastHour: bigint | null; cap: bigint | null }
-  alerts: readonly Alert[]
-  /** When the service made its last backup itself, in milliseconds of the Unix epoch. */
-  backupAt: number | null
-}
 
 /** What the routes need of the gateway. */
 export type AppDeps = {
@@ -60,11 +42,6 @@ export type AppDeps = {
   /** Other ways than a key to show who sends a request. */
   authenticators: readonly Authenticate[]
   keys: Keys
-  sessions: Sessions
-  passkeys: Passkeys
-  people: People
-  /** Absent = people sign in with passkeys and links only. */
-  provider?: Provider
 
   issuing: Issuing
   revising: Revising
@@ -73,7 +50,6 @@ export type AppDeps = {
   checkDocument: CheckDocument
   batches: Batches
   batchReader: BatchReader
-  runs: Runs
 
   findDocument: FindDocument
   documentIndex: DocumentIndex
@@ -85,7 +61,6 @@ export type AppDeps = {
   successions: Successions
   acts: ActLog
   events: EventLog
-  tallies: Tallies
 
   verifyOptions: VerifyOptions
   /** The same chain as in `verifyOptions`, with a storage proof for each reading. */
@@ -107,8 +82,8 @@ export type AppDeps = {
   headAge: () => Promise<number>
   /** Below this balance, in wei, `/readyz` warns. */
   lowBalance: bigint
-  serviceState: () => Promise<ServiceState>
 
   verifyPage: BuiltPage
-  deskPage: DeskPage
+  /** The path of the page where people sign in; absent when no module has one. */
+  peoplePage: string | undefined
 }

@@ -13,16 +13,10 @@ import { ipfsRoutes } from './resources/ipfs.ts'
 import { keyRoutes } from './resources/keys.ts'
 import { listRoutes } from './resources/list.ts'
 import { openapiRoutes } from './resources/openapi.ts'
-import { overviewRoutes } from './resources/overview.ts'
 import { pageRoutes } from './resources/pages.ts'
-import { passkeyRoutes } from './resources/passkeys.ts'
-import { peopleRoutes } from './resources/people.ts'
-import { providerRoutes } from './resources/provider.ts'
 import { qrRoutes } from './resources/qr.ts'
 import { batchRevisionRoutes, documentRevisionRoutes } from './resources/revisions.ts'
 import { rpcRoutes } from './resources/rpc.ts'
-import { runRoutes } from './resources/runs.ts'
-import { sessionRoutes } from './resources/session.ts'
 import { supersedeRoutes } from './resources/supersede.ts'
 import { verifyRoutes } from './resources/verify.ts'
 
@@ -36,22 +30,16 @@ export const CORE_RESOURCES: readonly Resource[] = [
   bulkRevisionRoutes,
   batchRoutes,
   batchRevisionRoutes,
-  runRoutes,
   bundleRoutes,
   eraseRoutes,
   verifyRoutes,
   eventRoutes,
-  sessionRoutes,
-  providerRoutes,
-  passkeyRoutes,
-  peopleRoutes,
   qrRoutes,
   pageRoutes,
   ipfsRoutes,
   rpcRoutes,
   didRoutes,
   homeRoutes,
-  overviewRoutes,
   healthRoutes,
 ]
 

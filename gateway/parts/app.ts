@@ -14,58 +14,35 @@ import { createApp } from '#http/app.ts'
 import { createClientAddress } from '#http/core/client-address.ts'
 import type { RateLimits } from '#http/core/env.ts'
 import type { AppDeps } from '#http/deps.ts'
-import { readDeskPage } from '#http/pages/desk-page.ts'
 import { readVerifyPage } from '#http/pages/verify-page.ts'
-import { bySession } from '#http/resources/signed-in.ts'
-import { deskUrlOf, returnUrlOf } from '#people/desk.ts'
-import { createPasskeys, type Passkeys } from '#people/passkeys.ts'
-import { createPeople, type People } from '#people/people.ts'
-import type { PeopleStore } from '#people/ports.ts'
-import { createProvider, type Provider } from '#people/provider.ts'
-import { createSessions, type Sessions } from '#people/sessions.ts'
-import type { CheckDocument } from '#promise/check-document.ts'
 import { assertOpenIssuer } from '#promise/errors.ts'
-import type { Quotes } from '#promise/ports.ts'
 import { createStandingOf } from '#promise/revisable.ts'
-import type { Runs } from '#runs/runs.ts'
 import type { Config } from '#settings/config.ts'
 import { subkeysOf } from '#settings/secrets.ts'
 import { createBundle } from '#verifier/bundle.ts'
 import type { PageConfig } from '#web/config.ts'
 import type { BatchParts } from './batches.ts'
 import type { Identity, openReaders } from './chain.ts'
-import type { Identities } from './identity.ts'
-import type { IssuingParts } from './issuing.ts'
-import type { ApiKeys } from './keys.ts'
-import type { Modules } from './module.ts'
-import { openServiceState } from './overview.ts'
-import type { Stores } from './stores.ts'
-import type { Verifying } from './verifying.ts'
+import type { Chore, Core, Modules } from './module.ts'
 
-/** The parts that the REST API uses. */
-export type AppParts = {
+/** The parts that the REST API uses; `pipeline` is that for requests. */
+export type AppParts = Omit<Core, 'metrics' | 'certainTime' | 'quotes' | 'quietFor'> & {
   readers: ReturnType<typeof openReaders>
-  identities: Identities
-  stores: Stores
-  pipeline: IssuingParts
-  quotes: Quotes
-  apiKeys: ApiKeys
-  checkDocument: CheckDocument
   batches: BatchParts
-  runs: Runs
   modules: Modules
-  verifying: Verifying
-  log: Log
 }
 
 /** Anybody may request readiness, so database and Kubo are asked once in this time. */
 const READINESS_TTL_MS = 1_000
 
-/** @returns The REST API. */
-export function openApp(config: Config, identity: Identity, parts: AppParts) {
-  const { readers, identities, stores, pipeline, apiKeys, checkDocument, log } = parts
+/** @returns The REST API, and the chores of modules. */
+export function openApp(parts: AppParts): {
+  app: ReturnType<typeof createApp>
+  chores: readonly Chore[]
+} {
+  const { config, identity, readers, identities, stores, pipeline, apiKeys, log } = parts
   const { blocks, verifyOptions, newDeadline, addresses } = parts.verifying
-  const { walletOffers } = parts.modules.ports
+  const { walletOffers, people } = parts.ports
   const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, acts, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, metrics } = pipeline
@@ -73,7 +50,6 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     await stores.assertReady()
     await kubo?.assertReady()
   }, READINESS_TTL_MS)
-  const people = openPeople(config, identity, stores.people, log)
   const deps: AppDeps = {
     issuing,
     revising,
@@ -92,12 +68,8 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     newDeadline,
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
-    checkDocument,
-    ...people,
-    authenticators: [
-      bySession(config.baseUrl, people.sessions.find),
-      ...parts.modules.authenticators,
-    ],
+    checkDocument: parts.modules.checkDocument,
+    authenticators: parts.modules.authenticators,
     rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()
@@ -105,8 +77,6 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       await storesReady()
       return assertOpenIssuer(await pipeline.readiness())
     },
-    tallies: stores.tallies,
-    serviceState: openServiceState(config, parts),
     headAge: pipeline.headAge,
     lowBalance: config.lowBalance,
     version: VERSION,
@@ -114,7 +84,6 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     standingOf: createStandingOf(issuerId, outbox, store),
     ...parts.batches,
     verifyOptions,
-    runs: parts.runs,
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>
       createBundle(publicId, { signal, provider: rpc, registry, blocks }),
@@ -124,10 +93,11 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       ...pageConfigOf(config, registry),
       ...(walletOffers?.areForHolders && { walletsOf: issuerId }),
     }),
-    deskPage: readDeskPage(),
+    peoplePage: people?.page,
     addresses,
   }
-  return createApp(deps, parts.modules.serve(deps))
+  const { resources, chores } = parts.modules.serve(deps)
+  return { app: createApp(deps, resources), chores }
 }
 
 /** Opens the documents of this issuer with the gateway's index. */
@@ -187,20 +157,4 @@ function pageConfigOf(
     liveChains,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
   }
-}
-
-/** Assembles the parts with which people sign in to the desk. */
-function openPeople(
-  { baseUrl, oidc }: Config,
-  { issuerSecrets }: Identity,
-  store: PeopleStore,
-  log: Log,
-): { people: People; sessions: Sessions; passkeys: Passkeys; provider?: Provider } {
-  const sessions = createSessions(store, (error) =>
-    log.warn('session_use_not_written', { error: String(error) }),
-  )
-  const deskUrl = deskUrlOf(baseUrl)
-  const passkeys = createPasskeys(store, sessions, { deskUrl, issuerSecrets })
-  const provider = oidc && createProvider(oidc, returnUrlOf(baseUrl), sessions)
-  return { people: createPeople(store), sessions, passkeys, ...(provider && { provider }) }
 }

@@ -24,6 +24,7 @@ import { subkeysOf } from '#settings/secrets.ts'
 import type { ChainReader } from '#verifier/ports.ts'
 import type { Chain, Identity, Readers } from './chain.ts'
 import { type GatewayLeader, openLeader } from './leader.ts'
+import type { Ports } from './ports.ts'
 import type { Stores } from './stores.ts'
 
 /** The route is public, so scrapes share a reading of the chain. */
@@ -48,12 +49,16 @@ export type IssuingParts = {
   erasing: Erasing
 }
 
-/** @param parts.readers Readers of the registry for requests; `chain` writes to it. */
+/**
+ * @param parts.readers Readers of the registry for requests; `chain` writes to it.
+ * @param parts.ports Those of modules, which are opened later.
+ */
 export function openIssuing(
   config: Config,
   identity: Identity,
-  { chain, readers, stores, log }: { chain: Chain; readers: Readers; stores: Stores; log: Log },
+  parts: { chain: Chain; readers: Readers; stores: Stores; ports: Ports; log: Log },
 ): IssuingParts {
+  const { chain, readers, stores, ports, log } = parts
   const { registry, blocks } = chain
   const { issuerId } = identity
   const headAge = shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS)
@@ -65,7 +70,10 @@ export function openIssuing(
     headAge,
     unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
     feeCaps: config.feeCaps,
-    webhookBacklog: stores.events.backlog,
+    async webhookBacklog() {
+      if (!ports.webhookBacklog) throw new Error('webhooks are off')
+      return ports.webhookBacklog()
+    },
     rpcCalls: identity.rpc.sent,
   })
   const times = createTimes(metrics)

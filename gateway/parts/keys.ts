@@ -4,9 +4,8 @@ import { createKeyCache, createLastUses } from '#keys/key-cache.ts'
 import { createKeys, type Keys } from '#keys/keys.ts'
 import type { KeyStore } from '#keys/ports.ts'
 import { DEFAULT_TENANT } from '#keys/settings.ts'
-import type { PeopleStore } from '#people/ports.ts'
-import { grantOf } from '#people/sessions.ts'
 import type { Config } from '#settings/config.ts'
+import type { PeopleWhoSignIn } from './ports.ts'
 
 /** The id of the key from the setting `API_KEY`. */
 const FROM_ENVIRONMENT = 'environment'
@@ -46,13 +45,11 @@ export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): P
  */
 export async function grantOfOwner(
   owner: string,
-  { people }: { people: Pick<PeopleStore, 'get'> },
-  apiKeys: ApiKeys,
+  {
+    apiKeys,
+    ports,
+  }: { apiKeys: Pick<ApiKeys, 'grantOf'>; ports: { people?: Pick<PeopleWhoSignIn, 'grantOf'> } },
 ): Promise<Grant | undefined> {
   const [kind, id = ''] = owner.split(' ')
-  if (kind === 'person') {
-    const person = await people.get(id)
-    return person && grantOf(person)
-  }
-  return apiKeys.grantOf(id)
+  return kind === 'person' ? ports.people?.grantOf(id) : apiKeys.grantOf(id)
 }

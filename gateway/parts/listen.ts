@@ -58,7 +58,7 @@ export type Listener = {
 
 /** Serves an app over HTTP. Rejects when the port cannot be opened. */
 export async function listen(
-  app: ReturnType<typeof openApp>,
+  app: ReturnType<typeof openApp>['app'],
   { host, port }: { host: string; port: number },
   { log, metrics }: { log: Log; metrics: Pick<Metrics, 'served'> },
   patience: Patience = PATIENCE,

@@ -1,17 +1,18 @@
 import type { CertainTime } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Metrics } from '#base/metrics.ts'
-import type { DocumentFields } from '#document/document.ts'
 import type { Authenticate } from '#http/core/env.ts'
 import type { BoundResource, Resource } from '#http/core/operation.ts'
-import type { WalletOffers } from '#http/core/wallet-offers.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { type CheckDocument, FORM_ALONE } from '#promise/check-document.ts'
 import type { Lock } from '#promise/lock.ts'
+import type { Quotes } from '#promise/ports.ts'
 import type { Config } from '#settings/config.ts'
 import type { Identity } from './chain.ts'
 import type { Identities } from './identity.ts'
+import type { IssuingParts } from './issuing.ts'
 import type { ApiKeys } from './keys.ts'
+import type { Ports } from './ports.ts'
 import type { Stores } from './stores.ts'
 import type { Verifying } from './verifying.ts'
 
@@ -29,22 +30,13 @@ export type Core = {
   identities: Identities
   apiKeys: ApiKeys
   verifying: Verifying
-  /** What the modules before it in the list provide. */
+  /** What modules provide, once they are opened: those before it in the list are. */
   ports: Ports
-}
-
-/** What a module provides for others, by the name of the need. Absent = no module does. */
-export type Ports = {
-  credentialTypes?: CredentialTypes
-  walletOffers?: WalletOffers
-}
-
-/** The types of documents, as wallets read them. */
-export type CredentialTypes = {
-  /** @returns The type of a document; `undefined` if it has none. */
-  typeOf(document: DocumentFields): Promise<{ vct: string; integrity: string } | undefined>
-  /** @returns The file of the type that a category has now. */
-  file(category: string): Promise<Uint8Array | undefined>
+  /** The same as requests do. */
+  pipeline: IssuingParts
+  quotes: Quotes
+  /** @returns The milliseconds since somebody last asked to issue or change one document. */
+  quietFor(): number
 }
 
 export type Module = {
@@ -55,19 +47,27 @@ export type Module = {
   /** What it serves, also for the generated client when it is off. */
   resources: readonly Resource<never>[]
   open(core: Core): OpenModule
+  /** @returns What it does about its rows while it is off; absent = nothing. */
+  whenOff?(core: Core): readonly Chore[]
 }
 
 /** A module that is on. */
 export type OpenModule = {
-  /** @returns Its resources, with what they need of the core. */
-  serve(deps: AppDeps): readonly BoundResource[]
+  /** Called once the whole core is open. */
+  serve(deps: AppDeps): Served
   provides?: Ports
   /** A way to show who sends a request without a key. */
   authenticate?: Authenticate
   checkDocument?: CheckDocument
+  close?(): Promise<void> | void
+}
+
+/** What modules do while the service runs. */
+export type Served = {
+  /** Their resources, with what these need. */
+  resources: readonly BoundResource[]
   /** Work that the gateway that leads does for all. */
   chores?: readonly Chore[]
-  close?(): Promise<void> | void
 }
 
 /**
@@ -78,29 +78,35 @@ export type Chore = (leading: Pick<Lock, 'assertHeld'>) => () => Promise<void>
 
 /** The modules that are on, together. */
 export type Modules = {
-  serve(deps: AppDeps): readonly BoundResource[]
+  serve(deps: AppDeps): Required<Served>
   checkDocument: CheckDocument
-  ports: Ports
   authenticators: readonly Authenticate[]
-  chores: readonly Chore[]
   close(): Promise<void>
 }
 
-/** @param modules Those that others need come first. */
-export function openModules(modules: readonly Module[], core: Omit<Core, 'ports'>): Modules {
+/** Which modules are on. Those that others need come first. */
+export type ChosenModules = { on: readonly Module[]; off: readonly Module[] }
+
+export function openModules({ on, off }: ChosenModules, core: Core): Modules {
   const open: OpenModule[] = []
-  const ports: Ports = {}
-  for (const module of modules) {
-    const opened = module.open({ ...core, ports })
-    Object.assign(ports, opened.provides)
+  for (const module of on) {
+    const opened = module.open(core)
+    Object.assign(core.ports, opened.provides)
     open.push(opened)
   }
   return {
-    serve: (deps) => open.flatMap((one) => one.serve(deps)),
+    serve(deps) {
+      const served = open.map((one) => one.serve(deps))
+      return {
+        resources: served.flatMap(({ resources }) => resources),
+        chores: [
+          ...served.flatMap(({ chores = [] }) => chores),
+          ...off.flatMap((one) => one.whenOff?.(core) ?? []),
+        ],
+      }
+    },
     checkDocument: open.find((one) => one.checkDocument)?.checkDocument ?? FORM_ALONE,
-    ports,
     authenticators: open.flatMap(({ authenticate }) => authenticate ?? []),
-    chores: open.flatMap(({ chores = [] }) => chores),
     async close() {
       for (const one of open) await one.close?.()
     },

@@ -294,6 +294,11 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
   return parse(v.pick(environment, ['DATABASE_URL']), env).DATABASE_URL
 }
 
+/** @returns The setting MODULES alone, for commands that need nothing else. */
+export function readModules({ MODULES }: NodeJS.ProcessEnv): Pick<Config, 'modules'> {
+  return MODULES ? { modules: namesIn(MODULES) } : {}
+}
+
 /** @returns The setting CERTIFICATE_PACKS alone, for the command that fills the folder. */
 export function readCertificatePacks(env: NodeJS.ProcessEnv): string | undefined {
   return env.CERTIFICATE_PACKS ? resolve(env.CERTIFICATE_PACKS) : undefined

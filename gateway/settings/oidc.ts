@@ -1,7 +1,22 @@
 import * as v from 'valibot'
-import type { ProviderSettings } from '#people/provider.ts'
-import { ROLES, type Role } from '#people/roles.ts'
+import { ROLES, type Role } from '#keys/roles.ts'
 import { isLoopback } from '#verifier/readers/loopback.ts'
+
+/** How an organisation signs its people in with OpenID Connect. */
+export type ProviderSettings = {
+  /** The provider's issuer URL. */
+  issuer: string
+  clientId: string
+  /** Absent = a public client, which proves itself by PKCE alone. */
+  clientSecret?: string
+  scope: string
+  /** The claim with the groups of a person. */
+  groupsClaim: string
+  /** The role of each group. */
+  roles: ReadonlyMap<string, Role>
+  /** The tenant of people who sign in for the first time. */
+  tenant: string
+}
 
 const isRole = (text: string): text is Role => ROLES.some((role) => role === text)
 const pairsOf = (text: string) =>

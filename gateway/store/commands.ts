@@ -1,7 +1,6 @@
 import type { Log } from '#base/log.ts'
 import { fromHex, type Hex } from '#document/hex.ts'
 import type { KeyStore } from '#keys/ports.ts'
-import type { PeopleStore } from '#people/ports.ts'
 import type { KnownBatch } from '#promise/batch-log.ts'
 import type { KeptStatus } from '#promise/document-index.ts'
 import { IssueError } from '#promise/errors.ts'
@@ -15,7 +14,7 @@ import {
   type Refusals,
   unfinishedCommand,
 } from './binding.ts'
-import type { Database, Session, Sessions } from './database.ts'
+import type { Database, KeysDatabase, Session, Sessions } from './database.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, type Scrubber } from './erasures.ts'
 import { createHistory } from './history.ts'
@@ -31,7 +30,7 @@ import { KEPT_STATUSES } from './tables.ts'
 /** A kind of database, and its location. */
 export type DatabaseAdapter = {
   openStores(deps: DatabaseDeps): Promise<DatabaseStores>
-  /** Opens the API keys and people. The gateway may be running. */
+  /** Opens the API keys, and the tables beside them. The gateway may be running. */
   openKeys(log: Log): Promise<OpenKeyStore>
   /**
    * Opens it for a command. With SQLite, no gateway runs until it is closed; with gateways on
@@ -54,7 +53,7 @@ export type DatabaseAdapter = {
 
 type OpenKeyStore = {
   store: KeyStore
-  people: PeopleStore
+  database: KeysDatabase
   /** @returns Whether it has ever had a key. */
   hadKeys(): Promise<boolean>
   close(): Promise<void>

@@ -40,6 +40,12 @@ export type Database = {
   listen(channel: string, heard: (payload: string | undefined) => void): () => void
 }
 
+/** What the repositories see that are beside the API keys: with SQLite, in a file of their own. */
+export type KeysDatabase = Pick<Database, 'read' | 'snapshot' | 'change' | 'write' | 'brief'> & {
+  /** Same as `change`, but a crash may lose it. */
+  changeLoosely: Database['change']
+}
+
 export type Group<T, R> = {
   /** @returns A result for each item, in order. */
   work: (items: readonly T[]) => Work<R[]>

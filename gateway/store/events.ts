@@ -112,31 +112,12 @@ const LEAVE_BEHIND = statement(`
     AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < :before
   RETURNING id`)
 
-const SELECT_BACKLOG = statement(
-  (sql) => `
-    SELECT
-      coalesce(sum(CASE WHEN disabled_reason IS NULL THEN
-        (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
-        + ${sql.larger('0', '(SELECT coalesce(max(id), 0) FROM event) - cursor')} END), 0) AS events,
-      count(*) FILTER (WHERE disabled_reason IS NULL AND failing_since IS NOT NULL) AS failing,
-      count(*) FILTER (WHERE disabled_reason <> 'request') AS disabled
-    FROM webhook`,
-)
-
 /** The log of events, which the outcomes of intents and erasures write. */
 export function createEventLog(database: Database, blind: BlindTenant): EventLog {
   return {
     read: (wanted) => database.durableSnapshot(() => read(wanted, blind)),
     async leaveBehind(before) {
       return (await database.change(LEAVE_BEHIND, { before })).map(({ id }) => String(id))
-    },
-    async backlog() {
-      const [row] = await database.brief(() => database.read(SELECT_BACKLOG))
-      return {
-        events: Number(row?.events),
-        failing: Number(row?.failing),
-        disabled: Number(row?.disabled),
-      }
     },
     async prune(before) {
       return (await database.change(PRUNE, { before })).length === PRUNED_AT_ONCE

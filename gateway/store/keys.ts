@@ -1,6 +1,6 @@
 import { SCOPES } from '#keys/grant.ts'
 import type { ApiKey, KeyStore } from '#keys/ports.ts'
-import type { Database } from './database.ts'
+import type { KeysDatabase } from './database.ts'
 import { all, first, type Row, statement, type Work } from './sql.ts'
 
 const SELECT_VERSION = statement('SELECT version FROM key_change')
@@ -26,11 +26,7 @@ const MARK_USED = statement(
     FROM ${sql.items({ id: 'text', time: 'text' })} WHERE api_key.id = item.id`,
 )
 
-/** @param markUsed Writes without waiting for the disk; absent = writes like everything else. */
-export function createKeyStore(
-  { read, write, brief, change }: Pick<Database, 'read' | 'write' | 'brief' | 'change'>,
-  markUsed: Database['change'] = change,
-): KeyStore {
+export function createKeyStore({ read, write, brief, changeLoosely }: KeysDatabase): KeyStore {
   const changing = <T>(work: () => Work<T>): Promise<T> =>
     write(function* () {
       yield* all(CHANGE)
@@ -59,7 +55,7 @@ export function createKeyStore(
       }),
     async markUsed(uses) {
       const items = [...uses].map(([id, time]) => ({ id, time }))
-      if (items.length > 0) await markUsed(MARK_USED, {}, items)
+      if (items.length > 0) await changeLoosely(MARK_USED, {}, items)
     },
   }
 }

@@ -1,14 +1,13 @@
 import { clock } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { KeyStore } from '#keys/ports.ts'
-import type { PeopleStore } from '#people/ports.ts'
 import type { IssueError } from '#promise/errors.ts'
 import type { Locks } from '#promise/lock.ts'
 import { createActLog } from './acts.ts'
 import { createBatchDrafts, type DraftGroups } from './batch-drafts.ts'
 import { createBatchLog } from './batches.ts'
 import { type Binding, bind, type Refusals } from './binding.ts'
-import type { Database, Session, Sessions } from './database.ts'
+import type { Database, KeysDatabase, Session, Sessions } from './database.ts'
 import { createDocumentIndex } from './documents.ts'
 import type { ErasureList } from './erasure-list.ts'
 import { createErasures, onNewConnection, type Scrubber } from './erasures.ts'
@@ -19,7 +18,6 @@ import { createLeaderRow } from './leader-row.ts'
 import { createLeaderOutbox, createOutbox, createPersistence, type LeaderOutbox } from './outbox.ts'
 import { OUTCOME_CHANNEL, WAITING_CHANNEL } from './outcomes.ts'
 import { createPayloadStore } from './payloads.ts'
-import { createRunStore } from './runs.ts'
 import { numberOrNull, statement } from './sql.ts'
 import { createSuccessions } from './successions.ts'
 import { createTallies } from './tallies.ts'
@@ -42,7 +40,8 @@ export type DatabaseDeps = {
 /** The parts that only one kind of database has, and that its repositories need. */
 export type DatabaseParts = {
   keys: KeyStore
-  people: PeopleStore
+  /** For the tables of modules that are beside the keys. */
+  besideKeys: KeysDatabase
   sessions: Sessions
   refusals: Refusals
   scrubber: Scrubber
@@ -125,7 +124,6 @@ export async function openStores(
       documentIndex: createDocumentIndex(database),
       successions: createSuccessions(database),
       events: createEventLog(database, blindTenant),
-      runs: createRunStore(database),
       batchLog: createBatchLog(database),
       /** @param groups The groups of a Kubo node; absent when payloads are in the database. */
       batchDrafts: (groups?: DraftGroups) =>

@@ -16,7 +16,7 @@ export const certificatesModule: Module = {
   open({ config, identity }: Pick<Core, 'config' | 'identity'>) {
     const press = openCertificates(config, identity)
     return {
-      serve: (deps) => bind([certificateRoutes], { ...deps, press }),
+      serve: (deps) => ({ resources: bind([certificateRoutes], { ...deps, press }) }),
       close: () => press?.close(),
     }
   },

@@ -17,8 +17,8 @@ import { createPlaces } from '#http/core/places.ts'
 import { parseBody, readJson } from '#http/core/request.ts'
 import { answerZip, type NamedFile, ZIP } from '#http/core/streams.ts'
 import type { AppDeps } from '#http/deps.ts'
-import { readChecked } from '#http/resources/bundle.ts'
-import { publicIdOf } from '#http/resources/document-path.ts'
+import { type CheckingDeps, readChecked } from '#http/resources/bundle.ts'
+import { type NamingDeps, publicIdOf } from '#http/resources/document-path.ts'
 import { ISSUE_EXAMPLE, issueBody, parseIssueBody } from '#http/resources/issue-body.ts'
 import { verifyUrlOf } from '#http/resources/present.ts'
 import * as schemas from '#http/resources/schemas.ts'
@@ -118,7 +118,9 @@ const PRINT_SPECIMEN = operation({
 })
 
 /** What the routes need; the press is absent without templates. */
-type Deps = AppDeps & { press: Press | undefined }
+type Deps = NamingDeps &
+  CheckingDeps &
+  Pick<AppDeps, 'checkDocument' | 'log'> & { press: Press | undefined }
 
 /** Serves certificates of documents that the caller's tenant has issued. */
 export const certificateRoutes = resource<Deps>([LIST, PRINT, PRINT_SPECIMEN], (serve, deps) => {

@@ -15,7 +15,7 @@ export const kindsModule: Module = {
       log.error('kinds_unreadable', { error: String(error) }),
     )
     return {
-      serve: (deps) => bind([kindRoutes], { ...deps, kinds }),
+      serve: (deps) => ({ resources: bind([kindRoutes], { ...deps, kinds }) }),
       provides: { credentialTypes: kinds },
       checkDocument: kinds,
     }

@@ -1,4 +1,5 @@
 import type { AppDeps } from '#http/deps.ts'
+import type { NamingDeps } from '#http/resources/document-path.ts'
 import type { ReadHeld } from './held.ts'
 import type { StatusLists } from './status-lists.ts'
 import type { Wallets } from './wallets.ts'
@@ -13,8 +14,9 @@ export type OfferDeps = {
   addresses: Pick<AppDeps['addresses'], 'baseUrl' | 'issuerId' | 'network'>
 }
 
-/** What the routes of this module need beside the core. */
-export type WalletDeps = AppDeps &
+/** What the routes of this module need. */
+export type WalletDeps = NamingDeps &
+  Pick<AppDeps, 'newDeadline'> &
   OfferDeps & {
     /** Absent when this service signs no credentials. */
     statusLists?: StatusLists

@@ -37,7 +37,7 @@ export const walletsModule: Module = {
     const credentials = openCredentials(core)
     const { addresses } = verifying
     return {
-      serve: (deps) => bind<WalletDeps>(RESOURCES, { ...deps, ...credentials }),
+      serve: (deps) => ({ resources: bind<WalletDeps>(RESOURCES, { ...deps, ...credentials }) }),
       ...(identity.credentialKeys && {
         provides: {
           walletOffers: {
@@ -92,7 +92,7 @@ function openCredentials({ config, identity, ports, verifying, ...core }: Needs)
       store: createCredentialStore(stores.database),
       read: readHeld,
       async mayOffer({ owner, tenant }, category) {
-        const grant = await grantOfOwner(owner, stores, apiKeys)
+        const grant = await grantOfOwner(owner, { apiKeys, ports })
         if (!grant || !hasScope(grant, 'documents:issue')) return false
         if (![null, tenant].includes(tenantOf(grant))) return false
         return grant.categories?.includes(category) ?? true

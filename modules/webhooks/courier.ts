@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { CertainTime, Clock } from '#base/clock.ts'
+import { repeat } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import type { Hex } from '#document/hex.ts'
 import { presentEvent } from '#events/events.ts'
@@ -105,15 +105,12 @@ export function startCourier(deps: CourierDeps): () => Promise<void> {
     deps.showTurns({ quick: turns.size - slow, slow, waiting })
   }
 
-  async function run(): Promise<void> {
-    while (await sleep(POLL_INTERVAL_MS, true, { signal }).catch(() => false))
-      await poll().catch((error) => log.warn('webhooks_unread', { error: String(error) }))
-  }
-
-  const running = run()
+  const stopPolling = repeat(POLL_INTERVAL_MS, poll, (error) =>
+    log.warn('webhooks_unread', { error: String(error) }),
+  )
   return async () => {
     stop.abort()
-    await Promise.all([running, ...[...turns.values()].map(({ done }) => done)])
+    await Promise.all([stopPolling(), ...[...turns.values()].map(({ done }) => done)])
     deps.showTurns({ quick: 0, slow: 0, waiting: 0 })
   }
 }

@@ -3,12 +3,12 @@ import { promises as dns } from 'node:dns'
 import { clock } from '#base/clock.ts'
 import { createHostCheck, createPublicFetch, type PublicFetchOptions } from '#base/public-fetch.ts'
 import { bind } from '#http/core/operation.ts'
-import type { Core, Module } from '#parts/module.ts'
+import type { Chore, Core, Module } from '#parts/module.ts'
 import { type SendMessage, startCourier } from './courier.ts'
 import { createDeliveries } from './deliveries-store.ts'
 import { type WebhookDeps, webhookRoutes } from './routes.ts'
 import { createWebhookSecrets, type WebhookSecrets } from './secrets.ts'
-import { createWebhooks } from './store.ts'
+import { createBacklogReader, createWebhooks } from './store.ts'
 import type { Webhook } from './webhook.ts'
 import { createWebhookSender } from './webhook-sender.ts'
 
@@ -32,22 +32,21 @@ export const webhooksModule: Module = {
       mayWebhookUseHttp: webhookAllowPrivate,
     }
     const deliveries = createDeliveries(stores.database, stores.blindTenant)
+    const sendEvents: Chore = ({ assertHeld }) =>
+      startCourier({
+        assertHeld,
+        deliveries,
+        secrets,
+        send,
+        clock,
+        certainTime,
+        count: metrics.attemptedDelivery,
+        showTurns: metrics.showTurns,
+        log,
+      })
     return {
-      serve: () => bind([webhookRoutes], routes),
-      chores: [
-        ({ assertHeld }) =>
-          startCourier({
-            assertHeld,
-            deliveries,
-            secrets,
-            send,
-            clock,
-            certainTime,
-            count: metrics.attemptedDelivery,
-            showTurns: metrics.showTurns,
-            log,
-          }),
-      ],
+      provides: { webhookBacklog: createBacklogReader(stores.database) },
+      serve: () => ({ resources: bind([webhookRoutes], routes), chores: [sendEvents] }),
     }
   },
 }

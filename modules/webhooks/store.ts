@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { WebhookBacklog } from '#base/metrics.ts'
 import type { Database } from '#store/database.ts'
 import {
   all,
@@ -45,6 +46,29 @@ const RESTART = statement(
     WHERE webhook = :id`,
 )
 const DELETE = statement('DELETE FROM webhook WHERE id = :id')
+
+const SELECT_BACKLOG = statement(
+  (sql) => `
+    SELECT
+      coalesce(sum(CASE WHEN disabled_reason IS NULL THEN
+        (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
+        + ${sql.larger('0', '(SELECT coalesce(max(id), 0) FROM event) - cursor')} END), 0) AS events,
+      count(*) FILTER (WHERE disabled_reason IS NULL AND failing_since IS NOT NULL) AS failing,
+      count(*) FILTER (WHERE disabled_reason <> 'request') AS disabled
+    FROM webhook`,
+)
+
+/** @returns A reader of the numbers for monitoring. */
+export const createBacklogReader =
+  (database: Database): (() => Promise<WebhookBacklog>) =>
+  async () => {
+    const [row] = await database.brief(() => database.read(SELECT_BACKLOG))
+    return {
+      events: Number(row?.events),
+      failing: Number(row?.failing),
+      disabled: Number(row?.disabled),
+    }
+  }
 
 export function createWebhooks(database: Database): Webhooks {
   return {

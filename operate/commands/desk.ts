@@ -1,11 +1,20 @@
 import { type Command, defineCommand } from '#cli/command.ts'
+import { InputError } from '#cli/errors.ts'
 import { EXIT } from '#cli/exit-codes.ts'
 import { printableJson } from '#cli/printable.ts'
-import { invitationLinkOf } from '#people/desk.ts'
-import { createPeople, personSettings } from '#people/people.ts'
-import { ROLES } from '#people/roles.ts'
-import { readBaseUrl } from '#settings/config.ts'
+import { ROLES } from '#keys/roles.ts'
+import { invitationLinkOf } from '#modules/desk/people/desk.ts'
+import { createPeople, personSettings } from '#modules/desk/people/people.ts'
+import { createPeopleStore } from '#modules/desk/people/store.ts'
+import { readBaseUrl, readModules } from '#settings/config.ts'
 import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
+
+/** @throws {ConfigError} when MODULES is wrong. */
+async function isDeskOn(): Promise<boolean> {
+  // It loads the whole service, which help does not need.
+  const { modulesOf } = await import('#modules/all.ts')
+  return modulesOf(readModules(process.env)).on.some(({ name }) => name === 'desk')
+}
 
 export const deskCommands: readonly Command[] = [
   defineCommand({
@@ -38,10 +47,14 @@ export const deskCommands: readonly Command[] = [
         },
         { categories: 'category' },
       )
+      if (!(await isDeskOn()))
+        throw new InputError('not_possible', 'the desk is off: name the module desk in MODULES')
       const baseUrl = readBaseUrl(process.env)
-      const { people, close } = await openKeysOfSettings()
+      const { database, close } = await openKeysOfSettings()
       try {
-        const { person, secret, invitation } = await createPeople(people).add(settings)
+        const { person, secret, invitation } = await createPeople(createPeopleStore(database)).add(
+          settings,
+        )
         const link = invitationLinkOf(baseUrl, secret)
         const { expiresAt } = invitation
         if (json) write(printableJson({ person, invitation: link, expiresAt }))

@@ -12,7 +12,7 @@ import { SCOPES } from '#keys/grant.ts'
 import { createKeys, type Keys, type MadeKey } from '#keys/keys.ts'
 import type { ApiKey } from '#keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '#keys/settings.ts'
-import { openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
+import { assertScopesUsed, openKeysOfSettings, parseOptions } from '../keys-of-settings.ts'
 
 const SETTINGS = {
   scope: {
@@ -60,13 +60,11 @@ export const keysCommands: readonly Command[] = [
       ['A key for a front desk', 'docreg-gateway keys create --scope verify --label "Front desk"'],
     ],
     exitCodes: DONE,
-    run: withKeys(async (keys, { values }, terminal) =>
-      showMade(
-        await keys.create(parseOptions(keySettings, settingsOf(values), OPTION_OF)),
-        values,
-        terminal,
-      ),
-    ),
+    run: withKeys(async (keys, { values }, terminal) => {
+      const settings = parseOptions(keySettings, settingsOf(values), OPTION_OF)
+      await assertScopesUsed(settings)
+      showMade(await keys.create(settings), values, terminal)
+    }),
   }),
   defineCommand({
     name: 'keys list',
@@ -112,7 +110,9 @@ export const keysCommands: readonly Command[] = [
     examples: [['Without its label', 'docreg-gateway keys change "$id" --no-label']],
     exitCodes: DONE,
     run: withKeys(async (keys, { args: [id = ''], values }, { write }) => {
-      const key = await keys.change(id, parseOptions(keyChanges, changesOf(values), OPTION_OF))
+      const changes = parseOptions(keyChanges, changesOf(values), OPTION_OF)
+      await assertScopesUsed(changes)
+      const key = await keys.change(id, changes)
       write(values.json ? printableJson(shown(key)) : lineOf(key))
     }),
   }),

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
 import type { Page } from 'playwright-core'
-import { deskUrlOf, returnUrlOf } from '#people/desk.ts'
+import { deskUrlOf, returnUrlOf } from '#modules/desk/people/desk.ts'
 import { freePort } from '../support/http.ts'
 
 /** A real OpenID provider that accepts every name and password. */

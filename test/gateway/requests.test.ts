@@ -8,7 +8,8 @@ import { fromHex } from '#document/hex.ts'
 import { aliasOf } from '#http/core/operation.ts'
 import type { AppDeps } from '#http/deps.ts'
 import { OPERATIONS } from '#modules/all.ts'
-import { csrfTokenOf } from '#people/sessions.ts'
+import type { DeskDeps } from '#modules/desk/deps.ts'
+import { csrfTokenOf } from '#modules/desk/people/sessions.ts'
 import { bareApp } from '../support/bare-app.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
@@ -76,7 +77,7 @@ const OF_SESSIONS = ROUTES.filter(({ scope }) => scope === 'session').map(({ rou
 describe('unknown query parameters', () => {
   const person = { id: 'ada', name: 'Ada', role: 'clerk', tenant: 'default' }
   const sessions = { find: async (secret: string) => secret === 'drs_x' && { person } }
-  const { app } = bareApp({ sessions: sessions as unknown as AppDeps['sessions'] })
+  const { app } = bareApp({ sessions: sessions as unknown as DeskDeps['sessions'] })
   const routes = new Set(
     app.routes
       .filter(({ method }) => method !== 'ALL')

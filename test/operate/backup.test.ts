@@ -12,9 +12,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
+import { newInvitation } from '#modules/desk/people/people.ts'
+import { newPerson } from '#modules/desk/people/person.ts'
+import { createPeopleStore } from '#modules/desk/people/store.ts'
 import { copyFiles, readBackup } from '#operate/backup/contents.ts'
-import { newInvitation } from '#people/people.ts'
-import { newPerson } from '#people/person.ts'
 import { fingerprintsOf } from '#settings/secrets.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
@@ -101,7 +102,7 @@ test('behavior: API keys and people are copied whole while another process has t
   await store.put(key)
   const person = newPerson({ name: 'Ada', role: 'clerk', tenant: 'default' })
   const { invitation } = newInvitation()
-  await store.people.add(person, invitation, 1)
+  await createPeopleStore(store.database).add(person, invitation, 1)
   await backUp('copy')
   store.close()
   const { files } = await readBackup(join(dir, 'copy'))
@@ -109,6 +110,6 @@ test('behavior: API keys and people are copied whole while another process has t
   const restored = openKeysFile(join(dir, 'copy', 'keys.db'))
   expect(await restored.list()).toEqual([key])
   const listed = [{ ...person, invitation, sessions: [], passkeys: 0 }]
-  expect(await restored.people.list()).toEqual(listed)
+  expect(await createPeopleStore(restored.database).list()).toEqual(listed)
   restored.close()
 })

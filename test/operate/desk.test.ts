@@ -55,6 +55,11 @@ test('default: takes a tenant and categories, and the address of the settings', 
   expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 6 * 86_400_000)
 })
 
+test('invites nobody while the desk is off', async () => {
+  const valid = ['invite', '--name', 'x', '--role', 'clerk']
+  expect(await refusal(valid, { MODULES: 'kinds' })).toMatch(/^2 .*MODULES/)
+})
+
 test('error: names every bad option', async () => {
   expect(await refusal(['invite'])).toMatch(/^64 --name is required\n--role is required\n/)
   expect(await refusal(['invite', '--name', 'x', '--role', 'owner'])).toMatch(/^64 .*clerk/s)

@@ -112,6 +112,15 @@ test('behavior: with --json, each command prints one object', async () => {
   expect(await json('revoke', next.id)).toEqual({ id: next.id, revoked: true })
 })
 
+test('refuses the scope of a module that is off', async () => {
+  const env = { DATA_DIR: stack.dataDir, MODULES: 'desk' }
+  const { code, stderr } = await docregGateway(['keys', 'create', '--scope', 'webhooks'], { env })
+  expect([code, stderr]).toEqual([64, expect.stringContaining('its module is off')])
+  const { id } = await keys('create', '--scope', 'verify')
+  const changed = await docregGateway(['keys', 'change', id, '--scope', 'webhooks'], { env })
+  expect([changed.code, changed.stderr]).toEqual([64, expect.stringContaining('webhooks')])
+})
+
 describe('refusals', () => {
   test.each<[string, string[], RegExp]>([
     ['no command', [], /a command is required/],

@@ -4,9 +4,10 @@ import { createMemoryRateLimiter } from '#base/rate-limit.ts'
 import { createApp } from '#http/app.ts'
 import { bind, type Resource } from '#http/core/operation.ts'
 import type { AppDeps } from '#http/deps.ts'
-import { bySession } from '#http/resources/signed-in.ts'
 import type { Grant } from '#keys/grant.ts'
 import { MODULES } from '#modules/all.ts'
+import type { DeskDeps } from '#modules/desk/deps.ts'
+import { bySession } from '#modules/desk/people/signed-in.ts'
 import { API_KEY } from './given.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
@@ -21,6 +22,8 @@ export const ADDRESSES: AppDeps['addresses'] = {
   issuerId: 1,
 }
 
+type Parts = AppDeps & DeskDeps
+
 /** A part of the gateway that throws when it is used. */
 const unused: unknown = new Proxy(() => {}, {
   get: () => unused,
@@ -30,8 +33,8 @@ const unused: unknown = new Proxy(() => {}, {
 })
 
 /** The gateway's routes without any parts except those that a test supplies, also for modules. */
-export function bareApp(parts: Partial<AppDeps> & Record<string, unknown> = {}) {
-  const known: Partial<AppDeps> = {
+export function bareApp(parts: Partial<Parts> & Record<string, unknown> = {}) {
+  const known: Partial<Parts> = {
     findKey: async (key) => (key === API_KEY ? GRANT : undefined),
     addresses: ADDRESSES,
     rateLimits: {
@@ -53,7 +56,7 @@ export function bareApp(parts: Partial<AppDeps> & Record<string, unknown> = {}) 
     log.push(JSON.stringify({ event, ...fields }))
   }
   const sink: Log = { debug: write, info: write, warn: write, error: write }
-  const deps = new Proxy({ ...known, log: sink } as AppDeps, {
+  const deps = new Proxy({ ...known, log: sink } as Parts, {
     get: (target, name) => (name in target ? Reflect.get(target, name) : unused),
   })
   deps.authenticators = [bySession(deps.addresses.baseUrl, (secret) => deps.sessions.find(secret))]

@@ -1,4 +1,4 @@
-import type { PersonSettings } from '#people/people.ts'
+import type { PersonSettings } from '#modules/desk/people/people.ts'
 import { type Answer, API_KEY, type Stack } from './stack.ts'
 
 /** A person who is signed in. */

@@ -14,12 +14,9 @@ import type { KeyStore } from '#keys/ports.ts'
 import { modulesOf } from '#modules/all.ts'
 import { LOCAL_ISSUER_ID } from '#operate/local-registry.ts'
 import type { Identity } from '#parts/chain.ts'
+import { databaseOf } from '#parts/databases.ts'
 import { openCredentialKeys } from '#parts/signer.ts'
 import { type Config, readConfig } from '#settings/config.ts'
-import { openPostgres } from '#store/drivers/postgres/database.ts'
-import { KEYS_FILE, openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
-import { createKeyStore } from '#store/keys.ts'
-
 import type { Eip1193Provider } from '#verifier/ports.ts'
 import { departures } from './described.ts'
 import { ADA, API_KEY, randomKey } from './given.ts'
@@ -59,10 +56,9 @@ export type Stack = {
 
 type Keys = Pick<KeyStore, 'put'> & { close(): unknown }
 
-async function openKeysOf({ databaseUrl, dataDir }: Config): Promise<Keys> {
-  if (databaseUrl === undefined) return openKeysFile(join(dataDir, KEYS_FILE))
-  const database = await openPostgres(databaseUrl, createLog('silent'))
-  return { put: createKeyStore(database).put, close: database.close }
+async function openKeysOf(config: Config): Promise<Keys> {
+  const { store, close } = await (await databaseOf(config)).openKeys(createLog('silent'))
+  return { put: store.put, close }
 }
 
 /** @returns A client of a gateway, which fails for an answer that does not match /openapi.json. */

@@ -13,12 +13,12 @@ import {
   type DescribedResource,
   errorsOf,
   type Operation,
+  type SecuritySchemes,
   type Success,
   scopesOf,
   TAGS,
 } from './operation.ts'
 import { NDJSON } from './request.ts'
-import { cookieNameOf } from './session.ts'
 
 type Json = Record<string, unknown>
 
@@ -138,12 +138,16 @@ export function describeApi(
     const { $schema: _, $defs: __, ...json } = converted as Json
     return json
   }
+  const added: SecuritySchemes = Object.assign(
+    {},
+    ...resources.map(({ security }) => security(baseUrl)),
+  )
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: describeOperation(convert, operation),
+      [operation.method.toLowerCase()]: describeOperation(convert, operation, Object.keys(added)),
     }
   }
   const used = new Set<string>(operations.map(({ tag }) => tag))
@@ -164,7 +168,7 @@ export function describeApi(
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer' },
-        session: { type: 'apiKey', in: 'cookie', name: cookieNameOf(baseUrl) },
+        ...added,
       },
       schemas: { ...toJsonSchemaDefs(components, config), Failure: convert(failure) },
     },
@@ -183,7 +187,11 @@ Every JSON answer is an object with \`success\` and \`data\`. A failure has an e
 \`/api/\` too. Within the version nothing is removed or changes its meaning; answers may gain members.
 Every GET answers HEAD as well.`
 
-function describeOperation(convert: Convert, operation: Operation): Json {
+function describeOperation(
+  convert: Convert,
+  operation: Operation,
+  signIns: readonly string[],
+): Json {
   const { operationId, tag, summary, description, body, path } = operation
   const alias = aliasOf(path)?.replaceAll(/:(\w+)/g, '{$1}')
   const text = [description, alias && `Alias: \`${alias}\`.`].filter(Boolean).join('\n\n')
@@ -198,7 +206,7 @@ function describeOperation(convert: Convert, operation: Operation): Json {
     summary,
     ...(text && { description: text }),
     ...(alias && { 'x-alias': alias }),
-    security: securityOf(operation),
+    security: securityOf(operation, signIns),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: describeBody(convert, body) }),
     responses: {
@@ -208,11 +216,12 @@ function describeOperation(convert: Convert, operation: Operation): Json {
   }
 }
 
-function securityOf(operation: Operation): Json[] {
+/** @param signIns The security schemes for people. */
+function securityOf(operation: Operation, signIns: readonly string[]): Json[] {
   if (operation.scope === 'public') return []
-  if (operation.scope === 'session') return [{ session: [] }]
+  if (operation.scope === 'session') return signIns.map((name) => ({ [name]: [] }))
   const scopes = scopesOf(operation)
-  return [{ apiKey: scopes }, { session: scopes }]
+  return ['apiKey', ...signIns].map((name) => ({ [name]: scopes }))
 }
 
 function describeBody(convert: Convert, body: NonNullable<Operation['body']>): Json {

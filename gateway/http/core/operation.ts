@@ -178,10 +178,15 @@ type Serve = <P extends string, Q extends v.ObjectEntries, S extends Access>(
 /** Schemas by the names that /openapi.json gives them. */
 export type Components = Readonly<Record<string, v.GenericSchema>>
 
+/** Ways to show who sends a request, as OpenAPI describes them, by their names. */
+export type SecuritySchemes = Readonly<Record<string, object>>
+
 /** What a resource says about itself. */
 export type DescribedResource = {
   operations: readonly Operation[]
   components: Components
+  /** @returns What it adds to API keys, at this address of the service. */
+  security(baseUrl: string): SecuritySchemes
 }
 
 /** The operations of one subject, whose handlers need `D`. */
@@ -197,12 +202,14 @@ export type BoundResource = DescribedResource & { routes(serve: Serve): void }
  * Infers the types of a resource that are not written out.
  *
  * @param components Schemas that clients know by a name.
+ * @param security Absent = it adds none.
  */
 export const resource = <D = AppDeps>(
   operations: readonly Operation[],
   routes: (serve: Serve, deps: D) => void,
   components: Components = {},
-): Resource<D> => ({ operations, components, routes })
+  security: DescribedResource['security'] = () => ({}),
+): Resource<D> => ({ operations, components, routes, security })
 
 export const bind = <D>(resources: readonly Resource<D>[], deps: D): BoundResource[] =>
   resources.map((one) => ({ ...one, routes: (serve) => one.routes(serve, deps) }))
@@ -246,6 +253,16 @@ type AnyHandler = MiddlewareHandler<Env>
 export function scopesOf({ scope, alsoScope }: Operation): Scope[] {
   if (scope === 'public' || scope === 'session') return []
   return alsoScope ? [scope, alsoScope] : [scope]
+}
+
+/** @returns Why a key may not get these scopes: one that it can do nothing with misleads. */
+export function problemOfScopes(
+  resources: readonly DescribedResource[],
+  scopes: readonly Scope[],
+): string | undefined {
+  const used = resources.flatMap(({ operations }) => operations.flatMap(scopesOf))
+  const absent = scopes.find((one) => one !== 'admin' && !used.includes(one))
+  return absent && `no route needs ${absent}, because its module is off (MODULES)`
 }
 
 /** @returns What runs before the handler of an operation. */

@@ -3,8 +3,15 @@ import { html } from 'hono/html'
 import type { Addresses } from '../resources/present.ts'
 import { type Markup, respondWithPage, testBanner } from './page.ts'
 
-/** The landing page. Its links are relative so that they also work behind a proxy. */
-export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
+/**
+ * The landing page. Its links are relative so that they also work behind a proxy.
+ *
+ * @param peoplePage See `AppDeps`.
+ */
+export function homePage(
+  { verifyUrl, registry, network }: Addresses,
+  peoplePage: string | undefined,
+): Markup {
   return html`${testBanner(network)}
 <section class="home">
 <h1>Documents that anyone can check</h1>
@@ -12,10 +19,7 @@ export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
 <p class="ways"><a class="button primary" href="${verifyUrl}">Check a document</a></p>
 <p class="hint">You need its code, a picture of its QR code, or its proof file. The check runs in your own browser.</p>
 </section>
-<section>
-<h2>For the people of this office</h2>
-<p>Issue, find, correct and revoke documents in your browser: <a href="desk">the desk</a>. You need a sign-in link, from an administrator of the desk.</p>
-</section>
+${peoplePage && forPeople(peoplePage)}
 <section>
 <h2>For programs</h2>
 <p>Issue, list and revoke documents over REST: <a href="docs">the reference</a>, and the same as <a href="openapi.json">OpenAPI</a>. Calls need an API key, from whoever runs this service.</p>
@@ -28,6 +32,11 @@ export function homePage({ verifyUrl, registry, network }: Addresses): Markup {
 </dl>
 </section>`
 }
+
+const forPeople = (page: string) => html`<section>
+<h2>For the people of this office</h2>
+<p>Issue, find, correct and revoke documents in your browser: <a href="${page}">the desk</a>. You need a sign-in link, from an administrator of the desk.</p>
+</section>`
 
 /**
  * Responds with the page for an address where there is nothing. The fragment may have the code of a

@@ -58,12 +58,18 @@ export const bundleRoutes = resource([BUNDLE], (serve, deps) => {
   })
 })
 
+/** What a bundle with its verdict needs. */
+export type CheckingDeps = Pick<
+  AppDeps,
+  'addresses' | 'bundleOf' | 'isErased' | 'newDeadline' | 'standingOf' | 'store' | 'verifyOptions'
+>
+
 /**
  * @returns The bundle at the newest block, and its verdict, which is never `unverifiable`.
  * @throws {ApiError} `erased`; `unverifiable`, also for a document that will be on the chain soon.
  */
 export async function readChecked(
-  deps: AppDeps,
+  deps: CheckingDeps,
   publicId: string,
 ): Promise<{ bundle: Bundle; verdict: Verdict }> {
   const { standingOf, store, bundleOf, verifyOptions, newDeadline, isErased, addresses } = deps

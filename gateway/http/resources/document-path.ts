@@ -16,6 +16,9 @@ import type { AppDeps } from '../deps.ts'
 // A request names a document by its publicId or its documentHash, or a document of a batch by root
 // and hash. `FindDocument` decides whether the API key may use it.
 
+/** What finding a named document needs. */
+export type NamingDeps = Pick<AppDeps, 'addresses' | 'findDocument' | 'verifyOptions'>
+
 export type DocumentName = { publicId: string } | RecordKey
 
 const HASH = /^0x[0-9a-f]{64}$/i
@@ -31,7 +34,7 @@ export function nameIn(text: string): DocumentName {
  * payload that leads to the publicId.
  */
 export async function publicIdOf(
-  deps: AppDeps,
+  deps: NamingDeps,
   grant: Grant,
   text: string,
   deadline: Deadline,
@@ -71,7 +74,7 @@ export type Changeable = {
  * write for.
  */
 export async function changeableOf(
-  deps: AppDeps,
+  deps: NamingDeps,
   grant: Grant,
   name: DocumentName,
   deadline: Deadline,
@@ -98,7 +101,7 @@ type Named = RecordKey & { batch?: BatchPath }
 
 /** @throws {ApiError} as {@link changeableOf}. */
 export async function findNamed(
-  deps: AppDeps,
+  deps: NamingDeps,
   grant: Grant,
   name: DocumentName,
   deadline: Deadline,
@@ -116,7 +119,7 @@ export async function findNamed(
  * @throws {FormatError} `public_id_…`.
  */
 async function read(
-  { addresses: { registry, issuerId: ours }, verifyOptions: { blocks } }: AppDeps,
+  { addresses: { registry, issuerId: ours }, verifyOptions: { blocks } }: NamingDeps,
   publicId: string,
   deadline: Deadline,
 ): Promise<Named> {

@@ -35,7 +35,7 @@ const HOME = operation({
 })
 
 /** Serves a page to browsers and links to programs. */
-export const homeRoutes = resource([HOME], (serve, { addresses }) => {
+export const homeRoutes = resource([HOME], (serve, { addresses, peoplePage }) => {
   const { baseUrl, verifyUrl, registry, network } = addresses
   const links = {
     documents: `${baseUrl}/v1/documents`,
@@ -53,7 +53,7 @@ export const homeRoutes = resource([HOME], (serve, { addresses }) => {
       return c.json({ success: true, data }, 200, { Vary: 'Accept' })
     return respondWithPage(c, {
       title: 'Document registry',
-      main: homePage(addresses),
+      main: homePage(addresses, peoplePage),
       vary: 'Accept',
     })
   })

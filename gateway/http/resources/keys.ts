@@ -166,20 +166,18 @@ const REVOKE = operation({
 const OPERATIONS = [LIST, CREATE, RETRIEVE, ROTATE, CHANGE, REVOKE]
 
 type KeyDeps = Pick<AppDeps, 'keys' | 'log'> & {
-  /** Whether any route of this service needs the scope. */
-  isUsed(scope: Scope): boolean
+  /** @returns Why a key may not get these scopes. */
+  problemOf(scopes: readonly Scope[]): string | undefined
 }
 
 /** Serves the administration of API keys of all tenants. */
 export const keyRoutes = resource<KeyDeps>(
   OPERATIONS,
-  (serve, { keys, log, isUsed }) => {
-    /** @throws {ApiError} `bad_fields`, since a key that can do nothing with a scope misleads. */
+  (serve, { keys, log, problemOf }) => {
+    /** @throws {ApiError} `bad_fields` */
     function assertUsed({ scopes = [] }: { scopes?: readonly Scope[] }): void {
-      const absent = scopes.find((one) => one !== 'admin' && !isUsed(one))
-      if (absent === undefined) return
-      const message = `no route needs ${absent}, because its module is off (MODULES)`
-      throw invalid('bad_fields', [{ field: 'scopes', message }])
+      const message = problemOf(scopes)
+      if (message !== undefined) throw invalid('bad_fields', [{ field: 'scopes', message }])
     }
 
     serve(LIST, async (c) => succeed(c, LIST, { keys: (await keys.list()).map(presentKey) }))

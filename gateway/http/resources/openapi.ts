@@ -30,17 +30,22 @@ const DOCS = operation({
 })
 /** What the routes say about all that this service serves. */
 type Described = Pick<AppDeps, 'addresses' | 'version'> & {
-  /** Makes the OpenAPI document. It is called once for each kind of answer. */
+  /** Makes the OpenAPI document, which takes a second. It is called once. */
   describe(service: { baseUrl: string; version: string }): object
 }
 
 export const openapiRoutes = resource<Described>(
   [OPENAPI, DOCS],
   (serve, { addresses: { baseUrl }, version, describe }) => {
+    let described: object | undefined
     let text: string | undefined
     let main: Markup | undefined
+    const describeOnce = () => {
+      described ??= describe({ baseUrl, version })
+      return described
+    }
     serve(OPENAPI, (c) => {
-      text ??= JSON.stringify(describe({ baseUrl, version }))
+      text ??= JSON.stringify(describeOnce())
       return c.body(text, 200, {
         'Cache-Control': 'no-cache',
         'Content-Type': 'application/json',
@@ -48,7 +53,7 @@ export const openapiRoutes = resource<Described>(
       })
     })
     serve(DOCS, (c) => {
-      main ??= docsPage(describe({ baseUrl, version }) as Reference)
+      main ??= docsPage(describeOnce() as Reference)
       return respondWithPage(c, { title: 'REST API of document-registry', main })
     })
   },

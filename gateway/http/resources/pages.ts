@@ -1,9 +1,5 @@
-import * as v from 'valibot'
-import { ApiError } from '../core/errors.ts'
 import { operation, resource } from '../core/operation.ts'
-import { createPackedHandler, createPageHandler } from '../pages/built-page.ts'
-
-const PAGE = { description: 'The page.', content: { 'text/html': null } }
+import { createPageHandler } from '../pages/built-page.ts'
 
 const VERIFY_PAGE = operation({
   operationId: 'showVerifyPage',
@@ -13,63 +9,10 @@ const VERIFY_PAGE = operation({
   description:
     "The reader's browser makes every check. It reads the publicId from the fragment, which is not sent to any server.",
   scope: 'public',
-  answer: PAGE,
-})
-const DESK_PAGE = operation({
-  operationId: 'showDesk',
-  route: 'GET /desk',
-  tag: 'Public',
-  summary: 'Show the desk, where people issue, find and revoke documents',
-  description: 'A page that uses this API with the session of the person who has signed in.',
-  scope: 'public',
-  answer: PAGE,
-})
-const DESK_TEXTS = operation({
-  operationId: 'retrieveDeskTexts',
-  route: 'GET /desk/texts/:language',
-  tag: 'Public',
-  summary: 'Retrieve the texts of the desk in a language',
-  description: 'For the page itself. Its form may change with every version.',
-  parameters: { language: v.pipe(v.string(), v.examples(['de'])) },
-  scope: 'public',
-  answer: {
-    description: 'The texts.',
-    content: { 'application/json': v.record(v.string(), v.record(v.string(), v.string())) },
-  },
-  errors: ['not_found'],
-})
-const DESK_READER = operation({
-  operationId: 'retrieveDeskReader',
-  route: 'GET /desk/reader',
-  tag: 'Public',
-  summary: 'Retrieve what reads tables for the desk',
-  description: 'A script for the page itself, which loads it with the first table.',
-  scope: 'public',
-  answer: { description: 'The script.', content: { 'text/javascript': null } },
+  answer: { description: 'The page.', content: { 'text/html': null } },
 })
 
-/** Serves the page for readers of a QR code, and the desk. */
-export const pageRoutes = resource(
-  [VERIFY_PAGE, DESK_PAGE, DESK_TEXTS, DESK_READER],
-  (serve, deps) => {
-    const { verifyPage, deskPage } = deps
-    serve(VERIFY_PAGE, createPageHandler(verifyPage, 'camera=(self)'))
-    serve(DESK_PAGE, createPageHandler(deskPage, 'camera=()'))
-    serve(
-      DESK_READER,
-      createPackedHandler(deskPage.reader, { 'Content-Type': 'text/javascript; charset=utf-8' }),
-    )
-    const handlers = new Map(
-      Object.entries(deskPage.texts).map(([language, texts]) => [
-        language,
-        createPackedHandler(texts, { 'Content-Type': 'application/json' }),
-      ]),
-    )
-    serve(DESK_TEXTS, (c) => {
-      const handle = handlers.get(c.req.param('language'))
-      if (handle === undefined)
-        throw new ApiError('not_found', 'the desk does not have this language')
-      return handle(c)
-    })
-  },
-)
+/** Serves the page for readers of a QR code. */
+export const pageRoutes = resource([VERIFY_PAGE], (serve, { verifyPage }) => {
+  serve(VERIFY_PAGE, createPageHandler(verifyPage, 'camera=(self)'))
+})

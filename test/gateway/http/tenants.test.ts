@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '#keys/grant.ts'
 import { SCOPES } from '#keys/grant.ts'
-import { SCOPES_OF } from '#people/roles.ts'
+import { SCOPES_OF } from '#keys/roles.ts'
 import { openapi } from '../../support/described.ts'
 import { type Desk, signIn } from '../../support/desk.ts'
 import { ADA, type Stack, startStack } from '../../support/stack.ts'

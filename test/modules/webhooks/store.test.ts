@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { toHex } from '#document/hex.ts'
 import type { Deliveries, Turn, TurnResult } from '#modules/webhooks/deliveries.ts'
 import { createDeliveries } from '#modules/webhooks/deliveries-store.ts'
-import { createWebhooks } from '#modules/webhooks/store.ts'
+import { createBacklogReader, createWebhooks } from '#modules/webhooks/store.ts'
 import type { Webhook, WebhookId, Webhooks } from '#modules/webhooks/webhook.ts'
 import type { DatabaseStores } from '#store/stores.ts'
 import { blindTenant, describePorts } from '#test/support/databases.ts'
@@ -60,7 +60,11 @@ describePorts('webhooks', (ports) => {
     expect(await due()).toEqual([])
     await issued(3)
     expect(await due()).toEqual(['wh_one'])
-    expect(await stores.events.backlog()).toEqual({ events: 3, failing: 0, disabled: 0 })
+    expect(await createBacklogReader(stores.database)()).toEqual({
+      events: 3,
+      failing: 0,
+      disabled: 0,
+    })
     const first = await turn(2)
     expect(first.fresh).toHaveLength(2)
     await deliveries.record(first, { ...NOTHING, delivered: first.fresh })
@@ -187,7 +191,11 @@ describePorts('webhooks', (ports) => {
       { id: 'wh_new', disabledReason: null },
       { id: 'wh_one', disabledReason: 'behind' },
     ])
-    expect(await stores.events.backlog()).toEqual({ events: 0, failing: 0, disabled: 1 })
+    expect(await createBacklogReader(stores.database)()).toEqual({
+      events: 0,
+      failing: 0,
+      disabled: 1,
+    })
     await stores.events.prune(Date.now() + 60_000)
     expect(await ports.count('event')).toBe(1)
     // A turn under way is void: it is told what it lost.

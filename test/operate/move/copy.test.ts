@@ -10,13 +10,14 @@ import { createKeySigner } from '#chain/signer.ts'
 
 import { fromHex, type Hex } from '#document/hex.ts'
 import { makeKey } from '#keys/keys.ts'
+import type { PeopleStore } from '#modules/desk/people/ports.ts'
+import { createPeopleStore } from '#modules/desk/people/store.ts'
 import { bindingOf } from '#operate/binding.ts'
 import type { Task } from '#operate/move/task.ts'
 import { moveToPostgres } from '#operate/move/to-postgres.ts'
 import { moveToSqlite } from '#operate/move/to-sqlite.ts'
 import { columnsOf, createSum, type Row, type Side } from '#operate/tables/rows.ts'
 import { readSqlite } from '#operate/tables/sqlite.ts'
-import type { PeopleStore } from '#people/ports.ts'
 import { readConfig } from '#settings/config.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { openKeysFile } from '#store/drivers/sqlite/keys-file.ts'
@@ -87,7 +88,7 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     })
     await keys.put(second)
     await keys.remove(second.id)
-    await fillPeople(keys.people)
+    await fillPeople(createPeopleStore(keys.database))
     keys.close()
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { repeat } from '#base/concurrency.ts'
 import type { Log } from '#base/log.ts'
 import { RecentMap } from '#base/recent-map.ts'
 import { type Hex, toHex } from '#document/hex.ts'
@@ -20,8 +20,6 @@ const POLL_INTERVAL_MS = 1_000
  */
 export async function openKnownErasures(database: Postgres, log: Log) {
   const { query, listen, note } = database
-  const stopping = new AbortController()
-  const { signal } = stopping
   const recent = new RecentMap<true>(MAX_REMEMBERED)
   let unfinished: ReadonlySet<Hex> = new Set()
 
@@ -40,11 +38,6 @@ export async function openKnownErasures(database: Postgres, log: Log) {
     unfinished = new Set(rows.map(({ hash }) => hexOf(hash)))
   }
 
-  async function pollUntilClosed(): Promise<void> {
-    while (await sleep(POLL_INTERVAL_MS, true, { signal, ref: false }).catch(() => false))
-      await poll().catch((error) => log.debug('erasures_unread', { error: String(error) }))
-  }
-
   // Listens before the first read, so that no erasure falls between the two.
   const end = listen(ERASURE_CHANNEL, (hash) => {
     if (hash !== undefined) recent.add(hash, true)
@@ -55,7 +48,9 @@ export async function openKnownErasures(database: Postgres, log: Log) {
     end()
     throw error
   }
-  const polling = pollUntilClosed()
+  const stop = repeat(POLL_INTERVAL_MS, poll, (error) =>
+    log.debug('erasures_unread', { error: String(error) }),
+  )
 
   return {
     /**
@@ -68,8 +63,7 @@ export async function openKnownErasures(database: Postgres, log: Log) {
     },
     async close(): Promise<void> {
       end()
-      stopping.abort()
-      await polling
+      await stop()
     },
   }
 }

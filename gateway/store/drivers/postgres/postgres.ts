@@ -10,11 +10,10 @@ import {
   createCommandDatabase,
   type DatabaseAdapter,
 } from '../../commands.ts'
-import type { Database } from '../../database.ts'
+import type { Database, KeysDatabase } from '../../database.ts'
 import type { Scrubber } from '../../erasures.ts'
 import { createKeptRows, type KeptRows } from '../../kept-rows.ts'
 import { createKeyStore } from '../../keys.ts'
-import { createPeopleStore } from '../../people.ts'
 import { statement } from '../../sql.ts'
 import { type DatabaseDeps, type DatabaseStores, openStores } from '../../stores.ts'
 import { poolOptionsOf } from './connection.ts'
@@ -35,20 +34,22 @@ export function postgresAdapter(url: string): DatabaseAdapter {
   return {
     openStores: (deps) => openPostgresStores(url, deps),
     async openKeys(log) {
-      const database = await openPostgres(url, log)
+      const { close, ...port } = await openPostgres(url, log)
+      const database = withKeys(port)
       const store = createKeyStore(database)
-      return {
-        store,
-        people: createPeopleStore(database),
-        hadKeys: async () => (await store.version()) > 0,
-        close: database.close,
-      }
+      return { store, database, hadKeys: async () => (await store.version()) > 0, close }
     },
     openForCommand: (options) => openCommands(url, options),
     openToRead: (log) => openKeptRows(url, log),
     examine: (fingerprints) => examinePostgres(url, fingerprints),
   }
 }
+
+/** It waits for the disk once for many transactions. */
+const withKeys = (database: Database): KeysDatabase => ({
+  ...database,
+  changeLoosely: database.change,
+})
 
 /**
  * Opens a PostgreSQL database, which other gateways may use at the same time.
@@ -60,12 +61,13 @@ export function postgresAdapter(url: string): DatabaseAdapter {
 export async function openPostgresStores(url: string, deps: DatabaseDeps): Promise<DatabaseStores> {
   const { log, termMs } = deps
   const database = await openPostgres(url, log)
+  const besideKeys = withKeys(database)
   let closeErased = async () => {}
   return openStores(
     database,
     {
-      keys: createKeyStore(database),
-      people: createPeopleStore(database),
+      keys: createKeyStore(besideKeys),
+      besideKeys,
       sessions: createSessions({ url, log, termMs, shared: database }),
       refusals: refusalsOf(termMs),
       scrubber: createScrubber(database),

@@ -1,11 +1,9 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { KeyStore } from '#keys/ports.ts'
-import type { PeopleStore } from '#people/ports.ts'
 import { IssueError } from '#promise/errors.ts'
-import type { Database } from '../../database.ts'
+import type { Database, KeysDatabase } from '../../database.ts'
 import { createKeyStore } from '../../keys.ts'
-import { createPeopleStore } from '../../people.ts'
 import { single, type Work } from '../../sql.ts'
 import { schemaOfKeys } from '../../tables.ts'
 import { DataDirError, movedError } from './open-file.ts'
@@ -26,7 +24,7 @@ const SCHEMA = `${schemaOfKeys()}
 
 /** API keys and people in a SQLite file, which several processes may use at the same time. */
 export type KeysFile = KeyStore & {
-  people: PeopleStore
+  database: KeysDatabase
   /** @returns Whether it has ever had a key. */
   hadKeys(): Promise<boolean>
   close(): void
@@ -53,7 +51,7 @@ export function openKeysFile(path: string): KeysFile {
       return result
     })
   const change: Database['change'] = (...changed) => write(single(...changed))
-  const database = {
+  const database: KeysDatabase = {
     read: async (...asked: Parameters<Database['read']>) =>
       guarded(sqlite, () => run.rows(...asked)),
     // A work reads without a pause, so only other processes can write between two statements.
@@ -61,20 +59,20 @@ export function openKeysFile(path: string): KeysFile {
     brief: <T>(read: () => Promise<T>) => read(),
     write,
     change,
+    async changeLoosely(...changed) {
+      // Without a flush, for which the event loop would wait.
+      sqlite.exec('PRAGMA synchronous = NORMAL')
+      try {
+        return await change(...changed)
+      } finally {
+        sqlite.exec('PRAGMA synchronous = FULL')
+      }
+    },
   }
-  const markUsed: Database['change'] = async (...marked) => {
-    // Without a flush, for which the event loop would wait: this may be lost.
-    sqlite.exec('PRAGMA synchronous = NORMAL')
-    try {
-      return await change(...marked)
-    } finally {
-      sqlite.exec('PRAGMA synchronous = FULL')
-    }
-  }
-  const keys = createKeyStore(database, markUsed)
+  const keys = createKeyStore(database)
   return {
     ...keys,
-    people: createPeopleStore(database, markUsed),
+    database,
     hadKeys: async () => (await keys.version()) > 0,
     close: () => sqlite.close(),
   }

@@ -36,8 +36,8 @@ export function sqliteAdapter(dataDir: string): DatabaseAdapter {
     openStores: (deps) => openSqliteStores(dataDir, deps),
     async openKeys() {
       const store = openKeysFile(join(dataDir, KEYS_FILE))
-      const { people, hadKeys } = store
-      return { store, people, hadKeys, close: async () => store.close() }
+      const { database, hadKeys } = store
+      return { store, database, hadKeys, close: async () => store.close() }
     },
     openForCommand: (options) => openCommands(dataDir, options),
     openToRead: () => openKeptRows(dataDir),
@@ -65,7 +65,7 @@ export async function openSqliteStores(
     {
       ...(database.mark.isBehind && { loss: `${LOST_WRITES}: ${AFTER_LOSS}` }),
       keys,
-      people: keys.people,
+      besideKeys: keys.database,
       sessions: createSoleSessions(database),
       refusals: refusalsOf(dataDir),
       scrubber: createScrubber(database),

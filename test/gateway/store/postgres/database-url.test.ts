@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { ConfigError, readConfig } from '#settings/config.ts'
 import { openPostgres } from '#store/drivers/postgres/database.ts'
-import { CERTIFIED_KEY } from '../../credentials/certified-key.ts'
+import { CERTIFIED_KEY } from '#test/modules/wallets/certified-key.ts'
 
 /** A server that speaks TLS with a certificate of an authority that nobody knows, and no more. */
 let server: Server
