@@ -45,6 +45,7 @@ export function bareApp(parts: Partial<Parts> & Record<string, unknown> = {}) {
     },
     verifyPage: { html: '', policy: '' },
     deskPage: { html: '', policy: '', reader: '', texts: {} },
+    peoplePage: 'desk',
     isErased: async () => false,
     metrics: { served: () => {} } as unknown as AppDeps['metrics'],
     wait: 0,
