@@ -133,8 +133,12 @@ export function describeApi(
     SHARED,
   )
   const config = configOf(components)
+  const names = new Map<unknown, string>(
+    Object.entries(components).map(([name, one]) => [one, name]),
+  )
   const convert: Convert = (schema) => {
-    const converted = toJsonSchema(schema, { ...config, definitions: components })
+    const definitions = componentsIn(schema, names)
+    const converted = toJsonSchema(schema, { ...config, definitions })
     const { $schema: _, $defs: __, ...json } = converted as Json
     return json
   }
@@ -173,6 +177,18 @@ export function describeApi(
       schemas: { ...toJsonSchemaDefs(components, config), Failure: convert(failure) },
     },
   }
+}
+
+/**
+ * The library converts all definitions again with each schema, which took ten times as long.
+ *
+ * @returns The components to which a schema refers by itself.
+ */
+function componentsIn(part: unknown, names: ReadonlyMap<unknown, string>): Components {
+  if (typeof part !== 'object' || part === null) return {}
+  const name = names.get(part)
+  if (name !== undefined) return { [name]: part as v.GenericSchema }
+  return Object.assign({}, ...Object.values(part).map((one) => componentsIn(one, names)))
 }
 
 const INTRODUCTION = `Send your API key as \`Authorization: Bearer <key>\`, and JSON as
