@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { METHOD_NAME_ALL } from 'hono/router'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,6 +16,19 @@ import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { bodySchemaOf, openapi, problemsBySchema } from '#test/support/described.ts'
 import { signIn } from '#test/support/desk.ts'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
+
+test('all schemas are JSON Schema 2020-12', () => {
+  const ajv = new Ajv2020()
+  const isSchema = (schema: object) => ajv.validateSchema(schema)
+  const inside = (value: unknown): object[] => {
+    if (typeof value !== 'object' || value === null) return []
+    const own = 'schema' in value ? [value.schema as object] : []
+    return [...own, ...Object.values(value).flatMap(inside)]
+  }
+  const schemas = [...Object.values(openapi.components.schemas), ...inside(openapi.paths)]
+  expect(schemas.length).toBeGreaterThan(300)
+  expect(schemas.filter((schema) => !isSchema(schema))).toEqual([])
+})
 
 describe('the list of operations', () => {
   const declared = OPERATIONS.flatMap(({ method, path }) =>
