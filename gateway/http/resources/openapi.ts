@@ -30,22 +30,17 @@ const DOCS = operation({
 })
 /** What the routes say about all that this service serves. */
 type Described = Pick<AppDeps, 'addresses' | 'version'> & {
-  /** Makes the OpenAPI document, which takes a second. It is called once. */
+  /** Makes the OpenAPI document. It is called once for each kind of answer. */
   describe(service: { baseUrl: string; version: string }): object
 }
 
 export const openapiRoutes = resource<Described>(
   [OPENAPI, DOCS],
   (serve, { addresses: { baseUrl }, version, describe }) => {
-    let described: object | undefined
     let text: string | undefined
     let main: Markup | undefined
-    const describeOnce = () => {
-      described ??= describe({ baseUrl, version })
-      return described
-    }
     serve(OPENAPI, (c) => {
-      text ??= JSON.stringify(describeOnce())
+      text ??= JSON.stringify(describe({ baseUrl, version }))
       return c.body(text, 200, {
         'Cache-Control': 'no-cache',
         'Content-Type': 'application/json',
@@ -53,7 +48,7 @@ export const openapiRoutes = resource<Described>(
       })
     })
     serve(DOCS, (c) => {
-      main ??= docsPage(describeOnce() as Reference)
+      main ??= docsPage(describe({ baseUrl, version }) as Reference)
       return respondWithPage(c, { title: 'REST API of document-registry', main })
     })
   },
