@@ -16,7 +16,8 @@ export async function turnAfter(count: number, each = DOCUMENTS_A_TURN): Promise
 }
 
 /**
- * Repeats work, with a pause before each time. What fails is repeated too.
+ * Repeats work, with a pause before each time, which keeps no process alive. What fails is repeated
+ * too.
  *
  * @param work Its signal aborts when it is to stop.
  * @returns A function that stops it, and waits for what is under way.
@@ -29,7 +30,7 @@ export function repeat(
   const stop = new AbortController()
   const { signal } = stop
   async function run(): Promise<void> {
-    while (await sleep(pauseMs, true, { signal }).catch(() => false))
+    while (await sleep(pauseMs, true, { signal, ref: false }).catch(() => false))
       await work(signal).catch(failed)
   }
   const running = run()
