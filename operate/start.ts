@@ -113,7 +113,9 @@ function writeCommandSettings(
 type FirstSecrets = {
   /** Absent if `API_KEY` is set or there has been a key. */
   key: string | undefined
-  /** Signs in to the desk once. Absent with another chain, with the desk off, and if there are people. */
+  /**
+   * Signs in to the desk once. Absent with another chain, with the desk off, and if there are people.
+   */
   link: string | undefined
 }
 

@@ -52,7 +52,8 @@ const SELECT_BACKLOG = statement(
     SELECT
       coalesce(sum(CASE WHEN disabled_reason IS NULL THEN
         (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
-        + ${sql.larger('0', '(SELECT coalesce(max(id), 0) FROM event) - cursor')} END), 0) AS events,
+        + ${sql.larger('0', '(SELECT coalesce(max(id), 0) FROM event) - cursor')}
+        END), 0) AS events,
       count(*) FILTER (WHERE disabled_reason IS NULL AND failing_since IS NOT NULL) AS failing,
       count(*) FILTER (WHERE disabled_reason <> 'request') AS disabled
     FROM webhook`,

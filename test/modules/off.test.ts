@@ -87,7 +87,7 @@ test('erases a document while all modules are off, and tells those that come bac
   await receiver.close()
 })
 
-test('keeps people, sessions and runs while the desk is off, and removes runs when it must', async () => {
+test('keeps people and runs while the desk is off, and removes runs when it must', async () => {
   await restart(ALL)
   const person = await signIn({ request })
   const row = `${JSON.stringify(ADA)}\n`

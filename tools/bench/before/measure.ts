@@ -1,6 +1,6 @@
 // One measurement of issuing by a checkout of this project, for `tools/bench/before.ts`.
 //
-//   node tools/bench/before/measure.ts '{"checkout", "documents", "seconds", "connections", "kind", "env"}'
+//   node tools/bench/before/measure.ts '{"checkout", "documents", "seconds", "connections", …}'
 //
 // It prints a `Row` as JSON. The checkout measures itself, with its own program.
 import { existsSync } from 'node:fs'
