@@ -20,7 +20,14 @@ export function setUp() {
   step('node_modules', dependencies, hasNatives, install)
   const contracts = [...files('contracts'), 'hardhat.config.ts']
   step('artifacts', digest([...contracts, 'package-lock.json']), hasArtifact, build)
-  const pages = ['client', 'desk', 'document', 'table', 'verifier', 'web'].flatMap(files)
+  const pages = [
+    'apps/page',
+    'desk',
+    'packages/client',
+    'packages/document',
+    'packages/table',
+    'packages/verifier',
+  ].flatMap(files)
   step(
     'dist',
     digest([

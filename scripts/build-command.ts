@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * Modules that a package omits, because they need Hardhat and the contracts.
- * `cli/registry/checkout.ts` reports this when the import fails.
+ * `apps/docreg/registry/checkout.ts` reports this when the import fails.
  */
 const WITHOUT_CHECKOUT: Plugin = {
   name: 'without-checkout',
@@ -25,16 +25,16 @@ const WITHOUT_LIBRARY: Plugin = {
       path: path.replace('#', 'document-registry/internal/').replace(/\.ts$/, '.js'),
       external: true,
     }))
-    onResolve({ filter: /^\.\.\/package\.json$/ }, ({ path }) => ({ path, external: true }))
+    onResolve({ filter: /^(\.\.\/){2}package\.json$/ }, ({ path }) => ({ path, external: true }))
   },
 }
 
 /**
- * Makes one JavaScript file of the command, `cli/docreg.js`, and one of its worker,
- * `certificates/worker.js`, because Node does not run TypeScript of installed packages.
+ * Makes one JavaScript file of the command, `apps/docreg/docreg.js`, and one of its worker,
+ * `packages/certificates/worker.js`, because Node does not run TypeScript of installed packages.
  */
 export async function buildCommand(folder: string): Promise<void> {
-  for (const file of ['cli/docreg', 'certificates/worker'])
+  for (const file of ['apps/docreg/docreg', 'packages/certificates/worker'])
     await build({
       absWorkingDir: root,
       entryPoints: [`${file}.ts`],

@@ -54,7 +54,7 @@ function configured(page: string): string {
 const usual = fileURLToPath(plain ? PAGE_FILE : new URL('verify-configured.html', PAGE_FILE))
 const out = resolve(values.out ?? usual)
 // The reader may name any node; in a page opened from disk, also one on the local network.
-const page = configured(await buildPage('web', { connect: 'https: http:' }))
+const page = configured(await buildPage('apps/page', { connect: 'https: http:' }))
 mkdirSync(dirname(out), { recursive: true })
 writeFileSync(out, page)
 console.log(out)

@@ -7,6 +7,6 @@ process.argv.splice(
   2,
   0,
   '--max-semi-space-size=4',
-  fileURLToPath(new URL('../cli/docreg.ts', import.meta.url)),
+  fileURLToPath(new URL('../apps/docreg/docreg.ts', import.meta.url)),
 )
 await import('./run.mjs')

@@ -1,4 +1,4 @@
-// Writes client/api.ts, the types of the REST API, from its OpenAPI document. The file is
+// Writes packages/client/api.ts, the types of the REST API, from its OpenAPI document. The file is
 // committed, and CI checks that it is current. No generator is used, because openapi-typescript and
 // @hey-api/openapi-ts need the API of a TypeScript compiler before version 7.
 import { spawnSync } from 'node:child_process'
@@ -35,7 +35,7 @@ type Api = {
 
 const NDJSON = 'application/x-ndjson'
 
-const file = fileURLToPath(new URL('../client/api.ts', import.meta.url))
+const file = fileURLToPath(new URL('../packages/client/api.ts', import.meta.url))
 const api = describeApi(RESOURCES, { baseUrl: '', version: '' }) as Api
 
 /** @returns The schema as a TypeScript type. */

@@ -12,17 +12,17 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The command, and the modules that it starts as threads or processes. */
 const ENTRIES = [
   'scripts/image.mjs',
-  'operate/docreg-gateway.ts',
+  'apps/docreg-gateway/docreg-gateway.ts',
   'gateway/batches/sealing-work.ts',
   'gateway/store/drivers/sqlite/checkpoint-thread.ts',
-  'certificates/worker.ts',
+  'packages/certificates/worker.ts',
 ]
 /** What it reads besides modules. */
 const DATA = [
   'package.json',
   'LICENSE',
-  'certificates/packs/*/*.json',
-  'certificates/templates/**/*.*',
+  'packages/certificates/packs/*/*.json',
+  'packages/certificates/templates/**/*.*',
   'deployments/[1-9]*/*.json',
   'dist/desk-reader.js',
   'dist/desk-texts.json',
@@ -30,7 +30,7 @@ const DATA = [
   'dist/verify.html',
   'gateway/http/pages/pages.css',
   'gateway/store/schema.sql',
-  'web/style.css',
+  'apps/page/style.css',
 ]
 
 /** @returns The paths from the root, sorted. */

@@ -10,5 +10,5 @@ if (isStart && !process.env.RPC_URL) {
   process.exit(1)
 }
 const flags = isStart ? START_FLAGS : []
-const program = fileURLToPath(new URL('../operate/docreg-gateway.ts', import.meta.url))
+const program = fileURLToPath(new URL('../apps/docreg-gateway/docreg-gateway.ts', import.meta.url))
 process.execve(node, [node, ...flags, program, ...args])

@@ -22,6 +22,10 @@ const { version, license, repository, dependencies } = JSON.parse(
 /** The web page of the repository. */
 const page = repository.url.replace(/^git\+/, '').replace(/\.git$/, '')
 
+/** Paths in the package are those of the checkout, so that its code opens files alike in both. */
+const COMMAND = 'apps/docreg/launch.mjs'
+const CERTIFICATES = 'packages/certificates'
+
 /** A package, made in `folder`. */
 export type Package = { name: string; version: string; folder: string }
 
@@ -70,9 +74,9 @@ function makeLibrary(folder: string): void {
 
 async function makeCommand(folder: string): Promise<void> {
   await buildCommand(folder)
-  copyFileSync(join(root, 'cli', 'launch.mjs'), join(folder, 'cli', 'launch.mjs'))
+  copyFileSync(join(root, COMMAND), join(folder, COMMAND))
   for (const name of ['templates', 'packs'])
-    cpSync(join(root, 'certificates', name), join(folder, 'certificates', name), {
+    cpSync(join(root, CERTIFICATES, name), join(folder, CERTIFICATES, name), {
       recursive: true,
     })
   // The registries that the command trusts, by chain.
@@ -84,7 +88,7 @@ async function makeCommand(folder: string): Promise<void> {
     name: 'docreg',
     description: 'Issue, print, verify and audit certificates of a document-registry.',
     keywords: ['certificate', 'cli', 'credential', 'ethereum', 'qr-code', 'verification'],
-    bin: { docreg: 'cli/launch.mjs' },
+    bin: { docreg: COMMAND },
     exports: { './package.json': './package.json' },
     dependencies: importedBy(folder),
   })

@@ -71,7 +71,7 @@ type Allowed = {
  * @returns The page as one HTML file.
  */
 export async function buildPage(
-  folder: 'web' | 'desk',
+  folder: 'apps/page' | 'desk',
   allowed: Allowed,
   define: Record<string, string> = {},
 ): Promise<string> {

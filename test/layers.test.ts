@@ -6,25 +6,26 @@ import { importsOf, resolveImport } from './support/imports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-const LIBRARY = ['document', 'verifier']
+const LIBRARY = ['packages/document', 'packages/verifier']
 /** What a request promises, and what keeps it. */
 const PROMISED = [...LIBRARY, 'gateway/base', 'gateway/promise']
 const SUBJECTS = ['gateway/batches', 'gateway/documents', 'gateway/events', 'gateway/keys']
 
 /**
  * The rooms of the house, and what each may import beside itself. A room is a folder. What is not
- * here (operate/, scripts/, tools/, corpus/, test/) may import every room, and none may import it.
+ * here (apps/docreg-gateway/, scripts/, tools/, corpus/, test/) may import every room, and none may
+ * import it.
  */
 const ROOMS: Record<string, readonly string[]> = {
-  client: [],
-  document: [],
-  verifier: ['document'],
-  certificates: LIBRARY,
-  cli: [...LIBRARY, 'certificates', 'client', 'table'],
-  table: LIBRARY,
-  web: LIBRARY,
-  desk: [...LIBRARY, 'client', 'table', 'web'],
-  'local-chain': LIBRARY,
+  'packages/client': [],
+  'packages/document': [],
+  'packages/verifier': ['packages/document'],
+  'packages/certificates': LIBRARY,
+  'packages/table': LIBRARY,
+  'packages/local-chain': LIBRARY,
+  'apps/docreg': [...LIBRARY, 'packages/certificates', 'packages/client', 'packages/table'],
+  'apps/page': LIBRARY,
+  desk: [...LIBRARY, 'packages/client', 'packages/table', 'apps/page'],
   'gateway/base': LIBRARY,
   'gateway/promise': [...LIBRARY, 'gateway/base'],
   'gateway/engine': PROMISED,
@@ -37,12 +38,12 @@ const ROOMS: Record<string, readonly string[]> = {
   'gateway/chain': PROMISED,
   'gateway/kubo': PROMISED,
   // It serves the verify page, draws QR codes, and writes tables for people.
-  'gateway/http': [...PROMISED, ...SUBJECTS, 'web', 'certificates'],
+  'gateway/http': [...PROMISED, ...SUBJECTS, 'apps/page', 'packages/certificates'],
   // The limits of a setting are those of the room that it configures, and so are the roles.
   'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/keys'],
 }
 /** Puts the rooms of the gateway together. */
-ROOMS['gateway/parts'] = Object.keys(ROOMS).filter((room) => room !== 'cli')
+ROOMS['gateway/parts'] = Object.keys(ROOMS).filter((room) => room !== 'apps/docreg')
 /** `gateway/main.ts`, which starts them. */
 ROOMS.gateway = [...ROOMS['gateway/parts'], 'gateway/parts']
 /** What can be left out. Each stands on the core, which imports none, and none imports another. */

@@ -61,7 +61,7 @@ async function startService() {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-pictures-'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, ['operate/docreg-gateway.ts', 'start'], {
+  const child = spawn(process.execPath, ['apps/docreg-gateway/docreg-gateway.ts', 'start'], {
     cwd: root,
     env: {
       ...process.env,

@@ -61,7 +61,7 @@ function textsIn(folder: string): string[] {
 
 /** @returns Engine and fonts of certificates, which `docreg certificate` installs on first use. */
 export function packsOfCertificates(): Lock {
-  const folder = join(root, 'certificates', 'packs')
+  const folder = join(root, 'packages', 'certificates', 'packs')
   return Object.fromEntries(
     readdirSync(folder)
       .sort()

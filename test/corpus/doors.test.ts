@@ -31,7 +31,7 @@ import { type RestDoor, startRestDoor } from './rest.ts'
 
 /** The packages, placed in the checkout so that they find the others. */
 const PACKAGES = fileURLToPath(new URL('../../dist/corpus/', import.meta.url))
-const COMMAND = `${PACKAGES}docreg/cli/docreg.js`
+const COMMAND = `${PACKAGES}docreg/apps/docreg/docreg.js`
 
 const EACH_COMMAND = fileURLToPath(new URL('./each-command.ts', import.meta.url))
 

@@ -35,7 +35,7 @@ describe('Dockerfile', () => {
     const needed = [
       ...inImage.filter((path) => !/^(node_modules|dist)\//.test(path)),
       ...scripts.flatMap((path) => [...modulesOf(path)]),
-      ...globSync('{desk,web}/**/*.*', { cwd: ROOT }),
+      ...globSync('{apps/page,desk}/**/*.*', { cwd: ROOT }),
       'package.json',
       'package-lock.json',
     ]
@@ -67,10 +67,10 @@ describe('Dockerfile', () => {
         ([, to = '']) => normalize(join(path, '..', to)),
       ),
     )
-    expect(opened).toContain('web/style.css')
+    expect(opened).toContain('apps/page/style.css')
     // Of the local chain, which the image does not have.
     const absent = [
-      'local-chain/thread-main.ts',
+      'packages/local-chain/thread-main.ts',
       'artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',
     ]
     const missing = opened.filter((path) => !inImage.includes(path))

@@ -47,7 +47,7 @@ describeInBrowser('a table at the desk', () => {
     page
       .locator('input[type=file]')
       .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) })
-  const field = (name: string) => readFileSync(`test/table/field/${name}.xlsx`)
+  const field = (name: string) => readFileSync(`test/packages/table/field/${name}.xlsx`)
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const start = async (count: number) => {
     const name = `Issue the good rows (${count.toLocaleString('en')})`
@@ -139,7 +139,7 @@ describeInBrowser('a table at the desk', () => {
   })
 
   test('behavior: names are shown before a file is read in other letters', async () => {
-    await give('c40.csv', readFileSync('test/table/field/c40-cp1251.csv'))
+    await give('c40.csv', readFileSync('test/packages/table/field/c40-cp1251.csv'))
     const letters = page.getByLabel('Which letters has the file?')
     await letters.selectOption('windows-1252')
     expect(await page.locator('#encoding-sample').textContent()).toBe('Àííà')
@@ -230,7 +230,7 @@ describeInBrowser('a table at the desk', () => {
   })
 
   test('default: a workbook is read as a table', async () => {
-    await give('graduates.xlsx', readFileSync('test/table/workbooks/openpyxl.xlsx'))
+    await give('graduates.xlsx', readFileSync('test/packages/table/workbooks/openpyxl.xlsx'))
     await page.getByText('What the columns mean').waitFor()
     await page.getByLabel('Full name').selectOption('Name')
     await page.getByLabel('Student no').selectOption('Identifier')
@@ -270,7 +270,7 @@ describeInBrowser('a table at the desk', () => {
   })
 
   test('behavior: a bad cell of a workbook is a marked row, unless its column is left out', async () => {
-    await give('formula.xlsx', readFileSync('test/table/workbooks/formula.xlsx'))
+    await give('formula.xlsx', readFileSync('test/packages/table/workbooks/formula.xlsx'))
     await page.getByLabel('Full name').selectOption('Name')
     await page.getByLabel('Student no').selectOption('Identifier')
     await page.getByLabel('Degree').selectOption('Leave out')
@@ -284,7 +284,7 @@ describeInBrowser('a table at the desk', () => {
     await page.keyboard.press('Tab')
     await page.getByText('The spreadsheet has an error here').waitFor({ state: 'detached' })
     await press('Use another table')
-    await give('formula.xlsx', readFileSync('test/table/workbooks/formula.xlsx'))
+    await give('formula.xlsx', readFileSync('test/packages/table/workbooks/formula.xlsx'))
     await page.getByLabel('Grade').selectOption('Leave out')
     await page.getByText('The spreadsheet has an error here').waitFor({ state: 'detached' })
   })

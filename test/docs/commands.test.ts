@@ -84,13 +84,14 @@ const has = {
 beforeAll(() => {
   checkout = mkdtempSync(join(tmpdir(), 'document-registry-docs-'))
   for (const name of readdirSync(root))
-    if (['cli', 'scripts'].includes(name))
+    if (['apps', 'scripts'].includes(name))
       cpSync(join(root, name), join(checkout, name), { recursive: true })
     else if (!['.git', 'data', 'venv'].includes(name))
       symlinkSync(join(root, name), join(checkout, name))
   const bin = join(checkout, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'docreg'), `#!/bin/sh\nexec node "${checkout}/cli/docreg.ts" "$@"\n`)
+  const program = join(checkout, 'apps/docreg/docreg.ts')
+  writeFileSync(join(bin, 'docreg'), `#!/bin/sh\nexec node "${program}" "$@"\n`)
   chmodSync(join(bin, 'docreg'), 0o755)
   if ('value' in python) symlinkSync(dirname(dirname(python.value)), join(checkout, 'venv'))
   env = {

@@ -214,12 +214,12 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/registrar.md',
     has: 'docreg certificate --from',
-    because: 'it installs 75 MB; test/cli/commands/certificate.test.ts prints some',
+    because: 'it installs 75 MB; test/apps/docreg/commands/certificate.test.ts prints some',
   },
   {
     page: 'docs/registrar.md',
     has: '--new-template',
-    because: 'test/certificates/print.test.ts copies a template',
+    because: 'test/packages/certificates/print.test.ts copies a template',
   },
   {
     page: 'docs/integrate.md',
@@ -234,7 +234,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'README.md',
     has: 'git clone',
-    because: 'it installs everything anew; test/operate/start.test.ts runs npm start',
+    because: 'it installs everything anew; test/apps/docreg-gateway/start.test.ts runs npm start',
   },
   { page: 'CONTRIBUTING.md', has: 'npm test', because: 'this test is part of it' },
   { page: 'CONTRIBUTING.md', has: 'biome check', because: 'it formats the checkout' },
@@ -246,22 +246,26 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/operate.md',
     has: 'pg_dump --dbname',
-    because: 'it needs PostgreSQL; test/operate/restore-postgres.test.ts runs the commands',
+    because:
+      'it needs PostgreSQL; test/apps/docreg-gateway/restore-postgres.test.ts runs the commands',
   },
   {
     page: 'docs/operate.md',
     has: 'docreg-gateway move',
-    because: 'it needs PostgreSQL; test/operate/move/service.test.ts moves there and back',
+    because:
+      'it needs PostgreSQL; test/apps/docreg-gateway/move/service.test.ts moves there and back',
   },
   {
     page: 'docs/operate.md',
     has: 'docreg-gateway reindex',
-    because: 'the service has to be stopped for it; test/operate/reindex.test.ts runs it',
+    because:
+      'the service has to be stopped for it; test/apps/docreg-gateway/reindex.test.ts runs it',
   },
   {
     page: 'docs/operate.md',
     has: 'docreg-gateway recover',
-    because: 'it needs a chain that outlives its gateway; test/operate/recover.test.ts runs it',
+    because:
+      'it needs a chain that outlives a gateway; test/apps/docreg-gateway/recover.test.ts runs it',
   },
   {
     page: 'docs/operate.md',
@@ -271,17 +275,18 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/verify.md',
     has: 'node scripts/run.mjs scripts/build-page.ts',
-    because: 'it writes dist/, which other tests read; test/web/elsewhere.test.ts builds pages',
+    because:
+      'it writes dist/, which other tests read; test/apps/page/elsewhere.test.ts builds pages',
   },
   {
     page: 'docs/verify.md',
     has: 'npm install --global docreg',
-    because: 'it needs npm; test/packages/published.test.ts installs the package',
+    because: 'it needs npm; test/scripts/published.test.ts installs the package',
   },
   {
     page: 'docs/verify.md',
     has: '--install-links',
-    because: 'it installs for the whole machine; test/packages/published.test.ts does this',
+    because: 'it installs for the whole machine; test/scripts/published.test.ts does this',
   },
   { page: 'CONTRIBUTING.md', has: 'npm publish', because: 'it publishes' },
   {

@@ -68,7 +68,7 @@ beforeAll(async () => {
       symlinkSync(join(root, name), join(checkout, name))
   const bin = join(folder, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'docreg'), `#!/bin/sh\nexec node "${root}cli/docreg.ts" "$@"\n`)
+  writeFileSync(join(bin, 'docreg'), `#!/bin/sh\nexec node "${root}apps/docreg/docreg.ts" "$@"\n`)
   chmodSync(join(bin, 'docreg'), 0o755)
   symlinkSync(caddy, join(bin, 'caddy'))
 
@@ -366,7 +366,7 @@ test('default: the tables of costs are what the command prints', () => {
   expect(tables).toHaveLength(2)
   for (const [, args = '', table] of tables) {
     const command = [
-      join(root, 'cli/docreg.ts'),
+      join(root, 'apps/docreg/docreg.ts'),
       'registry',
       'costs',
       ...args.split(' ').filter(Boolean),

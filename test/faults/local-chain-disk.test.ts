@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { allBlocks, call, devAccount, killAnvil, start } from '../local-chain/testkit.ts'
+import { allBlocks, call, devAccount, killAnvil, start } from '../packages/local-chain/testkit.ts'
 import { localAnvil } from '../support/anvil.ts'
 import { fill } from './support/failing-disk.ts'
 import { required, smallDisk } from './support/machine.ts'

@@ -19,7 +19,7 @@ import { REGISTRY } from '../support/corpus/payload.ts'
 
 const publicId = golden.documents[0]?.publicId ?? ''
 const link = `https://verify.example/verify#publicId=${publicId}&registry=${REGISTRY}`
-const photo = readFileSync(new URL('../cli/images/photo.jpg', import.meta.url))
+const photo = readFileSync(new URL('../apps/docreg/images/photo.jpg', import.meta.url))
 const bundle = {
   type: 'document-registry-bundle',
   v: 1,

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { run } from '../support/docreg.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const STEADY = 'test/table/csv.test.ts'
-const OTHER = 'test/cli/progress.test.ts'
+const STEADY = 'test/packages/table/csv.test.ts'
+const OTHER = 'test/apps/docreg/progress.test.ts'
 
 let dir: string
 beforeEach(() => {
@@ -86,9 +86,9 @@ test.each([
   ['test/faults/chaos.test.ts', 'below test/faults/'],
   ['test/gateway/promises.test.ts', 'by a word of its name'],
   ['test/gateway/batch-kills.test.ts', 'by a word of its name'],
-  ['test/operate/issue-again-reorg.test.ts', 'by a word of its name'],
+  ['test/apps/docreg-gateway/issue-again-reorg.test.ts', 'by a word of its name'],
   ['test/gateway/outages.test.ts', 'by a word of its name'],
-  ['test/local-chain/local-chain.test.ts', 'because it kills'],
+  ['test/packages/local-chain/local-chain.test.ts', 'because it kills'],
 ])('error: %s never runs twice, %s', async (file) => {
   const { code, stdout } = await judge([STEADY, file])
   expect(code).toBe(1)
@@ -97,7 +97,7 @@ test.each([
 
 test('error: neither many failures nor an error outside of the tests get a second run', async () => {
   const six = ['csv', 'docreg', 'kept-list', 'progress', 'registry', 'report']
-  const many = await judge(six.map((name) => `test/cli/${name}.test.ts`))
+  const many = await judge(six.map((name) => `test/apps/docreg/${name}.test.ts`))
   expect(many).toMatchObject({ code: 1, stdout: expect.stringContaining('more than 5 files') })
   const outside = await judge([], 0, 7)
   expect(outside).toMatchObject({

@@ -12,7 +12,7 @@ const isDocreg = argv[2] === 'docreg'
 const program = isDocreg
   ? (await import('#cli/commands.ts')).DOCREG
   : (await import('#operate/program.ts')).GATEWAY
-// As operate/docreg-gateway.ts.
+// As apps/docreg-gateway/docreg-gateway.ts.
 if (!isDocreg) process.umask(0o077)
 let printed = { stdout: '', stderr: '' }
 const catchInto = (name: 'stdout' | 'stderr'): typeof stdout.write => {

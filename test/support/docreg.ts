@@ -21,11 +21,11 @@ type RunOptions = {
 }
 
 /** The source file of the command. */
-export const DOCREG = fileURLToPath(new URL('../../cli/docreg.ts', import.meta.url))
+export const DOCREG = fileURLToPath(new URL('../../apps/docreg/docreg.ts', import.meta.url))
 
 /** The source file of the operators' command. */
 export const DOCREG_GATEWAY = fileURLToPath(
-  new URL('../../operate/docreg-gateway.ts', import.meta.url),
+  new URL('../../apps/docreg-gateway/docreg-gateway.ts', import.meta.url),
 )
 
 /** Runs `docreg` as a process of its own. */

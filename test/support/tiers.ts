@@ -15,7 +15,7 @@ const BOTH_DATABASES = 'test/support/databases.ts'
 
 /** Seconds of the files that `npm test` leaves out for their length alone, on two idle cores. */
 const COSTLY: Record<string, number> = {
-  'test/operate/start.test.ts': 108,
+  'test/apps/docreg-gateway/start.test.ts': 108,
   'test/contracts/solidity.test.ts': 103,
   'test/contracts/deployment.test.ts': 54,
 }

@@ -32,8 +32,13 @@ export type Row = {
 }
 
 export const API_KEY = 'the-key-of-the-benchmark'
-/** The program that starts a gateway, and the programs of older checkouts that do only this. */
-export const PROGRAMS = ['operate/docreg-gateway.ts', 'operate/start.ts', 'scripts/start.ts']
+/** The program that starts a gateway, and those of older checkouts. */
+export const PROGRAMS = [
+  'apps/docreg-gateway/docreg-gateway.ts',
+  'operate/docreg-gateway.ts',
+  'operate/start.ts',
+  'scripts/start.ts',
+]
 /** The Node options of `npm start`. */
 export const { START_FLAGS }: { START_FLAGS: readonly string[] } = await import(
   new URL('../../scripts/start-flags.mjs', import.meta.url).href
@@ -136,7 +141,7 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const port = await freePort()
   const gateway = startScript(
-    'operate/docreg-gateway.ts',
+    'apps/docreg-gateway/docreg-gateway.ts',
     ['start'],
     {
       PORT: String(port),

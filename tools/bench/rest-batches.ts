@@ -18,7 +18,7 @@ import { usageOf } from './processes.ts'
 import { median } from './quantile.ts'
 
 const KEY = 'a-key-that-only-the-benchmark-has'
-const GATEWAY = new URL('../../operate/docreg-gateway.ts', import.meta.url).pathname
+const GATEWAY = new URL('../../apps/docreg-gateway/docreg-gateway.ts', import.meta.url).pathname
 /** The same options as in `npm start`. */
 const FLAGS = ['--max-semi-space-size=24', '--heap-growing-percent=100']
 /**

@@ -9,7 +9,7 @@ export type Markup = ReturnType<typeof html>
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
 /** The style of the verify page, with additions for these pages. */
-const STYLE = read('../../../web/style.css') + read('./pages.css')
+const STYLE = read('../../../apps/page/style.css') + read('./pages.css')
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const HEADERS = {

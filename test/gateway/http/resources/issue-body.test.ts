@@ -7,7 +7,7 @@ import { parseIssueBody } from '#http/resources/issue-body.ts'
 import { mutated } from '#test/support/arbitraries.ts'
 import { bodySchemaOf, problemsBySchema } from '#test/support/described.ts'
 
-// The body of a request to issue is parsed by document/, and described by a schema. Both must agree
+// The body of a request to issue is parsed by #document/, and described by a schema. Both must agree
 // on everything that a schema can say.
 
 const SCHEMA = bodySchemaOf('issueDocument')
