@@ -13,8 +13,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ENTRIES = [
   'scripts/image.mjs',
   'apps/docreg-gateway/docreg-gateway.ts',
-  'gateway/batches/sealing-work.ts',
-  'gateway/store/drivers/sqlite/checkpoint-thread.ts',
+  'packages/anchoring/batches/sealing-work.ts',
+  'packages/anchoring/store/drivers/sqlite/checkpoint-thread.ts',
   'packages/certificates/worker.ts',
 ]
 /** What it reads besides modules. */
@@ -29,7 +29,7 @@ const DATA = [
   'dist/desk.html',
   'dist/verify.html',
   'gateway/http/pages/pages.css',
-  'gateway/store/schema.sql',
+  'packages/anchoring/store/schema.sql',
   'apps/page/style.css',
 ]
 

@@ -8,8 +8,13 @@ const ROOT = join(import.meta.dirname, '..')
 
 const LIBRARY = ['packages/document', 'packages/verifier']
 /** What a request promises, and what keeps it. */
-const PROMISED = [...LIBRARY, 'gateway/base', 'gateway/promise']
-const SUBJECTS = ['gateway/batches', 'gateway/documents', 'gateway/events', 'gateway/keys']
+const PROMISED = [...LIBRARY, 'packages/anchoring/base', 'packages/anchoring/promise']
+const SUBJECTS = [
+  'packages/anchoring/batches',
+  'gateway/documents',
+  'gateway/events',
+  'gateway/keys',
+]
 
 /**
  * The rooms of the house, and what each may import beside itself. A room is a folder. What is not
@@ -26,26 +31,34 @@ const ROOMS: Record<string, readonly string[]> = {
   'apps/docreg': [...LIBRARY, 'packages/certificates', 'packages/client', 'packages/table'],
   'apps/page': LIBRARY,
   desk: [...LIBRARY, 'packages/client', 'packages/table', 'apps/page'],
-  'gateway/base': LIBRARY,
-  'gateway/promise': [...LIBRARY, 'gateway/base'],
-  'gateway/engine': PROMISED,
-  'gateway/finality': PROMISED,
-  'gateway/batches': PROMISED,
+  'packages/anchoring/base': LIBRARY,
+  'packages/anchoring/promise': [...LIBRARY, 'packages/anchoring/base'],
+  'packages/anchoring/engine': PROMISED,
+  'packages/anchoring/finality': PROMISED,
+  'packages/anchoring/batches': PROMISED,
+  'packages/anchoring/chain': PROMISED,
+  'packages/anchoring/kubo': PROMISED,
+  // Upwards: it keeps the rows of these two, whose ports are with their rooms.
+  'packages/anchoring/store': [
+    ...PROMISED,
+    'packages/anchoring/batches',
+    'gateway/events',
+    'gateway/keys',
+  ],
   'gateway/documents': [...PROMISED, 'gateway/keys'],
   'gateway/keys': PROMISED,
   'gateway/events': PROMISED,
-  'gateway/store': [...PROMISED, ...SUBJECTS],
-  'gateway/chain': PROMISED,
-  'gateway/kubo': PROMISED,
-  // It serves the verify page, draws QR codes, and writes tables for people.
+  // It draws QR codes. Upwards: it writes the configuration of the verify page that it serves.
   'gateway/http': [...PROMISED, ...SUBJECTS, 'apps/page', 'packages/certificates'],
   // The limits of a setting are those of the room that it configures, and so are the roles.
-  'gateway/settings': [...PROMISED, 'gateway/engine', 'gateway/keys'],
+  'gateway/settings': [...PROMISED, 'packages/anchoring/engine', 'gateway/keys'],
 }
-/** Puts the rooms of the gateway together. */
-ROOMS['gateway/parts'] = Object.keys(ROOMS).filter((room) => room !== 'apps/docreg')
+/** What the service consists of. */
+const CORE = Object.keys(ROOMS).filter((room) => /^(packages|gateway)\//.test(room))
+/** Puts it together, with the configuration of the verify page. */
+ROOMS['gateway/parts'] = [...CORE, 'apps/page']
 /** `gateway/main.ts`, which starts them. */
-ROOMS.gateway = [...ROOMS['gateway/parts'], 'gateway/parts']
+ROOMS.gateway = [...CORE, 'gateway/parts']
 /** What can be left out. Each stands on the core, which imports none, and none imports another. */
 const MODULES = readdirSync(join(ROOT, 'modules'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -57,7 +70,7 @@ ROOMS.modules = [...MODULES, 'gateway/http', 'gateway/parts', 'gateway/settings'
 /** @param path From the root. @returns `undefined` for what stands above all rooms. */
 function roomOf(path: string): string | undefined {
   const folder = dirname(path).split('/')
-  return [folder.slice(0, 2).join('/'), folder[0] ?? ''].find((room) => room in ROOMS)
+  return [3, 2, 1].map((length) => folder.slice(0, length).join('/')).find((room) => room in ROOMS)
 }
 
 const folders = [...new Set(Object.keys(ROOMS).map((room) => room.split('/')[0] ?? ''))]
@@ -84,7 +97,7 @@ describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
     const isLadder = (path: string, to: string) =>
       to.startsWith('../../../') ||
       // The published libraries have no names for rooms.
-      (path.startsWith('gateway/') &&
+      (/^(gateway|packages\/anchoring)\//.test(path) &&
         to.startsWith('../../') &&
         roomOf(resolveImport(path, to)) !== room)
     const ladders = own.flatMap((path) =>
@@ -96,9 +109,9 @@ describe.each(Object.entries(ROOMS))('%s', (room, allowed) => {
   })
 })
 
-test('behavior: every folder of the gateway is a room', () => {
-  const rooms = readdirSync(join(ROOT, 'gateway')).filter((name) => name !== 'main.ts')
-  expect(rooms.map((name) => `gateway/${name}`).filter((room) => !(room in ROOMS))).toEqual([])
+test.each(['gateway', 'packages/anchoring'])('behavior: every folder of %s is a room', (folder) => {
+  const rooms = readdirSync(join(ROOT, folder)).filter((name) => name !== 'main.ts')
+  expect(rooms.map((name) => `${folder}/${name}`).filter((room) => !(room in ROOMS))).toEqual([])
 })
 
 // vitest.config.ts looks them up by these names, and starts an unknown file at the end.

@@ -15,7 +15,8 @@ import type { Chain, Identity } from './chain.ts'
 import type { IssuingParts } from './issuing.ts'
 import type { Stores } from './stores.ts'
 
-const newSealingThread = () => new Worker(new URL('../batches/sealing-work.ts', import.meta.url))
+const newSealingThread = () =>
+  new Worker(new URL('../../packages/anchoring/batches/sealing-work.ts', import.meta.url))
 
 /** The parts of batches over REST. */
 export type BatchParts = { batches: Batches; batchReader: BatchReader }

@@ -270,7 +270,8 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/operate.md',
     has: 'ipfs init',
-    because: 'it changes the Kubo of this user; test/gateway/kubo/kubo.test.ts runs on Kubo',
+    because:
+      'it changes the Kubo of this user; test/packages/anchoring/kubo/kubo.test.ts runs on Kubo',
   },
   {
     page: 'docs/verify.md',

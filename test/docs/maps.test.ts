@@ -50,5 +50,6 @@ test('default: the table of parts names every folder, and no other', () => {
 })
 
 test('default: the table of rooms names every folder of the gateway, and no other', () => {
-  expect(namedIn('room').toSorted()).toEqual(foldersIn('gateway').toSorted())
+  const rooms = ['gateway', 'packages/anchoring'].flatMap(foldersIn)
+  expect(namedIn('room').toSorted()).toEqual(rooms.toSorted())
 })

@@ -65,7 +65,10 @@ test('refuses a name that no module has, and says which there are', () => {
 })
 
 test('each table of a module is in the schema, and belongs to one module', () => {
-  const schema = readFileSync(join(import.meta.dirname, '../../gateway/store/schema.sql'), 'utf8')
+  const schema = readFileSync(
+    join(import.meta.dirname, '../../packages/anchoring/store/schema.sql'),
+    'utf8',
+  )
   const named = MODULES.flatMap((one) => one.tables)
   expect(named.filter((name) => !schema.includes(`CREATE TABLE ${name} (`))).toEqual([])
   expect(new Set(named).size).toBe(named.length)

@@ -26,7 +26,7 @@ const COSTLY: Record<string, number> = {
  */
 const NOT_QUICK = [
   'test/contracts/storage-layout.test.ts',
-  'test/gateway/store/sqlite/erasures.test.ts',
+  'test/packages/anchoring/store/sqlite/erasures.test.ts',
   'test/modules/webhooks/courier.test.ts',
   'test/hostile/documents.test.ts',
   'test/hostile/nodes.test.ts',

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from '../../../support/http.ts'
-import { owner, postgresFolder } from '../../../support/postgres.ts'
+import { freePort } from '../../../../support/http.ts'
+import { owner, postgresFolder } from '../../../../support/postgres.ts'
 
 /** Debian installs it in a folder that is not in the PATH of other users. */
 const FOLDERS = ['/usr/sbin', '/usr/local/sbin']

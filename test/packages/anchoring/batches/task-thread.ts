@@ -1,4 +1,4 @@
-// The thread of test/gateway/batches/thread-tasks.test.ts.
+// The thread of test/packages/anchoring/batches/thread-tasks.test.ts.
 import { parentPort } from 'node:worker_threads'
 import { serveTasks } from '#batches/thread-tasks.ts'
 

@@ -20,7 +20,7 @@ test('a change of the schema raises its version', () => {
 })
 
 test('both databases get every statement of schema.sql', () => {
-  const file = new URL('../../../gateway/store/schema.sql', import.meta.url)
+  const file = new URL('../../../../packages/anchoring/store/schema.sql', import.meta.url)
   const count = (text: string) => text.match(/^CREATE /gm)?.length
   const all = count(readFileSync(file, 'utf8'))
   expect(count(schemaOf('postgres'))).toBe(all)

@@ -1,4 +1,4 @@
--- The tables of both databases, in PostgreSQL's words. gateway/store/tables.ts puts SQLite's in
+-- The tables of both databases, in PostgreSQL's words. tables.ts puts SQLite's in
 -- their place. `-- local` stands behind what is about this copy of the database, or is filled in
 -- one of the two only: a move to the other database leaves it out. The order is one that references
 -- allow.
@@ -178,7 +178,7 @@ CREATE INDEX batch_pending ON batch (id) WHERE block_number IS NULL;
 CREATE INDEX batch_by_status ON batch (status) WHERE status <> 0;
 
 -- The index of documents for lists and searches, without names; see
--- gateway/promise/document-index.ts. Rows are in the order in which documents were requested.
+-- #promise/document-index.ts. Rows are in the order in which documents were requested.
 CREATE TABLE document (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   document_hash bytea NOT NULL,
@@ -198,7 +198,7 @@ CREATE TABLE document (
   -- When it was promised, in seconds of the Unix epoch. NULL for a document in a batch, because the
   -- batch has it.
   created_at bigint,
-  -- Who issued it; see gateway/promise/acts.ts. NULL for a document in a batch.
+  -- Who issued it; see #promise/acts.ts. NULL for a document in a batch.
   actor text
 );
 CREATE UNIQUE INDEX document_by_hash ON document (document_hash, coalesce(batch, 0));
@@ -382,7 +382,7 @@ CREATE TABLE unfinished ( -- local
 
 -- ==== keys.db ====
 -- With SQLite, what follows is in a file of its own, which commands change while the gateway runs.
--- Its version is in gateway/store/drivers/sqlite/keys-file.ts. Secrets are their sha-256, 64
+-- Its version is in drivers/sqlite/keys-file.ts. Secrets are their sha-256, 64
 -- hexadecimal digits; times are in ISO 8601 unless they are numbers.
 CREATE TABLE api_key (
   position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createEndpointOrder } from '#chain/endpoint-order.ts'
 import { createRpcPool, type RpcPool } from '#chain/rpc.ts'
-import { bodyOf, serveHttp, type TestServer } from '../../support/http.ts'
+import { bodyOf, serveHttp, type TestServer } from '../../../support/http.ts'
 
 describe('order of endpoints', () => {
   let heads: Record<string, number | undefined>

@@ -5,7 +5,7 @@ import { parseRegistryId } from '#document/registry-id.ts'
 import { RpcResponseError } from '#verifier/errors.ts'
 import { type Eip1193Provider, REGISTRY_STATUSES, type RegistryAccount } from '#verifier/ports.ts'
 import { emptyIssuer, NO_ACCOUNT } from '#verifier/status.ts'
-import { REGISTRY } from '../../support/corpus/payload.ts'
+import { REGISTRY } from '../../../support/corpus/payload.ts'
 
 const ADDRESS: string = parseRegistryId(REGISTRY).address
 const ACCOUNT: RegistryAccount = {

@@ -10,10 +10,10 @@ import { decodePublicId } from '#document/public-id.ts'
 import { blockCid } from '#kubo/group.ts'
 import { createKuboNode } from '#kubo/node.ts'
 import { createKuboStore } from '#kubo/store.ts'
-import { type GatewayProcess, gatewayProcess } from '../../support/gateway-process.ts'
-import { freePort } from '../../support/http.ts'
-import { createKubo, type Kubo, kuboBinary } from '../../support/kubo.ts'
-import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
+import { type GatewayProcess, gatewayProcess } from '../../../support/gateway-process.ts'
+import { freePort } from '../../../support/http.ts'
+import { createKubo, type Kubo, kuboBinary } from '../../../support/kubo.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
 
 const binary = await kuboBinary()
 const TIMEOUT = 5_000

@@ -4,7 +4,7 @@ import type { RegistryRecord } from '#verifier/ports.ts'
 
 // ABI encoding of the four calls with whole lists. They consist only of 32-byte words, and the
 // general codec of ethers takes many times as long (docs/performance.md).
-// test/gateway/chain/registry-codec.test.ts compares the results.
+// test/packages/anchoring/chain/registry-codec.test.ts compares the results.
 
 const ISSUE_MANY = selectorOf('issueMany')
 const REVOKE_MANY = selectorOf('revokeMany')

@@ -19,11 +19,11 @@ import { createIsErased, createPayloadStore } from '#store/payloads.ts'
 import { createTombstones, withOlder } from '#store/tombstones.ts'
 import { onConnection } from '#test/support/on-connection.ts'
 import { createWholeOutbox } from '#test/support/outbox.ts'
-import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
-import { captureLog } from '../../support/captured-log.ts'
-import { bodyOf, serveHttp } from '../../support/http.ts'
-import { createKubo, type Kubo, kuboBinary } from '../../support/kubo.ts'
-import { ADA, type Answer, type Stack, startStack } from '../../support/stack.ts'
+import { type BlockServer, startBlockServer } from '../../../support/block-server.ts'
+import { captureLog } from '../../../support/captured-log.ts'
+import { bodyOf, serveHttp } from '../../../support/http.ts'
+import { createKubo, type Kubo, kuboBinary } from '../../../support/kubo.ts'
+import { ADA, type Answer, type Stack, startStack } from '../../../support/stack.ts'
 
 const binary = await kuboBinary()
 const TIMEOUT = 2_000

@@ -8,7 +8,7 @@ import { createChainReader } from '#verifier/readers/chain.ts'
 import { createFinalityReader } from '#verifier/readers/finality.ts'
 import { createManyReader } from '#verifier/readers/many.ts'
 import { createRequest } from '#verifier/readers/request.ts'
-import { REGISTRY } from '../../support/corpus/payload.ts'
+import { REGISTRY } from '../../../support/corpus/payload.ts'
 import {
   createRegistryNode,
   eventOf,

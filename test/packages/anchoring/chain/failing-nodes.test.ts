@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createRpcPool, type RpcPool } from '#chain/rpc.ts'
-import { bodyOf, serveHttp, type TestServer } from '../../support/http.ts'
+import { bodyOf, serveHttp, type TestServer } from '../../../support/http.ts'
 
 type RpcError = { code: number; message: string; data?: string }
 type Said = { result: unknown } | { error: RpcError } | 'nothing'
