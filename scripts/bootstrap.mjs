@@ -22,7 +22,7 @@ export function setUp() {
   step('artifacts', digest([...contracts, 'package-lock.json']), hasArtifact, build)
   const pages = [
     'apps/page',
-    'desk',
+    'modules/desk/page',
     'packages/client',
     'packages/document',
     'packages/table',

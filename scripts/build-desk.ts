@@ -11,9 +11,9 @@ import { TEXTS as WEB } from '#web/strings/all.ts'
 import { buildPage, bundle, hashOf } from './page.ts'
 
 const out = fileURLToPath(DESK_FILE)
-const reader = await bundle('desk/table/reader-worker.ts')
+const reader = await bundle('modules/desk/page/table/reader-worker.ts')
 const page = await buildPage(
-  'desk',
+  'modules/desk/page',
   { connect: "'self'", worker: 'reader' },
   { READER_INTEGRITY: hashOf(reader) },
 )

@@ -71,7 +71,7 @@ type Allowed = {
  * @returns The page as one HTML file.
  */
 export async function buildPage(
-  folder: 'apps/page' | 'desk',
+  folder: 'apps/page' | 'modules/desk/page',
   allowed: Allowed,
   define: Record<string, string> = {},
 ): Promise<string> {

@@ -30,7 +30,6 @@ const ROOMS: Record<string, readonly string[]> = {
   'packages/local-chain': LIBRARY,
   'apps/docreg': [...LIBRARY, 'packages/certificates', 'packages/client', 'packages/table'],
   'apps/page': LIBRARY,
-  desk: [...LIBRARY, 'packages/client', 'packages/table', 'apps/page'],
   'packages/anchoring/base': LIBRARY,
   'packages/anchoring/promise': [...LIBRARY, 'packages/anchoring/base'],
   'packages/anchoring/engine': PROMISED,
@@ -64,6 +63,8 @@ const MODULES = readdirSync(join(ROOT, 'modules'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => `modules/${name}`)
 for (const module of MODULES) ROOMS[module] = ROOMS.gateway
+/** A client of the REST API. Upwards: it shows a document as the verify page does. */
+ROOMS['modules/desk/page'] = [...LIBRARY, 'packages/client', 'packages/table', 'apps/page']
 /** `modules/all.ts` lists them. */
 ROOMS.modules = [...MODULES, 'gateway/http', 'gateway/parts', 'gateway/settings']
 

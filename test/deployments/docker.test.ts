@@ -35,7 +35,7 @@ describe('Dockerfile', () => {
     const needed = [
       ...inImage.filter((path) => !/^(node_modules|dist)\//.test(path)),
       ...scripts.flatMap((path) => [...modulesOf(path)]),
-      ...globSync('{apps/page,desk}/**/*.*', { cwd: ROOT }),
+      ...globSync('{apps/page,modules/desk/page}/**/*.*', { cwd: ROOT }),
       'package.json',
       'package-lock.json',
     ]

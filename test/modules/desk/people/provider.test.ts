@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createProvider } from '#modules/desk/people/provider.ts'
 
-// A provider whose ID tokens say what a test wants. test/desk/provider.test.ts has a real one.
+// A provider whose ID tokens say what a test wants. ../page/provider.test.ts has a real one.
 
 const CLIENT = 'desk'
 const { privateKey, publicKey } = await generateKeyPair('RS256')

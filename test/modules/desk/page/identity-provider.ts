@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair } from 'jose'
 import { Provider } from 'oidc-provider'
 import type { Page } from 'playwright-core'
 import { deskUrlOf, returnUrlOf } from '#modules/desk/people/desk.ts'
-import { freePort } from '../support/http.ts'
+import { freePort } from '../../../support/http.ts'
 
 /** A real OpenID provider that accepts every name and password. */
 export type IdentityProvider = {

@@ -1,12 +1,12 @@
 import { decodeJwt } from 'jose'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findingsOf, isTooWide } from '../support/accessibility.ts'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { makeCredentialKey } from '../support/credential-key.ts'
-import { takePicture } from '../support/pictures.ts'
-import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
-import { createWallet } from '../support/wallet.ts'
+import { findingsOf, isTooWide } from '../../../support/accessibility.ts'
+import { describeInBrowser, launchChromium } from '../../../support/chromium.ts'
+import { makeCredentialKey } from '../../../support/credential-key.ts'
+import { takePicture } from '../../../support/pictures.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
+import { createWallet } from '../../../support/wallet.ts'
 import { linkFor, openWindow, signIn } from './desk-window.ts'
 
 describeInBrowser('offers to wallets, at the desk', () => {

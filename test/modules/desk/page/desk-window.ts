@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { invite } from '../support/desk.ts'
-import { API_KEY, type Stack } from '../support/stack.ts'
+import { invite } from '../../../support/desk.ts'
+import { API_KEY, type Stack } from '../../../support/stack.ts'
 
 export type Role = 'reader' | 'clerk' | 'registrar' | 'administrator'
 

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { describeDatabases } from '../support/databases.ts'
-import { type Stack, startStack } from '../support/stack.ts'
+import { describeInBrowser, launchChromium } from '../../../support/chromium.ts'
+import { describeDatabases } from '../../../support/databases.ts'
+import { type Stack, startStack } from '../../../support/stack.ts'
 import { linkFor, openWindow, signIn } from './desk-window.ts'
 
 describeInBrowser('the main line of the desk', () => {

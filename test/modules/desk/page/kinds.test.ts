@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { findingsOf } from '../support/accessibility.ts'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { takePicture } from '../support/pictures.ts'
-import { API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { findingsOf } from '../../../support/accessibility.ts'
+import { describeInBrowser, launchChromium } from '../../../support/chromium.ts'
+import { takePicture } from '../../../support/pictures.ts'
+import { API_KEY, type Stack, startStack } from '../../../support/stack.ts'
 import {
   answer,
   linkFor,

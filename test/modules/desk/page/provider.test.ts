@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { describeDatabases } from '../support/databases.ts'
-import { freePort } from '../support/http.ts'
-import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { describeInBrowser, launchChromium } from '../../../support/chromium.ts'
+import { describeDatabases } from '../../../support/databases.ts'
+import { freePort } from '../../../support/http.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
 import { openWindow, type Window } from './desk-window.ts'
 import { type IdentityProvider, passProvider, startIdentityProvider } from './identity-provider.ts'
 

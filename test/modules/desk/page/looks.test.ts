@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findingsOf, isTooWide } from '../support/accessibility.ts'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { takePicture } from '../support/pictures.ts'
-import { ADA, type Stack, startStack } from '../support/stack.ts'
+import { findingsOf, isTooWide } from '../../../support/accessibility.ts'
+import { describeInBrowser, launchChromium } from '../../../support/chromium.ts'
+import { takePicture } from '../../../support/pictures.ts'
+import { ADA, type Stack, startStack } from '../../../support/stack.ts'
 import { linkFor, openWindow } from './desk-window.ts'
 
 /** The maximum bytes of the first screen, with everything on it. */

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { parseCsv } from '#table/csv.ts'
 import { readBundle } from '#verifier/bundle.ts'
 import { bundleInPdf } from '#verifier/pdf.ts'
-import { addFonts, baseFonts } from '../support/base-fonts.ts'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { type Stack, startStack } from '../support/stack.ts'
+import { addFonts, baseFonts } from '../../../support/base-fonts.ts'
+import { describeInBrowser, launchChromium } from '../../../support/chromium.ts'
+import { type Stack, startStack } from '../../../support/stack.ts'
 import { linkFor, openWindow, signIn, type Window } from './desk-window.ts'
 
 describeInBrowser('certificates at the desk', () => {

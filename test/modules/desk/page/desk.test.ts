@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { parseCsv } from '#table/csv.ts'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
-import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { describeInBrowser, launchChromium } from '../../../support/chromium.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
+import { startWebhookReceiver } from '../../../support/webhook-receiver.ts'
 import {
   answer,
   linkAgain,
