@@ -18,8 +18,8 @@ const SUBJECTS = [
 
 /**
  * The rooms of the house, and what each may import beside itself. A room is a folder. What is not
- * here (apps/docreg-gateway/, scripts/, tools/, corpus/, test/) may import every room, and none may
- * import it.
+ * here (apps/docreg-gateway/, scripts/, tools/, test/) may import every room, and none may import
+ * it.
  */
 const ROOMS: Record<string, readonly string[]> = {
   'packages/client': [],

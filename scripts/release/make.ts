@@ -61,7 +61,8 @@ write('openapi.json', `${JSON.stringify(api, null, 2)}\n`)
 
 await writeContract(out)
 
-const corpus = `document-registry-corpus-${readFileSync(join(root, 'corpus/VERSION'), 'utf8').trim()}`
+const corpusVersion = readFileSync(join(root, 'tools/corpus/VERSION'), 'utf8').trim()
+const corpus = `document-registry-corpus-${corpusVersion}`
 write(`${corpus}.tar.gz`, archive(corpus))
 
 writeSums(out)
@@ -82,13 +83,13 @@ function withLibrary(manifest: Manifest): Lock {
 /** The corpus with what its README names, without what needs the rest of the repository. */
 function archive(folder: string): Uint8Array {
   const paths = [
-    'corpus',
+    'tools/corpus',
     'docs/formats.md',
-    'examples/verify.py',
-    'examples/judge.py',
-    'examples/requirements.txt',
+    'tools/examples/verify.py',
+    'tools/examples/judge.py',
+    'tools/examples/requirements.txt',
     'LICENSE',
-    ':(exclude)corpus/*.ts',
+    ':(exclude)tools/corpus/*.ts',
   ]
   const args = [
     '-c',

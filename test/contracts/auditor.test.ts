@@ -196,8 +196,8 @@ describe('the list of an issuer', () => {
   ) => {
     const [command, file] = (
       program === 'ethers'
-        ? [process.execPath, 'examples/list-documents.mjs']
-        : ['bash', 'examples/list-documents.sh']
+        ? [process.execPath, 'tools/examples/list-documents.mjs']
+        : ['bash', 'tools/examples/list-documents.sh']
     ) as [string, string]
     const args = [file, url, address, String(issuerId)]
     return new Promise<{ code: number; output: string }>((resolve) => {

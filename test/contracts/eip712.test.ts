@@ -10,8 +10,8 @@ import {
 import { DELEGATE, freshRegistry, ISSUE, REVOKE } from '#scripts/fresh-registry.ts'
 
 /**
- * Forwarded calls: corpus/vectors/eip712.json was made by eth-account, and the forwarder on the chain
- * carries it out.
+ * Forwarded calls: tools/corpus/vectors/eip712.json was made by eth-account, and the forwarder on
+ * the chain carries it out.
  */
 interface Vector {
   readonly function: string
@@ -22,7 +22,7 @@ interface Vector {
   readonly signature: string
 }
 const vectors = JSON.parse(
-  readFileSync(new URL('../../corpus/vectors/eip712.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../tools/corpus/vectors/eip712.json', import.meta.url), 'utf8'),
 ) as {
   readonly key: string
   readonly account: string

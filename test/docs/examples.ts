@@ -85,7 +85,12 @@ export const RUN: Example[] = [
   },
   { page: 'docs/verify.md', has: 'docreg bundle', writes: ['bundle.json'] },
   { page: 'docs/verify.md', has: 'docreg verify bundle.json', prints: /^VALID/m },
-  { page: 'docs/verify.md', has: 'examples/verify.py', prints: /"valid": ?true/, needs: 'python' },
+  {
+    page: 'docs/verify.md',
+    has: 'tools/examples/verify.py',
+    prints: /"valid": ?true/,
+    needs: 'python',
+  },
   {
     page: 'docs/audit.md',
     has: 'list-documents.mjs',
@@ -296,9 +301,9 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
     because: 'it needs a published release; test/scripts/release.test.ts compares two',
   },
   {
-    page: 'corpus/README.md',
+    page: 'tools/corpus/README.md',
     has: 'run.py',
-    because: 'it takes two minutes; test/corpus/served.test.ts runs it',
+    because: 'it takes two minutes; test/tools/corpus/served.test.ts runs it',
   },
   { page: 'test/faults/README.md', has: 'vitest run', because: 'npm test runs these' },
   { page: 'test/faults/README.md', has: 'npm run faults', because: 'it takes an hour' },

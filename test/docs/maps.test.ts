@@ -41,7 +41,7 @@ test('default: the map of CONTRIBUTING.md names every folder, and no other', () 
   const map = readPage('CONTRIBUTING.md').blocks.find(
     ({ headings }) => headings.at(-1) === 'Where things are',
   )
-  const all = [...folders, ...['modules', ...SEVERAL].flatMap(within)]
+  const all = [...folders, ...['modules', 'tools', ...SEVERAL].flatMap(within)]
   expect(mapped(map?.code ?? '').toSorted()).toEqual(all.toSorted())
 })
 

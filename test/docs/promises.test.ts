@@ -15,7 +15,7 @@ const promises =
     .slice(1) ?? []
 
 const testsIn = (text: string) =>
-  [...text.matchAll(/`((?:test|corpus)\/[^`\s…]*)/g)].map(([, path = '']) => path)
+  [...text.matchAll(/`((?:test|tools\/corpus)\/[^`\s…]*)/g)].map(([, path = '']) => path)
 
 describe('the promises of SECURITY.md', () => {
   test('each names a test', () => {
@@ -35,7 +35,7 @@ describe.each(['SECURITY.md', 'docs/promise.md', 'docs/contract.md', 'docs/priva
         if (path.endsWith('.test.ts')) return !run.includes(path)
         return !existsSync(join(root, path)) && !run.some((one) => one.startsWith(path))
       })
-      expect(lost.filter((path) => !path.startsWith('corpus/cases/'))).toEqual([])
+      expect(lost.filter((path) => !path.startsWith('tools/corpus/cases/'))).toEqual([])
     })
   },
 )

@@ -16,9 +16,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { installedWith, type Lock, nameOf, readLock, root } from '#scripts/release/dependencies.ts'
 import { formatLicences, packsOfCertificates, refusedLicences } from '#scripts/release/licences.ts'
 import { formatSbom } from '#scripts/release/sbom.ts'
-import { pythonOfExamples } from '../examples/python.ts'
 import { required } from '../faults/support/machine.ts'
 import { IS_LONG } from '../support/long.ts'
+import { pythonOfExamples } from '../tools/examples/python.ts'
 
 const run = promisify(execFile)
 const dir = mkdtempSync(join(tmpdir(), 'release-'))
@@ -195,8 +195,10 @@ describe.runIf(IS_LONG)('two whole releases', () => {
       mkdirSync(alone)
       await run('tar', ['-xzf', join(release, archive), '-C', alone, '--strip-components=1'])
       const cases = ['valid-minimal', 'revoked-unspecified']
-      const judge = ['--', python ?? '', 'examples/judge.py']
-      const { stdout } = await run('python3', ['corpus/run.py', ...cases, ...judge], { cwd: alone })
+      const judge = ['--', python ?? '', 'tools/examples/judge.py']
+      const { stdout } = await run('python3', ['tools/corpus/run.py', ...cases, ...judge], {
+        cwd: alone,
+      })
       expect(stdout).toMatch(/: 2 as expected, 0 differ, 0 skipped\n$/)
     },
   )

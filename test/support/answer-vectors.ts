@@ -26,7 +26,7 @@ type Node = { latest: string; blocks?: Record<string, string> } | null
 /** The expected result, or the code of the expected failure. */
 type Expected = { expected: object }
 
-/** corpus/vectors/verifications.json, bundles.json and quorums.json */
+/** tools/corpus/vectors/verifications.json, bundles.json and quorums.json */
 export type AnswerVectors = {
   verifications: {
     registry: RegistryId

@@ -27,7 +27,7 @@ type Failing = {
   validUntil?: number
   registry?: string
 }
-/** corpus/vectors/presentations.json */
+/** tools/corpus/vectors/presentations.json */
 export type PresentationVectors = {
   registry: string
   cases: Valid[]

@@ -9,7 +9,7 @@ const PARTS: Record<string, string> = {
   'test/support/chromium.ts': 'Chromium (Debian: chromium, chromium-headless-shell)',
   'test/support/postgres.ts': 'PostgreSQL and PgBouncer (Debian: postgresql, pgbouncer)',
   'tools/go-tool.ts': 'Go, for Kubo, geth and a wallet (Debian: golang)',
-  'test/examples/python.ts': 'Python 3.11 (Debian: python3, python3-venv)',
+  'test/tools/examples/python.ts': 'Python 3.11 (Debian: python3, python3-venv)',
 }
 const BOTH_DATABASES = 'test/support/databases.ts'
 

@@ -5,12 +5,12 @@ import { text } from 'node:stream/consumers'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openCredentialKeys } from '#parts/signer.ts'
-import { pythonWith } from '#test/examples/python.ts'
 import { required } from '#test/faults/support/machine.ts'
 import { makeCredentialKey } from '#test/support/credential-key.ts'
 import { createSdJwtReader } from '#test/support/sd-jwt-reader.ts'
 import { ADA, API_KEY, type Stack, startStack } from '#test/support/stack.ts'
 import { createWallet } from '#test/support/wallet.ts'
+import { pythonWith } from '#test/tools/examples/python.ts'
 import { CERTIFIED_KEY } from './certified-key.ts'
 
 // A verifier that was certified for OpenID4VP 1.0 and HAIP as 1.0.0rc7, and a wallet of another code

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goTool } from '#tools/go-tool.ts'
-import { pythonWith } from '../../examples/python.ts'
 import { required } from '../../faults/support/machine.ts'
 import { IS_LONG } from '../../support/long.ts'
 import { API_KEY, type Stack, startStack } from '../../support/stack.ts'
+import { pythonWith } from '../../tools/examples/python.ts'
 
 // Clients that the generators of other projects make from /openapi.json.
 

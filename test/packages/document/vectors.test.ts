@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
-import { pythonWith } from '../../examples/python.ts'
 import { required, temporaryFolder } from '../../faults/support/machine.ts'
+import { pythonWith } from '../../tools/examples/python.ts'
 
-const VECTORS = new URL('../../../corpus/vectors/', import.meta.url).pathname
+const VECTORS = new URL('../../../tools/corpus/vectors/', import.meta.url).pathname
 const python = required(await pythonWith(join(VECTORS, 'requirements.txt')))
 const run = (...args: string[]) => promisify(execFile)(python ?? '', args)
 

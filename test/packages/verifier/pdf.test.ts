@@ -114,8 +114,8 @@ test('error: throws nothing else, whatever the file holds', async () => {
   )
 })
 
-/** A certificate, and what other programs made of it: corpus/vectors/pdfs/save.py. */
-const PDFS = new URL('../../../corpus/vectors/pdfs/', import.meta.url)
+/** A certificate, and what other programs made of it: tools/corpus/vectors/pdfs/save.py. */
+const PDFS = new URL('../../../tools/corpus/vectors/pdfs/', import.meta.url)
 /** They keep the attachment in no form that is read, or not at all. */
 const REFUSED: Record<string, string> = {
   'mupdf-ascii.pdf': 'the PDF contains no readable bundle',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { REASON_NAMES } from '#verifier/reasons.ts'
 
-const CASES = new URL('../../../corpus/cases/', import.meta.url)
+const CASES = new URL('../../../tools/corpus/cases/', import.meta.url)
 
 /**
  * The acting account. `issuer` issues and revokes for issuer 1, `manager` manages issuer 1 and may
@@ -140,9 +140,9 @@ const payload = v.union([
   v.strictObject({ plaintext: v.string() }),
   /** The sealed bytes themselves; the key does not fit. */
   v.strictObject({ sealed: v.string() }),
-  /** The name of a `sealed` case of corpus/vectors/must-fail.json. */
+  /** The name of a `sealed` case of tools/corpus/vectors/must-fail.json. */
   v.strictObject({ mustFail: v.string() }),
-  /** The name of a document of corpus/vectors/documents.json. */
+  /** The name of a document of tools/corpus/vectors/documents.json. */
   v.strictObject({ golden: v.string() }),
 ])
 export type Payload = v.InferOutput<typeof payload>
@@ -270,7 +270,7 @@ const corpusCase = v.strictObject({
   expected,
 })
 
-/** A case of the corpus; corpus/MAKING.md describes it. */
+/** A case of the corpus; tools/corpus/MAKING.md describes it. */
 export type Case = v.InferOutput<typeof corpusCase> & { name: string }
 
 /** @returns All cases, by name. @throws {Error} that names the case and every bad field. */

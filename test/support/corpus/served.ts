@@ -44,7 +44,8 @@ export type ServedReply =
 export type ServedCall = { method: string; params: unknown[] } & Answer
 
 /**
- * The content of corpus/cases/<case>/served.json: a case and all answers of its nodes and sources.
+ * The content of tools/corpus/cases/<case>/served.json: a case and all answers of its nodes and
+ * sources.
  */
 export type Served = Omit<CorpusCase, 'title' | 'why'> & {
   get: Record<string, ServedReply>
@@ -218,4 +219,4 @@ export function formatServed(served: Served): string {
 }
 
 export const servedFile = ({ name }: Pick<Case, 'name'>): URL =>
-  new URL(`../../../corpus/cases/${name}/served.json`, import.meta.url)
+  new URL(`../../../tools/corpus/cases/${name}/served.json`, import.meta.url)

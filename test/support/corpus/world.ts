@@ -12,7 +12,7 @@ import { makePayload, REGISTRY } from './payload.ts'
 import { type SetUp, serveCases } from './serve.ts'
 
 /**
- * A case that is set up: its reader's input, nodes and sources. corpus/case.schema.json
+ * A case that is set up: its reader's input, nodes and sources. tools/corpus/case.schema.json
  * describes each field.
  */
 export type CorpusCase = {

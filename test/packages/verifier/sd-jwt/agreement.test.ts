@@ -6,7 +6,6 @@ import type { Document } from '#document/document.ts'
 import { FormatError } from '#document/errors.ts'
 import { formatRegistryId } from '#document/registry-id.ts'
 import { verifyCredential } from '#verifier/credential.ts'
-import { pythonWith } from '../../../examples/python.ts'
 import { required } from '../../../faults/support/machine.ts'
 import {
   type CredentialParts,
@@ -19,6 +18,7 @@ import { createMemoryRegistry } from '../../../support/memory-registry.ts'
 import { hold, present } from '../../../support/presented.ts'
 import { type Random, seededRandom } from '../../../support/random.ts'
 import { createSdJwtReader } from '../../../support/sd-jwt-reader.ts'
+import { pythonWith } from '../../../tools/examples/python.ts'
 
 const python = required(await pythonWith(new URL('requirements.txt', import.meta.url).pathname))
 const COUNT = IS_LONG ? 1_000 : 50
