@@ -84,10 +84,10 @@ test('behavior: what is 20 runs ago is forgotten', async () => {
 
 test.each([
   ['test/faults/chaos.test.ts', 'below test/faults/'],
-  ['test/gateway/promises.test.ts', 'by a word of its name'],
-  ['test/gateway/batch-kills.test.ts', 'by a word of its name'],
+  ['test/scenarios/promises.test.ts', 'by a word of its name'],
+  ['test/scenarios/batch-kills.test.ts', 'by a word of its name'],
   ['test/apps/docreg-gateway/issue-again-reorg.test.ts', 'by a word of its name'],
-  ['test/gateway/outages.test.ts', 'by a word of its name'],
+  ['test/scenarios/outages.test.ts', 'by a word of its name'],
   ['test/packages/local-chain/local-chain.test.ts', 'because it kills'],
 ])('error: %s never runs twice, %s', async (file) => {
   const { code, stdout } = await judge([STEADY, file])

@@ -22,7 +22,7 @@ const VERIFICATION = `(
   ${RECORD} record, ${ACCOUNT} account, ${ACCOUNT} revoker, ${ISSUER} issuer)`
 
 /**
- * The registry's ABI without its constructor. test/gateway/registry-abi.test.ts compares it with
+ * The registry's ABI without its constructor. registry-abi.test.ts compares it with
  * the compiler's. Share this instance, because parsing takes about 20 ms.
  */
 export const registryAbi = new Interface([

@@ -10,8 +10,8 @@ import { openSigner } from '#parts/signer.ts'
 import { readConfig } from '#settings/config.ts'
 import type { SignerSetting } from '#settings/signer.ts'
 import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
-import { freePort } from '../support/http.ts'
-import { ADA, randomKey, type Stack, startStack } from '../support/stack.ts'
+import { freePort } from '../../support/http.ts'
+import { ADA, randomKey, type Stack, startStack } from '../../support/stack.ts'
 import { type SignerServer, startSignerServer } from './signer-server.ts'
 
 const TIMEOUT = 1_000

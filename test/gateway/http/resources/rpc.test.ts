@@ -13,7 +13,7 @@ import {
 import { slotsOf, slotsOfIssuer, unpackRecord, unpackState } from '#verifier/proof/slots.ts'
 import { parseRegistry } from '#verifier/readers/chain.ts'
 import { NO_ACCOUNT } from '#verifier/status.ts'
-import { ADA, type Stack, startStack } from '../support/stack.ts'
+import { ADA, type Stack, startStack } from '../../../support/stack.ts'
 
 const RPC_URL = 'https://user:secret@node.example/v3/a-key-of-the-gateway'
 const OTHER = `0x${'1'.repeat(40)}`

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createLog } from '#base/log.ts'
 import { readConfig } from '#settings/config.ts'
-import { type CapturedLog, captureLog } from '../support/captured-log.ts'
+import { type CapturedLog, captureLog } from '../../../support/captured-log.ts'
 
 let captured: CapturedLog
 beforeEach(() => {

@@ -8,8 +8,8 @@ import { createLog } from '#base/log.ts'
 import type { Env } from '#http/core/env.ts'
 import { OPERATIONS } from '#modules/all.ts'
 import { type Listener, listen } from '#parts/listen.ts'
-import { bareApp } from '../support/bare-app.ts'
-import { API_KEY } from '../support/given.ts'
+import { bareApp } from '../../support/bare-app.ts'
+import { API_KEY } from '../../support/given.ts'
 
 // Hostile clients, through real sockets, at a server with little patience.
 

@@ -19,10 +19,10 @@ import { createFetchProvider } from '#verifier/readers/json-rpc.ts'
 import { createProvingReader } from '#verifier/readers/proof.ts'
 import type { Verdict } from '#verifier/verdict.ts'
 import { verify } from '#verifier/verify.ts'
-import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
-import { ADA, randomKey } from '../support/given.ts'
-import { patient } from '../support/patient.ts'
-import { deployRegistry, transact } from '../support/transact.ts'
+import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
+import { ADA, randomKey } from '../../support/given.ts'
+import { patient } from '../../support/patient.ts'
+import { deployRegistry, transact } from '../../support/transact.ts'
 
 // Documents of batches in each status, read from one node, with a proof, and from a bundle.
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { API_KEY, type Stack, startStack } from '../../support/stack.ts'
 
 // Through real sockets, with a proxy that this test plays. So many requests at once that a slow
 // machine, which serves them over seconds, refuses some as well.

@@ -10,9 +10,9 @@ import type { AppDeps } from '#http/deps.ts'
 import { OPERATIONS } from '#modules/all.ts'
 import type { DeskDeps } from '#modules/desk/deps.ts'
 import { csrfTokenOf } from '#modules/desk/people/sessions.ts'
-import { bareApp } from '../support/bare-app.ts'
-import { type CapturedLog, captureLog } from '../support/captured-log.ts'
-import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { bareApp } from '../../support/bare-app.ts'
+import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../../support/stack.ts'
 
 const NEVER_ISSUED = golden.documents[0]?.publicId ?? ''
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -5,7 +5,7 @@ import { toHex } from '#document/hex.ts'
 import { decodePublicId } from '#document/public-id.ts'
 import { ApiError } from '#http/core/errors.ts'
 import { parseIssueBody } from '#http/resources/issue-body.ts'
-import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
 
 let stack: Stack
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { type Fragment, Interface } from 'ethers'
 import { expect, test } from 'vitest'
 import { registryAbi } from '#base/registry-abi.ts'
 
-const artifact = '../../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json'
+const artifact = '../../../../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json'
 const compiled = new Interface(
   JSON.parse(readFileSync(new URL(artifact, import.meta.url), 'utf8')).abi,
 )

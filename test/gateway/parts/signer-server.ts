@@ -1,6 +1,6 @@
 import { type TransactionLike, Wallet } from 'ethers'
 import type { Hex } from '#document/hex.ts'
-import { bodyOf, serveHttp, type TestServer } from '../support/http.ts'
+import { bodyOf, serveHttp, type TestServer } from '../../support/http.ts'
 
 /** The remote signer to imitate: its method names and the form of its results. */
 export type Dialect = 'web3signer' | 'geth' | 'clef'
