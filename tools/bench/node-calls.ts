@@ -14,6 +14,7 @@ import { limitCalls, startRpcProxy } from '#test/support/rpc-proxy.ts'
 import { startClockedChain } from './chain.ts'
 import { API_KEY, inFolder, startGateway } from './measure.ts'
 import { quantile } from './quantile.ts'
+import { issue } from './requests.ts'
 
 const { values } = parseArgs({
   options: {
@@ -33,23 +34,13 @@ await inFolder(async (dataDir) => {
   const proxy = await startRpcProxy(chain.url)
   const counts = limitCalls(proxy, Number(values.limit))
   const gateway = await startGateway(dataDir, { ...chain, url: proxy.url })
-  const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+  const target = { url: gateway.url, key: API_KEY }
+  const headers = { authorization: `Bearer ${API_KEY}` }
   let issued = 0
 
-  async function issue(): Promise<number> {
+  async function issueOne(): Promise<number> {
     const begun = performance.now()
-    const response = await fetch(`${gateway.url}/v1/documents`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        subjectName: 'Ada Lovelace',
-        subjectId: String(issued++),
-        category: 'diploma',
-        issuedAt: '2026-01-31',
-      }),
-    })
-    await response.arrayBuffer()
-    if (response.status !== 201) throw new Error(`the answer is ${response.status}`)
+    await issue(target, issued++)
     return performance.now() - begun
   }
 
@@ -75,7 +66,7 @@ await inFolder(async (dataDir) => {
 
   try {
     await counted('a minute without work', () => sleep(MINUTE_MS))
-    const took = await counted('a document alone, until 201', issue)
+    const took = await counted('a document alone, until 201', issueOne)
     console.log(`  after ${(took / 1000).toFixed(1)} s`)
     if (!values['no-final'])
       await counted('from then until it is final', async () => {
@@ -85,7 +76,7 @@ await inFolder(async (dataDir) => {
     await counted(`${values.documents} documents, one every ${values.every} s`, async () => {
       for (let i = 0; i < Number(values.documents); i++) {
         const next = sleep(Number(values.every) * 1000)
-        latencies.push(await issue())
+        latencies.push(await issueOne())
         await next
       }
     })

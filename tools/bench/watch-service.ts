@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
+import { documentOf } from './requests.ts'
 
 const RETRY_INTERVAL_MS = 250
 const ANSWER_TIMEOUT_MS = 20_000
@@ -69,12 +70,7 @@ const acknowledged: string[] = []
 
 async function issueOne(number: number): Promise<void> {
   const key = randomUUID()
-  const document = {
-    subjectName: 'Ada Lovelace',
-    subjectId: `${Date.now()}${number}`,
-    category: 'diploma',
-    issuedAt: '2026-01-31',
-  }
+  const document = documentOf(`${Date.now()}${number}`)
   for (let repeat = 0; repeat < MAX_REPEATS; repeat++) {
     const { status, data } = await ask('/v1/documents', document, key)
     const isGood = status === 201 || status === 202

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import type { Target as OneTarget } from '../requests.ts'
 
 /** A gateway under attack, and the API keys of one tenant, of which most attacks use the first. */
-export type Target = { url: string; key: string; keys: readonly string[] }
+export type Target = OneTarget & { keys: readonly string[] }
 
 /** The actions of one client, which show what the others notice of them. */
 export type Attack = {

@@ -1,12 +1,11 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gethBinary } from '#test/support/geth.ts'
-import { startGethChain } from '../chain.ts'
-import { inFolder, startGateway } from '../measure.ts'
-import { usageOf } from '../processes.ts'
-import { pick, type Table, type Tables } from '../report.ts'
-import type { Memory } from './preload.ts'
+import { startGethChain } from './chain.ts'
+import { inFolder, startGateway } from './measure.ts'
+import type { Memory } from './probe.ts'
+import { probe, usageOf } from './processes.ts'
+import { type Columns, mebibytes, pick, type Table, type Tables, tableOf, whole } from './report.ts'
 
 /** A gateway's memory in bytes after this number of documents. */
 type MemoryRow = Memory & {
@@ -17,7 +16,7 @@ type MemoryRow = Memory & {
   peak: number
 }
 
-const PRELOAD = new URL('./preload.ts', import.meta.url).href
+const PRELOAD = new URL('./probe.ts', import.meta.url).href
 /** With a block each second, each connection issues about one document a second. */
 const CONNECTIONS = 1000
 /** A request waits at most this time; until then the gateway may keep memory for it. */
@@ -40,27 +39,23 @@ export async function measureMemory(
   return inFolder(async (dataDir) => {
     const chain = await startGethChain(binary, dataDir)
     const file = join(dataDir, 'memory')
-    const gateway = await startGateway(
-      dataDir,
-      chain,
-      { MEMORY_FILE: file, WAIT_SECONDS: String(WAIT_SECONDS) },
-      ['--expose-gc', '--import', PRELOAD],
-    )
+    const env = { PROBE_FILE: file, WAIT_SECONDS: String(WAIT_SECONDS) }
+    const gateway = await startGateway(dataDir, chain, env, ['--expose-gc', '--import', PRELOAD])
     const rows: MemoryRow[] = []
     try {
       for (const documents of counts) {
-        const issued = await gateway.load({
+        const { failures = 0, perSecond } = await gateway.load({
           kind: 'issue',
           connections: CONNECTIONS,
           documents: documents - (rows.at(-1)?.documents ?? 0),
           seconds: Number.MAX_SAFE_INTEGER / 1000,
         })
         await sleep((WAIT_SECONDS + 5) * 1000)
-        const memory = await collect(gateway.pid, file)
-        const { failures = 0, perSecond } = issued
+        const memory = await probe<Memory>(gateway.pid, file)
         const peak = usageOf(gateway.pid)?.peak ?? Number.NaN
-        rows.push({ documents, failures, perSecond, peak, ...memory })
-        tell(rows.at(-1) as MemoryRow)
+        const row = { documents, failures, perSecond, peak, ...memory }
+        rows.push(row)
+        tell(row)
       }
     } finally {
       await gateway.stop()
@@ -70,43 +65,25 @@ export async function measureMemory(
   })
 }
 
-async function collect(pid: number, file: string): Promise<Memory> {
-  rmSync(file, { force: true })
-  process.kill(pid, 'SIGUSR2')
-  while (!existsSync(file)) await sleep(100)
-  return JSON.parse(readFileSync(file, 'utf8'))
+export const MEMORY_COLUMNS: Columns<MemoryRow> = {
+  documents: ({ documents }) => whole(documents),
+  failed: ({ failures }) => whole(failures),
+  'a second': ({ perSecond }) => whole(perSecond),
+  'most ever': ({ peak }) => mebibytes(peak),
+  'at rest': ({ resident }) => mebibytes(resident),
+  'at rest, collected': ({ collected }) => mebibytes(collected),
+  heap: ({ heap }) => mebibytes(heap),
+  external: ({ external }) => mebibytes(external),
 }
-
-const mebibytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1)
-
-const COLUMNS = [
-  ['documents', (row: MemoryRow) => row.documents.toLocaleString('en')],
-  ['failed', (row: MemoryRow) => row.failures.toLocaleString('en')],
-  ['a second', (row: MemoryRow) => row.perSecond.toFixed(0)],
-  ['most ever', (row: MemoryRow) => mebibytes(row.peak)],
-  ['at rest', (row: MemoryRow) => mebibytes(row.resident)],
-  ['at rest, collected', (row: MemoryRow) => mebibytes(row.collected)],
-  ['heap', (row: MemoryRow) => mebibytes(row.heap)],
-  ['external', (row: MemoryRow) => mebibytes(row.external)],
-] as const
 
 const SHOWN = ['documents', 'a second', 'most ever', 'at rest, collected']
 const MEASURES = ['peak', 'resident', 'collected', 'heap', 'external'] as const
-
-/** @returns One line for the terminal while it runs. */
-export const memoryLine = (row: MemoryRow): string =>
-  COLUMNS.map(([title, of]) => `${title} ${of(row)}`).join(' · ')
 
 /** MiB. `most ever` (`VmHWM`) and `at rest` are resident memory. */
 export function memoryTables(rows: readonly MemoryRow[]): Tables {
   const [first, last] = [rows[0], rows.at(-1)]
   const growth = MEASURES.map((of) => (first && last ? (last[of] / first[of]).toFixed(2) : ''))
-  const memory: Table = {
-    head: COLUMNS.map(([title]) => title),
-    rows: [
-      ...rows.map((row) => COLUMNS.map(([, of]) => of(row))),
-      ['÷ the first', '', '', ...growth],
-    ],
-  }
+  const { head, rows: cells } = tableOf(MEMORY_COLUMNS, rows)
+  const memory: Table = { head, rows: [...cells, ['÷ the first', '', '', ...growth]] }
   return { all: { memory }, shown: { memory: pick(memory, SHOWN) } }
 }
