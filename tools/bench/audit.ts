@@ -3,6 +3,7 @@
 //
 //   --documents N,N,N  how many (10,000, 100,000 and 300,000)
 //   --no-export        audits only
+//   --dry              print only
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
@@ -27,6 +28,7 @@ const { values } = parseArgs({
   options: {
     documents: { type: 'string', default: '10000,100000,300000' },
     export: { type: 'boolean', default: true },
+    dry: { type: 'boolean', default: false },
   },
 })
 const sizes = values.documents.split(',').map(Number)
@@ -119,4 +121,4 @@ const head = ['documents', 'command', 'seconds', 'processor seconds', 'MiB', 'lo
 const audits: Table = { head, rows }
 const audited = rows.filter(([, command]) => command === 'audit')
 const shown = pick({ head, rows: audited }, ['documents', 'seconds', 'MiB'])
-publish('audits', setting, { all: { audits }, shown: { audits: shown } })
+publish('audits', setting, { all: { audits }, shown: { audits: shown } }, values.dry)

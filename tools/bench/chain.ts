@@ -68,7 +68,7 @@ export async function startClockedChain(
 export async function startGethChain(binary: string, dataDir: string): Promise<BenchChain> {
   const { url, fund, kill } = await startGethNode(binary, join(dataDir, 'geth'))
   const { rpc, stop } = connect(url, kill)
-  return { url, ...(await register(waitsForBlocks(rpc), fund)), rpc, stop }
+  return { url, ...(await register(rpc, fund)), rpc, stop }
 }
 
 function connect(url: string, end: () => Promise<void>) {
@@ -81,14 +81,17 @@ function connect(url: string, end: () => Promise<void>) {
 }
 
 async function register(
-  provider: Eip1193Provider,
+  rpc: RpcPool,
   fund: (address: string) => Promise<unknown>,
 ): Promise<Pick<BenchChain, 'registry' | 'issuerKey'>> {
   const [adminKey, issuerKey] = [randomKey(), randomKey()]
   const account = new Wallet(issuerKey).address
   await fund(new Wallet(adminKey).address)
   await fund(account)
-  return { registry: await ensureRegistry(provider, adminKey, { account, ...ISSUER }), issuerKey }
+  return {
+    registry: await ensureRegistry(waitsForBlocks(rpc), adminKey, { account, ...ISSUER }),
+    issuerKey,
+  }
 }
 
 /** Answers a transaction once it is in a block. */
@@ -98,7 +101,7 @@ function waitsForBlocks(rpc: RpcPool): Eip1193Provider {
       const answer = await rpc.request(args)
       if (args.method !== 'eth_sendRawTransaction') return answer
       const receipt = { method: 'eth_getTransactionReceipt', params: [answer] }
-      while ((await rpc.request(receipt)) === null) await sleep(50)
+      while ((await rpc.request(receipt)) === null) await sleep(20)
       return answer
     },
   }
