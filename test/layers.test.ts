@@ -22,7 +22,8 @@ const ROOMS: Record<string, readonly string[]> = {
   certificates: LIBRARY,
   cli: [...LIBRARY, 'certificates', 'client', 'table'],
   table: LIBRARY,
-  web: LIBRARY,
+  // A language of the page must be one of certificates.
+  web: [...LIBRARY, 'certificates'],
   desk: [...LIBRARY, 'client', 'table', 'web'],
   'local-chain': LIBRARY,
   'gateway/base': LIBRARY,
