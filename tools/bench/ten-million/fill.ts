@@ -1,5 +1,5 @@
-// Databases as gateways would leave them after issuing many documents. All that depends on the
-// tables is in TABLES; the same SQL fills SQLite and PostgreSQL.
+// Databases as gateways would leave them after issuing many documents. What depends on the tables
+// is in `insertsFor` and DERIVED; the same SQL fills SQLite and PostgreSQL.
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -62,76 +62,89 @@ type Part = {
   hash: string
 }
 
-function partsOf({ documents, queued, notFinal, blocks }: Rows) {
-  const queuedFrom = documents - queued
-  const notFinalFrom = queuedFrom - notFinal
-  const index = `(i - ${notFinalFrom}) % ${blocks}`
-  const [block, hash] = [`${FIRST_BLOCK} + ${index}`, `hash_of(i, ${index})`]
-  const inNone = `hash_of(i, ${NO_BLOCK})`
-  const final: Part = { from: 0, to: notFinalFrom, block: `i / ${IN_BLOCK}`, hash: inNone }
-  const open: Part = { from: notFinalFrom, to: queuedFrom, block, hash }
-  const waiting: Part = {
-    from: queuedFrom,
-    to: documents,
-    block: 'CAST(NULL AS bigint)',
-    hash: inNone,
+/** An INSERT: the parts of its rows, and SQL for each column. */
+type Insert = {
+  into: string
+  parts: readonly Part[]
+  columns(part: Part): Record<string, string | number>
+}
+
+function insertsFor(
+  { documents, queued, notFinal, blocks, keys, expired }: Rows,
+  payloads: Payloads,
+): Insert[] {
+  const waitingFrom = documents - queued
+  const openFrom = waitingFrom - notFinal
+  const index = `(i - ${openFrom}) % ${blocks}`
+  const none = { block: 'CAST(NULL AS bigint)', hash: `hash_of(i, ${NO_BLOCK})` }
+  const final: Part = { ...none, from: 0, to: openFrom, block: `i / ${IN_BLOCK}` }
+  const open: Part = {
+    from: openFrom,
+    to: waitingFrom,
+    block: `${FIRST_BLOCK} + ${index}`,
+    hash: `hash_of(i, ${index})`,
   }
-  return { final, open, waiting }
+  const waiting: Part = { ...none, from: waitingFrom, to: documents }
+  const all = [final, open, waiting]
+  return [
+    {
+      into: 'block',
+      parts: payloads === 'embedded' ? all : [],
+      columns: ({ hash }) => ({ hash, bytes: 'payload_of(i)' }),
+    },
+    {
+      into: 'history',
+      parts: [final],
+      columns: ({ hash, block }) => ({
+        document_hash: hash,
+        block_number: block,
+        transaction_hash: `digest_of(${block})`,
+      }),
+    },
+    {
+      into: 'document',
+      parts: all,
+      columns: ({ hash, block }) => ({
+        document_hash: hash,
+        block_number: block,
+        issued_on: 20_000,
+        valid_until: EXPIRY,
+        subject: 'number_of(i)',
+        category: `i % ${CATEGORIES}`,
+        tenant: 1,
+        created_at: `${FIRST_SECOND} + i * ${SECONDS_APART}`,
+      }),
+    },
+    {
+      into: 'intent',
+      parts: [open, waiting],
+      columns: (part) => ({
+        kind: "'issue'",
+        document_hash: part.hash,
+        valid_until: EXPIRY,
+        sealed: payloads === 'embedded' ? 'NULL' : 'payload_of(i)',
+        ...(part === open && {
+          // One that the measured gateway does not have.
+          account: 'bytes_of(1, 20)',
+          block_number: part.block,
+          block_hash: `bytes_of(${part.block}, 32)`,
+          transaction_hash: `digest_of(${part.block})`,
+        }),
+      }),
+    },
+    {
+      into: 'idempotency',
+      parts: [{ ...none, from: 0, to: keys }],
+      columns: () => ({
+        key: 'digest_of(i)',
+        period: `CASE WHEN i < ${expired} THEN ${PERIOD - 2} ELSE ${PERIOD} END`,
+        document_hash: 'digest_of(-i)',
+      }),
+    },
+  ]
 }
 
-/** The rows that each table gets, as an INSERT without its FROM. */
-const TABLES: Record<string, (rows: Rows, payloads: Payloads) => [part: Part, insert: string][]> = {
-  block(rows, payloads) {
-    const { final, open, waiting } = partsOf(rows)
-    const parts = payloads === 'embedded' ? [final, open, waiting] : []
-    return parts.map((part) => [
-      part,
-      `INSERT INTO block (hash, bytes) SELECT ${part.hash}, payload_of(i)`,
-    ])
-  },
-  history(rows) {
-    const { final } = partsOf(rows)
-    const columns = 'document_hash, block_number, transaction_hash'
-    const values = `${final.hash}, ${final.block}, digest_of(${final.block})`
-    return [[final, `INSERT INTO history (${columns}) SELECT ${values}`]]
-  },
-  document(rows) {
-    const { final, open, waiting } = partsOf(rows)
-    return [final, open, waiting].map((part) => [
-      part,
-      `INSERT INTO document (document_hash, block_number, issued_on, valid_until, subject,
-         category, tenant, created_at)
-       SELECT ${part.hash}, ${part.block}, 20000, ${EXPIRY}, number_of(i),
-         i % ${CATEGORIES}, 1, ${FIRST_SECOND} + i * ${SECONDS_APART}`,
-    ])
-  },
-  intent(rows, payloads) {
-    const { open, waiting } = partsOf(rows)
-    const columns = 'kind, document_hash, valid_until, sealed'
-    const sealed = payloads === 'embedded' ? 'NULL' : 'payload_of(i)'
-    const values = ({ hash }: Part) => `'issue', ${hash}, ${EXPIRY}, ${sealed}`
-    const anchoring = `${open.block}, bytes_of(${open.block}, 32), digest_of(${open.block})`
-    return [
-      // The account is one that the measured gateway does not have.
-      [
-        open,
-        `INSERT INTO intent (${columns}, account, block_number, block_hash, transaction_hash)
-         SELECT ${values(open)}, bytes_of(1, 20), ${anchoring}`,
-      ],
-      [waiting, `INSERT INTO intent (${columns}) SELECT ${values(waiting)}`],
-    ]
-  },
-  idempotency({ keys, expired }) {
-    const all: Part = { from: 0, to: keys, block: '', hash: 'digest_of(-i)' }
-    const period = `CASE WHEN i < ${expired} THEN ${PERIOD - 2} ELSE ${PERIOD} END`
-    const columns = 'key, period, document_hash'
-    return [
-      [all, `INSERT INTO idempotency (${columns}) SELECT digest_of(i), ${period}, ${all.hash}`],
-    ]
-  },
-}
-
-/** Makes what is derived from the rows. */
+/** What is derived from the rows. */
 const DERIVED = `INSERT INTO anchor_block (block_number, block_hash)
   SELECT DISTINCT block_number, block_hash FROM intent WHERE block_number IS NOT NULL`
 
@@ -141,10 +154,15 @@ async function fillTables(
   rows: Rows,
   payloads: Payloads = 'embedded',
 ): Promise<void> {
-  const filling = Object.values(TABLES).map(async (insertsOf) => {
-    for (const [part, insert] of insertsOf(rows, payloads))
-      for (let { from } = part; from < part.to; from += MAX_ROWS)
-        await run(`${insert} FROM ${series(from, Math.min(from + MAX_ROWS, part.to))}`)
+  const filling = insertsFor(rows, payloads).map(async ({ into, parts, columns }) => {
+    for (const part of parts) {
+      const names = Object.keys(columns(part)).join(', ')
+      const values = Object.values(columns(part)).join(', ')
+      for (let { from } = part; from < part.to; from += MAX_ROWS) {
+        const numbers = series(from, Math.min(from + MAX_ROWS, part.to))
+        await run(`INSERT INTO ${into} (${names}) SELECT ${values} FROM ${numbers}`)
+      }
+    }
   })
   await Promise.all(filling)
   await run(DERIVED)
@@ -163,7 +181,7 @@ const digestOf = (number: number) => createHash('sha256').update(int8(number)).d
 const bytesOf = (number: number, size: number) =>
   Buffer.from(number.toString(16).padStart(2 * size, '0'), 'hex')
 
-/** The functions that {@link TABLES} use, in SQLite. */
+/** The functions of these statements in SQLite. */
 export const SQLITE_FUNCTIONS = {
   digest_of: digestOf,
   number_of: (i: number) => digestOf(i).readBigInt64BE(),

@@ -89,8 +89,8 @@ export async function measureFull(
     tell('issuing', measured)
   }
   const issuing = rounds.flatMap(({ full: { plain, keyed } }, i): NamedPauses[] => [
-    { name: `issuing, round ${i + 1}`, ...plain.pauses },
-    { name: `issuing with idempotency keys, round ${i + 1}`, ...keyed.pauses },
+    { ...plain.pauses, name: `issuing, round ${i + 1}` },
+    { ...keyed.pauses, name: `issuing with idempotency keys, round ${i + 1}` },
   ])
   const final = await measureFinality(full, chain)
   return {
