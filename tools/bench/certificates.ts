@@ -82,17 +82,12 @@ async function measure(name: string): Promise<void> {
   pool.close()
   const earlier = (before.user + before.system) / 1e6
   const mib = (size: number) => `${Math.round(size / 2 ** 20)} MiB`
-  process.stdout.write(
-    [
-      `template           ${name}`,
-      `certificates       ${count}, ${Math.round(bytes / count / 1024)} KiB each`,
-      `seconds            ${seconds.toFixed(1)}, ${((1000 * seconds) / count).toFixed(1)} ms each`,
-      `processor          ${((1000 * (cpu - earlier)) / count).toFixed(1)} ms each`,
-      `memory             ${mib(afterTenth)} after a tenth, ${mib(resident)} at the end, ${mib(Math.max(peak, resident))} at most`,
-      '',
-      '',
-    ].join('\n'),
-  )
+  console.log(`template           ${name}
+certificates       ${count}, ${Math.round(bytes / count / 1024)} KiB each
+seconds            ${seconds.toFixed(1)}, ${((1000 * seconds) / count).toFixed(1)} ms each
+processor          ${((1000 * (cpu - earlier)) / count).toFixed(1)} ms each
+memory             ${mib(afterTenth)} after a tenth, ${mib(resident)} at the end, ${mib(Math.max(peak, resident))} at most
+`)
 }
 
 for (const name of names) await measure(name)

@@ -38,19 +38,17 @@ const limits = { documents: Number(values.documents), seconds: Number(values.sec
 const rounds = Number(values.rounds)
 
 /** Runs each of these in turn. @returns The medians of their results, by name. */
-async function inTurn<K extends string>(
-  runs: Record<K, () => Promise<number>>,
-): Promise<Record<K, number>> {
-  const results = Object.entries(runs).map(([name]) => [name, [] as number[]] as const)
+async function inTurn<K extends string>(runs: Record<K, () => Promise<number>>) {
+  const names = Object.keys(runs) as K[]
+  const found = names.map((): number[] => [])
   for (let round = 0; round < rounds; round++)
-    for (const [name, found] of results) {
-      found.push(await runs[name as K]())
-      console.error(`${name}: ${found.at(-1)?.toFixed(2)}`)
+    for (const [i, name] of names.entries()) {
+      const one = await runs[name]()
+      found[i]?.push(one)
+      console.error(`${name}: ${one.toFixed(2)}`)
     }
-  return Object.fromEntries(results.map(([name, found]) => [name, median(found)])) as Record<
-    K,
-    number
-  >
+  const medians = names.map((name, i) => [name, median(found[i] ?? [])])
+  return Object.fromEntries(medians) as Record<K, number>
 }
 
 const rows: string[][] = []

@@ -55,26 +55,20 @@ const IN_FLIGHT = 10
 
 type Service = Running & { url: string }
 
-/**
- * Starts a gateway with the settings of `npm start`, and waits until it is ready.
- *
- * @param options.checkout The folder of another checkout, set up.
- * @param options.flags More Node options.
- * @param options.errors A file descriptor for its log.
- */
+type ServiceOptions = {
+  /** The folder of another checkout, set up. */
+  checkout?: string
+  env?: Record<string, string>
+  /** More Node options. */
+  flags?: readonly string[]
+  /** A file descriptor for its log. */
+  errors?: number
+}
+
+/** Starts a gateway with the settings of `npm start`, and waits until it is ready. */
 export async function startService(
   dataDir: string,
-  {
-    checkout = ROOT,
-    env = {},
-    flags = [],
-    errors,
-  }: {
-    checkout?: string
-    env?: Record<string, string>
-    flags?: readonly string[]
-    errors?: number
-  },
+  { checkout = ROOT, env = {}, flags = [], errors }: ServiceOptions,
 ): Promise<Service> {
   const port = await freePort()
   const program = PROGRAMS.map((place) => join(checkout, place)).find(existsSync)

@@ -7,14 +7,8 @@ import type { Memory } from './probe.ts'
 import { probe, usageOf } from './processes.ts'
 import { type Columns, mebibytes, pick, type Table, type Tables, tableOf, whole } from './report.ts'
 
-/** A gateway's memory in bytes after this number of documents. */
-type MemoryRow = Memory & {
-  documents: number
-  failures: number
-  perSecond: number
-  /** The maximum resident set. */
-  peak: number
-}
+/** A gateway's memory in bytes after this number of documents; the peak is the maximum ever. */
+type MemoryRow = Memory & Record<'documents' | 'failures' | 'perSecond' | 'peak', number>
 
 const PRELOAD = new URL('./probe.ts', import.meta.url).href
 /** With a block each second, each connection issues about one document a second. */

@@ -6,11 +6,10 @@
 //   --block-time S   (12)
 //   --every S        seconds from one document to the next (60)
 //   --documents N    at this pace (5)
-//   --limit N        the node answers 429 to all calls of a second after this many
 //   --no-final       does not wait for finality, some 13 minutes
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { limitCalls, startRpcProxy } from '#test/support/rpc-proxy.ts'
+import { startRpcProxy } from '#test/support/rpc-proxy.ts'
 import { startClockedChain } from './chain.ts'
 import { API_KEY, inFolder, startGateway } from './measure.ts'
 import { quantile } from './quantile.ts'
@@ -21,7 +20,6 @@ const { values } = parseArgs({
     'block-time': { type: 'string', default: '12' },
     every: { type: 'string', default: '60' },
     documents: { type: 'string', default: '5' },
-    limit: { type: 'string', default: 'Infinity' },
     'no-final': { type: 'boolean', default: false },
   },
 })
@@ -32,7 +30,6 @@ const MINUTE_MS = 60_000
 await inFolder(async (dataDir) => {
   const chain = await startClockedChain(dataDir, blockTime, SLOTS)
   const proxy = await startRpcProxy(chain.url)
-  const counts = limitCalls(proxy, Number(values.limit))
   const gateway = await startGateway(dataDir, { ...chain, url: proxy.url })
   const target = { url: gateway.url, key: API_KEY }
   const headers = { authorization: `Bearer ${API_KEY}` }
@@ -83,7 +80,6 @@ await inFolder(async (dataDir) => {
     latencies.sort((one, other) => one - other)
     const seconds = (part: number) => (quantile(latencies, part) / 1000).toFixed(1)
     console.log(`  201 after ${seconds(0.5)} s, at most ${seconds(1)} s`)
-    console.log(`  refused calls: ${counts.refused}`)
   } finally {
     await gateway.stop()
     await proxy.close()

@@ -8,20 +8,9 @@ const LOOK_MS = 500
 const SETTINGS = ['server_version', 'shared_buffers', 'max_wal_size', 'fsync', 'synchronous_commit']
 
 /** A PostgreSQL server on this machine whose processes are measured. */
-export type MeasuredServer = {
-  /** @returns The URL of a new database. */
-  create(database: string): Promise<string>
-  /** @returns The bytes of a database. */
-  sizeOf(database: string): Promise<number>
-  settings(): Promise<string[]>
-  /** The processor time of all its processes since its start, in seconds. */
-  cpu(): number
-  /** Measures the memory of all its processes; shared memory counts once. */
-  watchMemory(): { stop(): ServerMemory }
-}
-
+export type MeasuredServer = Awaited<ReturnType<typeof measuredServer>>
 /** The maximum in bytes; `own` excludes shared memory and files. */
-export type ServerMemory = { bytes: number; own: number; processes: number }
+type ServerMemory = { bytes: number; own: number; processes: number }
 
 /** Runs work with a private PostgreSQL, which has its own settings: each commit is on the disk. */
 export async function withPostgres<T>(use: (server: MeasuredServer) => Promise<T>): Promise<T> {
@@ -38,27 +27,30 @@ export async function withPostgres<T>(use: (server: MeasuredServer) => Promise<T
   }
 }
 
-async function measuredServer(client: pg.Client): Promise<MeasuredServer> {
+async function measuredServer(client: pg.Client) {
   const query = async (text: string) => (await client.query(text)).rows[0]
   const file = "split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"
   const postmaster = Number((await query(`SELECT ${file} AS pid`)).pid)
   return {
-    async create(database) {
+    /** @returns The URL of a new database. */
+    async create(database: string) {
       await query(`CREATE DATABASE ${database} TEMPLATE template0 ENCODING 'UTF8'`)
       return `postgres://${client.user}@${client.host}:${client.port}/${database}`
     },
-    sizeOf: async (database) =>
+    sizeOf: async (database: string) =>
       Number((await query(`SELECT pg_database_size('${database}') AS bytes`)).bytes),
     async settings() {
       const shown: string[] = []
       for (const name of SETTINGS) shown.push(`${name} ${(await query(`SHOW ${name}`))[name]}`)
       return shown
     },
+    /** @returns The processor time of all its processes since its start, in seconds. */
     cpu() {
       const ended = ticksOf(postmaster, ['cutime', 'cstime'])
       const running = processesOf(postmaster).map((pid) => ticksOf(pid, ['utime', 'stime']))
       return running.reduce((all, one) => all + one, ended) / TICKS_A_SECOND
     },
+    /** Measures the memory of all its processes; shared memory counts once. */
     watchMemory() {
       const most = { bytes: 0, own: 0, processes: 0 }
       const timer = setInterval(() => {
@@ -66,7 +58,7 @@ async function measuredServer(client: pg.Client): Promise<MeasuredServer> {
         if (now.bytes > most.bytes) Object.assign(most, now)
       }, LOOK_MS).unref()
       return {
-        stop() {
+        stop(): ServerMemory {
           clearInterval(timer)
           return most
         },

@@ -84,14 +84,10 @@ async function issueOne(number: number): Promise<void> {
   }
 }
 
-async function verifyOne(publicId: string): Promise<void> {
-  const verdict = await verdictOf(publicId)
-  verifying.add(verdict, verdict === 'valid')
-}
-
-async function verdictOf(publicId: string): Promise<string> {
+async function verifyOne(publicId: string, count: ReturnType<typeof createCount>): Promise<void> {
   const { status, data } = await ask(`/v1/verify?publicId=${publicId}`)
-  return data?.status ?? String(status)
+  const verdict = data?.status ?? String(status)
+  count.add(verdict, verdict === 'valid')
 }
 
 const running: Promise<void>[] = []
@@ -99,16 +95,13 @@ const count = Number(values.seconds) * Number(values.rate)
 for (let number = 0; number < count; number++) {
   running.push(issueOne(number))
   const known = acknowledged[number % Math.max(1, acknowledged.length)]
-  if (known) running.push(verifyOne(known))
+  if (known) running.push(verifyOne(known, verifying))
   await sleep(1000 / Number(values.rate))
 }
 await Promise.all(running)
 console.log(`issuing: ${issuing}`)
 console.log(`verifying: ${verifying}`)
 
-const left = new Map<string, number>()
-for (const publicId of acknowledged) {
-  const verdict = await verdictOf(publicId)
-  left.set(verdict, (left.get(verdict) ?? 0) + 1)
-}
-console.log(`${acknowledged.length} acknowledged:`, Object.fromEntries(left))
+const left = createCount()
+for (const publicId of acknowledged) await verifyOne(publicId, left)
+console.log(`${acknowledged.length} acknowledged: ${left}`)

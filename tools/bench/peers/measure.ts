@@ -11,26 +11,13 @@ import { fetchPublished, PEERS, type PeerName } from './peers.ts'
 
 const RECEIPT_TIMEOUT_MS = 20_000
 
-/** A row of the table of peers. Times are per request, processor time is per document. */
-export type PeerRow = {
-  name: string
-  /** The number of documents per request, and of concurrent requests. */
-  size: number
-  clients: number
-  documents: number
-  failures: number
-  perSecond: number
-  /** This gateway's throughput ÷ the peer's. */
-  gatewayToIt: number
-  /** Milliseconds. */
-  p50: number
-  p99: number
-  /** The average for each document. */
-  gas: number
-  /** The microseconds of the client (with the local chain's front) and of Anvil. */
-  clientCpu: number
-  anvilCpu: number
-}
+/**
+ * A row of the table of peers. `size` is that of a request, and `clients` send one at a time. Times
+ * are per request; gas, and microseconds of the client (with the chain's front) and of Anvil, are
+ * per document.
+ */
+type Measured = Awaited<ReturnType<typeof measurePeer>>
+type PeerRow = Measured & { /** This gateway's throughput ÷ the peer's. */ gatewayToIt: number }
 
 export const PEER_COLUMNS: Columns<PeerRow> = {
   case: ({ name }) => name,
@@ -77,8 +64,9 @@ export async function measurePeers(
       const row = await measurePeer(limits, peer, at)
       // Compares one client that sends many documents with many clients that send one.
       const ours = gateway(size === 1 ? at : many)
-      rows.push({ ...row, gatewayToIt: ours / row.perSecond })
-      tell(rows.at(-1) as PeerRow)
+      const compared = { ...row, gatewayToIt: ours / row.perSecond }
+      rows.push(compared)
+      tell(compared)
     }
   }
   return rows
@@ -89,7 +77,7 @@ const measurePeer = (
   { documents: most, seconds: limit }: Limits,
   peer: PeerName,
   clients: number,
-): Promise<Omit<PeerRow, 'gatewayToIt'>> =>
+) =>
   inFolder(async (dataDir) => {
     const { of, size } = PEERS[peer]
     const chain = await startInstantChain(dataDir)

@@ -9,23 +9,14 @@ import { createSchema } from '#store/drivers/postgres/schema.ts'
 import { openSqlite } from '#store/drivers/sqlite/driver.ts'
 import { EXPIRY, FIRST_BLOCK, NO_BLOCK } from './chain.ts'
 
-/** Number of rows of each kind. */
-export type Rows = {
-  documents: number
-  /** Documents on the chain in blocks that are not final. */
-  notFinal: number
-  /** The number of those blocks. */
-  blocks: number
-  /** Documents that are promised but not on the chain. */
-  queued: number
-  /** Digests of idempotency keys. */
-  keys: number
-  /** The number of these that are expired. */
-  expired: number
-}
+/**
+ * Numbers of rows: documents, of which some are on the chain in a number of blocks that are not
+ * final, and some promised but not on the chain; and idempotency keys, of which some are expired.
+ */
+export type Rows = ReturnType<typeof rowsFor>
 
 /** @returns Realistic shares for this number of documents. */
-export function rowsFor(documents: number): Rows {
+export function rowsFor(documents: number) {
   const notFinal = Math.min(Math.floor(documents / 10), 1_000_000)
   return {
     documents,
