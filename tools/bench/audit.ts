@@ -9,13 +9,13 @@ import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import type { Hex } from '#document/hex.ts'
 import { DOCREG } from '#test/support/docreg.ts'
 import { gethBinary } from '#test/support/geth.ts'
 import { type BenchChain, startGethChain } from './chain.ts'
 import { issueHashes } from './direct.ts'
 import { inFolder } from './measure.ts'
+import { readOptions } from './options.ts'
 import { type Usage, usageOf } from './processes.ts'
 import { publish } from './publish.ts'
 import { pick, readSetting, type Table, whole } from './report.ts'
@@ -23,15 +23,8 @@ import { pick, readSetting, type Table, whole } from './report.ts'
 const IN_FLIGHT = 16
 const POLL_MS = 20
 
-const { values } = parseArgs({
-  allowNegative: true,
-  options: {
-    documents: { type: 'string', default: '10000,100000,300000' },
-    export: { type: 'boolean', default: true },
-    dry: { type: 'boolean', default: false },
-  },
-})
-const sizes = values.documents.split(',').map(Number)
+const options = readOptions({ documents: '10000,100000,300000', export: true, dry: false })
+const sizes = options.documents.split(',').map(Number)
 
 async function issueMore(chain: BenchChain, documents: number): Promise<void> {
   await issueHashes(chain, {
@@ -87,7 +80,7 @@ async function measure(
     ['audit', await runDocreg('audit', ...at, '--out', out)],
     ['audit, with the events of the first', await runDocreg('audit', ...at, '--out', out)],
   ]
-  if (values.export)
+  if (options.export)
     runs.push(['export', await runDocreg('export', ...at, '--out', join(folder, 'list.ndjson'))])
   return runs
 }
@@ -121,4 +114,4 @@ const head = ['documents', 'command', 'seconds', 'processor seconds', 'MiB', 'lo
 const audits: Table = { head, rows }
 const audited = rows.filter(([, command]) => command === 'audit')
 const shown = pick({ head, rows: audited }, ['documents', 'seconds', 'MiB'])
-publish('audits', setting, { all: { audits }, shown: { audits: shown } }, values.dry)
+publish('audits', setting, { all: { audits }, shown: { audits: shown } }, options.dry)

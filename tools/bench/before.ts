@@ -12,36 +12,32 @@
 //   --connections C   a list (200,500)
 //   --keys            each document has an idempotency key
 //   --postgres        over a PostgreSQL of its own, on this machine, in place of SQLite
-import { parseArgs } from 'node:util'
 import { USUAL } from './cases.ts'
 import { measureCheckout } from './checkout.ts'
 import { measureEcho, type Row } from './measure.ts'
+import { readOptions } from './options.ts'
 import { withPostgres } from './postgres-server.ts'
 import { ROOT } from './processes.ts'
 import { median } from './quantile.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    documents: { type: 'string', default: '15000' },
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '200,500' },
-    keys: { type: 'boolean', default: false },
-    postgres: { type: 'boolean', default: false },
-  },
+const { rounds, connections, keys, postgres, given, ...limits } = readOptions({
+  documents: 15_000,
+  seconds: 10,
+  rounds: 5,
+  connections: '200,500',
+  keys: false,
+  postgres: false,
 })
-const [older] = positionals
+const [older] = given
 if (older === undefined) throw new Error('name the folder of a checkout')
-const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
 const CHECKOUTS = { before: older, now: ROOT }
-const kind = values.keys ? 'issue keyed' : 'issue'
+const kind = keys ? 'issue keyed' : 'issue'
 
 type NewEnv = () => Promise<Record<string, string>>
 
 async function compareAt(connections: number, echo: Row, newEnv: NewEnv): Promise<void> {
   const rows: Record<keyof typeof CHECKOUTS, Row[]> = { before: [], now: [] }
-  for (let round = 0; round < Number(values.rounds); round++)
+  for (let round = 0; round < rounds; round++)
     for (const which of ['before', 'now'] as const) {
       const env = await newEnv()
       const load = { kind, connections, ...limits } as const
@@ -62,12 +58,11 @@ async function compareAt(connections: number, echo: Row, newEnv: NewEnv): Promis
 async function compare(newEnv: NewEnv): Promise<void> {
   const echo = await measureEcho(limits, USUAL)
   console.log(`bare Hono, echo of a POST: ${echo.perSecond.toFixed(0)} a second`)
-  for (const connections of values.connections.split(','))
-    await compareAt(Number(connections), echo, newEnv)
+  for (const at of connections.split(',')) await compareAt(Number(at), echo, newEnv)
 }
 
 let databases = 0
-if (!values.postgres) await compare(async () => ({}))
+if (!postgres) await compare(async () => ({}))
 else
   await withPostgres((server) =>
     compare(async () => ({ DATABASE_URL: await server.create(`run_${databases++}`) })),

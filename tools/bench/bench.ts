@@ -9,25 +9,22 @@
 //
 // `npm run bench -- --memory` measures the gateway's memory and writes that table only: at a
 // tenth of N (200000) documents and at N, some 1,000 a second.
-import { parseArgs } from 'node:util'
 import { type Case, COLUMNS, NAMES, runCases, runVerifyCases, USUAL } from './cases.ts'
 import { MEMORY_COLUMNS, measureMemory, memoryTables } from './memory.ts'
+import { readOptions } from './options.ts'
 import { measureParts, PART_COLUMNS } from './parts.ts'
 import { measurePeers, PEER_COLUMNS } from './peers/measure.ts'
 import { publish } from './publish.ts'
 import { type Columns, lineOf, pick, readSetting, type Tables, tableOf } from './report.ts'
 
-const { values } = parseArgs({
-  options: {
-    documents: { type: 'string' },
-    seconds: { type: 'string', default: '15' },
-    memory: { type: 'boolean', default: false },
-    verify: { type: 'boolean', default: false },
-    dry: { type: 'boolean', default: false },
-  },
+const { memory, verify, dry, ...given } = readOptions({
+  documents: 0,
+  seconds: 15,
+  memory: false,
+  verify: false,
+  dry: false,
 })
-
-const limits = { documents: Number(values.documents ?? 30_000), seconds: Number(values.seconds) }
+const limits = { documents: given.documents || 30_000, seconds: given.seconds }
 const tell =
   <T>(columns: Columns<T>) =>
   (row: T) =>
@@ -71,12 +68,12 @@ async function speed(): Promise<Tables> {
 const verifying = () => runVerifyCases(limits, [1, USUAL], tell(COLUMNS))
 
 const setting = readSetting('npm run bench --')
-if (values.memory) {
-  const documents = Number(values.documents ?? 200_000)
+if (memory) {
+  const documents = given.documents || 200_000
   const rows = await measureMemory([documents / 10, documents], tell(MEMORY_COLUMNS))
-  if (rows) publish('memory', setting, memoryTables(rows), values.dry)
-} else if (values.verify) {
+  if (rows) publish('memory', setting, memoryTables(rows), dry)
+} else if (verify) {
   // This table is in its file only.
   const cases = tableOf(COLUMNS, await verifying())
-  publish('verify', setting, { all: { cases }, shown: {} }, values.dry)
-} else publish('bench', setting, await speed(), values.dry)
+  publish('verify', setting, { all: { cases }, shown: {} }, dry)
+} else publish('bench', setting, await speed(), dry)

@@ -9,11 +9,11 @@
 //
 // Calls to the node, certificates and audits take long, and have programs of their own.
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { startLocalIssuer } from '#test/support/local-issuer.ts'
 import { NAMES, runVerifyCases, USUAL } from './cases.ts'
 import { measureCheckout } from './checkout.ts'
 import { API_KEY, inFolder, measureEcho, measureIssue, type Row, startGateway } from './measure.ts'
+import { readOptions } from './options.ts'
 import { measurePeers } from './peers/measure.ts'
 import { type MeasuredServer, withPostgres } from './postgres-server.ts'
 import { ROOT } from './processes.ts'
@@ -25,17 +25,13 @@ import { issueBatch } from './requests.ts'
 const MANY = 500
 const BATCH = 100_000
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    documents: { type: 'string', default: '15000' },
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '3' },
-    dry: { type: 'boolean', default: false },
-  },
+const { before, rounds, dry, ...limits } = readOptions({
+  before: '',
+  documents: 15_000,
+  seconds: 10,
+  rounds: 3,
+  dry: false,
 })
-const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
-const rounds = Number(values.rounds)
 
 /** Runs each of these in turn. @returns The medians of their results, by name. */
 async function inTurn<K extends string>(runs: Record<K, () => Promise<number>>) {
@@ -172,7 +168,7 @@ const batch = (): Promise<number> =>
   })
 
 const setting = readSetting('node scripts/run.mjs tools/bench/goals.ts')
-if (values.before !== undefined) await beside(values.before)
+if (before !== '') await beside(before)
 await issuing()
 await verifying()
 await databases()
@@ -183,4 +179,4 @@ add(
   '≤ 30',
 )
 const goals = { head: ['what', 'measured', 'aim'], rows }
-publish('goals', setting, { all: { goals }, shown: { goals } }, values.dry)
+publish('goals', setting, { all: { goals }, shown: { goals } }, dry)

@@ -8,27 +8,19 @@
 //   --documents N    at this pace (5)
 //   --no-final       does not wait for finality, some 13 minutes
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { startRpcProxy } from '#test/support/rpc-proxy.ts'
 import { startClockedChain } from './chain.ts'
 import { API_KEY, inFolder, startGateway } from './measure.ts'
+import { readOptions } from './options.ts'
 import { quantile } from './quantile.ts'
 import { issue } from './requests.ts'
 
-const { values } = parseArgs({
-  options: {
-    'block-time': { type: 'string', default: '12' },
-    every: { type: 'string', default: '60' },
-    documents: { type: 'string', default: '5' },
-    'no-final': { type: 'boolean', default: false },
-  },
-})
-const blockTime = Number(values['block-time'])
+const options = readOptions({ 'block-time': 12, every: 60, documents: 5, final: true })
 const SLOTS = 32
 const MINUTE_MS = 60_000
 
 await inFolder(async (dataDir) => {
-  const chain = await startClockedChain(dataDir, blockTime, SLOTS)
+  const chain = await startClockedChain(dataDir, options['block-time'], SLOTS)
   const proxy = await startRpcProxy(chain.url)
   const gateway = await startGateway(dataDir, { ...chain, url: proxy.url })
   const target = { url: gateway.url, key: API_KEY }
@@ -65,14 +57,14 @@ await inFolder(async (dataDir) => {
     await counted('a minute without work', () => sleep(MINUTE_MS))
     const took = await counted('a document alone, until 201', issueOne)
     console.log(`  after ${(took / 1000).toFixed(1)} s`)
-    if (!values['no-final'])
+    if (options.final)
       await counted('from then until it is final', async () => {
         while (!(await isFinal())) await sleep(1_000)
       })
     const latencies: number[] = []
-    await counted(`${values.documents} documents, one every ${values.every} s`, async () => {
-      for (let i = 0; i < Number(values.documents); i++) {
-        const next = sleep(Number(values.every) * 1000)
+    await counted(`${options.documents} documents, one every ${options.every} s`, async () => {
+      for (let i = 0; i < options.documents; i++) {
+        const next = sleep(options.every * 1000)
         latencies.push(await issueOne())
         await next
       }

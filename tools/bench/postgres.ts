@@ -5,21 +5,14 @@
 //   --documents N     documents a run, at most (15000)
 //   --seconds S       seconds a run, at most (10)
 //   --rounds R        runs of each (3)
-import { parseArgs } from 'node:util'
 import { USUAL } from './cases.ts'
 import { measureIssue, type Row } from './measure.ts'
+import { readOptions } from './options.ts'
 import { withPostgres } from './postgres-server.ts'
 import { median } from './quantile.ts'
 import { mebibytes, whole } from './report.ts'
 
-const { values } = parseArgs({
-  options: {
-    documents: { type: 'string', default: '15000' },
-    seconds: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '3' },
-  },
-})
-const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
+const { rounds, ...limits } = readOptions({ documents: 15_000, seconds: 10, rounds: 3 })
 const where = { connections: USUAL, blockTime: 0 }
 
 function printRow(which: string, row: Row): void {
@@ -31,7 +24,7 @@ function printRow(which: string, row: Row): void {
 await withPostgres(async (server) => {
   const sqliteRows: Row[] = []
   const postgresRows: Row[] = []
-  for (let round = 0; round < Number(values.rounds); round++) {
+  for (let round = 0; round < rounds; round++) {
     const sqlite = await measureIssue(limits, where)
     sqliteRows.push(sqlite)
     printRow('SQLite', sqlite)

@@ -10,10 +10,10 @@ import { type MeasuredServer, withPostgres } from './postgres-server.ts'
 import { publish } from './publish.ts'
 import { mebibytes, readSetting, whole } from './report.ts'
 import { fillPostgres } from './ten-million/fill.ts'
-import { type Measured, measureFull, readOptions, withChain } from './ten-million/measure.ts'
+import { type Measured, measureFull, optionsOfBoth, withChain } from './ten-million/measure.ts'
 import { fullTables } from './ten-million/report.ts'
 
-const options = readOptions()
+const options = optionsOfBoth()
 
 /** The memory of the server is the Pss of /proc, read twice a second. */
 function memoryTable({ rounds }: Measured, server: ReturnType<MeasuredServer['watchMemory']>) {

@@ -13,7 +13,7 @@ import type { PretendedChain } from './ten-million/chain.ts'
 import { fillSqlite, type Rows } from './ten-million/fill.ts'
 import {
   measureFull,
-  readOptions,
+  optionsOfBoth,
   startMeasured,
   untilQuiet,
   withChain,
@@ -45,7 +45,7 @@ async function measureKubo(rows: Rows, dataDir: string, chain: PretendedChain) {
   return { started: gateway.started, pauses, requests }
 }
 
-const options = readOptions()
+const options = optionsOfBoth()
 const setting = readSetting('node tools/bench/ten-million.ts')
 const tables = await withChain(options.rows, async (folder, chain) => {
   const dataDir = join(folder, 'full')

@@ -6,19 +6,16 @@
 //   --rate N      requests a second, of each kind (10)
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
+import { readOptions } from './options.ts'
 import { documentOf } from './requests.ts'
 
 const RETRY_INTERVAL_MS = 250
 const ANSWER_TIMEOUT_MS = 20_000
 const MAX_REPEATS = 400
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { seconds: { type: 'string', default: '40' }, rate: { type: 'string', default: '10' } },
-})
-const origin = positionals[0] ?? 'http://127.0.0.1:3000'
+const { seconds, rate, given } = readOptions({ seconds: 40, rate: 10 })
+const origin = given[0] ?? 'http://127.0.0.1:3000'
 // A proxy under test has a self-signed certificate.
 const dispatcher = new Agent({
   connect: { rejectUnauthorized: false },
@@ -91,12 +88,12 @@ async function verifyOne(publicId: string, count: ReturnType<typeof createCount>
 }
 
 const running: Promise<void>[] = []
-const count = Number(values.seconds) * Number(values.rate)
+const count = seconds * rate
 for (let number = 0; number < count; number++) {
   running.push(issueOne(number))
   const known = acknowledged[number % Math.max(1, acknowledged.length)]
   if (known) running.push(verifyOne(known, verifying))
-  await sleep(1000 / Number(values.rate))
+  await sleep(1000 / rate)
 }
 await Promise.all(running)
 console.log(`issuing: ${issuing}`)

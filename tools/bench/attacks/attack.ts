@@ -7,11 +7,10 @@ export type Target = OneTarget & { keys: readonly string[] }
 
 /** The actions of one client, which show what the others notice of them. */
 export type Attack = {
-  name: string
   /** The settings of the gateway that it needs. */
   env?: Record<string, string>
-  /** Attacks until the returned function is called. */
-  start(target: Target): Promise<() => Promise<void>>
+  /** Attacks until the returned function is called. @param send Requests of one client. */
+  start(target: Target, send: Send): Promise<() => Promise<void>>
   /** Work of the same kind by another tenant, whose time is measured; absent = none. */
   other?: (target: Target) => Promise<void>
 }
@@ -50,6 +49,8 @@ export function flood(
     await ended
   }
 }
+
+export type Send = ReturnType<typeof client>
 
 /** Makes requests of one client, and discards the answers. */
 export function client(url: string) {

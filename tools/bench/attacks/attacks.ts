@@ -7,9 +7,9 @@ import { once } from 'node:events'
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { API_KEY, inFolder, startService } from '../measure.ts'
+import { readOptions } from '../options.ts'
 import { metered, ROOT } from '../processes.ts'
 import { median } from '../quantile.ts'
 import { type Columns, ratio, table, tableOf, tenths, whole } from '../report.ts'
@@ -17,11 +17,7 @@ import { documentOf, post } from '../requests.ts'
 import { type Attack, client, type Target } from './attack.ts'
 import { SCENARIOS } from './scenarios.ts'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { only: { type: 'string' }, seconds: { type: 'string', default: '10' } },
-})
-const seconds = Number(values.seconds)
+const { only, seconds, given } = readOptions({ only: '', seconds: 10 })
 const HEALTH_INTERVAL_MS = 50
 const WORK_INTERVAL_MS = 200
 const SCOPES = ['documents:issue', 'documents:read', 'documents:revoke', 'webhooks', 'verify']
@@ -33,8 +29,8 @@ type Times = { health: number[]; issue: number[]; other: number[]; failed: numbe
 type Measured = Times & { cores: number; logBytes: number }
 
 /** @returns What others noticed without the attack, and with it. */
-async function measure(attack: Attack, checkout: string): Promise<[Measured, Measured]> {
-  return inFolder(async (folder) => {
+const measure = (name: string, attack: Attack, checkout: string): Promise<[Measured, Measured]> =>
+  inFolder(async (folder) => {
     const log = join(folder, 'log')
     const errors = openSync(log, 'w')
     const { env = {} } = attack
@@ -51,15 +47,13 @@ async function measure(attack: Attack, checkout: string): Promise<[Measured, Mea
         const logBytes = (statSync(log).size - logged) / seconds
         return { ...result, cores: cpu.gateway / seconds, logBytes }
       }
-      return [await look(), await during(attack, attacker, look)]
+      return [await look(), await during(name, attacker, look)]
     } finally {
       await gateway.stop()
     }
   })
-}
 
-async function during<T>(attack: Attack, target: Target, work: () => Promise<T>): Promise<T> {
-  const { name } = attack
+async function during<T>(name: string, target: Target, work: () => Promise<T>): Promise<T> {
   const thread = new Worker(new URL('thread.ts', import.meta.url), { workerData: { name, target } })
   try {
     await once(thread, 'message')
@@ -124,18 +118,16 @@ const COLUMNS: Columns<Measured & { scenario: string }> = {
   'log KiB/s': ({ logBytes }) => tenths(logBytes / 1024),
 }
 
-const [older] = positionals
+const [older] = given
 const checkouts = { ...(older && { before: resolve(older) }), now: ROOT }
 const rows: (Measured & { scenario: string })[] = []
-for (const attack of SCENARIOS) {
-  if (values.only !== undefined && values.only !== attack.name) continue
+for (const [name, attack] of Object.entries(SCENARIOS))
   for (const [which, checkout] of Object.entries(checkouts)) {
-    const [without, attacked] = await measure(attack, checkout)
-    const name = `${attack.name}, ${which}`
-    rows.push({ ...without, scenario: `${name}, without the attack` })
-    rows.push({ ...attacked, scenario: `${name}, with the attack` })
+    if (only !== '' && only !== name) continue
+    const [without, attacked] = await measure(name, attack, checkout)
+    rows.push({ ...without, scenario: `${name}, ${which}, without the attack` })
+    rows.push({ ...attacked, scenario: `${name}, ${which}, with the attack` })
   }
-}
 console.log(table(tableOf(COLUMNS, rows)))
 // A receiver of webhooks may still listen.
 process.exit()

@@ -3,14 +3,12 @@ import { request as httpRequest, METHODS } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import golden from '#corpus/vectors/documents.json' with { type: 'json' }
 import { documentOf, post } from '../requests.ts'
-import { type Attack, client, flood, type Target } from './attack.ts'
+import { type Attack, flood, type Target } from './attack.ts'
 import { webhooks } from './webhooks.ts'
 
 /** Requests QR codes as PNG, within the limit of an address. */
 const qr: Attack = {
-  name: 'qr',
-  async start({ url }) {
-    const send = client(url)
+  async start(_, send) {
     const path = `/qr/${golden.documents[0]?.publicId}?format=png`
     return flood({ atOnce: 2_000, perSecond: 100 }, () => send(path))
   },
@@ -18,9 +16,7 @@ const qr: Attack = {
 
 /** Requests without a key that are refused, for paths and methods that are not served. */
 const refusals: Attack = {
-  name: 'refusals',
-  async start({ url }) {
-    const send = client(url)
+  async start(_, send) {
     return flood({ atOnce: 50 }, (number) =>
       number % 2 === 0 ? send('/v1/nothing') : send('/api/documents', { method: 'PUT' }),
     )
@@ -29,9 +25,7 @@ const refusals: Attack = {
 
 /** Makes labels with every method on every path, and then scrapes without a pause. */
 const metrics: Attack = {
-  name: 'metrics',
-  async start({ url }) {
-    const send = client(url)
+  async start({ url }, send) {
     const description = await (await fetch(`${url}/openapi.json`)).json()
     const paths = Object.keys((description as { paths: object }).paths)
     const headers = { authorization: 'Bearer nobodys' }
@@ -47,9 +41,7 @@ const SLOTS = [32, 256]
 
 /** Requests large storage proofs in full batches, within the limit of an address. */
 const proofs: Attack = {
-  name: 'proofs',
-  async start({ url }) {
-    const send = client(url)
+  async start({ url }, send) {
     const home = await (await fetch(url, { headers: { accept: 'application/json' } })).json()
     const [, , address] = (home as { data: { registry: string } }).data.registry.split(':')
     const bodies = SLOTS.map((count) => {
@@ -112,8 +104,7 @@ async function untilServed(target: Target, path: string, line: object): Promise<
   }
 }
 
-const slowUploads: Attack = {
-  name: 'uploads',
+const uploads: Attack = {
   start: async (target) => sendSlowly(target, '/v1/batches'),
   other: (target) =>
     untilServed(target, '/v1/batches', { ...documentOf(0), metadata: { run: unique() } }),
@@ -128,14 +119,12 @@ const someHash = () => `0x${randomBytes(32).toString('hex')}`
 const revokeOne = (target: Target) => untilServed(target, REVOCATIONS, { documentHash: someHash() })
 
 const slowRevocations: Attack = {
-  name: 'slow-revocations',
   start: async (target) => sendSlowly(target, REVOCATIONS),
   other: revokeOne,
 }
 
 /** Revokes the longest lists of documents that do not exist. */
 const longRevocations: Attack = {
-  name: 'long-revocations',
   async start(target) {
     const list = () =>
       Array.from({ length: ENTRIES }, () => `{"documentHash":"${someHash()}"}\n`).join('')
@@ -151,7 +140,6 @@ const ROWS = 10_000
 
 /** Lets the service issue as many documents as the keys of one tenant may have it issue. */
 const runs: Attack = {
-  name: 'runs',
   async start({ url, keys }) {
     for (const key of keys)
       for (let run = 0; run < RUNS_A_KEY; run++) {
@@ -165,14 +153,14 @@ const runs: Attack = {
   },
 }
 
-export const SCENARIOS: readonly Attack[] = [
+export const SCENARIOS: Record<string, Attack> = {
   qr,
   refusals,
   metrics,
   proofs,
-  slowUploads,
-  slowRevocations,
-  longRevocations,
+  uploads,
+  'slow-revocations': slowRevocations,
+  'long-revocations': longRevocations,
   webhooks,
   runs,
-]
+}

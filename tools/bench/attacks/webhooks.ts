@@ -13,7 +13,6 @@ const PATIENCE_MS = 30_000
 
 /** Receivers of one tenant that answer late, each with more events than it can receive. */
 export const webhooks: Attack = {
-  name: 'webhooks',
   env: { WEBHOOK_ALLOW_PRIVATE: 'true' },
   async start(target) {
     const over = new AbortController()

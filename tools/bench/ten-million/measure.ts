@@ -1,9 +1,9 @@
 // The measurements of a gateway with a full database, whatever the database.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { startInstantChain } from '../chain.ts'
 import { inFolder, type Row, type RunningGateway, startGateway } from '../measure.ts'
+import { readOptions } from '../options.ts'
 import type { Pauses } from '../probe.ts'
 import { probe, usageOf } from '../processes.ts'
 import { type PretendedChain, pretendBlocks } from './chain.ts'
@@ -40,18 +40,9 @@ export type Measured = {
 export type Options = { rows: Rows; seconds: number; rounds: number; dry: boolean }
 
 /** Reads the options that both programs have. */
-export function readOptions(): Options {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      seconds: { type: 'string', default: '10' },
-      rounds: { type: 'string', default: '3' },
-      dry: { type: 'boolean', default: false },
-    },
-  })
-  const { seconds, rounds, dry } = values
-  const rows = rowsFor(Number(positionals[0] ?? 10_000_000))
-  return { rows, seconds: Number(seconds), rounds: Number(rounds), dry }
+export function optionsOfBoth(): Options {
+  const { given, ...options } = readOptions({ seconds: 10, rounds: 3, dry: false })
+  return { ...options, rows: rowsFor(Number(given[0] ?? 10_000_000)) }
 }
 
 /** Runs work with a folder, and a chain that has the blocks of these rows. */
