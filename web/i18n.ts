@@ -15,7 +15,7 @@ export const LANGUAGES = {
 } as const satisfies { [tag in LabelLanguage]?: { name: string; dir: 'ltr' | 'rtl' } }
 
 export type Language = keyof typeof LANGUAGES
-export const ALL = Object.keys(LANGUAGES) as Language[]
+export const LANGUAGE_TAGS = Object.keys(LANGUAGES) as Language[]
 
 /** The texts that are here. A page may load a language when it is chosen. */
 const known: Partial<Record<Language, Texts>> = { en }
@@ -40,7 +40,7 @@ export function currentLanguage(): Language {
  * @returns The language that the reader chose earlier; otherwise the first one that the browser
  * prefers and that is offered.
  */
-export function preferredLanguage(offered: readonly Language[] = ALL): Language {
+export function preferredLanguage(offered: readonly Language[] = LANGUAGE_TAGS): Language {
   const wanted = [kept(), ...navigator.languages]
   const tags = wanted.map((tag) => tag?.toLowerCase().split('-')[0] ?? '')
   return tags.filter(isLanguage).find((tag) => offered.includes(tag)) ?? 'en'

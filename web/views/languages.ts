@@ -1,8 +1,8 @@
 import { h } from '../dom.ts'
 import {
-  ALL,
   currentLanguage,
   isLanguage,
+  LANGUAGE_TAGS,
   LANGUAGES,
   type Language,
   t,
@@ -13,7 +13,10 @@ import {
  * @param redraw Redraws the page in the chosen language.
  * @param offered Those of the page, or fewer.
  */
-export function viewLanguages(redraw: () => void, offered: readonly Language[] = ALL): HTMLElement {
+export function viewLanguages(
+  redraw: () => void,
+  offered: readonly Language[] = LANGUAGE_TAGS,
+): HTMLElement {
   const select = h(
     'select',
     {
